@@ -59,26 +59,7 @@ def check_number(
     closed: Closed = "both",
     what: str = "",
 ) -> float:
-    """Check a number in an interval, as the float64 that it becomes; NaN is in none.
-
-    Parameters
-    ----------
-    name : str
-        Name of the argument, for messages.
-    value : object
-        Its value.
-    low, high : float, default=-inf and inf
-        Ends of the interval.
-    closed : {"both", "left", "right", "neither"}, default="both"
-        Which ends belong to it. Infinite ends belong to it where they are closed.
-    what : str, default=""
-        What the number is, for messages.
-
-    Returns
-    -------
-    float
-        The number.
-    """
+    """Check a number in an interval, as the float64 that it becomes; NaN is in none."""
     number = _as_float(value)
     inside = (low <= number if closed in ("both", "left") else low < number) and (
         number <= high if closed in ("both", "right") else number < high
@@ -121,22 +102,7 @@ def _range_in_words(low: float, high: float, closed: Closed) -> str:
 
 
 def check_share(name: str, value: Any, *, what: str = "") -> float:
-    """Check a share or probability in (0, 1).
-
-    Parameters
-    ----------
-    name : str
-        Name of the argument, for messages.
-    value : object
-        Its value.
-    what : str, default=""
-        What the share is of, for messages.
-
-    Returns
-    -------
-    float
-        The share.
-    """
+    """Check a share or probability in (0, 1)."""
     return check_number(name, value, 0.0, 1.0, closed="neither", what=what)
 
 
@@ -159,31 +125,7 @@ def check_level(level: Any) -> float:
 def check_whole(
     name: str, value: Any, low: int = 1, high: float = inf, *, optional: bool = False
 ) -> int:
-    """Check a whole number.
-
-    Parameters
-    ----------
-    name : str
-        Name of the argument, for messages.
-    value : object
-        Its value.
-    low, high : int, default=1 and inf
-        Least and largest number that is allowed.
-    optional : bool, default=False
-        Whether the argument could be None too, for messages; the caller looks for None.
-
-    Returns
-    -------
-    int
-        The number.
-
-    Raises
-    ------
-    TypeError
-        If it is of no integer type.
-    ValueError
-        If it is out of range.
-    """
+    """Check a whole number."""
     instead = " or None" if optional else ""
     if not is_whole(value):
         raise TypeError(f"{name}={shown(value)} must be a whole number{instead}.")
@@ -196,42 +138,12 @@ def check_whole(
 
 
 def check_count(name: str, value: Any, low: int = 1) -> int:
-    """Check a number of items: a whole number of at most 2^53.
-
-    Parameters
-    ----------
-    name : str
-        Name of the argument, for messages.
-    value : object
-        Its value.
-    low : int, default=1
-        Least number that is allowed.
-
-    Returns
-    -------
-    int
-        The number.
-    """
+    """Check a number of items: a whole number of at most 2^53."""
     return check_whole(name, value, low, MOST_ITEMS)
 
 
 def check_position(name: str, value: Any, *, optional: bool = False) -> int:
-    """Check the last position that counts, from 1; beyond the length of a list it is the list.
-
-    Parameters
-    ----------
-    name : str
-        Name of the argument, for messages.
-    value : object
-        Its value.
-    optional : bool, default=False
-        Whether the argument could be None too, for messages; the caller looks for None.
-
-    Returns
-    -------
-    int
-        The position.
-    """
+    """Check the last position that counts, from 1; beyond the length of a list it is the list."""
     return check_whole(name, value, 1, LAST_POSITION, optional=optional)
 
 
@@ -241,19 +153,7 @@ def check_resamples(n_resamples: Any) -> int:
 
 
 def check_choice(name: str, value: Any, choices: Collection[Any], *, hint: str = "") -> None:
-    """Check an argument that must be one of several strings, or None if it is among them.
-
-    Parameters
-    ----------
-    name : str
-        Name of the argument, for messages.
-    value : object
-        Its value.
-    choices : collection of str or None
-        What it may be.
-    hint : str, default=""
-        What follows the list of choices in the message.
-    """
+    """Check an argument that must be one of several strings, or None if it is among them."""
     known = value is None or isinstance(value, str)
     if not known or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
@@ -268,18 +168,7 @@ def check_flag(name: str, value: Any) -> bool:
 
 
 def check_generator(random_state: Any) -> np.random.Generator:
-    """Make a random generator from ``random_state``.
-
-    Parameters
-    ----------
-    random_state : None, int, Generator or RandomState
-        None is fresh; a generator is used, and so moved on, itself.
-
-    Returns
-    -------
-    numpy.random.Generator
-        The source.
-    """
+    """Make a random generator from ``random_state``."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31, size=4))
     try:

@@ -25,23 +25,11 @@ STRIP = 1024
 
 @dataclass(frozen=True, eq=False)
 class ParquetBatches:
-    """Batches of the rows of a data set of Arrow; a call starts a reading.
-
-    Parameters
-    ----------
-    dataset : pyarrow.dataset.Dataset
-        The files.
-    columns : dict of str to str
-        Names of the columns of "y" and, where there are such, "qid" and weights.
-    features : list of str
-        Names of the columns of features.
-    batch_rows : int
-        Most rows of a batch.
-    """
+    """Batches of the rows of a data set of Arrow; a call starts a reading."""
 
     dataset: Any
     columns: dict[str, str]
-    features: list[str]
+    features: list[str]  # Names of the columns of features
     batch_rows: int
 
     @classmethod
@@ -52,24 +40,7 @@ class ParquetBatches:
         features: Iterable[str] | None,
         batch_rows: Any,
     ) -> ParquetBatches:
-        """Find the files and the columns.
-
-        Parameters
-        ----------
-        source : str, path-like, list of these or Dataset
-            What is read.
-        columns : dict of str to str or None
-            Names of the columns of "y", "qid" and weights; those that are None are left out.
-        features : iterable of str or None
-            Names of the columns of features; None is all other columns of numbers.
-        batch_rows : int
-            Most rows of a batch.
-
-        Returns
-        -------
-        ParquetBatches
-            Nothing but the schema has been read.
-        """
+        """Find the files and the columns. Nothing but the schema has been read."""
         arrow = import_optional("pyarrow.dataset", "RowBatches.from_parquet")
         batch_rows = check_whole("batch_rows", batch_rows)
         dataset = source
@@ -173,29 +144,15 @@ def _refuse_unknown(wanted: list[str], known: list[str]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class SvmlightBatches:
-    """Batches of the rows of files in the svmlight format with ids; a call starts a reading.
-
-    Parameters
-    ----------
-    paths : list of Path
-        The files.
-    first, n_features : int
-        Index of the first feature, and their number.
-    zero_based, sparse, dtype
-        As in :func:`sklearn_rank.datasets.load_letor`.
-    integers : bool
-        Whether all ids are integers.
-    batch_rows : int
-        Most rows of a batch.
-    """
+    """Batches of the rows of files in the svmlight format with ids; a call starts a reading."""
 
     paths: list[Path]
-    first: int
-    n_features: int
-    zero_based: ZeroBased
-    sparse: bool
-    dtype: Any
-    integers: bool
+    first: int  # Index of the first feature, and their number
+    n_features: int  # Index of the first feature, and their number
+    zero_based: ZeroBased  # As in :func:`sklearn_rank.datasets.load_letor`
+    sparse: bool  # As in :func:`sklearn_rank.datasets.load_letor`
+    dtype: Any  # As in :func:`sklearn_rank.datasets.load_letor`
+    integers: bool  # Whether all ids are integers
     batch_rows: int
 
     @classmethod
@@ -208,24 +165,7 @@ class SvmlightBatches:
         dtype: Any,
         batch_rows: Any,
     ) -> SvmlightBatches:
-        """Find the indices and the type of the ids, without reading numbers.
-
-        Parameters
-        ----------
-        source : str, path-like or iterable of these
-            The files.
-        n_features : int or None
-            Number of features; None is the highest index.
-        zero_based, sparse, dtype
-            As in :func:`sklearn_rank.datasets.load_letor`.
-        batch_rows : int
-            Most rows of a batch.
-
-        Returns
-        -------
-        SvmlightBatches
-            The lines have been read once.
-        """
+        """Find the indices and the type of the ids, without reading numbers."""
         batch_rows = check_whole("batch_rows", batch_rows)
         check_flag("sparse", sparse)
         if not (zero_based is True or zero_based is False or zero_based == "auto"):
@@ -261,18 +201,7 @@ class SvmlightBatches:
         return [f"feature_{self.first + index}" for index in range(self.n_features)]
 
     def of_files(self, paths: list[Path]) -> SvmlightBatches:
-        """Read other files in the same layout, such as some of them.
-
-        Parameters
-        ----------
-        paths : list of Path
-            The files.
-
-        Returns
-        -------
-        SvmlightBatches
-            Their batches.
-        """
+        """Read other files in the same layout, such as some of them. Their batches."""
         return replace(self, paths=paths)
 
     def __call__(self) -> Iterator[dict[str, Any]]:
@@ -280,18 +209,7 @@ class SvmlightBatches:
             yield {role: batch[role] for role in ("X", "y", "qid")}
 
     def batches(self, comments: bool = False) -> Iterator[dict[str, Any]]:
-        """Read the files once.
-
-        Parameters
-        ----------
-        comments : bool, default=False
-            Whether to keep what follows the ``#`` of each row.
-
-        Yields
-        ------
-        batch : dict
-            "X", "y", "qid", "comments", a list, and "path", the file.
-        """
+        """Read the files once."""
         # With zero_based=False the parser moves the columns.
         shift = 0 if self.zero_based is False else self.first
         for path in self.paths:

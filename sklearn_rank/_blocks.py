@@ -45,56 +45,23 @@ MOST_PLACES = 1e8
 
 @dataclass(frozen=True, eq=False)
 class TiedBlocks:
-    """Blocks of equal scores, list by list, each from the top.
+    """Blocks of equal scores, list by list, each from the top."""
 
-    Parameters
-    ----------
-    order : ndarray of shape (n,)
-        Items, list by list, from the highest score of a list to its lowest.
-    starts : ndarray of shape (n_blocks,)
-        Where each block begins in ``order``.
-    first : ndarray of shape (n_lists,)
-        First block of each list.
-    """
-
-    order: IntArray
-    starts: IntArray
-    first: IntArray
+    order: IntArray  # (n,): Items, list by list, from the highest score of a list to its lowest
+    starts: IntArray  # (n_blocks,): Where each block begins in ``order``
+    first: IntArray  # (n_lists,): First block of each list
 
     def lengths(self) -> IntArray:
-        """Return the number of items of each block.
-
-        Returns
-        -------
-        ndarray of shape (n_blocks,)
-            At least 1 each.
-        """
+        """Return the number of items of each block. At least 1 each. Shape (n_blocks,)."""
         return np.diff(self.starts, append=len(self.order))
 
     def list_of(self) -> IntArray:
-        """Return the list of each block.
-
-        Returns
-        -------
-        ndarray of shape (n_blocks,)
-            Indices of lists.
-        """
+        """Return the list of each block. Indices of lists. Shape (n_blocks,)."""
         n_lists = len(self.first)
         return np.repeat(np.arange(n_lists), np.diff(self.first, append=len(self.starts)))
 
     def totals(self, values: FloatArray) -> FloatArray:
-        """Sum the values of the items of each block.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n,)
-            One value per item.
-
-        Returns
-        -------
-        ndarray of shape (n_blocks,)
-            The sums.
-        """
+        """Sum the values of the items of each block. Shape (n_blocks,)."""
         ordered = values[self.order]
         return ordered if self.untied else np.add.reduceat(ordered, self.starts)
 
@@ -104,20 +71,7 @@ class TiedBlocks:
         return len(self.starts) == len(self.order)
 
     def list_totals(self, values: Any, dtype: Any = None) -> Any:
-        """Sum the values of the blocks of each list.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_blocks,)
-            One value per block.
-        dtype : dtype or None, default=None
-            Type of the sums; None is that of the values.
-
-        Returns
-        -------
-        ndarray of shape (n_lists,)
-            The sums.
-        """
+        """Sum the values of the blocks of each list. Shape (n_lists,)."""
         if len(self.first) == 1:
             # np.sum adds pairwise, which keeps more digits of a long list.
             return values.sum(dtype=dtype)[np.newaxis]
@@ -126,15 +80,7 @@ class TiedBlocks:
     def running(self, values: AnyArray) -> AnyArray:
         """Sum the values of the blocks of a list from its top to each, itself included.
 
-        Parameters
-        ----------
-        values : ndarray of shape (n_blocks,)
-            One value per block; integers are faster.
-
-        Returns
-        -------
-        ndarray of shape (n_blocks,)
-            The sums.
+        Shape (n_blocks,).
         """
         return running_totals(values, self.first)
 
@@ -144,32 +90,15 @@ class ClassBlocks:
     """Blocks of tied items that hold some of one class, and what is tied with and below them.
 
     Within a list they ascend: the last is nearest to the top.
-
-    Parameters
-    ----------
-    of_class : ndarray of shape (n_blocks,)
-        Weight of the class in each block.
-    of_other : ndarray of shape (n_blocks,)
-        Weight of the other class in each block.
-    class_below : ndarray of shape (n_blocks,)
-        Weight of the class in the list with lower scores.
-    other_below : ndarray of shape (n_blocks,)
-        Weight of the other class in the list with lower scores.
-    list_of : ndarray of shape (n_blocks,) or None
-        List of each block; None if there is one list.
-    n_class : ndarray of shape (n_lists,)
-        Weight of the class in each list.
-    n_other : ndarray of shape (n_lists,)
-        Weight of the other class in each list.
     """
 
-    of_class: FloatArray
-    of_other: FloatArray
-    class_below: FloatArray
-    other_below: FloatArray
-    list_of: IntArray | None
-    n_class: FloatArray
-    n_other: FloatArray
+    of_class: FloatArray  # (n_blocks,): Weight of the class in each block
+    of_other: FloatArray  # (n_blocks,): Weight of the other class in each block
+    class_below: FloatArray  # (n_blocks,): Weight of the class in the list with lower scores
+    other_below: FloatArray  # (n_blocks,): Weight of the other class in the list with lower scores
+    list_of: IntArray | None  # (n_blocks,): List of each block; None if there is one list
+    n_class: FloatArray  # (n_lists,): Weight of the class in each list
+    n_other: FloatArray  # (n_lists,): Weight of the other class in each list
 
     @property
     def below(self) -> FloatArray:
@@ -182,18 +111,7 @@ class ClassBlocks:
         return self.n_class + self.n_other
 
     def by_block(self, values: NDArray[T]) -> NDArray[T]:
-        """Give each block the value of its list.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_lists,)
-            One value per list.
-
-        Returns
-        -------
-        ndarray of shape (n_blocks,) or (1,)
-            Values that broadcast with those of blocks.
-        """
+        """Give each block the value of its list. Values that broadcast with those of blocks."""
         return values if self.list_of is None else values[self.list_of]
 
     @property
@@ -217,18 +135,7 @@ class ClassBlocks:
         return np.maximum(self.by_block(self.n_other) - self.other_below - self.of_other, 0.0)
 
     def sums(self, values: FloatArray) -> FloatArray:
-        """Sum the values of the blocks of each list.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_blocks,)
-            One value per block.
-
-        Returns
-        -------
-        ndarray of shape (n_lists,)
-            The sums, 0 for lists without a block.
-        """
+        """Sum the values of the blocks of each list. The sums, 0 for lists without a block."""
         if self.list_of is None:
             return values.sum()[np.newaxis]
         sums: FloatArray = np.bincount(  # type: ignore[assignment] # of weights: floats
@@ -239,21 +146,11 @@ class ClassBlocks:
 
 @dataclass(frozen=True, eq=False)
 class CountedBlocks:
-    """Blocks of tied items of one list, from the top, and how many of either class each holds.
+    """Blocks of tied items of one list, from the top, and how many of either class each holds."""
 
-    Parameters
-    ----------
-    rows : TiedBlocks
-        Which rows each block holds; a row may stand for many items.
-    size : ndarray of shape (n_blocks,)
-        Number of items of each block.
-    n_pos : ndarray of shape (n_blocks,)
-        Number of positives of each block.
-    """
-
-    rows: TiedBlocks
-    size: FloatArray
-    n_pos: FloatArray
+    rows: TiedBlocks  # Which rows each block holds; a row may stand for many items
+    size: FloatArray  # (n_blocks,): Number of items of each block
+    n_pos: FloatArray  # (n_blocks,): Number of positives of each block
 
     @cached_property
     def n(self) -> int:
@@ -283,40 +180,14 @@ class CountedBlocks:
         return len(self.size) == self.n
 
     def to_rows(self, values: FloatArray) -> FloatArray:
-        """Give each row, in the order of the blocks, the value of its block.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_blocks,)
-            One value per block.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            One value per row, from the top.
-        """
+        """Give each row, in the order of the blocks, the value of its block. Shape (n_rows,)."""
         return values if self.rows.untied else np.repeat(values, self.rows.lengths())
 
 
 def counted_blocks(
     y_score: FloatArray, positive: BoolArray, weight: FloatArray | None = None
 ) -> CountedBlocks:
-    """Sort the items of one list and count the positives of each block of equal scores.
-
-    Parameters
-    ----------
-    y_score : ndarray of shape (n,)
-        Scores without NaN.
-    positive : ndarray of bool of shape (n,)
-        Which are positive.
-    weight : ndarray of shape (n,) or None, default=None
-        How many items each row stands for, whole numbers; None is one.
-
-    Returns
-    -------
-    CountedBlocks
-        The blocks.
-    """
+    """Sort the items of one list and count the positives of each block of equal scores."""
     rows = tied_blocks(y_score)
     if weight is not None:
         return CountedBlocks(
@@ -339,29 +210,7 @@ def check_n_places(n_places: float) -> None:
 
 
 def places_of(size: FloatArray) -> Iterator[tuple[slice, IntArray, IntArray, FloatArray]]:
-    """Go through the places of blocks, so many at once.
-
-    Parameters
-    ----------
-    size : ndarray of shape (n_blocks,)
-        Number of places of each block, at least 1.
-
-    Yields
-    ------
-    blocks : slice
-        Blocks that hold these places.
-    first : ndarray
-        Where the places of each begin among them, as for ``np.add.reduceat``.
-    block : ndarray
-        Which of them holds each place.
-    place : ndarray
-        How many places of the block are before it.
-
-    Raises
-    ------
-    ValueError
-        If the blocks have more than 1e8 places.
-    """
+    """Go through the places of blocks, so many at once."""
     check_n_places(float(size.sum()))
     stops = np.cumsum(size).astype(np.intp)
     starts = stops - size.astype(np.intp)
@@ -378,20 +227,7 @@ def places_of(size: FloatArray) -> Iterator[tuple[slice, IntArray, IntArray, Flo
 
 
 def tied_blocks(y_score: FloatArray, offsets: IntArray | None = None) -> TiedBlocks:
-    """Sort the items of each list by descending score and find the blocks of equal scores.
-
-    Parameters
-    ----------
-    y_score : ndarray of shape (n,)
-        Scores without NaN; infinities are in order, and -0.0 equals 0.0.
-    offsets : ndarray of shape (n_lists + 1,) or None, default=None
-        Where each list begins, and n.
-
-    Returns
-    -------
-    TiedBlocks
-        Order and blocks; tied items are in no particular order.
-    """
+    """Sort the items of each list by descending score and find the blocks of equal scores."""
     order, ordered = descending(y_score, offsets)
     new = np.ones(len(order), dtype=bool)
     new[1:] = ordered[1:] != ordered[:-1]
@@ -411,28 +247,7 @@ def class_blocks(
     *,
     joined: bool = False,
 ) -> ClassBlocks:
-    """Find the blocks of tied items that hold some of one class.
-
-    Parameters
-    ----------
-    y_score : ndarray of shape (n,)
-        Scores without NaN; infinities are in order, and -0.0 equals 0.0.
-    in_class : ndarray of bool of shape (n,)
-        Which items are of the class.
-    weight : ndarray of shape (n,) or None, default=None
-        Positive weights; None is 1 for each.
-    offsets : ndarray of shape (n_lists + 1,) or None, default=None
-        Where each list begins, and n.
-    joined : bool, default=False
-        Whether neighbouring blocks that hold nothing of the other class may come as one, which
-        no mean over the orders of tied items tells apart. There are then about as many blocks as
-        items of the rarer class.
-
-    Returns
-    -------
-    ClassBlocks
-        The blocks.
-    """
+    """Find the blocks of tied items that hold some of one class."""
     if offsets is None:
         offsets = np.array([0, len(y_score)])
     if weight is None:
@@ -481,24 +296,7 @@ def _class_blocks_of_masses(
 def sorted_class_blocks(
     y_score: AnyArray, in_class: BoolArray, weight: FloatArray | None, *, joined: bool = False
 ) -> ClassBlocks:
-    """Find the blocks of one list that is sorted.
-
-    Parameters
-    ----------
-    y_score : ndarray of shape (n,)
-        Scores, ascending.
-    in_class : ndarray of bool of shape (n,)
-        Which items are of the class.
-    weight : ndarray of shape (n,) or None
-        Positive weights; None is 1 for each.
-    joined : bool, default=False
-        As :func:`class_blocks` has it.
-
-    Returns
-    -------
-    ClassBlocks
-        The blocks.
-    """
+    """Find the blocks of one list that is sorted."""
     new = np.ones(len(y_score), dtype=bool)
     np.not_equal(y_score[1:], y_score[:-1], out=new[1:])
     if joined:
@@ -603,22 +401,7 @@ def _splits(codes: AnyArray, offsets: IntArray) -> IntArray:
 
 
 def top_class_blocks(y_score: AnyArray, in_class: BoolArray, offsets: IntArray) -> ClassBlocks:
-    """Find the topmost block of each unweighted list that holds some of one class.
-
-    Parameters
-    ----------
-    y_score : ndarray of shape (n,)
-        Scores without NaN.
-    in_class : ndarray of bool of shape (n,)
-        Which items are of the class.
-    offsets : ndarray of shape (n_lists + 1,)
-        Where each list begins, and n.
-
-    Returns
-    -------
-    ClassBlocks
-        One block for each list with an item of the class, found in linear time.
-    """
+    """Find the topmost block of each unweighted list that holds some of one class."""
     first, lengths = offsets[:-1], np.diff(offsets)
 
     def count(items: BoolArray) -> IntArray:
@@ -649,26 +432,7 @@ def top_class_blocks(y_score: AnyArray, in_class: BoolArray, offsets: IntArray) 
 def pairs_in_order(
     y_score: AnyArray, positive: BoolArray, offsets: IntArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Count the pairs of a positive above a negative in each list, ties by half.
-
-    Parameters
-    ----------
-    y_score : ndarray of shape (n,)
-        Scores without NaN; infinities are in order, and -0.0 equals 0.0.
-    positive : ndarray of bool of shape (n,)
-        Which items are positive.
-    offsets : ndarray of shape (n_lists + 1,)
-        Where each list begins, and n.
-
-    Returns
-    -------
-    in_order : ndarray of shape (n_lists,)
-        Number of pairs, a tied one being half of one.
-    n_pos : ndarray of shape (n_lists,)
-        Positives of each list.
-    n_neg : ndarray of shape (n_lists,)
-        Negatives of each list.
-    """
+    """Count the pairs of a positive above a negative in each list, ties by half."""
     found = _counted_integers(y_score, positive) if len(offsets) == 2 else None
     if found is not None:
         blocks = _class_blocks_of_counts(*found, offsets)

@@ -40,39 +40,7 @@ DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, NotIm
 
 
 def fingerprint(kind: str, *parts: Any) -> str:
-    """Name a problem, such that another problem, or another version, has another name.
-
-    Parameters
-    ----------
-    kind : str
-        What solves it, such as the name of an estimator.
-    *parts : object
-        All that the bits of the result depend on: numbers, strings, arrays, sparse matrices,
-        None, and lists, tuples and mappings of them.
-
-    Returns
-    -------
-    str
-        ``kind``, a hyphen and 32 hexadecimal digits, a name that a folder can have.
-
-    Raises
-    ------
-    TypeError
-        If a part is anything else, or an array of Python objects.
-
-    Notes
-    -----
-    A second or two for each gigabyte of arrays, of which no copy is made.
-    The versions of the package and of its numerical libraries are among the parts.
-
-    Examples
-    --------
-    >>> from sklearn_rank._checkpoint import fingerprint
-    >>> fingerprint("Fit", [1.0, 2]) == fingerprint("Fit", [1.0, 2])
-    True
-    >>> fingerprint("Fit", [1.0, 2]) == fingerprint("Fit", [1.0, 3])
-    False
-    """
+    """Name a problem, such that another problem, or another version, has another name."""
     digest = blake2b(digest_size=16)
     versions = {library: version(library) for library in LIBRARIES}
     for piece in _pieces(({"sklearn-rank": __version__} | versions, kind, *parts)):
@@ -119,42 +87,7 @@ def _bytes_of(array: AnyArray) -> Iterator[bytes]:
 
 
 class Checkpoint:
-    """Named sets of arrays in a folder, all of one problem.
-
-    Parameters
-    ----------
-    path : str or path-like
-        Folder, made where it does not exist, that any number of problems may share: each has a
-        folder of its own in it, named by its fingerprint.
-    fingerprint : str
-        As :func:`fingerprint` returns it.
-
-    Raises
-    ------
-    OSError
-        If nothing can be written there.
-
-    Notes
-    -----
-    A file is written under another name, flushed to the disk and renamed, so that a process that
-    is killed at any moment leaves the old file or the new one. Each file says which problem it
-    belongs to and has checksums. Processes that solve the same problem at once overwrite files
-    by equal ones.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> import numpy as np
-    >>> from sklearn_rank._checkpoint import Checkpoint, fingerprint
-    >>> with TemporaryDirectory() as folder:
-    ...     checkpoint = Checkpoint(folder, fingerprint("Fit", np.arange(3)))
-    ...     print(checkpoint.load("iterate"))
-    ...     checkpoint.save("iterate", coef=np.ones(2), n_iter=7)
-    ...     print(checkpoint.load("iterate"))
-    ...     checkpoint.clear()
-    None
-    {'coef': array([1., 1.]), 'n_iter': array(7)}
-    """
+    """Named sets of arrays in a folder, all of one problem."""
 
     def __init__(self, path: str | os.PathLike[str], fingerprint: str) -> None:
         self.folder = Path(path) / fingerprint
@@ -164,33 +97,7 @@ class Checkpoint:
     def load(
         self, name: str, like: Mapping[str, tuple[str, tuple[int, ...]]] | None = None
     ) -> dict[str, AnyArray] | None:
-        """Read arrays.
-
-        Parameters
-        ----------
-        name : str
-            Under which they were saved.
-        like : mapping of str to tuple of (str, tuple of int), default=None
-            Kind of the dtype and shape of each array, whose numbers are finite. What differs is
-            damage. None takes any arrays without NaN.
-
-        Returns
-        -------
-        dict of ndarray, or None
-            The arrays; None where none were saved or the file is damaged.
-
-        Raises
-        ------
-        OSError
-            If the file cannot be read.
-        ValueError
-            If the file belongs to another problem.
-
-        Warns
-        -----
-        CheckpointWarning
-            If the file is damaged.
-        """
+        """Read arrays. The arrays; None where none were saved or the file is damaged."""
         file = self._file(name)
         try:
             with np.load(BytesIO(file.read_bytes()), allow_pickle=False) as saved:
@@ -219,20 +126,7 @@ class Checkpoint:
         return arrays
 
     def save(self, name: str, **arrays: Any) -> None:
-        """Write arrays, in place of those of the same name.
-
-        Parameters
-        ----------
-        name : str
-            Small letters, digits and hyphens.
-        **arrays : array-like
-            Numbers or strings; not under the name "problem".
-
-        Raises
-        ------
-        OSError
-            If they cannot be written. What was saved before stays.
-        """
+        """Write arrays, in place of those of the same name."""
         buffer = BytesIO()
         arrays[PROBLEM] = self.folder.name
         np.savez(buffer, **arrays)
@@ -282,33 +176,14 @@ class Checkpoint:
 
 
 class Checkpoints:
-    """The checkpoints of one fit, which may solve several problems.
-
-    Parameters
-    ----------
-    path : str or path-like
-        As for :class:`Checkpoint`.
-    kind : str
-        As for :func:`fingerprint`.
-    """
+    """The checkpoints of one fit, which may solve several problems."""
 
     def __init__(self, path: str | os.PathLike[str], kind: str) -> None:
         self._path, self._kind = path, kind
         self._opened: list[Checkpoint] = []
 
     def of(self, *parts: Any) -> Checkpoint:
-        """Open the checkpoint of a problem.
-
-        Parameters
-        ----------
-        *parts : object
-            As for :func:`fingerprint`.
-
-        Returns
-        -------
-        Checkpoint
-            The checkpoint.
-        """
+        """Open the checkpoint of a problem."""
         checkpoint = Checkpoint(self._path, fingerprint(self._kind, *parts))
         self._opened.append(checkpoint)
         return checkpoint
@@ -323,20 +198,7 @@ class Checkpoints:
 def cleared_on_success(
     path: str | os.PathLike[str] | None, kind: str
 ) -> Iterator[Checkpoints | None]:
-    """Keep the checkpoints of a fit until it has succeeded.
-
-    Parameters
-    ----------
-    path : str, path-like or None
-        As for :class:`Checkpoint`; None keeps nothing.
-    kind : str
-        As for :func:`fingerprint`.
-
-    Yields
-    ------
-    Checkpoints or None
-        The checkpoints, which stay if the body raises; None if ``path`` is None.
-    """
+    """Keep the checkpoints of a fit until it has succeeded."""
     checkpoints = None if path is None else Checkpoints(path, kind)
     yield checkpoints
     if checkpoints is not None:

@@ -25,18 +25,10 @@ BLOCK = 4096
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """Values, each as the code of a distinct one.
+    """Values, each as the code of a distinct one."""
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n,)
-        Where the value of each row stands among the distinct ones.
-    distinct : ndarray of shape (n_distinct,)
-        The distinct values, in no particular order.
-    """
-
-    codes: IntArray
-    distinct: AnyArray
+    codes: IntArray  # (n,): Where the value of each row stands among the distinct ones
+    distinct: AnyArray  # (n_distinct,): The distinct values, in no particular order
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -45,13 +37,7 @@ class Coded:
         return Coded(self.codes[rows], self.distinct)
 
     def used(self) -> Coded:
-        """Leave out values that no row has, as after rows were left out.
-
-        Returns
-        -------
-        Coded
-            The same rows.
-        """
+        """Leave out values that no row has, as after rows were left out."""
         used = np.zeros(len(self.distinct), dtype=bool)
         used[self.codes] = True
         if used.all():
@@ -63,18 +49,7 @@ class Coded:
 
 
 def is_missing(value: Any) -> bool:
-    """Say whether a value is None, NaN or the like, which does not equal itself.
-
-    Parameters
-    ----------
-    value : object
-        The value.
-
-    Returns
-    -------
-    bool
-        Whether it is missing.
-    """
+    """Say whether a value is None, NaN or the like, which does not equal itself."""
     try:
         return value is None or bool(value != value)
     except TypeError:  # pandas.NA says neither yes nor no
@@ -82,23 +57,7 @@ def is_missing(value: Any) -> bool:
 
 
 def distinct_codes(values: AnyArray) -> Coded:
-    """Find the distinct values by hashing.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Values that can be hashed, such as strings, objects and numbers.
-
-    Returns
-    -------
-    Coded
-        The distinct ones, and the code of each row.
-
-    Raises
-    ------
-    TypeError
-        If a value cannot be hashed.
-    """
+    """Find the distinct values by hashing. The distinct ones, and the code of each row."""
     if values.dtype.kind in "SU" and len(values) >= MANY:
         coded = _codes_of_text(values)
         if coded is not None:
@@ -145,19 +104,7 @@ def _hashes(values: AnyArray) -> AnyArray:
 
 
 def coded_column(values: Any) -> Coded | None:
-    """Take the codes of a column of words or categories of pandas or polars.
-
-    Parameters
-    ----------
-    values : object
-        Anything.
-
-    Returns
-    -------
-    Coded or None
-        Codes and distinct values; None for anything else, and for a column with missing values or
-        without rows.
-    """
+    """Take the codes of a column of words or categories of pandas or polars."""
     if isinstance(values, Coded):
         return values
     library = type(values).__module__.partition(".")[0]
@@ -199,20 +146,7 @@ def _polars_codes(column: Any, polars: Any) -> tuple[Any, Any]:
 
 
 def offsets_from(values: AnyArray, lowest: Any) -> IntArray:
-    """Subtract the smallest of some integers, whatever their type.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Integers within a range of 2**63.
-    lowest : int
-        The smallest.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        What they exceed it by.
-    """
+    """Subtract the smallest of some integers, whatever their type. What they exceed it by."""
     if values.dtype.itemsize < 8:
         return values.astype(np.int64) - int(lowest)
     # In 64 bits a difference that overflows wraps to what it is.
@@ -220,18 +154,7 @@ def offsets_from(values: AnyArray, lowest: Any) -> IntArray:
 
 
 def stable_order(codes: AnyArray) -> IntArray:
-    """Order rows by their codes, those of one code as they stand.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n,)
-        Integers; within a range of 2**32 they are sorted in time O(n).
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The rows.
-    """
+    """Order rows by their codes, those of one code as they stand. Shape (n,)."""
     lowest = codes.min()
     span = int(codes.max()) - int(lowest)
     if span >= 2**32:

@@ -45,22 +45,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def compiled(signature: str | None = None) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a function to machine code that releases the GIL.
-
-    Parameters
-    ----------
-    signature : str or None, default=None
-        Numba signature of a kernel that Python calls, which is compiled for it when it is first
-        called. None is for a function that kernels call, compiled with them for the types that
-        they pass.
-
-    Returns
-    -------
-    callable
-        Decorator. The machine code is kept on disk where numba finds a writable directory
-        (beside the installed package, else in the user's cache), otherwise in memory only. If the
-        files there are damaged or the disk is full, a RuntimeWarning names the directory.
-    """
+    """Compile a function to machine code that releases the GIL."""
 
     def decorate(function: Callable[..., Any]) -> Any:
         return _jit(function) if signature is None else Kernel(function, signature)
@@ -72,13 +57,6 @@ class Kernel:
     """A function that is compiled when it is first called.
 
     A file of kernels would otherwise compile all of them, where a fit needs one.
-
-    Parameters
-    ----------
-    function : callable
-        The function.
-    signature : str
-        Numba signature.
     """
 
     def __init__(self, function: Callable[..., Any], signature: str) -> None:
@@ -87,13 +65,7 @@ class Kernel:
         self._machine_code: Callable[..., Any] | None = None
 
     def compile(self) -> Callable[..., Any]:
-        """Compile the function, or load it from numba's cache, unless that is done.
-
-        Returns
-        -------
-        callable
-            The compiled function.
-        """
+        """Compile the function, or load it from numba's cache, unless that is done."""
         with _compiling:
             if self._machine_code is None:
                 timer = threading.Timer(PATIENCE, _tell)
@@ -108,8 +80,8 @@ class Kernel:
     def __call__(self, *args: Any) -> Any:
         """Call the compiled function.
 
-        Arrays of other processes may be read-only, or begin at any address; for these types it
-        is not compiled, and it gets copies.
+        Arrays of other processes may be read-only, or begin at any address; for these types it is
+        not compiled, and it gets copies.
         """
         call = self._machine_code or self.compile()
         try:
@@ -178,34 +150,13 @@ def _tell() -> None:
 
 
 def address_of_potrf() -> int:
-    """Address of LAPACK's Cholesky factorisation in scipy.
-
-    Returns
-    -------
-    int
-        For :func:`call_potrf`. An argument of kernels, since machine code on disk holds none.
-    """
+    """Address of LAPACK's Cholesky factorisation in scipy."""
     return int(get_cython_function_address("scipy.linalg.cython_lapack", "dpotrf"))
 
 
 @intrinsic
 def call_potrf(typingctx: Any, address: Any, size: Any, matrix: Any) -> Any:
-    """Factorise the leading part of a C-contiguous matrix, ``U'U``, by its upper triangle.
-
-    Parameters
-    ----------
-    address : intp
-        What :func:`address_of_potrf` gave.
-    size : intp
-        Size of the part.
-    matrix : float64 array, C-contiguous
-        The matrix; its upper triangle, the lower one of Fortran's, is overwritten.
-
-    Returns
-    -------
-    int32
-        0, or the number of the first pivot that is not positive.
-    """
+    """Factorise the leading part of a C-contiguous matrix, ``U'U``, by its upper triangle."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         address, size, matrix = args

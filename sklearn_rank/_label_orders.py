@@ -44,15 +44,7 @@ ABOVE, LEVEL = ">", "="
 
 
 class RowError(ValueError):
-    """Error in a row, with its number among the rows that were read.
-
-    Parameters
-    ----------
-    before, after : str
-        The message around the number.
-    row : int
-        The number.
-    """
+    """Error in a row, with its number among the rows that were read."""
 
     def __init__(self, before: str, row: Any, after: str) -> None:
         self.before, self.row, self.after = before, int(row), after
@@ -64,13 +56,7 @@ class RowError(ValueError):
 
 @contextmanager
 def rows_numbered(rows: IntArray) -> Iterator[None]:
-    """Use the given row numbers in errors that are raised in the body.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n_rows,)
-        Number of each row that is read.
-    """
+    """Use the given row numbers in errors that are raised in the body."""
     try:
         yield
     except RowError as error:
@@ -79,21 +65,11 @@ def rows_numbered(rows: IntArray) -> Iterator[None]:
 
 @dataclass(frozen=True, eq=False)
 class LabelOrders:
-    """Orders of the same labels, one for each row.
-
-    Parameters
-    ----------
-    grades : ndarray of shape (n_rows, n_labels)
-        Grades; more is nearer to the top, and NaN where a row does not have the label.
-    labels : ndarray of shape (n_labels,)
-        Names of the labels.
-    target_type : str
-        What was read, one of ``TARGET_TYPES`` but "auto".
-    """
+    """Orders of the same labels, one for each row."""
 
     grades: FloatArray
-    labels: AnyArray
-    target_type: str
+    labels: AnyArray  # (n_labels,)
+    target_type: str  # What was read, one of ``TARGET_TYPES`` but "auto"
 
     @property
     def known(self) -> BoolArray:
@@ -101,19 +77,7 @@ class LabelOrders:
         return ~np.isnan(self.grades)
 
     def lists(self, query_weight: FloatArray | None = None) -> Lists:
-        """Make lists of them, one for each row.
-
-        Parameters
-        ----------
-        query_weight : ndarray of shape (n_rows,) or None, default=None
-            Weight of each row; None is 1.
-
-        Returns
-        -------
-        Lists
-            Their items are the labels that the row has, in the order of the columns; ``rows`` are
-            entries of the matrix of grades, None where none is missing.
-        """
+        """Make lists of them, one for each row."""
         known = self.known
         entries = None if known.all() else np.flatnonzero(known)
         grades = self.grades.ravel()
@@ -129,29 +93,7 @@ class LabelOrders:
 def read_label_orders(
     y: Any, target_type: str = "auto", labels: Any = None, *, name: str = "y"
 ) -> LabelOrders:
-    """Read orders of labels in any form.
-
-    Parameters
-    ----------
-    y : array-like, sparse matrix or DataFrame
-        The orders; see :func:`sklearn_rank.preprocessing.label_grades`.
-    target_type : str, default="auto"
-        Its form.
-    labels : array-like of shape (n_labels,) or None, default=None
-        The labels in the order of their columns; None is those that ``y`` names, in their order.
-    name : str, default="y"
-        What it is called in messages.
-
-    Returns
-    -------
-    LabelOrders
-        The orders.
-
-    Raises
-    ------
-    ValueError
-        If a row is not what ``target_type`` says, no row has a label, or there is one label only.
-    """
+    """Read orders of labels in any form."""
     check_choice("target_type", target_type, TARGET_TYPES)
     known = None if labels is None else _checked_names(labels)
     y, names = _columns(y)
@@ -394,18 +336,6 @@ def first_bad_positions(values: FloatArray, *, strictly: bool = False) -> int | 
     Tied labels may have the first, the middle or the last of the positions that they share, or one
     number without a gap after it. Of rows without some labels the positions may be those among
     all.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows, n_labels)
-        The rows, NaN where a label is missing.
-    strictly : bool, default=False
-        Whether rows without some labels must have whole and different positions.
-
-    Returns
-    -------
-    int or None
-        The row; None where all hold positions.
     """
     n_labels = values.shape[1]
     ascending = np.sort(values, axis=1)
@@ -509,36 +439,14 @@ def _levels(row: Any, at: int, name: str) -> list[list[Any]]:
 
 
 def split_order(order: str) -> list[list[str]]:
-    """Split an order such as ``"a>b=c"`` into its levels, from the top.
-
-    Parameters
-    ----------
-    order : str
-        The order; blanks around labels do not count.
-
-    Returns
-    -------
-    list of list of str
-        The labels of each level; "" for those that are not there, see :func:`fault_of`.
-    """
+    """Split an order such as ``"a>b=c"`` into its levels, from the top."""
     if not order.strip():
         return []
     return [[one.strip() for one in level.split(LEVEL)] for level in order.split(ABOVE)]
 
 
 def fault_of(levels: list[list[Any]]) -> str | None:
-    """Describe the error in the levels of an order.
-
-    Parameters
-    ----------
-    levels : list of list
-        Labels of each level.
-
-    Returns
-    -------
-    str or None
-        What it is, and what to do, after "which" or the order; None where nothing is wrong.
-    """
+    """Describe the error in the levels of an order."""
     seen: set[Any] = set()
     for one in (one for level in levels for one in level):
         if one == "":

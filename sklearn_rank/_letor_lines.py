@@ -44,61 +44,27 @@ class LineError(ValueError):
 
 @dataclass(eq=False)
 class Table:
-    """Content of one file, with the features in blocks of rows.
-
-    Parameters
-    ----------
-    name : str
-        Name of the file.
-    blocks : list of ndarray or CSR of shape (n_rows, width)
-        Features by index; the widths differ, columns beyond them are 0.
-    targets : list of ndarray
-        Labels of the rows of each block.
-    query : array of int
-        For each row a number of its query.
-    comments : list of str or None
-        What follows the first ``#`` of each row; None if it was not kept.
-    width : int
-        Highest index and one, 0 without features.
-    lowest : int or None
-        Lowest index, None without features.
-    """
+    """Content of one file, with the features in blocks of rows."""
 
     name: str
     blocks: list[Any] = field(default_factory=list)
-    targets: list[FloatArray] = field(default_factory=list)
+    targets: list[FloatArray] = field(default_factory=list)  # Labels of the rows of each block
     query: array[int] = field(default_factory=lambda: array("q"))
     comments: list[str] | None = None
-    width: int = 0
-    lowest: int | None = None
+    width: int = 0  # Highest index and one, 0 without features
+    lowest: int | None = None  # Lowest index, None without features
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some rows of a file that follow each other.
+    """Some rows of a file that follow each other."""
 
-    Parameters
-    ----------
-    X : ndarray or CSR of shape (n_rows, width)
-        Features by index.
-    target : ndarray of shape (n_rows,)
-        Labels.
-    query : array of int
-        For each row a number of its query.
-    comments : list of str
-        What follows the first ``#`` of each row; empty if it was not kept.
-    width : int
-        Highest index and one, 0 without features.
-    lowest : int or None
-        Lowest index, None without features.
-    """
-
-    X: Any
-    target: FloatArray
-    query: array[int]
-    comments: list[str]
-    width: int
-    lowest: int | None
+    X: Any  # (n_rows, width): Features by index
+    target: FloatArray  # (n_rows,)
+    query: array[int]  # For each row a number of its query
+    comments: list[str]  # What follows the first ``#`` of each row; empty if it was not kept
+    width: int  # Highest index and one, 0 without features
+    lowest: int | None  # Lowest index, None without features
 
 
 def read_table(
@@ -110,35 +76,7 @@ def read_table(
     comments: bool,
     dtype: Any,
 ) -> Table:
-    """Read one file.
-
-    Parameters
-    ----------
-    source : path or binary stream
-        The file; a name that ends in ``.gz`` or ``.bz2`` is decompressed.
-    queries : dict of bytes to int
-        Number of each query id as written; new ids are added.
-    sparse : bool
-        Whether the blocks are CSR without stored zeros.
-    zero_based : bool or "auto"
-        Whether the lowest index is 0; if it is 1 the columns are moved, if "auto" they are not.
-    comments : bool
-        Whether to keep the comments.
-    dtype : dtype
-        Floating-point type of the features.
-
-    Returns
-    -------
-    Table
-        Its rows.
-
-    Raises
-    ------
-    LineError
-        If a line is not of the format.
-    ValueError
-        If the file has no rows or is cut off.
-    """
+    """Read one file."""
     table = Table(name=name_of(source), comments=[] if comments else None)
     blocks = read_blocks(
         source, queries, sparse=sparse, zero_based=zero_based, comments=comments, dtype=dtype
@@ -162,18 +100,7 @@ def read_table(
 
 
 def name_of(source: Any) -> str:
-    """Name a file in messages.
-
-    Parameters
-    ----------
-    source : path or binary stream
-        The file.
-
-    Returns
-    -------
-    str
-        Its name, "stream" for a stream without one.
-    """
+    """Name a file in messages. Its name, "stream" for a stream without one."""
     return str(getattr(source, "name", "stream") if hasattr(source, "read") else source)
 
 
@@ -187,24 +114,7 @@ def read_blocks(
     dtype: Any,
     rows: int | None = None,
 ) -> Iterator[Block]:
-    """Read one file, some rows at a time.
-
-    Parameters
-    ----------
-    source : path or binary stream
-        The file; a name that ends in ``.gz`` or ``.bz2`` is decompressed.
-    queries : dict of bytes to int
-        Number of each query id as written; new ids are added.
-    sparse, zero_based, comments, dtype
-        As for :func:`read_table`.
-    rows : int or None, default=None
-        Rows of a block; None is ``ROWS``.
-
-    Yields
-    ------
-    Block
-        The next rows, at least one; closing the generator closes the file.
-    """
+    """Read one file, some rows at a time."""
     is_stream = hasattr(source, "read")
     name = name_of(source)
     stream = source if is_stream else open_file(source)
@@ -225,18 +135,7 @@ def read_blocks(
 
 
 def are_integers(written: Iterable[bytes]) -> bool:
-    """Whether each id is written as an integer of 64 bits is, so that none are merged.
-
-    Parameters
-    ----------
-    written : iterable of bytes
-        Ids as they stand in the file.
-
-    Returns
-    -------
-    bool
-        Whether they can be read as integers.
-    """
+    """Whether each id is written as an integer of 64 bits is, so that none are merged."""
     try:
         return all(b"%d" % int(text) == text and -(2**63) <= int(text) < 2**63 for text in written)
     except ValueError:
@@ -244,38 +143,14 @@ def are_integers(written: Iterable[bytes]) -> bool:
 
 
 def ids_from(written: list[bytes], integers: bool | None = None) -> AnyArray:
-    """Read ids as integers where all are written as such, else as words.
-
-    Parameters
-    ----------
-    written : list of bytes
-        Ids as they stand in the file.
-    integers : bool or None, default=None
-        Whether they are integers; None finds out.
-
-    Returns
-    -------
-    ndarray of shape (n_ids,)
-        The ids, int64 or str.
-    """
+    """Read ids as integers where all are written as such, else as words. The ids, int64 or str."""
     if are_integers(written) if integers is None else integers:
         return np.array([int(text) for text in written], dtype=np.int64)
     return np.array([text.decode(errors="backslashreplace") for text in written])
 
 
 def open_file(path: Any) -> IO[bytes]:
-    """Open a file, decompressed by the end of its name.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-
-    Returns
-    -------
-    binary stream
-        Its bytes.
-    """
+    """Open a file, decompressed by the end of its name."""
     # Each of the three iterates over lines and closes.
     suffix = os.path.splitext(path)[1].lower()
     if suffix == ".gz":

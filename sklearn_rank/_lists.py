@@ -45,31 +45,10 @@ AnyLists = TypeVar("AnyLists", bound="Lists")
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """Labelled items, list by list.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n,)
-        Of two classes: bool, whether each item is positive. Else float64: grades, or utilities.
-    offsets : ndarray of shape (n_lists + 1,)
-        Where each list begins, and n; no list is empty.
-    weight : ndarray of shape (n,) or None, default=None
-        Positive weights of the items: how many times each counts; None is 1 for each.
-    ids : ndarray of shape (n_lists,) or None, default=None
-        Ids of the lists, ascending, or in fits by appearance; None for one list without an id.
-    query_weight : ndarray of shape (n_lists,) or None, default=None
-        Non-negative weight of each list; None is 1 for each.
-    rows : ndarray of shape (n,) or None, default=None
-        Row of each item in what the user gave; None where all rows stand as they came.
-    given : TrainingQueries or None, default=None
-        What a ranker will remember of the lists, those included that were left out since.
-    draws : float or None, default=None
-        Number of independent rows that the weights of one list are worth, where they are inverse
-        probabilities; None is their sum.
-    """
+    """Labelled items, list by list."""
 
     labels: AnyArray
-    offsets: IntArray
+    offsets: IntArray  # (n_lists + 1,): Where each list begins, and n; no list is empty
     weight: FloatArray | None = None
     ids: AnyArray | None = None
     query_weight: FloatArray | None = None
@@ -138,93 +117,30 @@ class Lists:
         return np.repeat(np.arange(self.n_lists), self.lengths)
 
     def to_items(self, by_list: AnyArray) -> Any:
-        """Give each item the value of its list.
-
-        Parameters
-        ----------
-        by_list : ndarray of shape (n_lists,)
-            One value per list.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            One value per item.
-        """
+        """Give each item the value of its list. One value per item. Shape (n,)."""
         return np.repeat(by_list, self.lengths)
 
     def totals(self, values: FloatArray) -> FloatArray:
-        """Sum the values of the items of each list, each item counted once.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n,)
-            One value per item.
-
-        Returns
-        -------
-        ndarray of shape (n_lists,)
-            The sums.
-        """
+        """Sum the values of the items of each list, each item counted once. Shape (n_lists,)."""
         return np.add.reduceat(values, self.offsets[:-1])
 
     def weighted_totals(self, values: FloatArray) -> FloatArray:
         """Sum the values of the items of each list, items counted by their weights.
 
-        Parameters
-        ----------
-        values : ndarray of shape (n,)
-            One value per item.
-
-        Returns
-        -------
-        ndarray of shape (n_lists,)
-            The sums.
+        Shape (n_lists,).
         """
         return self.totals(values if self.weight is None else self.weight * values)
 
     def largest(self, values: FloatArray) -> FloatArray:
-        """Find the largest value of each list.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n,)
-            One value per item.
-
-        Returns
-        -------
-        ndarray of shape (n_lists,)
-            The largest ones.
-        """
+        """Find the largest value of each list. Shape (n_lists,)."""
         return np.maximum.reduceat(values, self.offsets[:-1])
 
     def with_labels(self: AnyLists, labels: AnyArray) -> AnyLists:
-        """Replace the labels, as grades by utilities.
-
-        Parameters
-        ----------
-        labels : ndarray of shape (n,)
-            The new labels.
-
-        Returns
-        -------
-        Lists
-            The same lists with these.
-        """
+        """Replace the labels, as grades by utilities. The same lists with these."""
         return replace(self, labels=labels)
 
     def only(self, kept: BoolArray) -> Lists:
-        """Keep some lists.
-
-        Parameters
-        ----------
-        kept : ndarray of bool of shape (n_lists,)
-            Which ones; at least one.
-
-        Returns
-        -------
-        Lists
-            Those.
-        """
+        """Keep some lists."""
         if kept.all():
             return self
         items = np.flatnonzero(self.to_items(kept))
@@ -239,18 +155,7 @@ class Lists:
         )
 
     def part(self, start: int, stop: int) -> Lists:
-        """Take consecutive lists, without copying their items.
-
-        Parameters
-        ----------
-        start, stop : int
-            The first list, and the one after the last.
-
-        Returns
-        -------
-        Lists
-            Those.
-        """
+        """Take consecutive lists, without copying their items."""
         items = slice(self.offsets[start], self.offsets[stop])
         return Lists(
             labels=self.labels[items],
@@ -262,20 +167,7 @@ class Lists:
         )
 
     def to_rows(self, values: FloatArray, n_rows: int) -> FloatArray:
-        """Put values of the items back into the order of the user's rows.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n,)
-            One value per item.
-        n_rows : int
-            Number of rows that were given.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            The values, NaN for rows that are absent.
-        """
+        """Put values of the items back into the order of the user's rows. Shape (n_rows,)."""
         if self.rows is None:
             return values
         by_row = np.full(n_rows, np.nan)
@@ -283,18 +175,7 @@ class Lists:
         return by_row
 
     def name_of(self, index: int) -> str:
-        """Name a list, for messages.
-
-        Parameters
-        ----------
-        index : int
-            The list.
-
-        Returns
-        -------
-        str
-            Its name.
-        """
+        """Name a list, for messages."""
         return (
             "the list" if self.ids is None else f"the list with qid {self.ids.tolist()[index]!r}"
         )
@@ -302,55 +183,18 @@ class Lists:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ScoredLists(Lists):
-    """Labelled items with scores, list by list.
-
-    Parameters
-    ----------
-    score : ndarray of shape (n,)
-        Scores without NaN, integers or floating-point numbers: to be compared, which is faster
-        in the type in which they came, and converted before anything is computed from them.
-    n_relevant : ndarray of shape (n_lists,) or None, default=None
-        Number of relevant items of each list, those included that are not among its items; None
-        is the number of its positives.
-    ideal : Lists or None, default=None
-        Grades of the relevant items of each list, likewise; None is those of its items.
-    """
+    """Labelled items with scores, list by list."""
 
     score: AnyArray
     n_relevant: FloatArray | None = None
     ideal: Lists | None = None
 
     def scored_by(self, y_score: Any, shape: tuple[int, ...]) -> ScoredLists:
-        """Take other scores of the rows from which the lists were made.
-
-        Parameters
-        ----------
-        y_score : array-like of the shape of the labels
-            Scores as the user gave them, row by row.
-        shape : tuple of int
-            Shape of the labels as they were given.
-
-        Returns
-        -------
-        ScoredLists
-            The same lists with these scores; nothing is grouped again.
-        """
+        """Take other scores of the rows from which the lists were made."""
         return replace(self, score=check_scores_of_rows(y_score, shape, self.rows))
 
     def leading(self, counts: Any) -> ScoredLists:
-        """Keep the items that can be among the first of their list, ties at the cut included.
-
-        Parameters
-        ----------
-        counts : int, ndarray of shape (n_lists,) or None
-            How many of each list count; None is all.
-
-        Returns
-        -------
-        ScoredLists
-            The same lists, the long ones without what is certainly further down; totals of these
-            are not totals of the lists.
-        """
+        """Keep the items that can be among the first of their list, ties at the cut included."""
         # The first k items make up a weight of k where no weight is less than 1.
         if counts is None or (self.weight is not None and self.weight.min() < 1.0):
             return self
@@ -369,37 +213,12 @@ class ScoredLists(Lists):
         )
 
     def blocks(self, *, of_negatives: bool = False, joined: bool = True) -> ClassBlocks:
-        """Find the blocks of tied items that hold positives, or negatives.
-
-        Parameters
-        ----------
-        of_negatives : bool, default=False
-            Whether negatives are the class that the blocks hold.
-        joined : bool, default=True
-            Whether neighbouring blocks of this class only may come as one, which no mean over
-            the orders of tied items tells apart.
-
-        Returns
-        -------
-        ClassBlocks
-            The blocks.
-        """
+        """Find the blocks of tied items that hold positives, or negatives."""
         in_class = ~self.positive if of_negatives else self.positive
         return class_blocks(self.score, in_class, self.weight, self.offsets, joined=joined)
 
     def top_blocks(self, *, of_negatives: bool = False) -> ClassBlocks:
-        """Find the topmost block of each list that holds positives, or negatives.
-
-        Parameters
-        ----------
-        of_negatives : bool, default=False
-            Whether negatives are the class that the blocks hold.
-
-        Returns
-        -------
-        ClassBlocks
-            These blocks, in linear time; with weights all blocks.
-        """
+        """Find the topmost block of each list that holds positives, or negatives."""
         if self.weight is not None:
             return self.blocks(of_negatives=of_negatives)
         in_class = ~self.positive if of_negatives else self.positive
@@ -408,42 +227,16 @@ class ScoredLists(Lists):
 
 @dataclass(frozen=True)
 class LabelType:
-    """Type of labels: classes or grades, and how they are read.
+    """Type of labels: classes or grades, and how they are read."""
 
-    Parameters
-    ----------
-    kind : {"binary", "graded"}
-        Whether they are of two classes, or grades.
-    pos_label : int, float, bool, str or None, default=None
-        The positive class; None is 1 for labels among 0 and 1 or among -1 and 1. For grades the
-        class of grade 1, where the labels are of two classes.
-    lowest : float, default=0
-        Smallest grade that is allowed.
-    name : str, default="y_true"
-        What the labels are called in messages.
-    rel : float or None, default=None
-        Of two classes: the least grade that is positive, where the labels are grades.
-    """
-
-    kind: Kind
+    kind: Kind  # Whether they are of two classes, or grades
     pos_label: Any = None
-    lowest: float = 0.0
-    name: str = "y_true"
+    lowest: float = 0.0  # Smallest grade that is allowed
+    name: str = "y_true"  # What the labels are called in messages
     rel: float | None = None
 
     def read(self, checked: CheckedRows) -> AnyArray:
-        """Read the labels of checked rows.
-
-        Parameters
-        ----------
-        checked : CheckedRows
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Whether each is positive, or its grade.
-        """
+        """Read the labels of checked rows. Whether each is positive, or its grade. Shape (n,)."""
         if self.kind == "binary":
             if self.rel is None:
                 return check_positive(checked, self.pos_label)
@@ -468,30 +261,7 @@ def check_lists(
     drop_queries_of_weight_0: bool = False,
     by_appearance: bool = False,
 ) -> Lists:
-    """Make lists from labels that have no scores.
-
-    Parameters
-    ----------
-    labels : array-like of shape (n_rows,) or (n_lists, n_items)
-        Labels; in two dimensions one list per row, where NaN is no item.
-    label_type : LabelType
-        What they are.
-    qid : array-like of shape (n_rows,), scalar or None, default=None
-        Id of the list of each row, the rows in any order; None is one list without an id.
-    sample_weight : array-like of the same shape as labels, default=None
-        Non-negative weights.
-    query_weight : array-like of shape (n_rows,) or (n_lists,), default=None
-        Non-negative weight of the list of each row; one per row of two dimensions.
-    drop_queries_of_weight_0 : bool, default=False
-        Whether lists of weight 0 are absent too.
-    by_appearance : bool, default=False
-        Whether lists are ordered by their first rows.
-
-    Returns
-    -------
-    Lists
-        The lists, by ascending id or by appearance.
-    """
+    """Make lists from labels that have no scores. The lists, by ascending id or by appearance."""
     checked = check_rows(
         labels,
         None,
@@ -515,22 +285,7 @@ def check_scored_lists(
     sample_weight: Any = None,
     query_weight: Any = None,
 ) -> ScoredLists:
-    """Make lists from labels and scores.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_rows,) or (n_lists, n_items)
-        Labels; in two dimensions one list per row, where NaN is no item.
-    y_score : array-like of the same shape
-        Scores.
-    label_type, qid, sample_weight, query_weight : object
-        As in :func:`check_lists`.
-
-    Returns
-    -------
-    ScoredLists
-        The lists, by ascending id.
-    """
+    """Make lists from labels and scores. The lists, by ascending id."""
     checked = check_rows(
         y_true,
         y_score,
@@ -545,20 +300,7 @@ def check_scored_lists(
 def group_scored_rows(
     checked: CheckedRows, read: Callable[[CheckedRows], AnyArray]
 ) -> ScoredLists:
-    """Make lists from checked rows that have scores.
-
-    Parameters
-    ----------
-    checked : CheckedRows
-        The rows.
-    read : callable
-        Reads their labels.
-
-    Returns
-    -------
-    ScoredLists
-        The lists, by ascending id.
-    """
+    """Make lists from checked rows that have scores. The lists, by ascending id."""
     shared, order = _grouped(checked)
     values, score = read(checked), checked.scores
     if order is not None:
@@ -617,26 +359,7 @@ def refuse_single_rows(name: str, n_single: int, n_lists: int) -> None:
 def group_rows(
     qid: AnyArray | Coded, *, by_appearance: bool = False
 ) -> tuple[AnyArray, IntArray, IntArray | None]:
-    """Find the rows of each query.
-
-    Parameters
-    ----------
-    qid : ndarray or Coded of shape (n,)
-        Id of the query of each row, from :func:`sklearn_rank._validation.check_qid`.
-    by_appearance : bool, default=False
-        Whether queries are ordered by their first rows, so that folds and draws do not depend on
-        what the ids are called.
-
-    Returns
-    -------
-    ids : ndarray of shape (n_queries,)
-        Ids, ascending or by appearance.
-    offsets : ndarray of shape (n_queries + 1,)
-        Where the rows of each query begin, and n.
-    rows : ndarray of shape (n,) or None
-        The rows in this order, those of one query in the order in which they came; None if they
-        stand so already.
-    """
+    """Find the rows of each query."""
     starts = _changes(qid.codes if isinstance(qid, Coded) else qid)
     if not isinstance(qid, Coded) and qid.dtype.kind != "O":
         heads = qid[starts]

@@ -20,25 +20,7 @@ REQUIREMENTS = {
 
 
 def import_optional(module: str, used_by: str) -> Any:
-    """Import a package that an extra installs, or a module of it.
-
-    Parameters
-    ----------
-    module : str
-        Name of the package, such as "lightgbm", or of a module such as "dask.array".
-    used_by : str
-        What needs it, for the message.
-
-    Returns
-    -------
-    module
-        The package.
-
-    Raises
-    ------
-    ImportError
-        If it is not installed; the message has the line that installs it.
-    """
+    """Import a package that an extra installs, or a module of it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
@@ -51,25 +33,7 @@ def import_optional(module: str, used_by: str) -> Any:
 
 
 def import_pandas(asked: str, otherwise: str = "leave as_frame=False for NumPy arrays") -> Any:
-    """Import pandas, which no extra installs.
-
-    Parameters
-    ----------
-    asked : str
-        What needs it, for the message.
-    otherwise : str, default="leave as_frame=False for NumPy arrays"
-        What to do without it.
-
-    Returns
-    -------
-    module
-        The package.
-
-    Raises
-    ------
-    ImportError
-        If it is not installed; the message has the line that installs it.
-    """
+    """Import pandas, which no extra installs."""
     try:
         return import_module("pandas")
     except ModuleNotFoundError as error:
@@ -82,18 +46,7 @@ def import_pandas(asked: str, otherwise: str = "leave as_frame=False for NumPy a
 
 
 def lightgbm_aliases(lightgbm: Any) -> dict[str, list[str]]:
-    """Names of each parameter of LightGBM.
-
-    Parameters
-    ----------
-    lightgbm : module
-        LightGBM, whose only list of its parameters is private.
-
-    Returns
-    -------
-    dict of str to list of str
-        All names of each parameter, the first one included.
-    """
+    """Names of each parameter of LightGBM. All names of each parameter, the first one included."""
     return dict(lightgbm.basic._ConfigAliases._get_all_param_aliases())
 
 

@@ -32,40 +32,14 @@ LONG = 2**12
 
 
 def ragged_ranges(starts: IntArray, lengths: IntArray) -> IntArray:
-    """Lay consecutive integers end to end, range by range.
-
-    Parameters
-    ----------
-    starts : ndarray of shape (n_ranges,)
-        First integer of each range.
-    lengths : ndarray of shape (n_ranges,)
-        Number of integers of each.
-
-    Returns
-    -------
-    ndarray of shape (lengths.sum(),)
-        The integers.
-    """
+    """Lay consecutive integers end to end, range by range. Shape (lengths.sum()."""
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
     return np.arange(total) + np.repeat(starts - (ends - lengths), lengths)
 
 
 def running_totals(values: AnyArray, first: IntArray) -> AnyArray:
-    """Cumulative sums that begin anew at each list.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        One value per entry; integers are faster.
-    first : ndarray of shape (n_lists,)
-        First entry of each list, ascending; no list is empty.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Sums from the first entry of the list to each, itself included.
-    """
+    """Cumulative sums that begin anew at each list. Shape (n,)."""
     if len(first) == 1:
         return np.cumsum(values)
     sums = values.copy()
@@ -83,22 +57,7 @@ def running_totals(values: AnyArray, first: IntArray) -> AnyArray:
 
 
 def descending(values: AnyArray, offsets: IntArray | None = None) -> tuple[IntArray, AnyArray]:
-    """Order the items of each list from its highest value to its lowest.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Values without NaN; infinities are in order, and -0.0 equals 0.0.
-    offsets : ndarray of shape (n_lists + 1,) or None, default=None
-        Where each list begins, and n.
-
-    Returns
-    -------
-    order : ndarray of shape (n,)
-        Items; tied ones in no particular order.
-    ordered : ndarray of shape (n,)
-        Their values.
-    """
+    """Order the items of each list from its highest value to its lowest."""
     if offsets is None or len(offsets) == 2:
         return _descending_list(values)
     matrix = _equally_long(values, offsets)
@@ -164,13 +123,7 @@ def _integers(values: AnyArray) -> NDArray[np.int64]:
 
 
 def _settled(order: IntArray, ordered: AnyArray, highest: np.int64, shift: int) -> bool:
-    """Put right the few places where codes were too short to tell values apart, if they are few.
-
-    Returns
-    -------
-    bool
-        Whether the order is right now.
-    """
+    """Correct places where codes were too short to tell values apart, if they are few."""
     wrong = np.flatnonzero(ordered[1:] > ordered[:-1])
     if len(wrong) == 0:
         return True
@@ -185,20 +138,7 @@ def _settled(order: IntArray, ordered: AnyArray, highest: np.int64, shift: int) 
 
 
 def sorted_descending(values: FloatArray, offsets: IntArray | None = None) -> FloatArray:
-    """Sort the values of each list from the highest to the lowest.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Values without NaN.
-    offsets : ndarray of shape (n_lists + 1,) or None, default=None
-        Where each list begins, and n.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The sorted values.
-    """
+    """Sort the values of each list from the highest to the lowest. Shape (n,)."""
     if offsets is None or len(offsets) == 2:
         return np.sort(values)[::-1]
     matrix = _equally_long(values, offsets)
@@ -235,22 +175,6 @@ def class_codes(
 
     One sort of values, which is several times faster than one of indices: the class is written
     into the last bit of the values, their exponent making room for it.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Numbers without NaN; infinities are in order, and -0.0 equals 0.0.
-    in_class : ndarray of bool of shape (n,)
-        Which items are of the class.
-    offsets : ndarray of shape (n_lists + 1,) or None, default=None
-        Where each list begins, and n.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Codes, from the lowest value of each list to its highest. The last bit is 1 for items of
-        the class; items are tied where the other bits are the same. Tied items of one class stand
-        together.
     """
     marked = _marked(values, in_class)
     if offsets is None or len(offsets) == 2:
@@ -312,23 +236,7 @@ def _marked(values: AnyArray, in_class: BoolArray) -> AnyArray:
 
 
 def leading(values: AnyArray, counts: IntArray, offsets: IntArray) -> IntArray | None:
-    """Find the items that can be among the first of their list.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Values without NaN.
-    counts : ndarray of shape (n_lists,)
-        How many of each list are wanted, at least 1.
-    offsets : ndarray of shape (n_lists + 1,)
-        Where each list begins, and n.
-
-    Returns
-    -------
-    ndarray of shape (n_kept,) or None
-        Ascending: of long lists the items that are at least as high as the last one wanted, of
-        others all. None where too few items would be left out to be worth it.
-    """
+    """Find the items that can be among the first of their list. Shape (n_kept,)."""
     lengths = np.diff(offsets)
     long = np.flatnonzero((lengths >= LONG) & (counts <= lengths // 4))
     if 2 * lengths[long].sum() < len(values):

@@ -40,18 +40,7 @@ WIDE = ("X",)
 
 
 def is_collection(value: Any) -> bool:
-    """Return whether a value is a dask collection, without importing dask.
-
-    Parameters
-    ----------
-    value : object
-        Anything.
-
-    Returns
-    -------
-    bool
-        Whether it stands for values that dask has yet to compute.
-    """
+    """Return whether a value is a dask collection, without importing dask."""
     graph = getattr(value, "__dask_graph__", None)
     if graph is None or isinstance(value, type):
         return False
@@ -60,31 +49,12 @@ def is_collection(value: Any) -> bool:
 
 
 def any_collection(*values: Any) -> bool:
-    """Return whether one of several values is a dask collection.
-
-    Parameters
-    ----------
-    *values : object
-        Anything.
-
-    Returns
-    -------
-    bool
-        Whether there is a collection among them.
-    """
+    """Return whether one of several values is a dask collection."""
     return any(is_collection(value) for value in values)
 
 
 def refuse_collection(value: Any, name: str) -> None:
-    """Raise an error for a dask collection if all rows are needed at once.
-
-    Parameters
-    ----------
-    value : object
-        Anything.
-    name : str
-        What it is called in messages.
-    """
+    """Raise an error for a dask collection if all rows are needed at once."""
     if is_collection(value):
         raise TypeError(
             f"{name} is a dask collection, but all its rows are needed in memory here: pass"
@@ -94,42 +64,16 @@ def refuse_collection(value: Any, name: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Partitions:
-    """Columns of rows, cut into chunks.
-
-    Parameters
-    ----------
-    columns : dict
-        By name a list of one Delayed for each chunk, or one value for all chunks: a number or
-        None.
-    n_chunks : int
-        Number of chunks, empty ones included.
-    lengths : tuple of int or None
-        Number of rows of each chunk; None where dask does not know it.
-    """
+    """Columns of rows, cut into chunks."""
 
     columns: dict[str, Any]
-    n_chunks: int
+    n_chunks: int  # Number of chunks, empty ones included
     lengths: tuple[int, ...] | None
 
     def map(
         self, function: Callable[..., Any], *arguments: Any, numbered: bool = False
     ) -> list[Any]:
-        """Prepare to run a function on each chunk that has rows.
-
-        Parameters
-        ----------
-        function : callable
-            ``function(columns, *arguments)``: the columns of one chunk by name, and the arguments.
-        *arguments : object
-            What it needs beside them, Delayed or not; it is sent once, not with each chunk.
-        numbered : bool, default=False
-            Whether the function takes the number of the chunk first.
-
-        Returns
-        -------
-        list of Delayed
-            Results of the chunks; None for those without rows.
-        """
+        """Prepare to run a function on each chunk that has rows."""
         delayed = import_optional("dask", USED_BY).delayed
         run = delayed(_on_chunk, pure=False)
         names = tuple(self.columns)
@@ -149,40 +93,11 @@ class Partitions:
         return column[number] if isinstance(column, list) else column
 
     def compute(self, *values: Any) -> tuple[Any, ...]:
-        """Compute on the scheduler that is active: a distributed client's, else dask's own.
-
-        Parameters
-        ----------
-        *values : Delayed
-            What to compute.
-
-        Returns
-        -------
-        tuple
-            The results.
-
-        Raises
-        ------
-        RuntimeError
-            If a chunk cannot be computed, such as read from its file; with its number. What
-            functions of chunks raise keeps its type, and begins with the number.
-        """
+        """Compute on the scheduler that is active: a distributed client's, else dask's own."""
         return self._named("compute", *values)
 
     def persist(self, *values: Any) -> tuple[Any, ...]:
-        """Compute and leave the results where they are.
-
-        Parameters
-        ----------
-        *values : Delayed
-            What to compute.
-
-        Returns
-        -------
-        tuple of Delayed
-            The results. A distributed client computes them while the program goes on, and makes
-            those anew that are lost with a machine.
-        """
+        """Compute and leave the results where they are."""
         return self._named("persist", *values)
 
     def _named(self, how: str, *values: Any) -> tuple[Any, ...]:
@@ -222,22 +137,7 @@ class Partitions:
     def with_columns(
         self, function: Callable[..., Any], names: Sequence[str], *arguments: Any
     ) -> Partitions:
-        """Replace the columns by what a function makes of them.
-
-        Parameters
-        ----------
-        function : callable
-            ``function(columns, *arguments)``, of one chunk; it returns the new columns by name.
-        names : sequence of str
-            Their names.
-        *arguments : object
-            What it needs beside the columns.
-
-        Returns
-        -------
-        Partitions
-            The same chunks with these columns.
-        """
+        """Replace the columns by what a function makes of them."""
         take = import_optional("dask", USED_BY).delayed(_taken, pure=False)
         made = self.map(function, *arguments)
         columns = {name: [take(chunk, name) for chunk in made] for name in names}
@@ -250,25 +150,7 @@ class Partitions:
         *arguments: Any,
         numbered: bool = False,
     ) -> Any:
-        """Run a function on each chunk and merge what it gives.
-
-        Parameters
-        ----------
-        function : callable
-            ``function(columns, *arguments)``, of one chunk.
-        merge : callable
-            ``merge(results)`` of two or more, in the order of the chunks, which it must not
-            change.
-        *arguments : object
-            What the function needs beside the columns.
-        numbered : bool, default=False
-            Whether the function takes the number of the chunk first.
-
-        Returns
-        -------
-        object
-            What is merged from all chunks.
-        """
+        """Run a function on each chunk and merge what it gives. What is merged from all chunks."""
         results = self.map(function, *arguments, numbered=numbered)
         (merged,) = self.compute(tree_reduce(results, merge))
         if merged is None:
@@ -279,22 +161,7 @@ class Partitions:
 def tree_reduce(
     parts: Sequence[Any], merge: Callable[[list[Any]], Any], split_every: int = 8
 ) -> Any:
-    """Prepare to merge results in a tree, of which every level is in the order of the chunks.
-
-    Parameters
-    ----------
-    parts : sequence of Delayed
-        The results; None is left out.
-    merge : callable
-        ``merge(results)`` of two or more, which it must not change.
-    split_every : int, default=8
-        How many are merged in one task.
-
-    Returns
-    -------
-    Delayed
-        What is merged from all; None if all are None.
-    """
+    """Prepare to merge results in a tree, of which every level is in the order of the chunks."""
     dask = import_optional("dask", USED_BY)
     join = dask.delayed(_merged, pure=False)
     level = list(parts)
@@ -307,27 +174,7 @@ def tree_reduce(
 
 
 def in_chunk(number: int, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Run a function on one chunk; errors get the number of the chunk.
-
-    Parameters
-    ----------
-    number : int
-        Number of the chunk, from 0.
-    function : callable
-        The function.
-    *arguments : object
-        Its arguments.
-
-    Returns
-    -------
-    object
-        What it returns.
-
-    Raises
-    ------
-    Exception
-        The error of the function, of the same type where its message can be changed.
-    """
+    """Run a function on one chunk; errors get the number of the chunk. What it returns."""
     try:
         return function(*arguments)
     except Exception as error:
@@ -342,28 +189,7 @@ def in_chunk(number: int, function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def aligned(**columns: Any) -> Partitions:
-    """Align columns of the same rows into the same chunks.
-
-    Parameters
-    ----------
-    **columns : array-like, dask collection, number or None
-        Columns by name, at least one of them a dask collection: arrays, series, indexes and
-        dataframes of one column; and in two dimensions ``X``, or lists in rows, whose columns are
-        brought into one chunk. Arrays in memory are cut as the collections are, where the lengths
-        of chunks are known. Numbers and None hold for all rows.
-
-    Returns
-    -------
-    Partitions
-        The chunks. Those of arrays are cut where the first array is; those of dataframes, of
-        which dask knows no lengths, must agree in number, and their lengths are compared when
-        they are computed.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If something is no column, or if it is not known which rows belong together.
-    """
+    """Align columns of the same rows into the same chunks."""
     single = {name: value for name, value in columns.items() if _is_single(value)}
     lazy = {
         name: _as_column(name, value) for name, value in columns.items() if is_collection(value)
@@ -533,8 +359,8 @@ def _merged(merge: Callable[[list[Any]], Any], *parts: Any) -> Any:
 def _fails(tasks: list[Any]) -> bool:
     """Whether tasks end in an error.
 
-    Workers of a cluster may ask each other without end for a value that one of them cannot read:
-    a TimeoutError there.
+    Workers of a cluster may ask each other without end for a value that one of them cannot read: a
+    TimeoutError there.
     """
     dask = import_optional("dask", USED_BY)
     # The scheduler of a client is a method of it.

@@ -25,22 +25,7 @@ ROUNDING = 1e-12
 
 
 def fixed(value: float, digits: int = 4, *, sign: bool = False) -> str:
-    """Write a number with so many decimals; one that these round away, by its first two digits.
-
-    Parameters
-    ----------
-    value : float
-        The number.
-    digits : int, default=4
-        Decimals.
-    sign : bool, default=False
-        Whether positive numbers have a sign.
-
-    Returns
-    -------
-    str
-        The number; 0 never has a minus, and is printed only where the number is 0.
-    """
+    """Write a number with so many decimals; one that these round away, by its first two digits."""
     plus = "+" if sign else ""
     if ROUNDING < abs(value) < 0.5 * 10.0**-digits:
         return f"{value:{plus}.1e}"
@@ -75,22 +60,7 @@ class Printed:
 
 
 def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return the markup of a table, all texts escaped.
-
-    Parameters
-    ----------
-    title : str
-        Caption above the table, which may have several lines.
-    header : sequence of str
-        Names of the columns; the first is that of the names of the rows.
-    rows : iterable of sequence
-        Cells of each row: strings as they are, floats with four digits.
-
-    Returns
-    -------
-    str
-        An HTML table, the first column on the left and the others on the right.
-    """
+    """Return the markup of a table, all texts escaped."""
     caption = "<br>".join(map(escape, title.splitlines()))
     lines = [
         '<table style="border-collapse:collapse;font-variant-numeric:tabular-nums">',
@@ -105,22 +75,7 @@ def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]])
 
 
 def text_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return a table as text, in columns.
-
-    Parameters
-    ----------
-    title : str
-        What stands above it.
-    header : sequence of str
-        Names of the columns; the first is that of the names of the rows.
-    rows : iterable of sequence
-        Cells of each row: strings as they are, floats with four digits.
-
-    Returns
-    -------
-    str
-        The lines, the first column on the left and the others on the right.
-    """
+    """Return a table as text, in columns."""
     cells = [list(map(_text, row)) for row in (header, *rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = [

@@ -25,43 +25,16 @@ LARGEST_HASH = 2**64 - 1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainingQueries:
-    """Queries that a ranker was trained on.
-
-    Parameters
-    ----------
-    hashes : ndarray of uint64 of shape (n_remembered,)
-        Hashes of their ids, ascending: the same in all processes, and for the numbers 3 and 3.0.
-    n_rows : ndarray of shape (n_remembered,)
-        Number of rows of each, those of weight 0 not counted.
-    digests : ndarray of uint64 of shape (n_remembered,)
-        Digest of the labels of each, whatever the order of its rows.
-    threshold : int
-        Queries with hashes up to this one are remembered, and others are not.
-    """
+    """Queries that a ranker was trained on."""
 
     hashes: AnyArray
-    n_rows: IntArray
+    n_rows: IntArray  # (n_remembered,): Number of rows of each, those of weight 0 not counted
     digests: AnyArray
     threshold: int = LARGEST_HASH
 
     @classmethod
     def of(cls, ids: AnyArray | None, offsets: IntArray, labels: FloatArray) -> TrainingQueries:
-        """Take rows, query by query.
-
-        Parameters
-        ----------
-        ids : ndarray of shape (n_queries,) or None
-            Ids of the queries; None for one list without an id, which is not remembered.
-        offsets : ndarray of shape (n_queries + 1,)
-            Where the rows of each query begin, and the number of rows.
-        labels : ndarray of shape (n_rows,)
-            Their labels.
-
-        Returns
-        -------
-        TrainingQueries
-            What is remembered of them.
-        """
+        """Take rows, query by query. What is remembered of them."""
         if ids is None:
             none = np.empty(0, dtype=np.uint64)
             return cls(none, np.empty(0, dtype=np.int64), none)
@@ -70,13 +43,7 @@ class TrainingQueries:
         return cls(hashes[order], np.diff(offsets)[order], _digests(labels, offsets)[order]).cut()
 
     def cut(self) -> TrainingQueries:
-        """Forget all but the smallest hashes where there are many.
-
-        Returns
-        -------
-        TrainingQueries
-            At most 100,000 queries.
-        """
+        """Forget all but the smallest hashes where there are many. At most 100,000 queries."""
         if len(self.hashes) <= MOST_REMEMBERED:
             return self
         kept = slice(MOST_REMEMBERED)
@@ -88,18 +55,7 @@ class TrainingQueries:
         )
 
     def joined(self, other: TrainingQueries) -> TrainingQueries:
-        """Add the queries of another batch.
-
-        Parameters
-        ----------
-        other : TrainingQueries
-            Those of the batch. A query of both has the rows of both, unless they are the same.
-
-        Returns
-        -------
-        TrainingQueries
-            Those of both.
-        """
+        """Add the queries of another batch. Those of both."""
         hashes, place = np.unique(np.append(self.hashes, other.hashes), return_inverse=True)
         first, second = place[: len(self.hashes)], place[len(self.hashes) :]
         n_rows, digests = np.zeros(len(hashes), np.int64), np.zeros(len(hashes), np.uint64)
@@ -128,29 +84,13 @@ class TrainingQueries:
 
 @dataclass(frozen=True)
 class Overlap:
-    """How many of some queries that are scored were trained on.
+    """How many of some queries that are scored were trained on."""
 
-    Parameters
-    ----------
-    n_queries : int
-        Number of queries that are scored.
-    n_judged : int
-        Of how many it is known whether they were trained on.
-    n_seen : int
-        How many of these were.
-    n_same : int
-        How many of these have the same rows.
-    n_cut : int
-        How many of these have another number of rows.
-    with_other_rows, with_same_rows : tuple
-        Ids of some that have other rows, and of some that have the same.
-    """
-
-    n_queries: int
-    n_judged: int
-    n_seen: int
-    n_same: int
-    n_cut: int
+    n_queries: int  # Number of queries that are scored
+    n_judged: int  # Of how many it is known whether they were trained on
+    n_seen: int  # How many of these were
+    n_same: int  # How many of these have the same rows
+    n_cut: int  # How many of these have another number of rows
     with_other_rows: tuple[Any, ...]
     with_same_rows: tuple[Any, ...]
 
@@ -158,20 +98,7 @@ class Overlap:
     def of(
         cls, trained: TrainingQueries, ids: AnyArray, offsets: IntArray, labels: FloatArray
     ) -> Overlap:
-        """Compare queries with those that were trained on.
-
-        Parameters
-        ----------
-        trained : TrainingQueries
-            What the ranker was trained on.
-        ids, offsets, labels : ndarray
-            The rows that are scored, as in :meth:`TrainingQueries.of`.
-
-        Returns
-        -------
-        Overlap
-            What they have in common.
-        """
+        """Compare queries with those that were trained on. What they have in common."""
         hashes = _hashes_of_ids(ids)
         judged = np.flatnonzero(hashes <= np.uint64(trained.threshold))
         if len(judged) == 0 or len(trained.hashes) == 0:
@@ -197,23 +124,6 @@ def check_overlap(overlap: Overlap, name: str) -> None:
 
     All of them, each with the rows that were trained on, are a training score, and not warned of.
     Where most of them have other rows, more or fewer in some, a splitter has cut them.
-
-    Parameters
-    ----------
-    overlap : Overlap
-        What the queries have in common with those of the training.
-    name : str
-        Name of the ranker.
-
-    Raises
-    ------
-    QuerySetupError
-        If most of the queries were cut.
-
-    Warns
-    -----
-    QueryOverlapWarning
-        If fewer were trained on.
     """
     if not overlap.n_seen or overlap.n_same == overlap.n_judged:
         return

@@ -97,20 +97,6 @@ def check_sample_weight(sample_weight: Any, X: Any, *, name: str = "sample_weigh
     """Return non-negative float64 weights, ones for None; refuse all zeros.
 
     As scikit-learn's private function, which knows weights of no other name.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n_samples,), number or None
-        Weights.
-    X : array-like of shape (n_samples, ...)
-        Data that they belong to.
-    name : str, default="sample_weight"
-        Name of the argument, for messages.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        Weights as float64.
     """
     n = num_samples(X)
     if sample_weight is None:
@@ -129,17 +115,7 @@ def check_sample_weight(sample_weight: Any, X: Any, *, name: str = "sample_weigh
 
 
 class BlockProgress:
-    """Report a fit that works through blocks to the estimator's callbacks.
-
-    Parameters
-    ----------
-    estimator : estimator with CallbackSupportMixin
-        The estimator, whose ``fit`` runs under :func:`with_callbacks`.
-    n_blocks : int
-        Number of blocks.
-    X, y : object
-        Training data, handed to the callbacks.
-    """
+    """Report a fit that works through blocks to the estimator's callbacks."""
 
     def __init__(self, estimator: Any, n_blocks: int, X: Any, y: Any) -> None:
         self.estimator = estimator
@@ -159,15 +135,7 @@ class BlockProgress:
 
 
 def call_of_user() -> tuple[int, set[Any]]:
-    """Find the line that called this package, scikit-learn or joblib.
-
-    Returns
-    -------
-    level : int
-        Its ``stacklevel`` for the function that asks.
-    warned : set
-        What this call has been warned of; it lives as long as the call does.
-    """
+    """Find the line that called this package, scikit-learn or joblib."""
     frame, level = sys._getframe(1), 1
     call = None
     while _package(frame.f_globals) in PASSED_THROUGH:

@@ -30,40 +30,13 @@ def near_whole(mass: FloatArray) -> FloatArray:
     """Round sums of weights that are whole numbers but for the rounding of the sum.
 
     Whether a place exists or counts then does not depend on the order in which weights are added.
-
-    Parameters
-    ----------
-    mass : ndarray of shape (n,)
-        Sums of positive weights.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The same where they are further from a whole number than a share of 1e-12.
     """
     whole = np.rint(mass)
     return np.where(np.abs(mass - whole) <= MASS_SLACK * mass, whole, mass)
 
 
 def top_mass(weight: FloatArray, tau: float) -> tuple[float, bool]:
-    """Mass of the top ``tau``, and whether it is less than one item.
-
-    Parameters
-    ----------
-    weight : ndarray of shape (n,)
-        Positive weights.
-    tau : float
-        Share of the total weight, in (0, 1).
-
-    Returns
-    -------
-    mass : float
-        For whole-number weights of sum W, ``max(1, floor(tau W + 1/2))``; else ``tau W``, less
-        a share of 1e-12 for rounding.
-    is_small : bool
-        Whether the top is less than one item: ``tau W`` rounds to 0, or is less than the
-        smallest weight.
-    """
+    """Mass of the top ``tau``, and whether it is less than one item."""
     mass, is_small = top_masses(
         weight.sum(), tau, np.all(weight == np.floor(weight)), weight.min()
     )
@@ -73,26 +46,7 @@ def top_mass(weight: FloatArray, tau: float) -> tuple[float, bool]:
 def top_masses(
     total: FloatArray, tau: float, whole: BoolArray | np.bool_, smallest: FloatArray
 ) -> tuple[FloatArray, BoolArray]:
-    """Mass of the top ``tau`` of each list, and whether it is less than one item.
-
-    Parameters
-    ----------
-    total : ndarray of shape (n_lists,)
-        Weight of each list.
-    tau : float
-        Share of it, in (0, 1).
-    whole : ndarray of bool of shape (n_lists,)
-        Whether all weights of the list are whole numbers.
-    smallest : ndarray of shape (n_lists,)
-        Smallest weight of the list.
-
-    Returns
-    -------
-    mass : ndarray of shape (n_lists,)
-        As :func:`top_mass` says.
-    is_small : ndarray of bool of shape (n_lists,)
-        As :func:`top_mass` says.
-    """
+    """Mass of the top ``tau`` of each list, and whether it is less than one item."""
     share = tau * np.asarray(total)
     # tau is a rounded decimal: .29 * 50 falls just short of 14.5, which rounds to 15.
     count = np.floor(share + 4 * np.spacing(share) + 0.5)
@@ -103,19 +57,7 @@ def top_masses(
 def quantile_at_mass(scores: FloatArray, weight: FloatArray, mass: float) -> FloatArray:
     """Largest score such that the items that score at least as much have the given mass.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (..., n)
-        Scores without NaN, one list per row.
-    weight : ndarray of shape (n,)
-        Positive weights, the same for all lists.
-    mass : float
-        Mass of the top, from :func:`top_mass`.
-
-    Returns
-    -------
-    ndarray of shape (...)
-        The quantiles, scores of items each.
+    The quantiles, scores of items each. Shape (...).
     """
     first = float(weight[0])
     if first == math.floor(first) and np.all(weight == first):
@@ -129,21 +71,7 @@ def quantile_at_mass(scores: FloatArray, weight: FloatArray, mass: float) -> Flo
 def quantiles_at_masses(
     scores: FloatArray, tops: Iterable[tuple[FloatArray, float]]
 ) -> Iterator[FloatArray]:
-    """Quantiles of the same scores, as :func:`quantile_at_mass` has them, by one sort.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (..., n)
-        Scores without NaN, one list per row.
-    tops : iterable of (ndarray of shape (n,), float)
-        Weights and mass of each top. Where the weights are the array of the top before, they are
-        summed once.
-
-    Yields
-    ------
-    ndarray of shape (...)
-        The quantiles for each top.
-    """
+    """Quantiles of the same scores, as :func:`quantile_at_mass` has them, by one sort."""
     order = np.argsort(-scores, axis=-1)
     summed, above = None, scores
     for weight, mass in tops:
@@ -159,28 +87,7 @@ def quantiles_at_masses(
 def top_threshold(
     y_score: FloatArray, weight: FloatArray, mass: float, error: FloatArray | None = None
 ) -> tuple[float, float]:
-    """Quantile of the scores and the threshold just below it.
-
-    Parameters
-    ----------
-    y_score : ndarray of shape (n,)
-        Scores without NaN.
-    weight : ndarray of shape (n,)
-        Positive weights.
-    mass : float
-        Mass of the top, from :func:`top_mass`.
-    error : ndarray of shape (n,) or None, default=None
-        Bounds of the rounding errors of finite scores: a run of neighbours within their errors
-        counts as tied, and the threshold keeps off all of it.
-
-    Returns
-    -------
-    quantile : float
-        The quantile.
-    threshold : float
-        Midway to the next distinct score below, and below the quantile even where the two are
-        neighbours as floating-point numbers; just below the quantile if no score is lower.
-    """
+    """Quantile of the scores and the threshold just below it."""
     margin = 0.0
     if error is not None:
         y_score = merge_rounded(y_score, error)
@@ -198,17 +105,7 @@ def top_threshold(
 def merge_rounded(y_score: FloatArray, error: FloatArray) -> FloatArray:
     """Give every run of neighbours that differ by no more than their errors its lowest value.
 
-    Parameters
-    ----------
-    y_score : ndarray of shape (n,)
-        Finite scores.
-    error : ndarray of shape (n,)
-        Bounds of their rounding errors.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The lowest score of each one's run.
+    The lowest score of each one's run. Shape (n,).
     """
     order = np.argsort(y_score, kind="stable")
     ordered, error = y_score[order], error[order]

@@ -52,37 +52,16 @@ LARGEST_WEIGHT = 1e150
 
 @dataclass(frozen=True, eq=False)
 class CheckedRows:
-    """Rows of positive weight, and where they stood in what was passed.
+    """Rows of positive weight, and where they stood in what was passed."""
 
-    Parameters
-    ----------
-    labels : ndarray or Coded of shape (n,)
-        Labels, of which nothing is known yet.
-    score : ndarray of shape (n,) or None
-        Scores without NaN, in the type in which they came if that is one of numbers; None where
-        there are none.
-    weight : ndarray of shape (n,) or None
-        Positive weights; None is 1 for each.
-    qid : ndarray or Coded of shape (n,) or None
-        Id of the list of each row, none missing; None is one list.
-    query_weight : ndarray of shape (n,) or None
-        Non-negative weight of the list of each row, as given; None is 1 for each.
-    rows : ndarray of shape (n,) or None
-        Row of what was passed, in two dimensions of its entries; None where all are kept.
-    n_columns : int or None
-        Number of columns of what was passed in two dimensions.
-    name : str
-        What the labels are called in messages.
-    """
-
-    labels: AnyArray | Coded
+    labels: AnyArray | Coded  # (n,): Labels, of which nothing is known yet
     score: AnyArray | None
-    weight: FloatArray | None
+    weight: FloatArray | None  # (n,): Positive weights; None is 1 for each
     qid: AnyArray | Coded | None
     query_weight: FloatArray | None
     rows: IntArray | None
-    n_columns: int | None
-    name: str
+    n_columns: int | None  # Number of columns of what was passed in two dimensions
+    name: str  # What the labels are called in messages
 
     @property
     def scores(self) -> AnyArray:
@@ -92,18 +71,7 @@ class CheckedRows:
         return self.score
 
     def where(self, index: int) -> str:
-        """Say where a row stood.
-
-        Parameters
-        ----------
-        index : int
-            The row, among those of positive weight.
-
-        Returns
-        -------
-        str
-            Its place in what was passed.
-        """
+        """Say where a row stood. Its place in what was passed."""
         return _where(index, self.rows, self.n_columns)
 
 
@@ -117,30 +85,7 @@ def check_rows(
     query_weight: Any = None,
     drop_queries_of_weight_0: bool = False,
 ) -> CheckedRows:
-    """Check that labels, scores, ids and weights belong together, and drop what is absent.
-
-    Parameters
-    ----------
-    labels : array-like of shape (n_rows,) or (n_lists, n_items)
-        Labels; in two dimensions one list per row, where NaN is no item, but a column is one list.
-    y_score : array-like of the same shape or None
-        Scores, if there are any.
-    name : str, default="y_true"
-        What the labels are called in messages.
-    qid : array-like of shape (n_rows,) or number, default=None
-        Id of the list of each row.
-    sample_weight : array-like of the same shape as labels, default=None
-        Non-negative weights.
-    query_weight : array-like of shape (n_rows,) or (n_lists,), default=None
-        Non-negative weight of the list of each row; one per row of two dimensions.
-    drop_queries_of_weight_0 : bool, default=False
-        Whether rows of lists of weight 0 are dropped too.
-
-    Returns
-    -------
-    CheckedRows
-        The rows.
-    """
+    """Check that labels, scores, ids and weights belong together, and drop what is absent."""
     coded = coded_column(labels)
     array = _array(labels, name, (1, 2)) if coded is None else coded.codes
     shape = array.shape
@@ -213,24 +158,7 @@ def _scores_of(
 def check_scores_of_rows(
     y_score: Any, shape: tuple[int, ...], rows: IntArray | None, *, name: str = "y_true"
 ) -> AnyArray:
-    """Check other scores of rows whose labels, ids and weights have been checked.
-
-    Parameters
-    ----------
-    y_score : array-like of the shape of the labels
-        Scores.
-    shape : tuple of int
-        Shape of the labels as they were passed.
-    rows : ndarray of shape (n,) or None
-        The rows that count, in their order; None is all.
-    name : str, default="y_true"
-        What the labels are called in messages.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Scores of these rows, without NaN.
-    """
+    """Check other scores of rows whose labels, ids and weights have been checked. Shape (n,)."""
     score = _scores_of(y_score, shape, name)
     if rows is not None:
         score = score[rows]
@@ -290,20 +218,7 @@ def _positive_rows(
 
 
 def check_grades(checked: CheckedRows, lowest: float = 0.0) -> FloatArray:
-    """Check that labels are grades.
-
-    Parameters
-    ----------
-    checked : CheckedRows
-        The rows.
-    lowest : float, default=0
-        Smallest grade that is allowed.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Finite grades.
-    """
+    """Check that labels are grades. Shape (n,)."""
     remedy = "pass grades, of two classes for example (labels == 'yes').astype(int)"
     grade = _as_float(np.asarray(checked.labels), checked.name, remedy)
     # NaN fails each comparison.
@@ -321,20 +236,7 @@ def check_grades(checked: CheckedRows, lowest: float = 0.0) -> FloatArray:
 
 
 def check_scores(y_score: Any, *, name: str = "y_score") -> FloatArray:
-    """Check scores that come without labels.
-
-    Parameters
-    ----------
-    y_score : array-like of shape (n,)
-        Scores.
-    name : str, default="y_score"
-        What they are called in messages.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Scores without NaN.
-    """
+    """Check scores that come without labels. Shape (n,)."""
     score = _as_float(_array(y_score, name, (1,)), name)
     _refuse_nan(score, lambda row: f"row {row}", name)
     return score
@@ -343,24 +245,7 @@ def check_scores(y_score: Any, *, name: str = "y_score") -> FloatArray:
 def check_vector(
     name: str, values: Any, n: int | None = None, *, lowest: float = -np.inf
 ) -> FloatArray:
-    """Check finite numbers, one for each of some items.
-
-    Parameters
-    ----------
-    name : str
-        Name of the argument, for messages.
-    values : array-like of shape (n,)
-        The numbers.
-    n : int or None, default=None
-        How many there must be; None is any number from 1.
-    lowest : float, default=-inf
-        Smallest number that is allowed.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The numbers as float64.
-    """
+    """Check finite numbers, one for each of some items. The numbers as float64. Shape (n,)."""
     array = _as_float(_array(values, name, (1,)), name)
     if n is not None and len(array) != n:
         raise ValueError(f"{name} has {len(array)} entries, but must have {n}.")
@@ -373,22 +258,7 @@ def check_vector(
 
 
 def check_propensities(propensity: Any, n: int, rows: IntArray | None = None) -> FloatArray:
-    """Check probabilities that rows were examined.
-
-    Parameters
-    ----------
-    propensity : array-like of shape (n,)
-        The probabilities.
-    n : int
-        Number of rows that were given.
-    rows : ndarray or None, default=None
-        The rows that count, in their order; None is all. Others are not looked at.
-
-    Returns
-    -------
-    ndarray
-        Probabilities in (0, 1] of the rows that count.
-    """
+    """Check probabilities that rows were examined."""
     array = _array(propensity, "propensity", (0, 1))
     if array.shape != (n,):
         given = "is a single number" if array.ndim == 0 else f"has {len(array)} entries"
@@ -418,22 +288,7 @@ def check_propensities(propensity: Any, n: int, rows: IntArray | None = None) ->
 
 
 def check_qid(qid: Any, n: int, *, name: str = "qid") -> AnyArray | Coded:
-    """Check the ids of the lists of rows.
-
-    Parameters
-    ----------
-    qid : array-like of shape (n,) or number
-        One id per row, of any type that can be sorted; one number for all rows is one list.
-    n : int
-        Number of rows.
-    name : str, default="qid"
-        What the ids are called in messages.
-
-    Returns
-    -------
-    ndarray or Coded of shape (n,)
-        Ids, none of them missing; objects and categories as codes.
-    """
+    """Check the ids of the lists of rows. Shape (n,)."""
     coded = coded_column(qid)
     ids = _array(qid, name, (0, 1)) if coded is None else coded.codes
     if ids.ndim == 0:
@@ -515,18 +370,7 @@ def _kind_of(values: Any) -> str:
 
 
 def are_usual_labels(labels: AnyArray) -> bool:
-    """Whether labels are among 0 and 1 or among -1 and 1, so that 1 is the positive class.
-
-    Parameters
-    ----------
-    labels : ndarray
-        Labels, or the classes that they are of.
-
-    Returns
-    -------
-    bool
-        Whether they are; numbers and bools that came as Python objects count as such.
-    """
+    """Whether labels are among 0 and 1 or among -1 and 1, so that 1 is the positive class."""
     return _usual_positive(_plain(labels)) is not None
 
 
@@ -544,22 +388,7 @@ def _usual_positive(labels: AnyArray) -> BoolArray | None:
 
 
 def class_among(classes: AnyArray, pos_label: Any, whose: str) -> Any:
-    """Find the class that an argument names as the positive one.
-
-    Parameters
-    ----------
-    classes : ndarray of shape (n_classes,)
-        The classes.
-    pos_label : object
-        The argument.
-    whose : str
-        What the classes are of, for the message.
-
-    Returns
-    -------
-    object
-        The class, as it is among them.
-    """
+    """Find the class that an argument names as the positive one."""
     if np.ndim(pos_label) == 0:
         for known in classes:
             if known == pos_label:
@@ -570,20 +399,7 @@ def class_among(classes: AnyArray, pos_label: Any, whose: str) -> Any:
 
 
 def check_positive(checked: CheckedRows, pos_label: Any = None) -> BoolArray:
-    """Check that labels are of two classes, and find the rows of the positive one.
-
-    Parameters
-    ----------
-    checked : CheckedRows
-        The rows.
-    pos_label : int, float, bool or str, default=None
-        The positive class; None where the labels are among 0 and 1 or among -1 and 1, then 1.
-
-    Returns
-    -------
-    ndarray of bool of shape (n,)
-        Whether each row is positive.
-    """
+    """Check that labels are of two classes, and find the rows of the positive one. Shape (n,)."""
     labels = checked.labels
     if not isinstance(labels, Coded):
         if labels.dtype.kind not in "OSU":
@@ -724,20 +540,7 @@ def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: A
 
 
 def ravelled(values: Any, name: str) -> Any:
-    """Take a column for a vector, with a warning; leave all else as it is.
-
-    Parameters
-    ----------
-    values : array-like
-        What was passed.
-    name : str
-        What it is called in the warning.
-
-    Returns
-    -------
-    array-like
-        One-dimensional, if it was of shape (n, 1).
-    """
+    """Take a column for a vector, with a warning; leave all else as it is."""
     refuse_collection(values, name)
     refuse_mask(values, name)
     try:
@@ -859,22 +662,7 @@ def _refuse_nan(score: AnyArray, where: Any, name: str = "y_score") -> None:
 
 
 def check_item_weights(sample_weight: Any, shape: tuple[int, ...], name: str) -> FloatArray:
-    """Check weights of items.
-
-    Parameters
-    ----------
-    sample_weight : array-like
-        The weights.
-    shape : tuple of int
-        Shape that they must have.
-    name : str
-        What has it, for messages.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The weights, finite and at least 0, item by item.
-    """
+    """Check weights of items. The weights, finite and at least 0, item by item. Shape (n,)."""
     array = _array(sample_weight, "sample_weight", (1, 2))
     if array.shape != shape:
         if len(shape) == 1 and array.ndim == 1:

@@ -27,13 +27,6 @@ def warn(message: str, category: type[Warning]) -> None:
     A search calls a scorer for each fold and candidate: of messages that differ in their numbers
     only, the first is given. Python's own registry forgets them, since scikit-learn sets the
     filters anew for each fit. In a worker the call is a batch of tasks.
-
-    Parameters
-    ----------
-    message : str
-        What is wrong, where, and what to do.
-    category : type
-        Category of the warning.
     """
     told = _COLLECTED.get()
     if told is not None:
@@ -52,11 +45,6 @@ def collected() -> Iterator[list[Told]]:
     """Collect the warnings of this package instead of giving them, in this thread.
 
     A task on another machine returns them, so that they are given where the user sees them.
-
-    Yields
-    ------
-    list of (str, type)
-        Text and category of each.
     """
     told: list[Told] = []
     token = _COLLECTED.set(told)

@@ -57,60 +57,20 @@ Choose = Callable[[list[str]], Sequence[str]]
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One column of a file.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    cells : list of str
-        Its cells; an empty one is a missing value.
-    places : sequence of int
-        Number of the line, or of the row, of each cell.
-    counts : {"line", "row"}
-        What is numbered.
-    """
+    """One column of a file."""
 
     name: str
-    cells: list[str]
-    places: Sequence[int]
-    counts: str
+    cells: list[str]  # Its cells; an empty one is a missing value
+    places: Sequence[int]  # Number of the line, or of the row, of each cell
+    counts: str  # What is numbered
 
     def error(self, row: int, what: str) -> CommandError:
-        """Say what is wrong with a cell.
-
-        Parameters
-        ----------
-        row : int
-            Its row, from 0.
-        what : str
-            What is wrong.
-
-        Returns
-        -------
-        CommandError
-            The error.
-        """
+        """Say what is wrong with a cell."""
         return CommandError(f"{self.counts} {self.places[row]}: column {self.name!r} {what}")
 
 
 def read_columns(path: str, delimiter: str | None, choose: Choose) -> dict[str, Column]:
-    """Read columns of a CSV, TSV or Parquet file.
-
-    Parameters
-    ----------
-    path : str
-        The file; "-" is standard input.
-    delimiter : str or None
-        What separates fields of a CSV file; None is a comma, and a tab in a .tsv file.
-    choose : callable
-        From the names of all columns, those to read.
-
-    Returns
-    -------
-    dict of str to Column
-        The columns by name, each with at least one cell.
-    """
+    """Read columns of a CSV, TSV or Parquet file."""
     if os.path.splitext(path)[1].lower() in PARQUET:
         columns = _parquet_columns(path, choose)
     else:
@@ -122,13 +82,7 @@ def read_columns(path: str, delimiter: str | None, choose: Choose) -> dict[str, 
 
 @contextmanager
 def reading(path: str) -> Iterator[None]:
-    """Turn errors of a file into messages.
-
-    Parameters
-    ----------
-    path : str
-        The file.
-    """
+    """Turn errors of a file into messages."""
     title = _title(path)
     try:
         if path != STDIN and os.path.isfile(path):
@@ -148,15 +102,7 @@ def reading(path: str) -> Iterator[None]:
 
 
 def check_columns(wanted: Sequence[str], header: Sequence[str]) -> None:
-    """Check that each column is there, once.
-
-    Parameters
-    ----------
-    wanted : sequence of str
-        The columns.
-    header : sequence of str
-        Names of all columns of the file.
-    """
+    """Check that each column is there, once."""
     counts = Counter(header)
     for name in wanted:
         if not counts[name]:
@@ -169,36 +115,14 @@ def check_columns(wanted: Sequence[str], header: Sequence[str]) -> None:
 
 
 def without_header(header: Sequence[str]) -> str:
-    """Return a clause that says that a file has no names of columns.
-
-    Parameters
-    ----------
-    header : sequence of str
-        Its first line.
-
-    Returns
-    -------
-    str
-        The clause, empty where not all names are numbers.
-    """
+    """Return a clause that says that a file has no names of columns."""
     if not all(is_number(name) for name in header):
         return ""
     return ", which are numbers: the first line must name the columns"
 
 
 def is_number(text: str) -> bool:
-    """Tell whether a text is a number.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-
-    Returns
-    -------
-    bool
-        Whether it is; "nan" and "inf" are.
-    """
+    """Tell whether a text is a number. Whether it is; "nan" and "inf" are."""
     try:
         float(text)
     except ValueError:

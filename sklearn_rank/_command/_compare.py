@@ -20,13 +20,7 @@ __all__ = ["run_compare"]
 
 
 def run_compare(options: Namespace) -> None:
-    """Compare rankings and write the results.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        Options of the command line.
-    """
+    """Compare rankings and write the results."""
     if options.list_measures:
         write("".join(f"{name}\n" for name in get_measure_names()), options.output)
         return

@@ -45,13 +45,7 @@ LEAST_ROWS = 5
 
 
 def run_demo(options: Namespace) -> None:
-    """Run the demonstration.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        ``seed`` of the splits, the file of the ``picture``, and ``prog``, the program.
-    """
+    """Run the demonstration."""
     X, y = load_ionosphere(return_X_y=True)
     splits = StratifiedShuffleSplit(N_SPLITS, test_size=0.5, random_state=options.seed)
     parts = [(X[train], X[test], y[train], y[test]) for train, test in splits.split(X, y)]
@@ -109,54 +103,17 @@ PEERS = {
 
 
 def shown_taus(n_rows: int) -> list[float]:
-    """Find the shares whose top has enough of the held-out rows.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of held-out rows.
-
-    Returns
-    -------
-    list of float
-        The shares.
-    """
+    """Find the shares whose top has enough of the held-out rows."""
     return [tau for tau in TAUS if rows_of(tau, n_rows) >= LEAST_ROWS]
 
 
 def rows_of(tau: float, n_rows: int) -> int:
-    """Count the rows of a top, as :func:`precision_at_top_score` does.
-
-    Parameters
-    ----------
-    tau : float
-        Its share.
-    n_rows : int
-        Number of held-out rows.
-
-    Returns
-    -------
-    int
-        The nearest whole number.
-    """
+    """Count the rows of a top, as :func:`precision_at_top_score` does."""
     return int(tau * n_rows + 0.5)
 
 
 def evaluate(name: str, X_train: Any, X_test: Any, y_train: Any, y_test: Any) -> dict[float, Any]:
-    """Search C for each share of the top, and score the held-out rows by the model found.
-
-    Parameters
-    ----------
-    name : str
-        The estimator.
-    X_train, X_test, y_train, y_test : ndarray
-        Rows and labels of one split.
-
-    Returns
-    -------
-    dict of float to ndarray
-        Scores of the held-out rows by the share.
-    """
+    """Search C for each share of the top, and score the held-out rows by the model found."""
     make, cost = PEERS[name]
     scores = {}
     for tau in TAUS:
@@ -172,20 +129,7 @@ def evaluate(name: str, X_train: Any, X_test: Any, y_train: Any, y_test: Any) ->
 
 
 def table(rows: dict[str, list[Any]], held_out: list[Any]) -> str:
-    """Write one row for each estimator: means over the splits.
-
-    Parameters
-    ----------
-    rows : dict of str to list
-        Scores of each split by estimator, and by the share of the top.
-    held_out : list of ndarray
-        Labels of the held-out rows of each split.
-
-    Returns
-    -------
-    str
-        The table, and a note below it.
-    """
+    """Write one row for each estimator: means over the splits. The table, and a note below it."""
     n_rows = len(held_out[0])
     taus = shown_taus(n_rows)
     heads = [f"P@{100 * tau:.3g}% ({rows_of(tau, n_rows)})" for tau in taus]
@@ -215,22 +159,7 @@ def table(rows: dict[str, list[Any]], held_out: list[Any]) -> str:
 
 
 def draw(rows: dict[str, list[Any]], held_out: list[Any], path: Path) -> str:
-    """Save the mean over the splits of the precision among the first rows.
-
-    Parameters
-    ----------
-    rows : dict of str to list
-        Scores of each split by estimator, and by the share of the top.
-    held_out : list of ndarray
-        Labels of the held-out rows of each split.
-    path : Path
-        Where to save it.
-
-    Returns
-    -------
-    str
-        Where it is, or why there is none.
-    """
+    """Save the mean over the splits of the precision among the first rows."""
     axes: Any = None
     try:
         for name, parts in rows.items():
@@ -253,17 +182,7 @@ def draw(rows: dict[str, list[Any]], held_out: list[Any], path: Path) -> str:
 def mean_curve(parts: list[dict[float, Any]], held_out: list[Any]) -> tuple[Any, Any]:
     """Average the precision among the first rows over the splits, which are of one length.
 
-    Parameters
-    ----------
-    parts : list of dict
-        Scores of each split by the share.
-    held_out : list of ndarray
-        Labels of each split.
-
-    Returns
-    -------
-    position, precision : ndarray of shape (n_rows,)
-        Number of rows from the top, and the mean share of positives among them.
+    Number of rows from the top, and the mean share of positives among them. Shape (n_rows,).
     """
     curves = [
         precision_at_top_curve(y, scores[MIDDLE])

@@ -16,37 +16,13 @@ class CommandError(Exception):
 
 
 def did_you_mean(name: str, names: Sequence[str]) -> str:
-    """Return a clause that suggests the nearest of some names.
-
-    Parameters
-    ----------
-    name : str
-        The name that was given.
-    names : sequence of str
-        The valid ones.
-
-    Returns
-    -------
-    str
-        The clause, empty where no name is near.
-    """
+    """Return a clause that suggests the nearest of some names."""
     lower = {one.lower(): one for one in reversed(names)}
     close = get_close_matches(name.lower(), list(lower), n=1)
     return f"; did you mean {lower[close[0]]!r}?" if close else ""
 
 
 def listed(names: Sequence[str]) -> str:
-    """Write names one after the other, not more than fit into a message.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The names.
-
-    Returns
-    -------
-    str
-        The names in quotes.
-    """
+    """Write names one after the other, not more than fit into a message."""
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return ", ".join(repr(name) for name in names[:SHOWN]) + more

@@ -25,56 +25,24 @@ ONE_LIST = "one list is a single query and shows no spread; --qid names the quer
 
 @dataclass(frozen=True)
 class Result:
-    """One measure of one ranking; its fields are the columns of the CSV output.
+    """One measure of one ranking; its fields are the columns of the CSV output."""
 
-    Parameters
-    ----------
-    score : str
-        Column of scores, or run.
-    measure : str
-        Name of the measure, as the user wrote it.
-    value : float
-        Its value; NaN where it has none.
-    low, high : float
-        Limits of the interval; NaN where there is none.
-    level : float
-        Level of the interval.
-    method : str
-        How the interval was made.
-    target : str
-        The quantity that the interval is for.
-    standard_error : float or None
-        Standard error of the value, where the method has one.
-    n_queries : int or None
-        Number of queries; None is one list.
-    n_undefined : int
-        Number of queries where the measure is undefined.
-    note : str
-        Why there is no value or no interval.
-    """
-
-    score: str
-    measure: str
-    value: float = nan
-    low: float = nan
-    high: float = nan
+    score: str  # Column of scores, or run
+    measure: str  # Name of the measure, as the user wrote it
+    value: float = nan  # Its value; NaN where it has none
+    low: float = nan  # Limits of the interval; NaN where there is none
+    high: float = nan  # Limits of the interval; NaN where there is none
     level: float = nan
-    method: str = ""
-    target: str = ""
-    standard_error: float | None = None
-    n_queries: int | None = None
-    n_undefined: int = 0
-    note: str = ""
+    method: str = ""  # How the interval was made
+    target: str = ""  # The quantity that the interval is for
+    standard_error: float | None = None  # Standard error of the value, where the method has one
+    n_queries: int | None = None  # Number of queries; None is one list
+    n_undefined: int = 0  # Number of queries where the measure is undefined
+    note: str = ""  # Why there is no value or no interval
 
 
 def run_evaluate(options: Namespace) -> None:
-    """Evaluate rankings and write the results.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        Options of the command line.
-    """
+    """Evaluate rankings and write the results."""
     if options.list_measures:
         write("".join(f"{name}\n" for name in get_measure_names()), options.output)
         return
@@ -95,26 +63,7 @@ def run_evaluate(options: Namespace) -> None:
 def evaluate(
     rankings: Rankings, name: str, title: str, measure: Measure, options: Namespace
 ) -> Result:
-    """Evaluate one ranking by one measure.
-
-    Parameters
-    ----------
-    rankings : Rankings
-        What was read.
-    name : str
-        The ranking.
-    title : str
-        Name of the measure, as the user wrote it.
-    measure : Measure
-        The measure.
-    options : argparse.Namespace
-        Options of the interval.
-
-    Returns
-    -------
-    Result
-        Value and interval, or why they are absent.
-    """
+    """Evaluate one ranking by one measure. Value and interval, or why they are absent."""
     try:
         sample = rankings.sample(measure, (name,))
         value = sample.value(name)
@@ -158,18 +107,7 @@ def _interval(sample: Sample, name: str, options: Namespace) -> Any:
 
 
 def reason(error: ValueError) -> str:
-    """Shorten a message of the library to what is wrong, without what to pass in Python.
-
-    Parameters
-    ----------
-    error : ValueError
-        The error.
-
-    Returns
-    -------
-    str
-        A clause.
-    """
+    """Shorten a message of the library to what is wrong, without what to pass in Python."""
     text = str(error).replace("y_true", "the column of labels")
     ends = [text.find(mark) for mark in (": pass", "; pass", ": leave")]
     text = text[: min([end for end in ends if end >= 0], default=len(text))].rstrip(".")
@@ -177,22 +115,7 @@ def reason(error: ValueError) -> str:
 
 
 def undefined_note(title: str, measure: Measure, n_undefined: int, n_queries: int) -> str:
-    """Say for how many queries a measure is undefined.
-
-    Parameters
-    ----------
-    title : str
-        Name of the measure.
-    measure : Measure
-        The measure.
-    n_undefined, n_queries : int
-        How many of how many queries.
-
-    Returns
-    -------
-    str
-        A sentence.
-    """
+    """Say for how many queries a measure is undefined."""
     lacking = "no relevant item" if measure.lacking.startswith("no ") else measure.lacking
     became = "left out" if measure.undefined == "skip" else f"counted as {measure.undefined:g}"
     return f"{title} undefined for {n_undefined:,} of {n_queries:,} queries ({lacking}): {became}."

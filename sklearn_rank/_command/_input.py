@@ -14,18 +14,7 @@ __all__ = ["read_rankings"]
 
 
 def read_rankings(options: Namespace) -> Rankings:
-    """Read the files of the command line.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        Options of ``evaluate`` or ``compare``.
-
-    Returns
-    -------
-    Rankings
-        What was read.
-    """
+    """Read the files of the command line. What was read."""
     if options.run is None and options.qrels is None:
         if options.file is None:
             raise CommandError(

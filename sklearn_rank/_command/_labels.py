@@ -22,21 +22,11 @@ CLASSES = ({0.0, 1.0}, {-1.0, 1.0})
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Labels of the rows.
+    """Labels of the rows."""
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows,)
-        Numbers; 0 and 1 where the positive class was named.
-    column : str
-        Name of their column.
-    pos_label : str or None
-        The positive class, where it was named.
-    """
-
-    values: FloatArray
-    column: str
-    pos_label: str | None
+    values: FloatArray  # (n_rows,): Numbers; 0 and 1 where the positive class was named
+    column: str  # Name of their column
+    pos_label: str | None  # The positive class, where it was named
 
     @property
     def are_classes(self) -> bool:
@@ -53,18 +43,7 @@ class Labels:
         return f"labels {low:g} to {high:g} ({self.column})"
 
     def why_not(self, measure: Measure) -> str | None:
-        """Say why a measure cannot take them, None where it can.
-
-        Parameters
-        ----------
-        measure : Measure
-            The measure.
-
-        Returns
-        -------
-        str or None
-            The reason.
-        """
+        """Say why a measure cannot take them, None where it can."""
         wanted = measure.label_type()
         if measure.kind == "graded" and self.values.min() < wanted.lowest:
             return (
@@ -88,20 +67,7 @@ class Labels:
 
 
 def labels_of(column: Column, pos_label: str | None) -> Labels:
-    """Read labels: numbers, or classes of which one is positive.
-
-    Parameters
-    ----------
-    column : Column
-        The column.
-    pos_label : str or None
-        The positive class as it is written; None takes numbers.
-
-    Returns
-    -------
-    Labels
-        The labels, of which at least two differ.
-    """
+    """Read labels: numbers, or classes of which one is positive."""
     _check_known(column)
     if pos_label is not None:
         values = _is_positive(column, pos_label)
@@ -122,35 +88,13 @@ def labels_of(column: Column, pos_label: str | None) -> Labels:
 
 
 def ids_of(column: Column) -> AnyArray:
-    """Read ids, none of which is missing.
-
-    Parameters
-    ----------
-    column : Column
-        The column.
-
-    Returns
-    -------
-    ndarray of str of shape (n_rows,)
-        The ids as they are written.
-    """
+    """Read ids, none of which is missing. The ids as they are written. Shape (n_rows,)."""
     _check_present(column)
     return np.array(column.cells)
 
 
 def numbers_of(column: Column) -> FloatArray:
-    """Read numbers, none of which is missing.
-
-    Parameters
-    ----------
-    column : Column
-        The column.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        The numbers, infinities among them.
-    """
+    """Read numbers, none of which is missing. The numbers, infinities among them."""
     try:
         values = np.array([float(text) for text in column.cells])
     except ValueError:

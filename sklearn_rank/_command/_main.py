@@ -22,21 +22,7 @@ INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None, *, as_module: bool = False) -> int:
-    """Run the program.
-
-    Parameters
-    ----------
-    arguments : sequence of str or None, default=None
-        Arguments of the command line; None is those of the process.
-    as_module : bool, default=False
-        Whether the program was started by ``python -m sklearn_rank``, which without a subcommand
-        is the demonstration; otherwise the help is printed.
-
-    Returns
-    -------
-    int
-        The exit code: 0, 2 after an error in the input or the options, 130 after an interrupt.
-    """
+    """Run the program."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     parser = make_parser(MODULE if as_module else SCRIPT)
     if as_module and (not given or _is_option_of_demo(given[0])):

@@ -65,18 +65,7 @@ for queries and runs."""
 
 
 def make_parser(prog: str) -> ArgumentParser:
-    """Make the parser of the program.
-
-    Parameters
-    ----------
-    prog : str
-        What the user calls the program.
-
-    Returns
-    -------
-    argparse.ArgumentParser
-        The parser.
-    """
+    """Make the parser of the program."""
     parser = ArgumentParser(
         prog=prog,
         description="Score rankings, compare rankers, and know how far to trust the numbers.",

@@ -25,27 +25,13 @@ AT_K_OF_TREC_EVAL = {
 
 
 class Rankings(ABC):
-    """Scores by name, with the labels of what they rank.
+    """Scores by name, with the labels of what they rank."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Columns of scores, or runs.
-    heading : str
-        What was read, in one line.
-    described : dict
-        The same for JSON.
-    notes : list of str
-        Sentences about the input.
-    is_one_list : bool
-        Whether there are no queries.
-    """
-
-    names: tuple[str, ...]
-    heading: str
-    described: dict[str, Any]
-    notes: list[str]
-    is_one_list: bool
+    names: tuple[str, ...]  # Columns of scores, or runs
+    heading: str  # What was read, in one line
+    described: dict[str, Any]  # The same for JSON
+    notes: list[str]  # Sentences about the input
+    is_one_list: bool  # Whether there are no queries
 
     @property
     @abstractmethod
@@ -54,54 +40,14 @@ class Rankings(ABC):
 
     @abstractmethod
     def measure(self, name: str) -> Measure:
-        """Read the name of a measure.
-
-        Parameters
-        ----------
-        name : str
-            The name.
-
-        Returns
-        -------
-        Measure
-            The measure, by the convention that was asked for.
-        """
+        """Read the name of a measure. The measure, by the convention that was asked for."""
 
     @abstractmethod
     def sample(self, measure: Measure, names: Sequence[str]) -> Sample:
-        """Make the sample of some of the rankings.
-
-        Parameters
-        ----------
-        measure : Measure
-            The measure.
-        names : sequence of str
-            The rankings.
-
-        Returns
-        -------
-        Sample
-            What the functions of inference take.
-
-        Raises
-        ------
-        ValueError
-            If the measure does not take these labels.
-        """
+        """Make the sample of some of the rankings. What the functions of inference take."""
 
     def named(self, name: str) -> str:
-        """Find a ranking by what the user calls it.
-
-        Parameters
-        ----------
-        name : str
-            The name.
-
-        Returns
-        -------
-        str
-            The name that it has here.
-        """
+        """Find a ranking by what the user calls it. The name that it has here."""
         if name in self.names:
             return name
         raise CommandError(
@@ -110,18 +56,7 @@ class Rankings(ABC):
 
 
 def our_name(name: str) -> str:
-    """Return the name of a measure that trec_eval calls otherwise; other names as they are.
-
-    Parameters
-    ----------
-    name : str
-        Such as "map", "P_10" or "ndcg_cut.10".
-
-    Returns
-    -------
-    str
-        The name here, such as "ap", "precision@10" or "ndcg@10".
-    """
+    """Return the name of a measure that trec_eval calls otherwise; other names as they are."""
     lower = name.lower()
     if lower in OF_TREC_EVAL:
         return OF_TREC_EVAL[lower]
@@ -130,20 +65,7 @@ def our_name(name: str) -> str:
 
 
 def read_measure(name: str, convention: str | None) -> Measure:
-    """Read the name of a measure.
-
-    Parameters
-    ----------
-    name : str
-        The name.
-    convention : str or None
-        The system whose rules to follow; None is none.
-
-    Returns
-    -------
-    Measure
-        The measure.
-    """
+    """Read the name of a measure."""
     try:
         measure = get_measure(name)
     except (TypeError, ValueError) as error:

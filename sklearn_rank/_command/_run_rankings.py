@@ -25,13 +25,7 @@ OF_RUNS = ("none", *BY_NAMES)
 
 
 class RunRankings(Rankings):
-    """Runs and judgments of TREC.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        Options of the command line.
-    """
+    """Runs and judgments of TREC."""
 
     def __init__(self, options: Namespace) -> None:
         self.is_one_list = False
@@ -101,18 +95,7 @@ class RunRankings(Rankings):
         return ("ndcg@10", "ap", "rr")
 
     def measure(self, name: str) -> Measure:
-        """Read the name of a measure.
-
-        Parameters
-        ----------
-        name : str
-            The name.
-
-        Returns
-        -------
-        Measure
-            The measure, from relevance 1 on; by the definition where trec_eval does not have it.
-        """
+        """Read the name of a measure."""
         measure = read_measure(name, None)
         if self._convention != "none":
             try:
@@ -128,20 +111,7 @@ class RunRankings(Rankings):
         return get_measure(name, rel=1)
 
     def sample(self, measure: Measure, names: Sequence[str]) -> Sample:
-        """Make the sample of some of the runs, on the queries that they share.
-
-        Parameters
-        ----------
-        measure : Measure
-            The measure.
-        names : sequence of str
-            The runs.
-
-        Returns
-        -------
-        Sample
-            One row for each query.
-        """
+        """Make the sample of some of the runs, on the queries that they share."""
         takes = "ideal" in measure.takes_relevant
         found = {}
         for name in names:

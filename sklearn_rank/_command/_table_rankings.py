@@ -20,13 +20,7 @@ __all__ = ["TableRankings"]
 
 
 class TableRankings(Rankings):
-    """Columns of a table.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        Options of the command line.
-    """
+    """Columns of a table."""
 
     def __init__(self, options: Namespace) -> None:
         self._options = options
@@ -91,36 +85,12 @@ class TableRankings(Rankings):
         return ("auc", "ap", "precision@top0.1") if classes else ("spearman", "tau_b")
 
     def measure(self, name: str) -> Measure:
-        """Read the name of a measure.
-
-        Parameters
-        ----------
-        name : str
-            The name.
-
-        Returns
-        -------
-        Measure
-            The measure.
-        """
+        """Read the name of a measure."""
         convention = self._options.convention
         return read_measure(name, None if convention == "none" else convention)
 
     def sample(self, measure: Measure, names: Sequence[str]) -> Sample:
-        """Make the sample of some of the columns.
-
-        Parameters
-        ----------
-        measure : Measure
-            The measure.
-        names : sequence of str
-            The columns.
-
-        Returns
-        -------
-        Sample
-            What the functions of inference take.
-        """
+        """Make the sample of some of the columns. What the functions of inference take."""
         reason = self._labels.why_not(measure)
         if reason is not None:
             raise ValueError(reason)

@@ -20,20 +20,7 @@ WIDTH = 80
 
 
 def aligned(rows: Sequence[Sequence[str]], left: Iterable[int] = (0,)) -> str:
-    """Set rows of cells in columns.
-
-    Parameters
-    ----------
-    rows : sequence of sequence of str
-        The heads, and then the rows.
-    left : iterable of int, default=(0,)
-        Columns of words, set on the left; the others are set on the right.
-
-    Returns
-    -------
-    str
-        The lines, each of which ends in a line break. Columns without a cell are left out.
-    """
+    """Set rows of cells in columns."""
     words = set(left)
     kept = [i for i in range(len(rows[0])) if any(row[i] for row in rows[1:])]
     widths = {i: max(len(row[i]) for row in rows) for i in kept}
@@ -47,18 +34,7 @@ def aligned(rows: Sequence[Sequence[str]], left: Iterable[int] = (0,)) -> str:
 
 
 def sentences(lines: Sequence[str]) -> str:
-    """Write notes below a table.
-
-    Parameters
-    ----------
-    lines : sequence of str
-        The notes.
-
-    Returns
-    -------
-    str
-        A blank line and the notes, each on lines of its own; nothing if there are none.
-    """
+    """Write notes below a table."""
     if not lines:
         return ""
     wrapped = (
@@ -69,18 +45,7 @@ def sentences(lines: Sequence[str]) -> str:
 
 
 def as_csv(rows: Sequence[dict[str, Any]]) -> str:
-    """Write rows as CSV.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        The rows, all with the same keys.
-
-    Returns
-    -------
-    str
-        The names of the columns and the rows; an empty cell where there is no value.
-    """
+    """Write rows as CSV."""
     text = StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
@@ -90,31 +55,12 @@ def as_csv(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def as_json(result: dict[str, Any]) -> str:
-    """Write a result as JSON.
-
-    Parameters
-    ----------
-    result : dict
-        The result.
-
-    Returns
-    -------
-    str
-        The text; null where there is no value.
-    """
+    """Write a result as JSON. The text; null where there is no value."""
     return json.dumps(_finite(result), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def write(text: str, path: str | None) -> None:
-    """Write results.
-
-    Parameters
-    ----------
-    text : str
-        The results.
-    path : str or None
-        The file; None and "-" are standard output.
-    """
+    """Write results."""
     if path in (None, "-"):
         sys.stdout.write(text)
         return

@@ -30,51 +30,13 @@ STARTS = 20
 
 @dataclass(frozen=True, eq=False)
 class AccuracyAtTopSolution(SolverResult):
-    """The selected solution, and what is known of all candidates.
+    """The selected solution, and what is known of all candidates."""
 
-    Parameters
-    ----------
-    coef : ndarray of shape (n_features,)
-        The selected weight vector.
-    certificate : Certificate
-        Value of Problem (1) at ``coef``; the least lower bound of all candidates, below which no
-        weight vector brings Problem (1); the largest number of iterations of a candidate; and
-        whether all candidates converged.
-    candidate : int
-        The candidate that was selected, an index into the arrays below.
-    distance : float
-        Distance between the pivot's score and the quantile of the scores, in units of the margin.
-    pivot_objective : float
-        Value of Problem (2) at ``coef``, hinge loss around the pivot's score.
-    candidate_indices : ndarray of shape (n_candidates,)
-        First row, in the data given, of each distinct point; ascending.
-    candidates : CandidateValues
-        What is known of each candidate.
-    averaged : ndarray of shape (n_averaged,) or None
-        The candidates that were averaged, ascending; None where none were.
-
-    See Also
-    --------
-    solve_accuracy_at_top : Makes it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank._solvers import PivotProblem, solve_accuracy_at_top
-    >>> X = np.array([[0.0], [1.0], [3.0]])
-    >>> problem = PivotProblem.from_rows(
-    ...     X, np.array([-1, 1, 1]), np.ones(3), np.ones(3)
-    ... )
-    >>> certificate = solve_accuracy_at_top(problem, top_mass=1.0).certificate
-    >>> bool(certificate.lower_bound <= certificate.objective)
-    True
-    """
-
-    candidate: int
+    candidate: int  # The candidate that was selected, an index into the arrays below
     distance: float
-    pivot_objective: float
+    pivot_objective: float  # Value of Problem (2) at ``coef``, hinge loss around the pivot's score
     candidate_indices: IntArray
-    candidates: CandidateValues
+    candidates: CandidateValues  # What is known of each candidate
     averaged: IntArray | None
 
 
@@ -90,48 +52,7 @@ def solve_accuracy_at_top(
 ) -> AccuracyAtTopSolution:
     """Solve Problem (2) for every distinct point as the pivot and select one solution.
 
-    Parameters
-    ----------
-    problem : PivotProblem
-        Data, costs and masses.
-    top_mass : float
-        Mass of the top: the quantile is the largest score ``q`` such that the rows that score
-        at least ``q`` have this mass.
-    selection : {"average", "closest", "objective", "refine"}, default="closest"
-        As for :func:`select_solution`.
-    solver, n_jobs, on_block, checkpoints : object
-        As for :func:`solve_candidates`.
-
-    Returns
-    -------
-    AccuracyAtTopSolution
-        The solution selected, and certificates.
-
-    Raises
-    ------
-    ValueError
-        If the scores overflow.
-
-    See Also
-    --------
-    solve_candidates : The first half, which serves several tops.
-    select_solution : The second.
-    sklearn_rank.AccuracyAtTopRanker : The estimator.
-
-    References
-    ----------
-    .. [1] Boyd, Cortes, Mohri & Radovanovic (2012), *Accuracy at the Top*, NIPS 25, Section 3.2.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank._solvers import PivotProblem, solve_accuracy_at_top
-    >>> X = np.array([[0.0], [1.0], [3.0]])
-    >>> problem = PivotProblem.from_rows(
-    ...     X, np.array([-1, 1, 1]), np.ones(3), np.ones(3)
-    ... )
-    >>> solve_accuracy_at_top(problem, top_mass=1.0).candidate_indices
-    array([0, 1, 2])
+    [1] Boyd, Cortes, Mohri & Radovanovic (2012), *Accuracy at the Top*, NIPS 25, Section 3.2.
     """
     solutions = solve_candidates(
         problem,
@@ -154,57 +75,8 @@ def select_solution(
 ) -> AccuracyAtTopSolution:
     """Select one of the solutions of Problem (2) for one top, or average some.
 
-    Parameters
-    ----------
-    solutions : CandidateSolutions
-        The solutions for every distinct point.
-    selection : {"average", "closest", "objective", "refine"}, default="closest"
-        ``"closest"`` takes the solution whose pivot scores closest to the quantile of the
-        scores, the smallest objective among ties (the paper's rule; distances within ``tol`` of
-        a margin tie). ``"average"`` takes the tenth of the candidates (at least one) that are
-        closest, by the same rule, and returns the mean of their weights at norm 1, at its best
-        multiple for Problem (1); where that is 0, at their mean norm. ``"objective"`` takes the
-        solution with the smallest value of Problem (1), at the quantile of its own scores;
-        ``"refine"`` goes on from the best multiples of the solutions, as :func:`refine_top`
-        does, and needs solutions with ``scales=True``. The pivot of weights that are no
-        candidate's is a row at the quantile.
-    top : int, default=0
-        Number of the top among ``solutions.tops``.
-    n_jobs : int or None, default=None
-        Number of workers for what has to be solved again: sparse candidates to be averaged.
-
-    Returns
-    -------
-    AccuracyAtTopSolution
-        The solution selected, and certificates.
-
-    See Also
-    --------
-    solve_candidates : Makes the solutions.
-
-    Notes
-    -----
-    O(n_candidates) beside the weights that are asked for, but for ``"refine"``, which solves
-    some hundreds of problems.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank._solvers import (
-    ...     PivotProblem,
-    ...     Top,
-    ...     select_solution,
-    ...     solve_candidates,
-    ... )
-    >>> X = np.array([[0.0], [1.0], [3.0]])
-    >>> problem = PivotProblem.from_rows(
-    ...     X, np.array([-1, 1, 1]), np.ones(3), np.ones(3)
-    ... )
-    >>> solutions = solve_candidates(
-    ...     problem, [Top(problem.mass, 1.0), Top(problem.mass, 2.0)]
-    ... )
-    >>> select_solution(solutions, "objective", top=1).candidate
-    1
+    O(n_candidates) beside the weights that are asked for, but for ``"refine"``, which solves some
+    hundreds of problems.
     """
     problem, basis = solutions.problem, solutions.basis
     candidates = solutions.values.at_top(top)

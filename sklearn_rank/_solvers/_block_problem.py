@@ -51,28 +51,13 @@ class BlockProblem(PenalisedLoss):
     It is the :class:`LinearProblem` of all rows. Each evaluation, of the objective with its
     gradient or of a product with its second derivatives, is one pass over the rows: scores, loss
     and derivatives are taken block by block.
-
-    Parameters
-    ----------
-    blocks : Blocks
-        The rows, with their loss.
-    loss : LossProperties
-        Properties of the loss.
-    alpha : float
-        Penalty, at least 0.
-    fit_intercept : bool, default=False
-        Whether there is b, which is not penalised; else it is 0.
-    factor : float, default=1.0
-        Factor of the loss, greater than 0.
-    bends : ndarray of shape (n_features,) or None, default=None
-        About the second derivative of the loss by each coefficient; None is not known.
     """
 
-    blocks: Blocks
+    blocks: Blocks  # The rows, with their loss
     loss: LossProperties
-    alpha: float
-    fit_intercept: bool = False
-    factor: float = 1.0
+    alpha: float  # Penalty, at least 0
+    fit_intercept: bool = False  # Whether there is b, which is not penalised; else it is 0
+    factor: float = 1.0  # Factor of the loss, greater than 0
     bends: FloatArray | None = None
 
     @property
@@ -83,15 +68,7 @@ class BlockProblem(PenalisedLoss):
     def scores(self, parameters: FloatArray) -> FloatArray:
         """Stand for the scores of the rows, which each block finds again.
 
-        Parameters
-        ----------
-        parameters : ndarray of shape (n_parameters,)
-            Parameters.
-
-        Returns
-        -------
-        ndarray of shape (n_parameters,)
-            The same.
+        Shape (n_parameters,).
         """
         return parameters
 

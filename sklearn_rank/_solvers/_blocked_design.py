@@ -24,28 +24,13 @@ class RowSource(Protocol):
         """Numbers of rows and of features."""
 
     def blocks(self) -> Iterator[tuple[slice, Any]]:
-        """Generate the rows once more: consecutive blocks from the first row to the last.
-
-        Yields
-        ------
-        part : slice
-            Numbers of the rows of a block.
-        rows : ndarray or CSR array
-            The block, of any type of real numbers.
-        """
+        """Generate the rows once more: consecutive blocks from the first row to the last."""
 
 
 class BlockedDesign(PartedDesign):
     """Rows of a source, each product with which reads them once.
 
     Memory is one block and, for each product, a vector of all rows.
-
-    Parameters
-    ----------
-    source : RowSource
-        The rows.
-    order : ndarray of shape (n_rows,) or None, default=None
-        Which of them are the rows of the design, each at most once; None is all.
     """
 
     def __init__(self, source: RowSource, order: IntArray | None = None) -> None:
@@ -54,18 +39,7 @@ class BlockedDesign(PartedDesign):
         self._source = source
 
     def rows(self, index: Any) -> Design:
-        """Take some rows: a copy where it has at most a gigabyte, else they are read again.
-
-        Parameters
-        ----------
-        index : slice or ndarray of shape (m,), of int or bool
-            Which ones, each at most once, in which order.
-
-        Returns
-        -------
-        Design
-            Those.
-        """
+        """Take some rows: a copy where it has at most a gigabyte, else they are read again."""
         taken = self._places(index)
         copied = self._copied(taken, LARGEST_COPY)
         return BlockedDesign(self._source, taken) if copied is None else copied

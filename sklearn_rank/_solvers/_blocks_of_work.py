@@ -80,26 +80,7 @@ def in_blocks(
     n_jobs: int | None,
     stop: Stop | None = None,
 ) -> Iterator[Iterator[Done]]:
-    """Call a function for each block, by the joblib backend that is active, else by threads.
-
-    Parameters
-    ----------
-    function : callable
-        Called with ``work`` and a block.
-    work : SentOnce
-        Data shared by all blocks.
-    blocks : sequence of ndarray
-        The blocks.
-    n_jobs : int or None
-        Number of workers; None is that of :func:`joblib.parallel_config`, else 1.
-    stop : Stop or None, default=None
-        Asked to stop if the body raises.
-
-    Yields
-    ------
-    iterator
-        What the function returned, in the order of the blocks, each as soon as it is there.
-    """
+    """Call a function for each block, by the joblib backend that is active, else by threads."""
     done = _called(function, work, blocks, effective_n_jobs(n_jobs))
     try:
         yield done

@@ -25,21 +25,11 @@ __all__ = ["CandidateSolutions", "CandidateValues", "PivotSolver", "Top", "solve
 
 @dataclass(frozen=True)
 class PivotSolver:
-    """Solver of the problems of pivots, and its tolerance.
+    """Solver of the problems of pivots, and its tolerance."""
 
-    Parameters
-    ----------
-    name : {"newton", "cvxpy"}, default="newton"
-        The fast solver or the slow reference.
-    tol : float, default=1e-6
-        Relative duality gap at which a problem counts as solved.
-    max_iter : int, default=500
-        Most iterations for one problem.
-    """
-
-    name: Literal["newton", "cvxpy"] = "newton"
-    tol: float = 1e-6
-    max_iter: int = 500
+    name: Literal["newton", "cvxpy"] = "newton"  # The fast solver or the slow reference
+    tol: float = 1e-6  # Relative duality gap at which a problem counts as solved
+    max_iter: int = 500  # Most iterations for one problem
 
     def __call__(
         self,
@@ -47,27 +37,7 @@ class PivotSolver:
         pivots: IntArray,
         interrupted: Callable[[], bool] = lambda: False,
     ) -> PivotSolutions:
-        """Solve the problems of some pivots.
-
-        Parameters
-        ----------
-        problem : PivotProblem
-            The problems.
-        pivots : ndarray of shape (n_pivots,)
-            Row numbers of the pivots.
-        interrupted : callable, optional
-            Asked before each part of the work whether to give up.
-
-        Returns
-        -------
-        PivotSolutions
-            Their solutions.
-
-        Raises
-        ------
-        InterruptedError
-            If ``interrupted`` requests it.
-        """
+        """Solve the problems of some pivots. Their solutions."""
         options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
         if self.name == "newton":
             return solve_pivots_newton(problem, pivots, interrupted=interrupted, **options)
@@ -76,45 +46,19 @@ class PivotSolver:
 
 @dataclass(frozen=True, eq=False)
 class Top:
-    """A quantile of the scores: the largest such that the rows at or above it have a mass.
+    """A quantile of the scores: the largest such that the rows at or above it have a mass."""
 
-    Parameters
-    ----------
-    mass : ndarray of shape (n_rows,)
-        Positive weight of each row of the problem in the quantile.
-    top_mass : float
-        The mass of the top.
-    """
-
-    mass: FloatArray
+    mass: FloatArray  # (n_rows,): Positive weight of each row of the problem in the quantile
     top_mass: float
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateValues:
-    """Some numbers for each candidate, the solution of Problem (2) at its pivot.
-
-    Parameters
-    ----------
-    objective : ndarray of shape (n_candidates,)
-        Value of Problem (2), hinge loss around the pivot's score.
-    lower_bound : ndarray of shape (n_candidates,)
-        Certified: no weight vector has a smaller one.
-    n_iter : ndarray of shape (n_candidates,)
-        Iterations taken.
-    converged : ndarray of bool of shape (n_candidates,)
-        Whether the relative gap is at most the requested tolerance.
-    distance : ndarray of shape (n_candidates,) or (n_candidates, n_tops)
-        Distance between the pivot's score and the quantile of the scores, for one top or several.
-    objective_top : ndarray of shape (n_candidates,) or (n_candidates, n_tops)
-        Value of Problem (1), hinge loss around the quantile of the scores.
-    scaled : ndarray of shape (n_candidates,) or (n_candidates, n_tops)
-        The same at the best multiple of the weights where that was asked for.
-    """
+    """Some numbers for each candidate, the solution of Problem (2) at its pivot."""
 
     objective: FloatArray
-    lower_bound: FloatArray
-    n_iter: IntArray
+    lower_bound: FloatArray  # (n_candidates,): Certified: no weight vector has a smaller one
+    n_iter: IntArray  # (n_candidates,): Iterations taken
     converged: BoolArray
     distance: FloatArray
     objective_top: FloatArray
@@ -127,49 +71,16 @@ class CandidateValues:
 
     @classmethod
     def joined(cls, blocks: list[CandidateValues]) -> CandidateValues:
-        """Put blocks of candidates one after another.
-
-        Parameters
-        ----------
-        blocks : list of CandidateValues
-            The blocks.
-
-        Returns
-        -------
-        CandidateValues
-            Of all candidates.
-        """
+        """Put blocks of candidates one after another."""
         names = [field.name for field in fields(cls)]
         return cls(*(np.concatenate([getattr(b, name) for b in blocks]) for name in names))
 
     def ordered(self, order: IntArray) -> CandidateValues:
-        """Put the candidates into an order.
-
-        Parameters
-        ----------
-        order : ndarray of shape (n_candidates,)
-            The candidates.
-
-        Returns
-        -------
-        CandidateValues
-            Of the same candidates.
-        """
+        """Put the candidates into an order."""
         return CandidateValues(*(getattr(self, field.name)[order] for field in fields(self)))
 
     def at_top(self, number: int) -> CandidateValues:
-        """Take the values for one of several tops.
-
-        Parameters
-        ----------
-        number : int
-            The top.
-
-        Returns
-        -------
-        CandidateValues
-            With one number for each candidate in every field.
-        """
+        """Take the values for one of several tops."""
         return replace(
             self,
             distance=self.distance[:, number],
@@ -180,52 +91,17 @@ class CandidateValues:
 
 @dataclass(frozen=True, eq=False)
 class CandidateSolutions:
-    """The solutions of Problem (2) for every distinct point, of which a top selects.
-
-    Parameters
-    ----------
-    problem : PivotProblem
-        The problems that were solved: those given, or the same in the span of their rows.
-    basis : ndarray of shape (n_features, n_coordinates) or None
-        Orthonormal basis of that span; None where the problems are those given.
-    solver : PivotSolver
-        Solver that was used.
-    tops : sequence of Top
-        The requested tops.
-    values : CandidateValues
-        Numbers of each candidate in the order of ``problem.pivots``, for all tops.
-    kept : ndarray of shape (n_candidates, n_coordinates) or None
-        The weights of each candidate; None for sparse data, of which only what is asked for is
-        solved for again.
-
-    See Also
-    --------
-    solve_candidates : Makes it.
-    select_solution : Selects one solution for one of the tops.
-    """
+    """The solutions of Problem (2) for every distinct point, of which a top selects."""
 
     problem: PivotProblem
     basis: FloatArray | None
-    solver: PivotSolver
+    solver: PivotSolver  # Solver that was used
     tops: Sequence[Top]
     values: CandidateValues
     kept: FloatArray | None
 
     def coefs(self, candidates: IntArray, n_jobs: int | None = None) -> FloatArray:
-        """Weights of some candidates.
-
-        Parameters
-        ----------
-        candidates : ndarray of shape (m,)
-            Numbers of the candidates, in the order of ``problem.pivots``.
-        n_jobs : int or None, default=None
-            Number of workers, where they are solved for again.
-
-        Returns
-        -------
-        ndarray of shape (m, n_coordinates)
-            Their weights.
-        """
+        """Weights of some candidates. Shape (m, n_coordinates)."""
         if self.kept is not None:
             return self.kept[candidates]
         work = _Work(self.problem, self.solver)
@@ -248,63 +124,13 @@ def solve_candidates(
 
     The problems depend on rows and costs only, not on ``problem.mass``.
 
-    Parameters
-    ----------
-    problem : PivotProblem
-        Data and costs.
-    tops : sequence of Top
-        The quantiles that solutions are to be selected by.
-    scales : bool, default=False
-        Whether to find the best multiple of each solution for each top, as
-        ``selection="refine"`` needs.
-    solver : PivotSolver or None, default=None
-        Solver of the problems; None is ``PivotSolver()``.
-    n_jobs : int or None, default=None
-        Number of workers that share the blocks of pivots: threads, unless another backend of
-        joblib is active. The result does not depend on it.
-    on_block : callable, optional
-        Called in the calling thread when a block of 32 pivots is done, with whether it was found
-        in a checkpoint.
-    checkpoints : Checkpoints or None, default=None
-        Where blocks are kept that are done.
-
-    Returns
-    -------
-    CandidateSolutions
-        The solutions.
-
-    Raises
-    ------
-    ValueError
-        If the scores overflow.
-
-    See Also
-    --------
-    select_solution : Selects one of them.
-
-    Notes
-    -----
-    The problems are independent; BLAS is held to one thread while they are solved, and the
-    blocks are shared among ``n_jobs`` workers. The scores of a block are sorted once for all
-    tops. Beyond the solver's own memory each worker needs O(32 (n + d)); processes map large
-    arrays of the problem, and other machines get a copy each. The solutions of dense
-    data are kept, as many numbers as the data have; those of sparse data are not, and the ones
-    selected are solved for again. Dense data of more features than rows are turned to as many
-    features as rows, O(n^2 d) once.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank._solvers import PivotProblem, Top, solve_candidates
-    >>> X = np.array([[0.0], [1.0], [3.0]])
-    >>> problem = PivotProblem.from_rows(
-    ...     X, np.array([-1, 1, 1]), np.ones(3), np.ones(3)
-    ... )
-    >>> solutions = solve_candidates(
-    ...     problem, [Top(problem.mass, 1.0), Top(problem.mass, 2.0)]
-    ... )
-    >>> solutions.values.distance.shape
-    (3, 2)
+    The problems are independent; BLAS is held to one thread while they are solved, and the blocks
+    are shared among ``n_jobs`` workers. The scores of a block are sorted once for all tops. Beyond
+    the solver's own memory each worker needs O(32 (n + d)); processes map large arrays of the
+    problem, and other machines get a copy each. The solutions of dense data are kept, as many
+    numbers as the data have; those of sparse data are not, and the ones selected are solved for
+    again. Dense data of more features than rows are turned to as many features as rows, O(n^2 d)
+    once.
     """
     solver = solver or PivotSolver()
     given, (problem, basis) = problem, _in_span_of_rows(problem)

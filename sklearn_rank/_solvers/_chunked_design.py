@@ -23,39 +23,16 @@ USED_BY = "A dask collection"
 
 
 class ChunkOfRows(NamedTuple):
-    """A chunk that has rows.
+    """A chunk that has rows."""
 
-    Parameters
-    ----------
-    number : int
-        Its number among all chunks, for messages.
-    rows : Delayed
-        An array or CSR array of float64 or float32.
-    n_rows : int
-        Number of rows.
-    n_bytes : int
-        Bytes of these in float64.
-    """
-
-    number: int
-    rows: Any
+    number: int  # Its number among all chunks, for messages
+    rows: Any  # An array or CSR array of float64 or float32
     n_rows: int
-    n_bytes: int
+    n_bytes: int  # Bytes of these in float64
 
     @staticmethod
     def bytes_of(rows: Any) -> int:
-        """Count the bytes of rows in float64.
-
-        Parameters
-        ----------
-        rows : ndarray or CSR array of shape (n_rows, n_features)
-            The rows.
-
-        Returns
-        -------
-        int
-            Their number.
-        """
+        """Count the bytes of rows in float64. Their number."""
         if sp.issparse(rows):
             return int(rows.nnz * (8 + rows.indices.itemsize))
         return int(8 * rows.size)
@@ -67,17 +44,6 @@ class ChunkedDesign(OrderedDesign):
     Weights of features go to the chunks, and scores come back; factors of rows go to them, and
     sums come back, which are added in a tree. What goes is part of the tasks, so that all that a
     lost worker had can be computed again.
-
-    Parameters
-    ----------
-    partitions : Partitions
-        Source of the chunks, used to name the chunk in errors.
-    chunks : list of ChunkOfRows
-        The chunks that have rows.
-    n_features : int
-        Number of features.
-    order : ndarray of shape (n_rows,) or None, default=None
-        Which of all rows are those of the design, each at most once; None is all.
     """
 
     def __init__(
@@ -116,18 +82,7 @@ class ChunkedDesign(OrderedDesign):
         return gram, sums
 
     def rows(self, index: Any) -> Design:
-        """Take some rows: a copy where it has at most about a gigabyte, else they stay.
-
-        Parameters
-        ----------
-        index : slice or ndarray of shape (m,), of int or bool
-            Which ones, each at most once, in which order.
-
-        Returns
-        -------
-        Design
-            Those.
-        """
+        """Take some rows: a copy where it has at most about a gigabyte, else they stay."""
         taken = self._places(index)
         ends = np.cumsum([chunk.n_rows for chunk in self._chunks])
         n_taken = np.bincount(np.searchsorted(ends, taken, "right"), minlength=len(ends))

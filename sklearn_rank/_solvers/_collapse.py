@@ -26,16 +26,6 @@ def collapses(problem: TopPushProblem) -> bool:
 
     It does where the mean of the positives is a mean of the rows that T is of, none of which
     counts for more than its weight over the mass of the top.
-
-    Parameters
-    ----------
-    problem : TopPushProblem
-        Problem of a mean of the top.
-
-    Returns
-    -------
-    bool
-        Whether the two are one to 1e-6 of the spread of the rows.
     """
     # With linear losses half the squared distance of the two is the minimum, negated.
     linear = replace(problem, cost=problem.cost / problem.cost.sum(), loss=Linear())
@@ -49,16 +39,6 @@ def largest_collapsing_mass(problem: TopPushProblem) -> float:
     """Search for the largest mass of the top with which the problem collapses.
 
     Large problems are searched in a sample of their rows.
-
-    Parameters
-    ----------
-    problem : TopPushProblem
-        Problem that collapses.
-
-    Returns
-    -------
-    float
-        To one row or 5 %, whichever is more; the sum of the weights if all masses collapse.
     """
     sample = sampled(problem)
     if sample is not None:

@@ -14,18 +14,7 @@ __all__ = ["SortedColumns", "by_columns", "column", "column_ranges"]
 
 
 def by_columns(X: Any) -> Any:
-    """Rows in a form that has fast columns.
-
-    Parameters
-    ----------
-    X : {ndarray, sparse matrix} of shape (n_rows, n_features)
-        The rows.
-
-    Returns
-    -------
-    {ndarray, CSC array} of shape (n_rows, n_features)
-        Arrays as they are; of sparse ones the nonzeros, each row once a column, ascending.
-    """
+    """Rows in a form that has fast columns. Shape (n_rows, n_features)."""
     if not sp.issparse(X):
         return X
     columns = sp.csc_array(X, copy=True)
@@ -35,20 +24,7 @@ def by_columns(X: Any) -> Any:
 
 
 def column(X: Any, j: int) -> FloatArray:
-    """Values of a column.
-
-    Parameters
-    ----------
-    X : {ndarray, CSC array} of shape (n_rows, n_features)
-        From :func:`by_columns`.
-    j : int
-        Which column.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Its values.
-    """
+    """Values of a column. Shape (n_rows,)."""
     if not sp.issparse(X):
         return np.asarray(X[:, j])
     values = np.zeros(X.shape[0])
@@ -58,18 +34,7 @@ def column(X: Any, j: int) -> FloatArray:
 
 
 def column_ranges(X: Any) -> FloatArray:
-    """Largest less smallest value of each column.
-
-    Parameters
-    ----------
-    X : {ndarray, CSC array} of shape (n_rows, n_features)
-        From :func:`by_columns`.
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
-        The ranges.
-    """
+    """Largest less smallest value of each column. Shape (n_features,)."""
     if sp.issparse(X):
         return np.asarray((X.max(axis=0) - X.min(axis=0)).toarray()).ravel()
     return np.asarray(np.ptp(X, axis=0))
@@ -83,13 +48,6 @@ class SortedColumns:
     are all among the former; of a sparse one only those below 0 and above 0, and its zeros are
     between them. A row after which a threshold may lie, since the next value differs, is stored as
     its complement.
-
-    Parameters
-    ----------
-    X : {ndarray, CSC array} of shape (n_rows, n_features)
-        From :func:`by_columns`.
-    run : callable, default=map
-        ``run(function, numbers)`` as ``map``, for example of a pool of threads.
     """
 
     def __init__(self, X: Any, run: Callable[..., Any] = map) -> None:
@@ -141,20 +99,7 @@ class SortedColumns:
         return float(values[np.searchsorted(rows, row)])
 
     def threshold(self, j: int, place: int) -> float:
-        """Threshold after a row of the order of a column.
-
-        Parameters
-        ----------
-        j : int
-            The column.
-        place : int
-            Where in ``order`` the row is.
-
-        Returns
-        -------
-        float
-            Midway between its value and the next, at least the lower and less than the higher.
-        """
+        """Threshold after a row of the order of a column."""
         descending = place >= self.split[j]
         end = self.begin[j + 1] if descending else self.split[j]
         here = self._value(j, place)

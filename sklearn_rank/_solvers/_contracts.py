@@ -45,38 +45,7 @@ PROPERTIES = ("is_convex", "has_hessian_product", "has_curvature")
 
 
 def choose_method(loss: LossProperties, method: str = "auto", *, also: str = "") -> LinearMethod:
-    """Choose a method of :func:`solve_linear` that a loss permits, or refuse the loss.
-
-    Parameters
-    ----------
-    loss : LossProperties
-        The loss.
-    method : {"auto", "newton-cg", "lbfgs"}, default="auto"
-        Requested method; "auto" is Newton's method if Hessian products are available.
-    also : str, default=""
-        What else needs Hessian products, as named in messages; nothing if empty.
-
-    Returns
-    -------
-    {"newton-cg", "lbfgs"}
-        The method.
-
-    Raises
-    ------
-    TypeError
-        If the loss does not define these properties.
-    ValueError
-        If it is not convex, or has no Hessian products where these are needed.
-
-    Examples
-    --------
-    >>> from sklearn_rank.losses import PairwiseConvex, PairwiseLogistic
-    >>> from sklearn_rank._solvers import choose_method
-    >>> choose_method(PairwiseLogistic())
-    'newton-cg'
-    >>> choose_method(PairwiseConvex(lambda d: -d, lambda d: 0 * d - 1))
-    'lbfgs'
-    """
+    """Choose a method of :func:`solve_linear` that a loss permits, or refuse the loss."""
     check_choice("method", method, ("auto", "newton-cg", "lbfgs"))
     _check_said(loss)
     if not loss.is_convex:

@@ -83,11 +83,6 @@ class Planes:
     """Linear functions of the weights that are nowhere above a risk, and the model they make.
 
     They belong to the risk alone, less its value at 0: they serve every C.
-
-    Parameters
-    ----------
-    n_features : int
-        Number of weights.
     """
 
     def __init__(self, n_features: int) -> None:
@@ -101,28 +96,14 @@ class Planes:
         return len(self.offsets)
 
     def copy(self) -> Planes:
-        """Copy them, to add to and to drop from.
-
-        Returns
-        -------
-        Planes
-            The same, none of which has been idle.
-        """
+        """Copy them, to add to and to drop from. The same, none of which has been idle."""
         twin = Planes(self.slopes.shape[1])
         twin.slopes, twin.offsets, twin.gram = self.slopes, self.offsets, self.gram
         twin.shares, twin._idle = self.shares, np.zeros_like(self._idle)
         return twin
 
     def add(self, offset: float, slope: FloatArray) -> None:
-        """Add a plane.
-
-        Parameters
-        ----------
-        offset : float
-            Its value at weights of 0.
-        slope : ndarray of shape (n_features,)
-            Its slope.
-        """
+        """Add a plane."""
         products = self.slopes @ slope
         m = len(self)
         gram = np.empty((m + 1, m + 1))
@@ -136,22 +117,7 @@ class Planes:
         self._idle = np.append(self._idle, 0)
 
     def minimise(self, C: float, accuracy: float) -> tuple[FloatArray, float]:
-        """Minimise ``|w|^2 / 2 + C max_j (offset_j + slope_j.w)`` by its dual problem.
-
-        Parameters
-        ----------
-        C : float
-            Factor of the model.
-        accuracy : float
-            By how much the value of the dual problem may miss its maximum.
-
-        Returns
-        -------
-        coef : ndarray of shape (n_features,)
-            The weights.
-        lower_bound : float
-            Value of the dual problem, which no weights can bring the risk's problem below.
-        """
+        """Minimise ``|w|^2 / 2 + C max_j (offset_j + slope_j.w)`` by its dual problem."""
         self.shares = best_shares(C * self.gram, self.offsets, self.shares, accuracy / C)
         self._idle = np.where(self.shares > 0, 0, self._idle + 1)
         coef = -C * (self.shares @ self.slopes)
@@ -168,15 +134,9 @@ class Planes:
 
 @dataclass(frozen=True, eq=False)
 class CuttingPlaneResult(SolverResult):
-    """A solution with the planes that led there.
+    """A solution with the planes that led there."""
 
-    Parameters
-    ----------
-    planes : Planes
-        They serve the problem with another C.
-    """
-
-    planes: Planes
+    planes: Planes  # They serve the problem with another C
 
 
 @dataclass(eq=False)
@@ -284,35 +244,9 @@ def solve_cutting_planes(
     the model's point and between the two. Without planes to start from the cost rises to C in
     steps, since the planes of one cost serve the next.
 
-    Parameters
-    ----------
-    rows : Design
-        The rows X.
-    tangent_at : callable
-        Tangent of R at given scores.
-    C : float
-        Factor of the risk, positive.
-    tol : float
-        Relative gap between objective and lower bound at which to stop, once the gap is a
-        hundredth of the gain over weights of 0, too, or next to nothing.
-    max_iter : int
-        Most iterations.
-    planes : Planes or None, default=None
-        Planes of the same rows and the same R, to start from, which stay as they are.
-    on_iteration : callable, default does nothing
-        Called with the number of the iteration, the objective and the relative gap, of the problem
-        with the cost on the way.
-
-    Returns
-    -------
-    CuttingPlaneResult
-        The best weights found.
-
-    References
-    ----------
-    .. [1] Joachims, T. (2006). Training linear SVMs in linear time. KDD.
-    .. [2] Franc, V. and Sonnenburg, S. (2009). Optimized cutting plane algorithm for large-scale
-       risk minimization. JMLR 10, Algorithm 3.
+    [1] Joachims, T. (2006). Training linear SVMs in linear time. KDD. .. [2] Franc, V. and
+    Sonnenburg, S. (2009). Optimized cutting plane algorithm for large-scale risk minimization.
+    JMLR 10, Algorithm 3.
     """
     risk = _Risk(rows, tangent_at)
     best = risk.at(np.zeros(rows.shape[1]))

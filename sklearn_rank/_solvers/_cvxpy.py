@@ -13,46 +13,7 @@ __all__ = ["solve_pivots_cvxpy"]
 def solve_pivots_cvxpy(
     problem: PivotProblem, pivots: IntArray, *, tol: float = 1e-6, max_iter: int = 500
 ) -> PivotSolutions:
-    """Solve the problems of some pivots with cvxpy and its interior-point solver Clarabel.
-
-    Parameters
-    ----------
-    problem : PivotProblem
-        The problems.
-    pivots : ndarray of shape (n_pivots,)
-        Row numbers of the pivots.
-    tol : float, default=1e-6
-        Relative duality gap asked for; Clarabel is run to a hundredth of it.
-    max_iter : int, default=500
-        Most interior-point iterations for one problem.
-
-    Returns
-    -------
-    PivotSolutions
-        Solutions with certificates from the solver's primal and (clipped) dual points. Where the
-        solver gives no point, zero with the certificate of zero.
-
-    See Also
-    --------
-    solve_pivots_newton : The fast solver, to the same certificate.
-
-    Notes
-    -----
-    The pivot is a parameter of one problem, so that cvxpy compiles it only once. Milliseconds
-    for a hundred rows to a second for some thousands, O(n d^2) each.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank._solvers import PivotProblem
-    >>> from sklearn_rank._solvers._cvxpy import solve_pivots_cvxpy
-    >>> X = np.array([[0.0], [1.0], [3.0]])
-    >>> problem = PivotProblem.from_rows(
-    ...     X, np.array([-1, 1, 1]), np.ones(3), np.ones(3)
-    ... )
-    >>> np.round(solve_pivots_cvxpy(problem, problem.pivots[:1]).coef, 2)
-    array([[1.]])
-    """
+    """Solve the problems of some pivots with cvxpy and its interior-point solver Clarabel."""
     import cvxpy as cp
 
     # The solver's tolerances are for problems of unit size: the weights are w = unit w'.

@@ -29,31 +29,21 @@ COPIED_ROWS = 2048
 
 
 class CompiledArrays(NamedTuple):
-    """Rows as compiled kernels take them: dense rows, or CSR arrays, the others empty.
+    """Rows as compiled kernels take them: dense rows, or CSR arrays, the others empty."""
 
-    Parameters
-    ----------
-    dense : ndarray of shape (n_rows, n_features)
-        Dense rows, or of shape (0, 0).
-    columns : ndarray of shape (n_features, n_rows)
-        The same by columns where it was asked for, else of shape (0, 0).
-    data, indices, indptr : ndarray
-        CSR arrays with indices of 32 bits, or of length 0.
-    """
-
-    dense: FloatArray
+    dense: FloatArray  # (n_rows, n_features): Dense rows, or of shape (0, 0)
     columns: FloatArray
-    data: FloatArray
-    indices: IntArray
-    indptr: IntArray
+    data: FloatArray  # CSR arrays with indices of 32 bits, or of length 0
+    indices: IntArray  # CSR arrays with indices of 32 bits, or of length 0
+    indptr: IntArray  # CSR arrays with indices of 32 bits, or of length 0
 
 
 class Design(ABC):
     """Rows X of shape (n_rows, n_features), accessed through products only.
 
     This is all that an iterative solver may ask of the data, so that rows that are read in chunks
-    or lie on other machines need no other solver. A problem that needs more than one pass for
-    each product, or single entries, asks for an :class:`InMemoryDesign`.
+    or lie on other machines need no other solver. A problem that needs more than one pass for each
+    product, or single entries, asks for an :class:`InMemoryDesign`.
     """
 
     @property
@@ -65,46 +55,19 @@ class Design(ABC):
     def scores(self, coef: FloatArray) -> FloatArray:
         """Score the rows, ``X @ coef``; O(stored entries) for each weight vector.
 
-        Parameters
-        ----------
-        coef : ndarray of shape (n_features,) or (n_features, k)
-            One weight vector, or several as columns.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,) or (n_rows, k)
-            The scores.
+        Shape (n_rows,) or (n_rows, k).
         """
 
     @abstractmethod
     def pull_back(self, by_row: FloatArray) -> FloatArray:
         """Sum the rows with factors, ``X.T @ by_row``; O(stored entries) for each vector of them.
 
-        Parameters
-        ----------
-        by_row : ndarray of shape (n_rows,) or (n_rows, k)
-            Factors, such as the derivatives of a loss by the scores.
-
-        Returns
-        -------
-        ndarray of shape (n_features,) or (n_features, k)
-            The sum.
+        Shape (n_features,) or (n_features, k).
         """
 
     @abstractmethod
     def rows(self, index: Any) -> Design:
-        """Take some rows.
-
-        Parameters
-        ----------
-        index : slice or ndarray of shape (m,), of int or bool
-            Which ones, in which order.
-
-        Returns
-        -------
-        Design
-            Those.
-        """
+        """Take some rows."""
 
     @abstractmethod
     def gram(self, weight: FloatArray | None = None) -> FloatArray:
@@ -112,31 +75,13 @@ class Design(ABC):
 
         O(n_rows n_features^2) time for dense rows, O(n_features^2) memory beside weighted copies
         of some thousands of rows.
-
-        Parameters
-        ----------
-        weight : ndarray of shape (n_rows,) or None, default=None
-            Factor of each row; None is 1.
-
-        Returns
-        -------
-        ndarray of shape (n_features, n_features)
-            The sum.
         """
 
     @abstractmethod
     def row_gram(self, index: IntArray) -> FloatArray:
         """Inner products of some rows with each other; O(m^2 n_features) time for m dense rows.
 
-        Parameters
-        ----------
-        index : ndarray of shape (m,)
-            Which rows.
-
-        Returns
-        -------
-        ndarray of shape (m, m)
-            The products.
+        Shape (m, m).
         """
 
     @abstractmethod
@@ -144,80 +89,27 @@ class Design(ABC):
         """Sum the absolute terms of each score, ``|X| @ |coef|``.
 
         A score is exact to this, times the number of terms, times the machine epsilon.
-
-        Parameters
-        ----------
-        coef : ndarray of shape (n_features,)
-            Weights.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            The sums.
         """
 
     @abstractmethod
     def squared_norms(self) -> FloatArray:
-        """Square of the Euclidean norm of each row.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            The squares.
-        """
+        """Square of the Euclidean norm of each row. Shape (n_rows,)."""
 
     # What solvers ask for together, which rows that are read for each product answer at once.
 
     def scores_with_terms(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Score the rows, and sum the absolute terms of each score.
-
-        Parameters
-        ----------
-        coef : ndarray of shape (n_features,)
-            Weights.
-
-        Returns
-        -------
-        scores, terms : ndarray of shape (n_rows,)
-            :meth:`scores` and :meth:`absolute_scores`.
-        """
+        """Score the rows, and sum the absolute terms of each score. Shape (n_rows,)."""
         return self.scores(coef), self.absolute_scores(coef)
 
     def gram_and_sums(
         self, weight: FloatArray, by_row: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Weighted sum of the outer products of the rows, and sums of the rows with factors.
-
-        Parameters
-        ----------
-        weight : ndarray of shape (n_rows,)
-            Factor of each row in the outer products.
-        by_row : ndarray of shape (n_rows, k)
-            Factors of the rows, several vectors as columns.
-
-        Returns
-        -------
-        gram : ndarray of shape (n_features, n_features)
-            :meth:`gram`.
-        sums : ndarray of shape (n_features, k)
-            :meth:`pull_back`.
-        """
+        """Weighted sum of the outer products of the rows, and sums of the rows with factors."""
         return self.gram(weight), self.pull_back(by_row)
 
 
 class InMemoryDesign(Design):
-    """Rows of which single entries can be had at once.
-
-    Parameters
-    ----------
-    matrix : ndarray or CSR array of shape (n_rows, n_features)
-        The rows, float64.
-
-    Attributes
-    ----------
-    is_dense : bool
-        Whether all entries are stored, so that :meth:`to_array` copies nothing.
-    """
+    """Rows of which single entries can be had at once."""
 
     is_dense: ClassVar[bool]
 
@@ -245,85 +137,31 @@ class InMemoryDesign(Design):
 
     @abstractmethod
     def to_array(self) -> FloatArray:
-        """The rows as an array, a copy unless they are one.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_features)
-            The rows.
-        """
+        """The rows as an array, a copy unless they are one. Shape (n_rows, n_features)."""
 
     @abstractmethod
     def canonical(self) -> InMemoryDesign:
-        """Copy the rows into the one form in which equal rows have equal bytes.
-
-        Returns
-        -------
-        InMemoryDesign
-            Without negative zeros, or without stored zeros and in the order of the features.
-        """
+        """Copy the rows into the one form in which equal rows have equal bytes."""
 
     @abstractmethod
     def row_keys(self) -> list[Any]:
-        """Sortable keys of canonical rows; equal rows, and only they, have equal keys.
-
-        Returns
-        -------
-        list of length n_rows
-            The keys.
-        """
+        """Sortable keys of canonical rows; equal rows, and only they, have equal keys."""
 
     def centred(self) -> InMemoryDesign:
-        """Move the origin to the mean of dense rows; sparse ones stay as they are.
-
-        Returns
-        -------
-        InMemoryDesign
-            For problems in which only differences of rows count.
-        """
+        """Move the origin to the mean of dense rows; sparse ones stay as they are."""
         return self.moved(np.asarray(self._matrix.mean(axis=0)))
 
     @abstractmethod
     def moved(self, origin: FloatArray, *, copy: bool = True) -> InMemoryDesign:
-        """Move the origin of dense rows; sparse ones stay as they are.
-
-        Parameters
-        ----------
-        origin : ndarray of shape (n_features,)
-            Vector that is subtracted from each row.
-        copy : bool, default=True
-            Whether the rows are copied, and not written to.
-
-        Returns
-        -------
-        InMemoryDesign
-            For problems in which only differences of rows count.
-        """
+        """Move the origin of dense rows; sparse ones stay as they are."""
 
     @abstractmethod
     def compiled_arrays(self, *, by_columns: bool = False) -> CompiledArrays:
-        """The rows for compiled kernels.
-
-        Parameters
-        ----------
-        by_columns : bool, default=False
-            Whether to give dense rows by columns, too; this copy is made once.
-
-        Returns
-        -------
-        CompiledArrays
-            C-contiguous.
-        """
+        """The rows for compiled kernels. C-contiguous."""
 
 
 class DenseDesign(InMemoryDesign):
-    """Rows in an array.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n_rows, n_features)
-        The rows, float64.
-    """
+    """Rows in an array."""
 
     is_dense = True
 
@@ -379,17 +217,7 @@ class DenseDesign(InMemoryDesign):
 
 
 class KernelDesign(DenseDesign):
-    """Coordinates of points in the space of a kernel, whose inner products are known.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n_rows, rank)
-        The coordinates.
-    values : ndarray of shape (n_points, n_points)
-        Values of the kernel.
-    points : ndarray of shape (n_rows,) or None, default=None
-        Which of the points the rows are; None is all.
-    """
+    """Coordinates of points in the space of a kernel, whose inner products are known."""
 
     def __init__(
         self, matrix: FloatArray, values: FloatArray, points: IntArray | None = None
@@ -408,13 +236,7 @@ class KernelDesign(DenseDesign):
 
 
 class SparseDesign(InMemoryDesign):
-    """Rows in compressed sparse row format.
-
-    Parameters
-    ----------
-    matrix : CSR array of shape (n_rows, n_features)
-        The rows, float64.
-    """
+    """Rows in compressed sparse row format."""
 
     is_dense = False
 
@@ -472,31 +294,7 @@ def _weighted(X: Any, weight: FloatArray) -> tuple[Any, FloatArray]:
 
 
 def as_design(X: Any) -> Design:
-    """Wrap rows for a solver.
-
-    Parameters
-    ----------
-    X : Design, array-like or sparse matrix of shape (n_rows, n_features)
-        The rows. Real numbers of other types are converted to float64, sparse formats to CSR.
-
-    Returns
-    -------
-    Design
-        X itself where it is one; else the rows, without a copy where none is needed.
-
-    Raises
-    ------
-    ValueError
-        If X has not two dimensions or its entries are no real numbers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank._solvers import as_design
-    >>> design = as_design([[1, 2], [3, 4]])
-    >>> design.scores(np.array([1.0, -1.0])), design.pull_back(np.array([1.0, 1.0]))
-    (array([-1., -1.]), array([4., 6.]))
-    """
+    """Wrap rows for a solver."""
     if isinstance(X, Design):
         return X
     matrix = X if sp.issparse(X) else np.asarray(X)
@@ -511,18 +309,5 @@ def as_design(X: Any) -> Design:
 
 
 def as_kernel_design(coordinates: FloatArray, values: FloatArray | None) -> Design:
-    """Wrap coordinates of points in the space of a kernel for a solver.
-
-    Parameters
-    ----------
-    coordinates : ndarray of shape (n_rows, rank)
-        The coordinates.
-    values : ndarray of shape (n_rows, n_rows) or None
-        Values of the kernel, where they are in memory.
-
-    Returns
-    -------
-    Design
-        The coordinates as rows.
-    """
+    """Wrap coordinates of points in the space of a kernel for a solver."""
     return DenseDesign(coordinates) if values is None else KernelDesign(coordinates, values)

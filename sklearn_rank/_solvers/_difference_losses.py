@@ -21,82 +21,34 @@ __all__ = [
 
 
 class LossParts(NamedTuple):
-    """A loss at some differences, its kinks rounded off.
+    """A loss at some differences, its kinks rounded off."""
 
-    Parameters
-    ----------
-    value, slope, curvature : ndarray of shape (n,)
-        Values and first and second derivatives.
-    """
-
-    value: FloatArray
-    slope: FloatArray
-    curvature: FloatArray
+    value: FloatArray  # (n,): Values and first and second derivatives
+    slope: FloatArray  # (n,): Values and first and second derivatives
+    curvature: FloatArray  # (n,): Values and first and second derivatives
 
 
 class DifferenceLoss(ABC):
-    """A convex nondecreasing loss l(u) of a difference u of scores, large where it is wrong.
-
-    Attributes
-    ----------
-    has_kink : bool
-        Whether the loss has a kink, so that its parts depend on the width of the rounding.
-    at_zero, slope_at_zero : float
-        l(0) and a slope there.
-    reach : float
-        The loss is 0 for differences of at most minus this.
-    """
+    """A convex nondecreasing loss l(u) of a difference u of scores, large where it is wrong."""
 
     has_kink: ClassVar[bool] = False
-    at_zero: ClassVar[float] = 1.0
-    slope_at_zero: ClassVar[float] = 1.0
-    reach: ClassVar[float] = 1.0
+    at_zero: ClassVar[float] = 1.0  # l(0) and a slope there
+    slope_at_zero: ClassVar[float] = 1.0  # l(0) and a slope there
+    reach: ClassVar[float] = 1.0  # The loss is 0 for differences of at most minus this
 
     @abstractmethod
     def rises(self, u: FloatArray) -> FloatArray:
-        """Evaluate ``l(u) - l(0)``, accurate where u is small.
-
-        Parameters
-        ----------
-        u : ndarray of shape (n,)
-            Differences.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The rises.
-        """
+        """Evaluate ``l(u) - l(0)``, accurate where u is small. Shape (n,)."""
 
     @abstractmethod
     def parts(self, u: FloatArray, width: float) -> LossParts:
-        """Evaluate the loss, which exceeds its rounded form by at most half of the width.
-
-        Parameters
-        ----------
-        u : ndarray of shape (n,)
-            Differences.
-        width : float
-            Width of the parabola that stands for a kink, positive.
-
-        Returns
-        -------
-        LossParts
-            Value, slope and curvature.
-        """
+        """Evaluate the loss, which exceeds its rounded form by at most half of the width."""
 
     @abstractmethod
     def conjugate(self, slope: FloatArray) -> FloatArray:
         """Evaluate the conjugate of the rise, ``l(0) + sup over u of slope * u - l(u)``.
 
-        Parameters
-        ----------
-        slope : ndarray of shape (n,)
-            Slopes that the loss or its rounded form has somewhere.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Finite values, accurate near the slope at 0.
+        Finite values, accurate near the slope at 0. Shape (n,).
         """
 
 

@@ -33,29 +33,14 @@ class FreeThreshold:
 
     The problem of a pivot z is the same under the constraint ``w.z = t``, so that its solution is
     near the minimiser, under this constraint, of a quadratic model.
-
-    Parameters
-    ----------
-    constant : float
-        Value of the constant feature that every row has besides.
-    coef : ndarray of shape (n_features + 1,)
-        Weights, of the constant too.
-    margins : ndarray of shape (n_rows,)
-        ``u_i = 1 - y_i (w.x_i - t)``.
-    multipliers : ndarray of shape (n_rows,)
-        Share of the cost that each row bears, from 0 to 1.
-    near : ndarray of bool of shape (n_rows,)
-        The rows with a margin about 0, which the model counts.
-    system : System
-        The model's second derivatives.
     """
 
-    constant: float
-    coef: FloatArray
-    margins: FloatArray
-    multipliers: FloatArray
-    near: BoolArray
-    system: System
+    constant: float  # Value of the constant feature that every row has besides
+    coef: FloatArray  # (n_features + 1,): Weights, of the constant too
+    margins: FloatArray  # (n_rows,): ``u_i = 1 - y_i (w.x_i - t)``
+    multipliers: FloatArray  # (n_rows,): Share of the cost that each row bears, from 0 to 1
+    near: BoolArray  # (n_rows,): The rows with a margin about 0, which the model counts
+    system: System  # The model's second derivatives
 
     @classmethod
     def of_rows(
@@ -64,20 +49,7 @@ class FreeThreshold:
         y: FloatArray,
         cost: FloatArray,
     ) -> FreeThreshold:
-        """Solve the problem, roughly, and factorise the model.
-
-        Parameters
-        ----------
-        rows : InMemoryDesign of shape (n_rows, n_features)
-            The rows.
-        y, cost : ndarray of shape (n_rows,)
-            Their signs and costs.
-
-        Returns
-        -------
-        FreeThreshold
-            The solution.
-        """
+        """Solve the problem, roughly, and factorise the model."""
         with np.errstate(over="ignore", invalid="ignore"):
             return cls._of_rows(rows, y, cost)
 
@@ -101,20 +73,7 @@ class FreeThreshold:
         return cls(constant, coef, margins, multipliers, near, system)
 
     def coefs_at(self, pivots: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Predict the solutions of some pivots.
-
-        Parameters
-        ----------
-        pivots : ndarray of shape (n_pivots, n_features)
-            The pivots.
-
-        Returns
-        -------
-        coef : ndarray of shape (n_pivots, n_features)
-            Weights.
-        distance : ndarray of shape (n_pivots,)
-            Scores of the pivots under the weights of the free threshold, less this threshold.
-        """
+        """Predict the solutions of some pivots."""
         coef, distance = np.empty(pivots.shape), np.empty(len(pivots))
         for k, pivot in enumerate(pivots):  # one by one: to the bit the same in any company
             point = np.append(pivot, self.constant)
@@ -126,17 +85,7 @@ class FreeThreshold:
     def multipliers_at(self, margins: FloatArray, rows: IntArray) -> FloatArray:
         """Predict the multipliers of some rows from the margins that the weights predict.
 
-        Parameters
-        ----------
-        margins : ndarray of shape (m,)
-            The margins.
-        rows : ndarray of shape (m,)
-            Numbers of the rows.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            The multipliers.
+        Shape (m,).
         """
         moved = self.multipliers[rows] + (margins - self.margins[rows]) / (2 * SMOOTHED)
         ahead = 0.5 + margins / (2 * SMOOTHED)
@@ -145,38 +94,15 @@ class FreeThreshold:
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """``I`` plus the weighted outer products of rows, factorised in the fewer dimensions.
-
-    Parameters
-    ----------
-    factor : tuple of ndarray and bool, or None
-        Cholesky factor; None where float64 has none, and ``I`` stands for the system.
-    rows : InMemoryDesign of shape (n_rows, n_features) or None
-        The rows where they are fewer than their features, else None.
-    root : ndarray of shape (n_rows,)
-        Roots of their weights.
-    """
+    """``I`` plus the weighted outer products of rows, factorised in the fewer dimensions."""
 
     factor: tuple[FloatArray, bool] | None
     rows: InMemoryDesign | None
-    root: FloatArray
+    root: FloatArray  # (n_rows,): Roots of their weights
 
     @classmethod
     def of_rows(cls, rows: InMemoryDesign, weight: FloatArray) -> System:
-        """Factorise.
-
-        Parameters
-        ----------
-        rows : InMemoryDesign of shape (n_rows, n_features)
-            The rows.
-        weight : ndarray of shape (n_rows,)
-            Their weights.
-
-        Returns
-        -------
-        System
-            The system.
-        """
+        """Factorise."""
         n, d = rows.shape
         X, root = rows.matrix, np.sqrt(weight)
         if n >= d:
@@ -192,18 +118,7 @@ class System:
         return cls(factor, rows if n < d else None, root)
 
     def solve(self, rhs: FloatArray) -> FloatArray:
-        """Solve.
-
-        Parameters
-        ----------
-        rhs : ndarray of shape (n_features,)
-            Right-hand side.
-
-        Returns
-        -------
-        ndarray of shape (n_features,)
-            The solution.
-        """
+        """Solve. Shape (n_features,)."""
         if self.factor is None:
             return rhs
         if self.rows is None:

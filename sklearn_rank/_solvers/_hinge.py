@@ -81,28 +81,13 @@ class HingeProblem:
     """Minimise ``sum over pairs of max(0, margin - d) + alpha / 2 ||w||**2``.
 
     Here d is the difference of the scores X w of a pair.
-
-    Parameters
-    ----------
-    design : Design
-        The rows X.
-    hinge : callable
-        The hinge of the pairs, as a loss of scores, at a margin.
-    squared_hinge : callable
-        The squared hinge of the same pairs at a margin.
-    alpha : float
-        Penalty, greater than 0.
-    margin : float, default=1.0
-        Margin of the hinge, greater than 0.
-    bends : ndarray of shape (n_features,) or None, default=None
-        About the second derivative of the squared hinge by each coefficient; None is not known.
     """
 
-    design: Design
+    design: Design  # The rows X
     hinge: Callable[[float], LossOfScores]
     squared_hinge: Callable[[float], LossOfScores]
-    alpha: float
-    margin: float = 1.0
+    alpha: float  # Penalty, greater than 0
+    margin: float = 1.0  # Margin of the hinge, greater than 0
     bends: FloatArray | None = None
 
     @property
@@ -122,37 +107,11 @@ class HingeProblem:
         return SmoothedHinge(self._outer, self.squared_hinge(self.margin - width), width)
 
     def rounded(self, width: float) -> RidgeProblem:
-        """Round the kink off to a parabola.
-
-        Parameters
-        ----------
-        width : float
-            Its width, less than the margin.
-
-        Returns
-        -------
-        LinearProblem
-            The problem of the smooth hinge.
-        """
+        """Round the kink off to a parabola. The problem of the smooth hinge."""
         return LinearProblem(self.design, self._smoothed(width), self.alpha, bends=self.bends)
 
     def bounds(self, coef: FloatArray, width: float) -> tuple[float, float]:
-        """Value of the objective, and a lower bound of its minimum.
-
-        Parameters
-        ----------
-        coef : ndarray of shape (n_features,)
-            Coefficients.
-        width : float
-            Width of the rounding.
-
-        Returns
-        -------
-        objective : float
-            Value of the objective.
-        lower_bound : float
-            Value of the dual objective at the slopes of the rounded hinge at the pairs.
-        """
+        """Value of the objective, and a lower bound of its minimum."""
         losses = HingeLosses(self._exact, self.hinge(self.margin - width), self._smoothed(width))
         found = hinge_sums(self.design, losses, coef)
         return hinge_bounds(*found, coef, self.alpha, self.margin, width)
@@ -160,32 +119,14 @@ class HingeProblem:
 
 @dataclass(frozen=True, eq=False)
 class BlockHingeProblem:
-    """The :class:`HingeProblem` of all rows, where these are in blocks.
+    """The :class:`HingeProblem` of all rows, where these are in blocks."""
 
-    Parameters
-    ----------
-    blocks : Blocks
-        The rows, in whole lists.
-    hinge : callable
-        ``hinge(lists, margin)`` is the hinge of the pairs of lists at a margin, a loss of scores.
-    squared_hinge : callable
-        The squared hinge of the same pairs, likewise.
-    alpha : float
-        Penalty, greater than 0.
-    margin : float, default=1.0
-        Margin of the hinge, greater than 0.
-    factor : float, default=1.0
-        Factor of the hinge, greater than 0.
-    bends : ndarray of shape (n_features,) or None, default=None
-        About the second derivative of the squared hinge by each coefficient; None is not known.
-    """
-
-    blocks: Blocks
+    blocks: Blocks  # The rows, in whole lists
     hinge: Callable[[Any, float], LossOfScores]
     squared_hinge: Callable[[Any, float], LossOfScores]
-    alpha: float
-    margin: float = 1.0
-    factor: float = 1.0
+    alpha: float  # Penalty, greater than 0
+    margin: float = 1.0  # Margin of the hinge, greater than 0
+    factor: float = 1.0  # Factor of the hinge, greater than 0
     bends: FloatArray | None = None
 
     @property
@@ -194,18 +135,7 @@ class BlockHingeProblem:
         return self.blocks.n_features
 
     def rounded(self, width: float) -> RidgeProblem:
-        """Round the kink off to a parabola.
-
-        Parameters
-        ----------
-        width : float
-            Its width, less than the margin.
-
-        Returns
-        -------
-        BlockProblem
-            The problem of the smooth hinge.
-        """
+        """Round the kink off to a parabola. The problem of the smooth hinge."""
         make = partial(_smoothed_hinge, self.squared_hinge, self.margin, width)
         blocks = self.blocks.on(make)
         return BlockProblem(
@@ -213,22 +143,7 @@ class BlockHingeProblem:
         )
 
     def bounds(self, coef: FloatArray, width: float) -> tuple[float, float]:
-        """Value of the objective, and a lower bound of its minimum.
-
-        Parameters
-        ----------
-        coef : ndarray of shape (n_features,)
-            Coefficients.
-        width : float
-            Width of the rounding.
-
-        Returns
-        -------
-        objective : float
-            Value of the objective.
-        lower_bound : float
-            Value of the dual objective at the slopes of the rounded hinge at the pairs.
-        """
+        """Value of the objective, and a lower bound of its minimum."""
         make = partial(_hinge_losses, self.hinge, self.squared_hinge, self.margin, width)
         value, inner, pulled = self.blocks.on(make).total(hinge_sums, coef)
         sums = self.factor * value, self.factor * inner, self.factor * pulled
@@ -236,21 +151,11 @@ class BlockHingeProblem:
 
 
 class HingeLosses(NamedTuple):
-    """Three hinges of the same pairs.
+    """Three hinges of the same pairs."""
 
-    Parameters
-    ----------
-    exact : LossOfScores
-        The hinge at the margin.
-    inner : LossOfScores
-        The hinge at the margin less the width of the rounding.
-    smoothed : LossOfScores
-        The hinge whose kink is rounded off.
-    """
-
-    exact: LossOfScores
-    inner: LossOfScores
-    smoothed: LossOfScores
+    exact: LossOfScores  # The hinge at the margin
+    inner: LossOfScores  # The hinge at the margin less the width of the rounding
+    smoothed: LossOfScores  # The hinge whose kink is rounded off
 
 
 def _smoothed_hinge(squared_hinge: Any, margin: float, width: float, lists: Any) -> SmoothedHinge:
@@ -268,24 +173,7 @@ def _hinge_losses(
 def hinge_sums(
     items: Design, losses: HingeLosses, coef: FloatArray
 ) -> tuple[float, float, FloatArray]:
-    """Sums over items from which the bounds are.
-
-    Parameters
-    ----------
-    items : Design
-        The items.
-    losses : HingeLosses
-        Hinges of their pairs.
-    coef : ndarray of shape (n_features,)
-        Coefficients.
-
-    Returns
-    -------
-    value, inner : float
-        Sums of the hinges at the two margins.
-    pulled : ndarray of shape (n_features,)
-        Gradient of the smooth one.
-    """
+    """Sums over items from which the bounds are."""
     scores = items.scores(coef)
     value = losses.exact.value_and_gradient(scores)[0].sum()
     inner = losses.inner.value_and_gradient(scores)[0].sum()
@@ -302,28 +190,7 @@ def hinge_bounds(
     margin: float,
     width: float,
 ) -> tuple[float, float]:
-    """Objective and dual objective from the sums of :func:`hinge_sums`.
-
-    Parameters
-    ----------
-    value, inner : float
-        Sums of the hinges at the margin, and at the margin less the width.
-    pulled : ndarray of shape (n_features,)
-        Gradient of the smooth hinge.
-    coef : ndarray of shape (n_features,)
-        Coefficients.
-    alpha : float
-        Penalty.
-    margin : float
-        Margin.
-    width : float
-        Width of the rounding.
-
-    Returns
-    -------
-    objective, lower_bound : float
-        The two.
-    """
+    """Objective and dual objective from the sums of :func:`hinge_sums`."""
     # What rounding of the difference may have added is no slope.
     slopes = (value - inner - ROUNDING * (value + inner)) / width
     objective = float(value + 0.5 * alpha * coef @ coef)
@@ -343,41 +210,6 @@ def solve_linear_hinge(
     The kink is rounded off to a parabola that is made ever narrower; each rounded problem is
     solved by Newton's method from the solution of the last. Its slopes at the pairs are a point of
     the dual problem, which gives a lower bound of the minimum.
-
-    Parameters
-    ----------
-    problem : HingeProblem or BlockHingeProblem
-        The problem.
-    tol : float, default=1e-4
-        Largest duality gap, relative to the objective.
-    max_iter : int, default=1000
-        Largest number of Newton steps in all.
-    start : ndarray of shape (n_features,) or None, default=None
-        Where to start; None is 0.
-    on_iteration : callable or None, default=None
-        Called after each rounded problem with the number of steps so far, the objective and the
-        relative gap.
-
-    Returns
-    -------
-    SolverResult
-        The solution and its certificate.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank.losses import ComparisonHinge, ComparisonSquaredHinge
-    >>> from sklearn_rank._solvers import HingeProblem, as_design, solve_linear_hinge
-    >>> X, y = as_design([[0.0], [1.0], [3.0]]), [0, 1, 2]
-    >>> problem = HingeProblem(
-    ...     X,
-    ...     lambda margin: ComparisonHinge(margin).on(y),
-    ...     lambda margin: ComparisonSquaredHinge(margin).on(y),
-    ...     alpha=0.1,
-    ... )
-    >>> found = solve_linear_hinge(problem)
-    >>> found.coef.round(2), found.certificate.converged
-    (array([1.]), True)
     """
     margin = problem.margin
     w = np.zeros(problem.n_features) if start is None else np.array(start, dtype=np.float64)

@@ -17,117 +17,50 @@ MOST_FEATURES_BY_COLUMNS = 64
 
 @dataclass(frozen=True, eq=False)
 class Parked:
-    """Rows whose multipliers are held at 1, by their sums; one of each for every pivot.
+    """Rows whose multipliers are held at 1, by their sums; one of each for every pivot."""
 
-    Parameters
-    ----------
-    vector : ndarray of shape (n_pivots, n_features)
-        Sums of ``c_i y_i (x_i - z)``.
-    cost : ndarray of shape (n_pivots,)
-        Sums of ``c_i``.
-    """
-
-    vector: FloatArray
-    cost: FloatArray
+    vector: FloatArray  # (n_pivots, n_features): Sums of ``c_i y_i (x_i - z)``
+    cost: FloatArray  # (n_pivots,): Sums of ``c_i``
 
     @classmethod
     def none(cls, n_pivots: int, n_features: int) -> Parked:
-        """No rows.
-
-        Parameters
-        ----------
-        n_pivots, n_features : int
-            Shape.
-
-        Returns
-        -------
-        Parked
-            Zeros.
-        """
+        """No rows."""
         return cls(np.zeros((n_pivots, n_features)), np.zeros(n_pivots))
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Where the iteration starts for one pivot, or where it ended.
+    """Where the iteration starts for one pivot, or where it ended."""
 
-    Parameters
-    ----------
-    coef : ndarray of shape (n_features,)
-        Weights.
-    multipliers : ndarray of shape (n_rows,)
-        Share of its cost that each row bears, from 0 to 1.
-    penalty : float
-        That of the augmented Lagrangian.
-    """
-
-    coef: FloatArray
-    multipliers: FloatArray
-    penalty: float
+    coef: FloatArray  # (n_features,)
+    multipliers: FloatArray  # (n_rows,): Share of its cost that each row bears, from 0 to 1
+    penalty: float  # That of the augmented Lagrangian
 
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """Where the iterations ended, one for each pivot.
+    """Where the iterations ended, one for each pivot."""
 
-    Parameters
-    ----------
-    coef : ndarray of shape (n_pivots, n_features)
-        Weights.
-    multipliers : ndarray of shape (n_pivots, n_rows)
-        Share of its cost that each row bears, from 0 to 1.
-    penalty : ndarray of shape (n_pivots,)
-        Those of the augmented Lagrangians.
-    objective, lower_bound : ndarray of shape (n_pivots,)
-        Value at the weights and a bound of the optimum, parked rows as if each bore all of its
-        cost.
-    n_iter : ndarray of shape (n_pivots,)
-        Newton steps.
-    """
-
-    coef: FloatArray
+    coef: FloatArray  # (n_pivots, n_features)
     multipliers: FloatArray
-    penalty: FloatArray
+    penalty: FloatArray  # (n_pivots,): Those of the augmented Lagrangians
     objective: FloatArray
     lower_bound: FloatArray
-    n_iter: IntArray
+    n_iter: IntArray  # (n_pivots,): Newton steps
 
 
 @dataclass(frozen=True, eq=False)
 class HingeRows:
-    """Rows with their signs, costs, and places in a table of inner products.
+    """Rows with their signs, costs, and places in a table of inner products."""
 
-    Parameters
-    ----------
-    design : InMemoryDesign of shape (n_rows, n_features)
-        The rows.
-    y, cost : ndarray of shape (n_rows,)
-        Signs and costs.
-    products : ndarray of shape (n_all, n_all)
-        Inner products of rows, or empty.
-    numbers : ndarray of shape (n_rows,)
-        Places of the rows in this table.
-    """
-
-    design: InMemoryDesign
-    y: FloatArray
-    cost: FloatArray
-    products: FloatArray
-    numbers: IntArray
+    design: InMemoryDesign  # (n_rows, n_features)
+    y: FloatArray  # (n_rows,): Signs and costs
+    cost: FloatArray  # (n_rows,): Signs and costs
+    products: FloatArray  # (n_all, n_all): Inner products of rows, or empty
+    numbers: IntArray  # (n_rows,): Places of the rows in this table
 
     def take(self, index: IntArray) -> HingeRows:
-        """Take some rows.
-
-        Parameters
-        ----------
-        index : ndarray of shape (m,)
-            Which ones.
-
-        Returns
-        -------
-        HingeRows
-            Copies of them.
-        """
+        """Take some rows. Copies of them."""
         return HingeRows(
             self.design.rows(index),
             self.y[index],
@@ -137,36 +70,12 @@ class HingeRows:
         )
 
     def margins(self, coef: FloatArray, pivots: FloatArray) -> FloatArray:
-        """Margins ``1 - y_i w.(x_i - z)``.
-
-        Parameters
-        ----------
-        coef, pivots : ndarray of shape (n_pivots, n_features)
-            Weights w and pivots z.
-
-        Returns
-        -------
-        ndarray of shape (n_pivots, n_rows)
-            The margins.
-        """
+        """Margins ``1 - y_i w.(x_i - z)``. Shape (n_pivots, n_rows)."""
         shift = np.sum(coef * pivots, axis=1)
         return 1.0 - self.y * (self.design.scores(coef.T).T - shift[:, np.newaxis])
 
     def parked(self, held: FloatArray, pivots: FloatArray) -> Parked:
-        """Sum rows that are held at 1.
-
-        Parameters
-        ----------
-        held : ndarray of bool of shape (n_pivots, n_rows)
-            Which ones, for each pivot.
-        pivots : ndarray of shape (n_pivots, n_features)
-            The pivots.
-
-        Returns
-        -------
-        Parked
-            Their sums.
-        """
+        """Sum rows that are held at 1. Their sums."""
         cost = held * self.cost
         signed = cost * self.y
         vector = self.design.pull_back(signed.T).T - signed.sum(axis=1)[:, np.newaxis] * pivots
@@ -181,26 +90,7 @@ class HingeRows:
         start: Start | None = None,
         parked: Parked | None = None,
     ) -> Ends:
-        """Solve the problems of some pivots.
-
-        Parameters
-        ----------
-        pivots : ndarray of shape (n_pivots, n_features)
-            The pivots.
-        tol : float
-            Relative duality gap.
-        max_iter : int
-            Most Newton steps for one problem.
-        start : Start or None, default=None
-            Where to go on, for one pivot; None starts from zero.
-        parked : Parked or None, default=None
-            Rows beside these that are held at 1; None is none.
-
-        Returns
-        -------
-        Ends
-            Where the iterations ended.
-        """
+        """Solve the problems of some pivots. Where the iterations ended."""
         from .._jit import address_of_potrf
         from ._pivot_kernels import solve_pivots
 

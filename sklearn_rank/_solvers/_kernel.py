@@ -18,50 +18,14 @@ CHECKED_ROWS = 256
 
 @dataclass(frozen=True, eq=False)
 class KernelFactor:
-    """Coordinates of points in the space of a kernel: their inner products are its values.
+    """Coordinates of points in the space of a kernel: their inner products are its values."""
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n_points, rank)
-        Coordinates of each point.
-    support : ndarray of shape (rank,)
-        Points whose images span the others, to the tolerance.
-    error : float
-        Largest squared distance of an image from the span, as a share of the largest square of
-        an image.
-
-    See Also
-    --------
-    factorise_kernel : Makes one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank._solvers import factorise_kernel
-    >>> X = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 2.0]])
-    >>> K = X @ X.T
-    >>> factor = factorise_kernel(lambda i: K[:, i], np.diag(K))
-    >>> factor.rows.shape, bool(np.allclose(factor.rows @ factor.rows.T, K))
-    ((3, 2), True)
-    """
-
-    rows: FloatArray
-    support: IntArray
+    rows: FloatArray  # (n_points, rank): Coordinates of each point
+    support: IntArray  # (rank,): Points whose images span the others, to the tolerance
     error: float
 
     def expansion(self, coef: FloatArray) -> FloatArray:
-        """Write a weight vector as a sum of kernel functions.
-
-        Parameters
-        ----------
-        coef : ndarray of shape (rank,)
-            Weights of the coordinates.
-
-        Returns
-        -------
-        ndarray of shape (rank,)
-            ``b`` with ``coef . rows[i] = sum over j of b[j] K(support[j], i)``.
-        """
+        """Write a weight vector as a sum of kernel functions. Shape (rank,)."""
         triangle = self.rows[self.support]
         return np.asarray(solve_triangular(triangle, coef, trans="T", lower=True))
 
@@ -74,39 +38,6 @@ def factorise_kernel(
     ``K = L L'`` up to a residue that is positive semidefinite, with diagonal entries of at most
     ``tol`` times the largest of K. Its columns are asked for one by one, so that a matrix of low
     rank is never formed.
-
-    Parameters
-    ----------
-    column : callable
-        Gives column i of the kernel matrix, of shape (n_points,).
-    diagonal : ndarray of shape (n_points,)
-        Diagonal of the kernel matrix.
-    tol : float, default=1e-12
-        Share of the largest diagonal entry that may be left over.
-
-    Returns
-    -------
-    KernelFactor
-        The rows of L, the pivots and what is left over.
-
-    Raises
-    ------
-    ValueError
-        If the matrix is not positive semidefinite.
-
-    Notes
-    -----
-    O(n r^2) time and O(n r) memory for rank r. Of points that tie as pivots the first is taken.
-    Only the pivots' columns and the diagonal are looked at: :func:`check_definite` looks at all.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank._solvers import factorise_kernel
-    >>> K = np.array([[1.0, 2.0], [2.0, 1.0]])
-    >>> factorise_kernel(lambda i: K[:, i], np.diag(K))  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ValueError: The kernel matrix is not positive semidefinite: a solver of convex problems ...
     """
     left = np.array(diagonal, dtype=np.float64)
     n = len(left)
@@ -141,38 +72,7 @@ def factorise_kernel(
 
 
 def factorise_kernel_matrix(matrix: FloatArray, *, tol: float = 1e-12) -> KernelFactor:
-    """Factorise a kernel matrix in memory as :func:`factorise_kernel` does, in blocks of columns.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n_points, n_points)
-        The kernel matrix, symmetric.
-    tol : float, default=1e-12
-        Share of the largest diagonal entry that may be left over.
-
-    Returns
-    -------
-    KernelFactor
-        The rows of L, the pivots and what is left over.
-
-    Raises
-    ------
-    ValueError
-        If the diagonal of the matrix or of what is left over is negative.
-
-    Notes
-    -----
-    O(n r^2) time for rank r, by LAPACK; memory of two more matrices.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank._solvers import factorise_kernel_matrix
-    >>> factor = factorise_kernel_matrix(np.array([[4.0, 2.0], [2.0, 1.0]]))
-    >>> factor.rows, factor.support
-    (array([[2.],
-           [1.]]), array([0]))
-    """
+    """Factorise a kernel matrix in memory as :func:`factorise_kernel`, in blocks of columns."""
     diagonal = np.diag(matrix)
     scale = float(diagonal.max(initial=0.0))
     _refuse_negative(diagonal, scale, tol)
@@ -194,35 +94,6 @@ def check_definite(factor: KernelFactor, block: Callable[[slice], FloatArray]) -
     """Refuse a matrix that differs from its factorisation, which no definite one does.
 
     The pivots' columns agree with any matrix; an indefinite one may hide beside them.
-
-    Parameters
-    ----------
-    factor : KernelFactor
-        The factorisation.
-    block : callable
-        Gives the rows of the kernel matrix in a slice.
-
-    Raises
-    ------
-    ValueError
-        If an entry differs by more than 1e-8 of the largest diagonal entry.
-
-    See Also
-    --------
-    factorise_kernel : Refuses negative diagonals on its way.
-
-    Notes
-    -----
-    O(n^2 r) time; O(n) memory beside that of the block of 256 rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank._solvers import check_definite, factorise_kernel
-    >>> K = np.array([[2.0, 1.0], [1.0, 2.0]])
-    >>> check_definite(
-    ...     factorise_kernel(lambda i: K[:, i], np.diag(K)), lambda part: K[part]
-    ... )
     """
     rows = factor.rows
     scale = float(np.max(np.sum(rows**2, axis=1), initial=0.0))

@@ -39,36 +39,16 @@ INTERCEPT_STEPS, SETTLED = 30, 1e-12
 class LabelProblem:
     """Minimise ``loss(X W + 1 b') + alpha / 2 ||W||**2`` over W and b, one column for each label.
 
-    The parameters are the entries of W row by row, and where there are intercepts those of
-    ``b + W' m`` last, the scores of the mean row m: features of any mean are as good as centred
-    ones, and sparse rows stay sparse.
-
-    Parameters
-    ----------
-    design : InMemoryDesign
-        The rows X.
-    loss : LossOfScores
-        Convex loss of the scores of the items, row by row.
-    n_labels : int
-        Number of labels.
-    alpha : float
-        Penalty, at least 0.
-    fit_intercept : bool, default=True
-        Whether there is b, which is not penalised; else it is 0.
-    entries : ndarray of shape (n_items,) or None, default=None
-        Items as entries of the matrix of scores, row by row; None is all.
-    row_weight : ndarray of shape (n_rows,) or None, default=None
-        Weights of the rows in the loss, for their mean; None is equal ones.
-    shifted : ndarray of shape (n_labels,) or None, default=None
-        A number for each label; the loss does not change where the labels of one number have their
-        scores shifted alike, and those of the solution sum to 0. None is a loss that changes.
+    The parameters are the entries of W row by row, and where there are intercepts those of ``b +
+    W' m`` last, the scores of the mean row m: features of any mean are as good as centred ones,
+    and sparse rows stay sparse.
     """
 
-    design: InMemoryDesign
-    loss: LossOfScores
+    design: InMemoryDesign  # The rows X
+    loss: LossOfScores  # Convex loss of the scores of the items, row by row
     n_labels: int
-    alpha: float
-    fit_intercept: bool = True
+    alpha: float  # Penalty, at least 0
+    fit_intercept: bool = True  # Whether there is b, which is not penalised; else it is 0
     entries: IntArray | None = None
     row_weight: FloatArray | None = None
     shifted: IntArray | None = None
@@ -154,37 +134,14 @@ class LabelProblem:
     def parameters(self, coef: FloatArray, intercept: FloatArray) -> FloatArray:
         """Make parameters of coefficients and intercepts; see :meth:`split`.
 
-        Parameters
-        ----------
-        coef : ndarray of shape (n_labels, n_features)
-            Coefficients.
-        intercept : ndarray of shape (n_labels,)
-            Intercepts.
-
-        Returns
-        -------
-        ndarray of shape (n_parameters,)
-            The parameters.
+        Shape (n_parameters,).
         """
         if not self.fit_intercept:
             return coef.T.ravel()
         return np.vstack((coef.T, intercept + coef @ self._mean)).ravel()
 
     def split(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Take coefficients and intercepts out of parameters.
-
-        Parameters
-        ----------
-        parameters : ndarray of shape (n_parameters,)
-            The parameters.
-
-        Returns
-        -------
-        coef : ndarray of shape (n_labels, n_features)
-            Coefficients; with ``shifted`` those of the labels of one number sum to 0.
-        intercept : ndarray of shape (n_labels,)
-            Intercepts, likewise.
-        """
+        """Take coefficients and intercepts out of parameters."""
         matrix = self._centred(self._matrix(parameters))
         coef = np.ascontiguousarray(matrix[: self.n_features].T)
         if not self.fit_intercept:
@@ -192,18 +149,7 @@ class LabelProblem:
         return coef, matrix[-1] - coef @ self._mean
 
     def scores(self, parameters: FloatArray) -> FloatArray:
-        """Score the items.
-
-        Parameters
-        ----------
-        parameters : ndarray of shape (n_parameters,)
-            Parameters.
-
-        Returns
-        -------
-        ndarray of shape (n_items,)
-            The scores.
-        """
+        """Score the items. Shape (n_items,)."""
         matrix = self._matrix(parameters)
         coef = matrix[: self.n_features]
         scores = self.design.scores(coef)
@@ -212,40 +158,14 @@ class LabelProblem:
         return self._items(scores)
 
     def value_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
-        """Value of the objective, and its gradient.
-
-        Parameters
-        ----------
-        parameters : ndarray of shape (n_parameters,)
-            Parameters.
-
-        Returns
-        -------
-        value : float
-            Value.
-        gradient : ndarray of shape (n_parameters,)
-            Derivatives.
-        """
+        """Value of the objective, and its gradient."""
         values, by_score = self.loss.value_and_gradient(self.scores(parameters))
         penalty = self._curvature_of_penalty(parameters)
         value = float(values.sum() + 0.5 * penalty @ parameters)
         return value, self._pull_back(by_score) + penalty
 
     def hessian_product(self, scores: FloatArray, direction: FloatArray) -> FloatArray:
-        """Product of the second derivatives with a direction.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_items,)
-            Scores at the parameters.
-        direction : ndarray of shape (n_parameters,)
-            Direction.
-
-        Returns
-        -------
-        ndarray of shape (n_parameters,)
-            The product.
-        """
+        """Product of the second derivatives with a direction. Shape (n_parameters,)."""
         by_score = self.loss.hessian_product(scores, self.scores(direction))
         return self._pull_back(by_score) + self._curvature_of_penalty(direction)
 
@@ -254,17 +174,6 @@ class LabelProblem:
 
         It is the Kronecker product of those with the moments of the features, and exact where the
         second derivatives are the same for all rows, as for squared losses without missing labels.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_items,)
-            Scores at the parameters.
-
-        Returns
-        -------
-        callable or None
-            From a right-hand side to the solution, in the coordinates of the problem; None for too
-            many features, and where the loss has no curvature.
         """
         if self.n_features > LARGEST_FACTOR:
             return None
@@ -293,20 +202,6 @@ class LabelProblem:
         The minimum over the intercepts alone is a strongly convex function of W. At W it is
         reached by steps in the intercepts, and the bound is its value less the square of its
         gradient over ``2 alpha``.
-
-        Parameters
-        ----------
-        parameters : ndarray of shape (n_parameters,)
-            Parameters near the solution.
-        value : float
-            The objective there.
-        gradient : ndarray of shape (n_parameters,)
-            Its gradient.
-
-        Returns
-        -------
-        float
-            The bound; NaN for alpha 0, and where the intercepts do not reach their minimum.
         """
         if not self.alpha > 0:
             return float("nan")

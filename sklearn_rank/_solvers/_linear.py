@@ -33,34 +33,10 @@ class RidgeProblem(SmoothProblem, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LinearSolution(SolverResult):
-    """Minimum of a :class:`LinearProblem`, or of one for several labels.
+    """Minimum of a :class:`LinearProblem`, or of one for several labels."""
 
-    Parameters
-    ----------
-    coef : ndarray of shape (n_features,) or (n_labels, n_features)
-        The minimiser w.
-    certificate : Certificate
-        With the lower bound of the problem.
-    intercept : float or ndarray of shape (n_labels,)
-        The minimiser b; 0 without an intercept.
-    parameters : ndarray of shape (n_parameters,)
-        Parameters of the problem.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank.losses import PointwiseSquared
-    >>> from sklearn_rank._solvers import LinearProblem, as_design, solve_linear
-    >>> problem = LinearProblem(
-    ...     as_design(np.eye(2)), PointwiseSquared().on([1.0, 3.0]), alpha=2.0
-    ... )
-    >>> solution = solve_linear(problem)
-    >>> solution.coef, solution.certificate.objective, solution.certificate.lower_bound
-    (array([0.5, 1.5]), 5.0, 5.0)
-    """
-
-    intercept: Any
-    parameters: FloatArray
+    intercept: Any  # (n_labels,): The minimiser b; 0 without an intercept
+    parameters: FloatArray  # (n_parameters,)
 
 
 def solve_linear(
@@ -73,56 +49,7 @@ def solve_linear(
     on_iteration: Callable[[int, float, float], None] | None = None,
     keep: Callable[[int, FloatArray], None] | None = None,
 ) -> LinearSolution:
-    """Minimise a smooth convex loss of linear scores with a ridge penalty.
-
-    Parameters
-    ----------
-    problem : LinearProblem, BlockProblem or LabelProblem
-        The problem.
-    method : {"auto", "newton-cg", "lbfgs"}, default="auto"
-        Newton's method with directions by conjugate gradients, or limited-memory BFGS, which
-        needs no second derivatives; see :func:`choose_method`.
-    tol : float, default=1e-6
-        Largest norm of the gradient, relative to that at 0; see Notes.
-    max_iter : int, default=200
-        Largest number of iterations.
-    start : ndarray of shape (n_parameters,) or None, default=None
-        Where to start; None is 0.
-    on_iteration : callable or None, default=None
-        Called after each iteration with its number from 1, the objective, and the relative norm
-        of the gradient.
-    keep : callable or None, default=None
-        Called after each iteration with its number and the parameters, which can be ``start`` of
-        another call: before ``on_iteration`` is.
-
-    Returns
-    -------
-    LinearSolution
-        The solution and its certificate.
-
-    Notes
-    -----
-    An iteration of either method costs an evaluation of the loss and two products with X, one of
-    Newton's as many again for each conjugate gradient. Where Newton's method cannot go on, as
-    where Hessian products are not finite or not those of the gradient, L-BFGS takes over.
-
-    Both work in coordinates in which the second derivative by each parameter is about 1, so that
-    steps do not depend on the units of the features. The square of the relative norm of the
-    gradient is the share of all decrease of the objective from 0 on that is left, by a bound of
-    what is left: by strong convexity, or where rounding or a weak penalty makes this too weak, the
-    square of the gradient in the metric of the second derivatives over 2.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank.losses import PairwiseLogistic
-    >>> from sklearn_rank._solvers import LinearProblem, as_design, solve_linear
-    >>> X = as_design(np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]))
-    >>> problem = LinearProblem(X, PairwiseLogistic().on([0.0, 0.0, 1.0]), alpha=0.5)
-    >>> solution = solve_linear(problem)
-    >>> solution.coef.round(3), solution.certificate.converged
-    (array([0.675, 0.675]), True)
-    """
+    """Minimise a smooth convex loss of linear scores with a ridge penalty."""
     chosen = choose_method(problem.loss, method)
     criterion = Criterion(problem, tol)
     coordinates = problem.coordinates

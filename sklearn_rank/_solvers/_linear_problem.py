@@ -40,35 +40,14 @@ INTERCEPT_STEPS, SETTLED = 30, 1e-15
 
 @dataclass(frozen=True, eq=False)
 class Quadratic:
-    """A convex quadratic function ``p' A p / 2 - c' p`` of the parameters p.
+    """A convex quadratic function ``p' A p / 2 - c' p`` of the parameters p."""
 
-    Parameters
-    ----------
-    curvature : ndarray of shape (n_parameters, n_parameters)
-        A, positive semidefinite.
-    slope : ndarray of shape (n_parameters,)
-        The vector c.
-    """
-
-    curvature: FloatArray
-    slope: FloatArray
+    curvature: FloatArray  # (n_parameters, n_parameters): A, positive semidefinite
+    slope: FloatArray  # (n_parameters,): The vector c
 
 
 def scores_of(items: Design, parameters: FloatArray) -> FloatArray:
-    """Score items.
-
-    Parameters
-    ----------
-    items : Design
-        The items.
-    parameters : ndarray of shape (n_features,) or (n_features + 1,)
-        Coefficients, and perhaps an intercept last.
-
-    Returns
-    -------
-    ndarray of shape (n_items,)
-        The scores.
-    """
+    """Score items. Shape (n_items,)."""
     n_features = items.shape[1]
     scores = items.scores(parameters[:n_features])
     return scores if len(parameters) == n_features else scores + parameters[-1]
@@ -77,24 +56,7 @@ def scores_of(items: Design, parameters: FloatArray) -> FloatArray:
 def loss_and_gradient(
     items: Design, loss: LossOfScores, parameters: FloatArray
 ) -> tuple[float, FloatArray]:
-    """Sum of the loss of items, and its gradient.
-
-    Parameters
-    ----------
-    items : Design
-        The items.
-    loss : LossOfScores
-        Loss of their scores.
-    parameters : ndarray of shape (n_parameters,)
-        Parameters, as :func:`scores_of` takes them.
-
-    Returns
-    -------
-    value : float
-        The sum.
-    gradient : ndarray of shape (n_parameters,)
-        Its derivatives.
-    """
+    """Sum of the loss of items, and its gradient."""
     values, by_score = loss.value_and_gradient(scores_of(items, parameters))
     return float(values.sum()), _pulled_back(items, by_score, len(parameters))
 
@@ -104,21 +66,7 @@ def loss_product(
 ) -> FloatArray:
     """Product of the second derivatives of the loss of items with a direction.
 
-    Parameters
-    ----------
-    items : Design
-        The items.
-    loss : LossOfScores
-        Loss of their scores, with Hessian products.
-    scores : ndarray of shape (n_items,)
-        Scores where the derivatives are taken.
-    direction : ndarray of shape (n_parameters,)
-        The direction.
-
-    Returns
-    -------
-    ndarray of shape (n_parameters,)
-        The product.
+    Shape (n_parameters,).
     """
     by_score = loss.hessian_product(scores, scores_of(items, direction))
     return _pulled_back(items, by_score, len(direction))
@@ -129,21 +77,7 @@ def loss_curvature(
 ) -> FloatArray:
     """Second derivatives of the loss of items, without those by the scores of two items.
 
-    Parameters
-    ----------
-    items : Design
-        The items.
-    loss : LossOfScores
-        Loss of their scores, with curvatures.
-    scores : ndarray of shape (n_items,)
-        Scores where the derivatives are taken.
-    n_parameters : int
-        Number of parameters: of features, or one more.
-
-    Returns
-    -------
-    ndarray of shape (n_parameters, n_parameters)
-        A positive semidefinite matrix.
+    A positive semidefinite matrix. Shape (n_parameters, n_parameters).
     """
     n_features = items.shape[1]
     weight = np.maximum(loss.curvature(scores), 0.0)
@@ -165,26 +99,12 @@ class PenalisedLoss(ABC):
     """A convex loss of linear scores, wherever its rows are, with a ridge penalty.
 
     The parameters are the coefficients w, with the intercept b last where there is one.
-
-    Attributes
-    ----------
-    loss : LossProperties
-        The loss, or what it says of itself.
-    alpha : float
-        Penalty, at least 0.
-    fit_intercept : bool
-        Whether there is b, which is not penalised; else it is 0.
-    quadratic : Quadratic or None
-        A function of the parameters that is added.
-    bends : ndarray of shape (n_features,) or None
-        About the second derivative of the loss by each coefficient, for the coordinates of a
-        problem without intercept; None is not known.
     """
 
-    loss: Any
-    alpha: float
-    fit_intercept: bool
-    quadratic: Quadratic | None = None
+    loss: Any  # The loss, or what it says of itself
+    alpha: float  # Penalty, at least 0
+    fit_intercept: bool  # Whether there is b, which is not penalised; else it is 0
+    quadratic: Quadratic | None = None  # A function of the parameters that is added
     bends: FloatArray | None = None
 
     # The preconditioner costs as much as many products.
@@ -247,20 +167,7 @@ class PenalisedLoss(ABC):
         return Coordinates(scale, penalty, origin)
 
     def split(self, parameters: FloatArray) -> tuple[FloatArray, float]:
-        """Take coefficients and intercept out of parameters.
-
-        Parameters
-        ----------
-        parameters : ndarray of shape (n_parameters,)
-            Parameters.
-
-        Returns
-        -------
-        coef : ndarray of shape (n_features,)
-            Coefficients.
-        intercept : float
-            The intercept; 0 where there is none.
-        """
+        """Take coefficients and intercept out of parameters."""
         intercept = float(parameters[-1]) if self.fit_intercept else 0.0
         return parameters[: self.n_features], intercept
 
@@ -269,21 +176,6 @@ class PenalisedLoss(ABC):
 
         With an intercept, the minimum over it alone is a strongly convex function of w; it is
         reached by steps in the intercept.
-
-        Parameters
-        ----------
-        parameters : ndarray of shape (n_parameters,)
-            Parameters.
-        value : float
-            The objective there.
-        gradient : ndarray of shape (n_parameters,)
-            Its gradient.
-
-        Returns
-        -------
-        float
-            ``value - ||gradient||**2 / (2 alpha)``; NaN for alpha 0, and where the intercept does
-            not reach its minimum.
         """
         if not self.alpha > 0:
             return float("nan")
@@ -319,20 +211,7 @@ class PenalisedLoss(ABC):
         return None
 
     def value_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
-        """Value of the objective, and its gradient.
-
-        Parameters
-        ----------
-        parameters : ndarray of shape (n_parameters,)
-            Parameters.
-
-        Returns
-        -------
-        value : float
-            Value.
-        gradient : ndarray of shape (n_parameters,)
-            Derivatives.
-        """
+        """Value of the objective, and its gradient."""
         value, gradient = self._loss_and_gradient(parameters)
         penalty = self._curvature_of_penalty(parameters)
         value = float(value + 0.5 * penalty @ parameters)
@@ -343,37 +222,11 @@ class PenalisedLoss(ABC):
         return value - float(slope @ parameters), gradient - slope
 
     def hessian_product(self, scores: Any, direction: FloatArray) -> FloatArray:
-        """Product of the second derivatives with a direction.
-
-        Parameters
-        ----------
-        scores : object
-            What :meth:`scores` returned at the parameters.
-        direction : ndarray of shape (n_parameters,)
-            Direction.
-
-        Returns
-        -------
-        ndarray of shape (n_parameters,)
-            The product.
-        """
+        """Product of the second derivatives with a direction. Shape (n_parameters,)."""
         return self._loss_product(scores, direction) + self._curvature_of_penalty(direction)
 
     def preconditioner(self, scores: Any) -> Callable[[FloatArray], FloatArray] | None:
-        """Solver of the system that keeps the diagonal of the loss's second derivatives alone.
-
-        Parameters
-        ----------
-        scores : object
-            What :meth:`scores` returned at the parameters.
-
-        Returns
-        -------
-        callable or None
-            From a right-hand side to the solution, in the coordinates of the problem; None where
-            the diagonal is not known, there are too many parameters, or the matrix is not positive
-            definite.
-        """
+        """Solver of the system that keeps the diagonal of the loss's second derivatives alone."""
         if self.n_parameters > LARGEST_FACTOR or not self.loss.has_curvature:
             return None
         matrix = self._loss_curvature(scores)
@@ -401,28 +254,12 @@ class PenalisedLoss(ABC):
 
 @dataclass(frozen=True, eq=False)
 class LinearProblem(PenalisedLoss):
-    """Minimise ``sum(loss(X w + b)) + alpha / 2 ||w||**2`` over w and b.
+    """Minimise ``sum(loss(X w + b)) + alpha / 2 ||w||**2`` over w and b."""
 
-    Parameters
-    ----------
-    design : Design
-        The rows X.
-    loss : LossOfScores
-        Convex loss of the scores.
-    alpha : float
-        Penalty, at least 0.
-    fit_intercept : bool, default=False
-        Whether there is b, which is not penalised; else it is 0.
-    quadratic : Quadratic or None, default=None
-        A function of the parameters that is added: what is remembered of other rows.
-    bends : ndarray of shape (n_features,) or None, default=None
-        About the second derivative of the loss by each coefficient; None is not known.
-    """
-
-    design: Design
-    loss: LossOfScores
-    alpha: float
-    fit_intercept: bool = False
+    design: Design  # The rows X
+    loss: LossOfScores  # Convex loss of the scores
+    alpha: float  # Penalty, at least 0
+    fit_intercept: bool = False  # Whether there is b, which is not penalised; else it is 0
     quadratic: Quadratic | None = None
     bends: FloatArray | None = None
 
@@ -432,18 +269,7 @@ class LinearProblem(PenalisedLoss):
         return self.design.shape[1]
 
     def scores(self, parameters: FloatArray) -> FloatArray:
-        """Score the rows.
-
-        Parameters
-        ----------
-        parameters : ndarray of shape (n_parameters,)
-            Parameters.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            The scores.
-        """
+        """Score the rows. Shape (n_rows,)."""
         return scores_of(self.design, parameters)
 
     def _loss_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
@@ -460,31 +286,7 @@ class LinearProblem(PenalisedLoss):
 
 
 def quadratic_expansion(problem: LinearProblem, parameters: FloatArray) -> Quadratic:
-    """Second-order expansion of the sum of losses, without penalty and other terms.
-
-    Parameters
-    ----------
-    problem : LinearProblem
-        The problem; its loss has Hessian products.
-    parameters : ndarray of shape (n_parameters,)
-        Where it is taken.
-
-    Returns
-    -------
-    Quadratic
-        The expansion but for a constant; one Hessian product of the loss for each parameter.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank.losses import PointwiseSquared
-    >>> from sklearn_rank._solvers import LinearProblem, as_design, quadratic_expansion
-    >>> problem = LinearProblem(
-    ...     as_design(np.eye(2)), PointwiseSquared().on([1.0, 3.0]), alpha=1.0
-    ... )
-    >>> quadratic_expansion(problem, np.zeros(2)).slope
-    array([2., 6.])
-    """
+    """Second-order expansion of the sum of losses, without penalty and other terms."""
     of_loss = LinearProblem(problem.design, problem.loss, 0.0, problem.fit_intercept)
     score = of_loss.scores(parameters)
     units = np.eye(of_loss.n_parameters)

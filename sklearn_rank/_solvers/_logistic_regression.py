@@ -25,32 +25,7 @@ MOST_STEPS = 100
 def solve_logistic_regression(
     design: Design, positive: BoolArray, weight: FloatArray, C: float
 ) -> SolverResult:
-    """Minimise ``1 / 2 ||w||**2 + C sum of weight * log(1 + exp(-sign (X w + b)))``.
-
-    Parameters
-    ----------
-    design : Design
-        The rows X.
-    positive : ndarray of bool of shape (n,)
-        Which rows have sign +1; there are some of each sign.
-    weight : ndarray of shape (n,)
-        Positive weights.
-    C : float
-        Positive.
-
-    Returns
-    -------
-    SolverResult
-        The coefficients w and their certificate.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank._solvers import as_design, solve_logistic_regression
-    >>> X, positive = as_design([[0.0], [1.0], [2.0]]), np.array([False, True, True])
-    >>> solve_logistic_regression(X, positive, np.ones(3), 1.0).coef.round(3)
-    array([0.702])
-    """
+    """Minimise ``1 / 2 ||w||**2 + C sum of weight * log(1 + exp(-sign (X w + b)))``."""
     start, stride = None, len(positive) // SAMPLED_ROWS
     if stride >= 2:
         of_positives, of_negatives = np.flatnonzero(positive), np.flatnonzero(~positive)

@@ -26,17 +26,10 @@ REACH = 60
 class LogisticSums:
     """Sums over one sample of ``log(1 + exp(t - s))`` or its derivatives, at each of another.
 
-    The line is cut into intervals. What the points of an interval contribute is summed up in
-    their moments with Chebyshev polynomials, products with a small matrix for each distance of
-    two intervals turn these into series on the other sample's intervals, and these are evaluated
+    The line is cut into intervals. What the points of an interval contribute is summed up in their
+    moments with Chebyshev polynomials, products with a small matrix for each distance of two
+    intervals turn these into series on the other sample's intervals, and these are evaluated
     there. Time and memory are linear in the number of points, and the sums are exact to rounding.
-
-    Parameters
-    ----------
-    t : ndarray of shape (m,)
-        The points that raise the differences.
-    s : ndarray of shape (k,)
-        Those that lower them.
     """
 
     def __init__(self, t: FloatArray, s: FloatArray) -> None:
@@ -63,18 +56,7 @@ class LogisticSums:
                 yield offset, target, source[target]
 
     def at_upper(self, *terms: tuple[int, FloatArray]) -> FloatArray:
-        """Sums over s at each t.
-
-        Parameters
-        ----------
-        *terms : (int, ndarray of shape (k,))
-            The order of a derivative, 0 to 2, and the factor of each s; they are added.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            The sums.
-        """
+        """Sums over s at each t. Shape (m,)."""
         series = np.zeros((len(self._cells), N_TERMS))
         for order, factor in terms:
             moments = self._moments(self._lower, factor)
@@ -84,18 +66,7 @@ class LogisticSums:
         return self._values(self._upper, series)
 
     def at_lower(self, *terms: tuple[int, FloatArray]) -> FloatArray:
-        """Sums over t at each s, of derivatives by t; see :meth:`at_upper`.
-
-        Parameters
-        ----------
-        *terms : (int, ndarray of shape (m,))
-            The order of a derivative, 1 or 2, and the factor of each t.
-
-        Returns
-        -------
-        ndarray of shape (k,)
-            The sums.
-        """
+        """Sums over t at each s, of derivatives by t; see :meth:`at_upper`. Shape (k,)."""
         series = np.zeros((len(self._cells), N_TERMS))
         for order, factor in terms:
             moments = self._moments(self._upper, factor)

@@ -43,13 +43,7 @@ MAX_BANDS = 4
 
 
 def prepare_newton(problem: PivotProblem) -> None:
-    """Compile the kernel, or load it from numba's cache, and find what all pivots share.
-
-    Parameters
-    ----------
-    problem : PivotProblem
-        The problems that will be solved.
-    """
+    """Compile the kernel, or load it from numba's cache, and find what all pivots share."""
     from ._pivot_kernels import solve_pivots
 
     solve_pivots.compile()
@@ -65,60 +59,7 @@ def solve_pivots_newton(
     max_iter: int = 500,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> PivotSolutions:
-    """Solve the problems of some pivots by an augmented Lagrangian with Newton steps.
-
-    Parameters
-    ----------
-    problem : PivotProblem
-        The problems.
-    pivots : ndarray of shape (n_pivots,)
-        Row numbers of the pivots, int64.
-    tol : float, default=1e-6
-        Relative duality gap at which a problem counts as solved; smaller is more accurate.
-    max_iter : int, default=500
-        Most Newton steps for one problem.
-    interrupted : callable, optional
-        Asked before each call of the compiled loops, which notice no signal, whether to give up.
-
-    Returns
-    -------
-    PivotSolutions
-        Solutions with certificates made anew from the data at the end.
-
-    Raises
-    ------
-    InterruptedError
-        If ``interrupted`` requests it.
-
-    See Also
-    --------
-    solve_pivots_cvxpy : The slow reference, by an interior-point method.
-
-    Notes
-    -----
-    A Newton step costs one product with the rows that it runs over, and the factorisation of a
-    matrix of min(d, number of rows with free multipliers). Some 10 to 50 steps are needed, more
-    for larger cost. Small problems start from zero and run over all rows. Those of at least 100
-    features or some 150,000 entries start from a prediction and run over the rows with margins
-    about 0, a tenth of all or fewer where n is 50,000 and d 44; three products with all rows,
-    taken for eight pivots at a time, find these rows and certify the solution. A problem that
-    four such bands do not solve starts from zero.
-
-    Peak memory: beside the data O(min(n, d)^2), for small problems a copy of the data by columns,
-    for others O(8 n) and a copy of the rows that a problem runs over; with 100 dense features or
-    more, at least an eighth of the rows, and at most 4,096 rows, an array of n x n.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank._solvers import PivotProblem, solve_pivots_newton
-    >>> X = np.array([[0.0], [1.0], [3.0]])
-    >>> problem = PivotProblem.from_rows(
-    ...     X, np.array([-1, 1, 1]), np.ones(3), np.ones(3)
-    ... )
-    >>> np.round(solve_pivots_newton(problem, problem.pivots[:1]).coef, 3)
-    array([[1.]])
-    """
+    """Solve the problems of some pivots by an augmented Lagrangian with Newton steps."""
     points = problem.rows.rows(pivots).to_array()
     if not _is_large(problem):
         ends = problem.hinge_rows.minimise(points, tol=tol, max_iter=max_iter)

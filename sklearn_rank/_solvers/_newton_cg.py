@@ -77,18 +77,10 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Criterion:
-    """What share of the decrease of the objective from 0 on is left, by its certificate.
-
-    Parameters
-    ----------
-    problem : SmoothProblem
-        The problem.
-    tol : float
-        Largest root of that share.
-    """
+    """What share of the decrease of the objective from 0 on is left, by its certificate."""
 
     problem: SmoothProblem
-    tol: float
+    tol: float  # Largest root of that share
 
     @cached_property
     def value_at_0(self) -> float:
@@ -167,44 +159,17 @@ Report = Callable[[int, Point], None]
 
 
 class NewtonResult(NamedTuple):
-    """Where the method ended.
-
-    Parameters
-    ----------
-    point : Point
-        The last point.
-    n_iter : int
-        Number of steps.
-    stalled : bool
-        Whether no step decreased the objective although a decrease beyond rounding was possible.
-    """
+    """Where the method ended."""
 
     point: Point
-    n_iter: int
+    n_iter: int  # Number of steps
     stalled: bool
 
 
 def newton_cg(
     criterion: Criterion, start: FloatArray, max_iter: int, report: Report
 ) -> NewtonResult:
-    """Go on until little enough of the decrease of the objective is left.
-
-    Parameters
-    ----------
-    criterion : Criterion
-        The problem, and what is little.
-    start : ndarray of shape (n_parameters,)
-        Coordinates from which to start.
-    max_iter : int
-        Largest number of steps.
-    report : callable
-        Called after each step with its number from 1 and the point.
-
-    Returns
-    -------
-    NewtonResult
-        The last point, and whether the method could not go on.
-    """
+    """Go on until little enough of the decrease of the objective is left."""
     point = criterion.point(start)
     slow = criterion.problem.preconditioned_at_once
     for n_iter in range(max_iter):

@@ -164,29 +164,14 @@ class PNormPushProblem:
     ``R_p = (mean over negatives j of (mean over positives i of l(s_j - s_i))**p)**(1/p)``, the
     means weighted. With the exponential loss l and f the objective has the logarithm of R_p, with
     the logistic loss R_p itself: so each is convex.
-
-    Parameters
-    ----------
-    design : Design
-        The rows X.
-    positive : ndarray of bool of shape (n,)
-        Which rows are positive; there are some of each class.
-    weight : ndarray of shape (n,)
-        Positive weights of the rows.
-    p : float
-        At least 1, finite.
-    C : float
-        Positive.
-    loss : {"exponential", "logistic"}
-        The loss l of a pair.
     """
 
-    design: Design
-    positive: BoolArray
-    weight: FloatArray
-    p: float
+    design: Design  # The rows X
+    positive: BoolArray  # (n,): Which rows are positive; there are some of each class
+    weight: FloatArray  # (n,): Positive weights of the rows
+    p: float  # At least 1, finite
     C: float
-    loss: Literal["exponential", "logistic"]
+    loss: Literal["exponential", "logistic"]  # The loss l of a pair
 
     def function(self) -> ScoreFunction:
         """The objective without the penalty, as a function of scores."""
@@ -207,34 +192,7 @@ def solve_p_norm_push(
     max_iter: int = 200,
     on_iteration: Callable[[int, float, float], None] | None = None,
 ) -> SolverResult:
-    """Minimise the p-norm push of linear scores by Newton's method.
-
-    Parameters
-    ----------
-    problem : PNormPushProblem
-        The problem.
-    tol : float, default=1e-6
-        Largest duality gap, relative to the objective.
-    max_iter : int, default=200
-        Largest number of Newton steps.
-    on_iteration : callable or None, default=None
-        Called after each step with its number from 1, the objective and the relative gap.
-
-    Returns
-    -------
-    SolverResult
-        The solution and its certificate.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank._solvers import PNormPushProblem, as_design, solve_p_norm_push
-    >>> X, positive = as_design([[0.0], [1.0], [2.0]]), np.array([False, True, True])
-    >>> problem = PNormPushProblem(X, positive, np.ones(3), 4.0, 1.0, "exponential")
-    >>> solution = solve_p_norm_push(problem)
-    >>> solution.coef.round(3), solution.certificate.converged
-    (array([1.227]), True)
-    """
+    """Minimise the p-norm push of linear scores by Newton's method."""
     return minimise_with_ridge(
         problem.design,
         problem.function(),

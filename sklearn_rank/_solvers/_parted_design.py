@@ -19,15 +19,7 @@ CONVERTED_ROWS = 2048
 
 
 class OrderedDesign(Design):
-    """Some rows of data in an order of their own: vectors are reordered, not rows.
-
-    Parameters
-    ----------
-    n_all_rows, n_features : int
-        Shape of the data.
-    order : ndarray of shape (n_rows,) or None, default=None
-        Which of all rows are those of the design, each at most once; None is all.
-    """
+    """Some rows of data in an order of their own: vectors are reordered, not rows."""
 
     def __init__(self, n_all_rows: int, n_features: int, order: IntArray | None = None) -> None:
         self._n_all_rows, self._n_features, self._order = n_all_rows, n_features, order
@@ -115,23 +107,7 @@ class PartedDesign(OrderedDesign):
 
 
 def converted_parts(rows: Any, start: int = 0) -> Iterator[tuple[slice, Any]]:
-    """Cut rows into parts in float64.
-
-    Parameters
-    ----------
-    rows : ndarray or CSR array of shape (n_rows, n_features)
-        Rows of real numbers.
-    start : int, default=0
-        Number of the first of them.
-
-    Yields
-    ------
-    part : slice
-        Numbers of the rows of a part.
-    rows : ndarray or CSR array
-        The part: all rows where they are sparse, else so few that they stay in the processor's
-        cache. A part that was converted is overwritten by the next.
-    """
+    """Cut rows into parts in float64."""
     n_rows = rows.shape[0]
     if sp.issparse(rows):
         yield slice(start, start + n_rows), sp.csr_array(rows).astype(np.float64, copy=False)

@@ -44,59 +44,18 @@ class PivotProblem:
     Use :meth:`from_rows` to build one: it merges equal rows of one class into a row that carries
     their total cost, so that the problems are as small, and as few, as the data allow.
 
-    Parameters
-    ----------
-    rows : InMemoryDesign of shape (n_rows, n_features)
-        Distinct rows within each class, in an order that depends on their values only. Dense
-        rows are centred, which changes none of the problems.
-    y : ndarray of shape (n_rows,)
-        +1 for rows to be scored above the pivot, -1 for rows to be scored below.
-    cost : ndarray of shape (n_rows,)
-        Positive cost of a unit of hinge loss.
-    mass : ndarray of shape (n_rows,)
-        Positive weight of the row in the quantile of the scores.
-    pivots : ndarray of shape (n_candidates,)
-        Row number of each distinct point.
-    candidate_indices : ndarray of shape (n_candidates,)
-        Where each distinct point stands first in the data that were merged.
-    samples : ndarray of shape (n_samples,)
-        The samples that were merged, those of one row together, in the order of the rows.
-    starts : ndarray of shape (n_rows,)
-        Where in ``samples`` those of each row start.
-
-    See Also
-    --------
-    solve_accuracy_at_top : Solves all problems and selects one solution.
-
-    Notes
-    -----
-    Memory is two copies of dense data (rows and columns), one of sparse data.
-
-    References
-    ----------
-    .. [1] Boyd, Cortes, Mohri & Radovanovic (2012), *Accuracy at the Top*, NIPS 25, Problem (2)
-       and Eq. (3).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank._solvers import PivotProblem
-    >>> X = np.array([[0.0], [1.0], [1.0], [3.0]])
-    >>> problem = PivotProblem.from_rows(
-    ...     X, np.array([-1, 1, 1, 1]), np.ones(4), np.ones(4)
-    ... )
-    >>> problem.n_candidates, problem.cost
-    (3, array([1., 1., 2.]))
+    [1] Boyd, Cortes, Mohri & Radovanovic (2012), *Accuracy at the Top*, NIPS 25, Problem (2) and
+    Eq. (3).
     """
 
     rows: InMemoryDesign
     y: FloatArray
-    cost: FloatArray
-    mass: FloatArray
-    pivots: IntArray
+    cost: FloatArray  # (n_rows,): Positive cost of a unit of hinge loss
+    mass: FloatArray  # (n_rows,): Positive weight of the row in the quantile of the scores
+    pivots: IntArray  # (n_candidates,): Row number of each distinct point
     candidate_indices: IntArray
     samples: IntArray
-    starts: IntArray
+    starts: IntArray  # (n_rows,): Where in ``samples`` those of each row start
 
     @classmethod
     def from_rows(
@@ -107,24 +66,7 @@ class PivotProblem:
         mass: FloatArray,
         coordinates: Callable[[IntArray], FloatArray] | None = None,
     ) -> PivotProblem:
-        """Merge equal rows of one class and list the distinct points.
-
-        Parameters
-        ----------
-        X : InMemoryDesign, ndarray or sparse matrix of shape (n_samples, n_features)
-            The data.
-        y : ndarray of shape (n_samples,)
-            -1 or +1.
-        cost, mass : ndarray of shape (n_samples,)
-            Positive costs, and weights in the quantile; merged rows carry the sums.
-        coordinates : callable or None, default=None
-            Gives the points of the problem for some rows of ``X``; None is these rows.
-
-        Returns
-        -------
-        PivotProblem
-            The merged problem.
-        """
+        """Merge equal rows of one class and list the distinct points. The merged problem."""
         design = as_design(X)
         if not isinstance(design, InMemoryDesign):
             raise TypeError(
@@ -163,18 +105,7 @@ class PivotProblem:
         )
 
     def merged(self, weight: FloatArray) -> FloatArray:
-        """Sum weights of the samples over those that were merged into one row.
-
-        Parameters
-        ----------
-        weight : ndarray of shape (n_samples,)
-            Such as other masses than the problem was made with.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            The sums.
-        """
+        """Sum weights of the samples over those that were merged into one row. Shape (n_rows,)."""
         return np.add.reduceat(weight[self.samples], self.starts)
 
     @property
@@ -201,19 +132,7 @@ class PivotProblem:
         return FreeThreshold.of_rows(self.rows, self.y, self.cost)
 
     def blocks(self, pivots: IntArray | None = None) -> list[IntArray]:
-        """Split pivots into tasks.
-
-        Parameters
-        ----------
-        pivots : ndarray of shape (n_pivots,) or None, default=None
-            Row numbers of the pivots; None is all of them.
-
-        Returns
-        -------
-        list of ndarray
-            The pivots, 32 at a time: a split that depends on no number of workers, so that
-            neither does any rounding.
-        """
+        """Split pivots into tasks."""
         if pivots is None:
             pivots = self.pivots
         return [pivots[start : start + BLOCK_SIZE] for start in range(0, len(pivots), BLOCK_SIZE)]
@@ -224,39 +143,12 @@ class PivotProblem:
         return self.rows.shape[1]
 
     def scores(self, coef: FloatArray) -> FloatArray:
-        """Score every row.
-
-        Parameters
-        ----------
-        coef : ndarray of shape (..., n_features)
-            One or several weight vectors.
-
-        Returns
-        -------
-        ndarray of shape (..., n_rows)
-            ``coef . row``, up to a constant per weight vector.
-        """
+        """Score every row. ``coef . row``, up to a constant per weight vector."""
         scores = self.rows.scores(np.atleast_2d(coef).T).T
         return scores.reshape(*coef.shape[:-1], len(self.y))
 
     def objective(self, coef: FloatArray, scores: FloatArray, threshold: FloatArray) -> FloatArray:
-        """Evaluate ``1/2 |w|^2 + sum_i c_i max(0, 1 - y_i (score_i - t))``.
-
-        Parameters
-        ----------
-        coef : ndarray of shape (..., n_features)
-            Weight vectors ``w``.
-        scores : ndarray of shape (..., n_rows)
-            Their scores of the rows.
-        threshold : ndarray of shape (...)
-            The score ``t`` that positives should exceed and negatives stay below, each by 1.
-
-        Returns
-        -------
-        ndarray of shape (...)
-            Problem (2) where ``t`` is the score of the pivot, Problem (1) where it is the
-            quantile of the scores.
-        """
+        """Evaluate ``1/2 |w|^2 + sum_i c_i max(0, 1 - y_i (score_i - t))``. Shape (...)."""
         hinge = np.maximum(1.0 - self.y * (scores - np.asarray(threshold)[..., None]), 0.0)
         return np.asarray(0.5 * np.sum(coef**2, axis=-1) + hinge @ self.cost)
 
@@ -266,43 +158,12 @@ class PivotSolutions:
     """Solutions of the problems of several pivots, each with its certificate.
 
     The words are those of :class:`Certificate`, with one value for each pivot.
-
-    Parameters
-    ----------
-    coef : ndarray of shape (n_pivots, n_features)
-        Weight vectors.
-    objective : ndarray of shape (n_pivots,)
-        Objective values at ``coef``.
-    lower_bound : ndarray of shape (n_pivots,)
-        Values of a feasible dual point.
-    n_iter : ndarray of shape (n_pivots,)
-        Iterations taken.
-    converged : ndarray of bool of shape (n_pivots,)
-        Whether the relative gap is at most the requested tolerance.
-
-    See Also
-    --------
-    PivotProblem : The problems.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank._solvers import PivotProblem, solve_pivots_newton
-    >>> X = np.array([[0.0], [1.0], [3.0]])
-    >>> problem = PivotProblem.from_rows(
-    ...     X, np.array([-1, 1, 1]), np.ones(3), np.ones(3)
-    ... )
-    >>> solutions = solve_pivots_newton(problem, problem.pivots)
-    >>> np.round(solutions.objective, 4)
-    array([1.5   , 2.7222, 1.5   ])
-    >>> bool(np.all(solutions.relative_gap <= 1e-6)), bool(np.all(solutions.converged))
-    (True, True)
     """
 
-    coef: FloatArray
-    objective: FloatArray
-    lower_bound: FloatArray
-    n_iter: IntArray
+    coef: FloatArray  # (n_pivots, n_features): Weight vectors
+    objective: FloatArray  # (n_pivots,): Objective values at ``coef``
+    lower_bound: FloatArray  # (n_pivots,): Values of a feasible dual point
+    n_iter: IntArray  # (n_pivots,): Iterations taken
     converged: BoolArray
 
     @classmethod
@@ -315,20 +176,7 @@ class PivotSolutions:
         *,
         tol: float,
     ) -> PivotSolutions:
-        """Hold the relative gaps against a tolerance.
-
-        Parameters
-        ----------
-        coef, objective, lower_bound, n_iter : ndarray
-            As for the class.
-        tol : float
-            Relative gap at which a problem counts as solved.
-
-        Returns
-        -------
-        PivotSolutions
-            The solutions.
-        """
+        """Hold the relative gaps against a tolerance."""
         converged = relative_gap(objective, lower_bound) <= tol
         return cls(coef, objective, lower_bound, n_iter, converged)
 

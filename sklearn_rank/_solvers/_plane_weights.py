@@ -21,21 +21,7 @@ def best_shares(
 ) -> FloatArray:
     """Minimise ``b'Qb / 2 - offsets.b`` over shares b >= 0 of sum 1, by an active set.
 
-    Parameters
-    ----------
-    gram : ndarray of shape (m, m)
-        The positive semidefinite matrix Q.
-    offsets : ndarray of shape (m,)
-        The linear part.
-    start : ndarray of shape (m,)
-        Shares to start from.
-    accuracy : float
-        By how much the value may exceed the minimum.
-
-    Returns
-    -------
-    ndarray of shape (m,)
-        The shares, of which few are positive.
+    The shares, of which few are positive. Shape (m,).
     """
     # Those that carry may be badly weighed, since the matrix may have had another factor.
     shares, carrying = _settle(gram, offsets, start, np.flatnonzero(start > 0))

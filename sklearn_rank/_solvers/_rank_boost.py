@@ -29,13 +29,6 @@ class PairWeights:
 
     They are proportional to ``w_a w_b exp(H(a) - H(b))`` and sum to 1: products of a weight of
     each row, which sum to 1 in each class.
-
-    Parameters
-    ----------
-    positive : ndarray of bool of shape (n,)
-        Whether each row is positive; there are some of each.
-    weight : ndarray of shape (n,)
-        Positive weights.
     """
 
     def __init__(self, positive: BoolArray, weight: FloatArray) -> None:
@@ -64,13 +57,7 @@ class PairWeights:
         self._log_sums = log_sums
 
     def add(self, amount: AnyArray) -> None:
-        """Add to the scores of the rows.
-
-        Parameters
-        ----------
-        amount : ndarray of shape (n,)
-            Weak ranking to add.
-        """
+        """Add to the scores of the rows."""
         self.scores += amount
         self._weigh()
 
@@ -85,20 +72,7 @@ class PairWeights:
         return 0.5 * (self._log_odds_of_masses + self._log_sums[0] - self._log_sums[1])
 
     def best_step(self, values: AnyArray, r: float) -> float:
-        """Coefficient of a weak ranking that makes the loss least, cut off where it is large.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n,)
-            Its values on the rows, with a range of at most 1.
-        r : float
-            Mean of its differences in the pairs, which has the sign of the coefficient.
-
-        Returns
-        -------
-        float
-            The coefficient.
-        """
+        """Coefficient of a weak ranking that makes the loss least, cut off where it is large."""
         low, high = values[self._classes[0]], values[self._classes[1]]
         neg, pos = -self.signed[self._classes[0]], self.signed[self._classes[1]]
         if values.dtype == bool:
@@ -148,49 +122,21 @@ def _newton(
 
 @dataclass(frozen=True)
 class Boosting:
-    """How to boost.
+    """How to boost."""
 
-    Parameters
-    ----------
-    n_rounds : int
-        Largest number of rounds.
-    step : {"closed_form", "line_search"}
-        Coefficient ``log((1 + r) / (1 - r)) / 2``, or the one of the least loss.
-    learning_rate : float
-        Factor of the coefficients, in (0, 1].
-    tol : float
-        Size of r from which on a weak ranking is of use.
-    """
-
-    n_rounds: int
+    n_rounds: int  # Largest number of rounds
     step: Literal["closed_form", "line_search"]
-    learning_rate: float
-    tol: float
+    learning_rate: float  # Factor of the coefficients, in (0, 1]
+    tol: float  # Size of r from which on a weak ranking is of use
 
 
 @dataclass(frozen=True, eq=False)
 class RankBoostResult:
-    """Result of boosting.
+    """Result of boosting."""
 
-    Parameters
-    ----------
-    rankings : list of WeakRanking
-        The weak rankings, one a round.
-    alphas : ndarray of shape (n_rounds,)
-        Their coefficients.
-    log_loss : ndarray of shape (n_rounds,)
-        Logarithm of the exponential loss after each round.
-    thresholds : ndarray of shape (n_rounds,)
-        Threshold of the least exponential loss of the classes after each round.
-    largest_r : float
-        Largest ``|r|`` of all weak rankings after the last round; NaN where it is not known.
-    converged : bool
-        Whether that is at most the tolerance, or one weak ranking separates the classes.
-    """
-
-    rankings: list[Any]
-    alphas: FloatArray
-    log_loss: FloatArray
+    rankings: list[Any]  # The weak rankings, one a round
+    alphas: FloatArray  # (n_rounds,): Their coefficients
+    log_loss: FloatArray  # (n_rounds,): Logarithm of the exponential loss after each round
     thresholds: FloatArray
     largest_r: float
     converged: bool
@@ -202,25 +148,7 @@ def rank_boost(
     how: Boosting,
     on_round: Callable[[Any, float, float], bool] = lambda ranking, alpha, log_loss: False,
 ) -> RankBoostResult:
-    """Boost weak rankings.
-
-    Parameters
-    ----------
-    rankings : WeakRankings
-        The class of weak rankings of the rows.
-    pairs : PairWeights
-        The rows, with scores of 0; they end with the scores that were learned.
-    how : Boosting
-        How.
-    on_round : callable
-        Called with the weak ranking, its coefficient and the logarithm of the loss after each
-        round; ends the boosting by returning True.
-
-    Returns
-    -------
-    RankBoostResult
-        The weak rankings and their coefficients.
-    """
+    """Boost weak rankings. The weak rankings and their coefficients."""
     chosen: list[Any] = []
     alphas: list[float] = []
     log_loss: list[float] = []

@@ -41,33 +41,15 @@ ROUNDING = 1e-11
 
 @dataclass(frozen=True, eq=False)
 class CumulatedPhi:
-    """Sums of phi over the lowest ranks of a list, linear in between.
+    """Sums of phi over the lowest ranks of a list, linear in between."""
 
-    Parameters
-    ----------
-    rank : ndarray of shape (n_cells + 1,)
-        Ranks from 0 to the length of the list, equally spaced.
-    total : ndarray of shape (n_cells + 1,)
-        Sums of phi over the ranks up to these.
-    """
-
-    rank: FloatArray
-    total: FloatArray
+    rank: FloatArray  # (n_cells + 1,): Ranks from 0 to the length of the list, equally spaced
+    total: FloatArray  # (n_cells + 1,): Sums of phi over the ranks up to these
 
     def smoothed(self, place: FloatArray, width: float) -> tuple[FloatArray, FloatArray]:
         """Means of phi about places, with a triangle of a half width, and their derivatives.
 
-        Parameters
-        ----------
-        place : ndarray of shape (n,)
-            Places from 0 to the length of the list; rank r is at r - 1/2.
-        width : float
-            Half width of the triangle, in ranks.
-
-        Returns
-        -------
-        mean, derivative : ndarray of shape (n,)
-            Beyond the ends, phi is constant.
+        Beyond the ends, phi is constant. Shape (n,).
         """
         sums = [self._integrals(place + shift) for shift in (-width, 0.0, width)]
         once, twice = (below - 2.0 * at + above for below, at, above in zip(*sums, strict=True))
@@ -89,62 +71,22 @@ class CumulatedPhi:
 
 @dataclass(frozen=True, eq=False)
 class RankStatisticProblem:
-    """Maximise the sum over positives of phi at their ranks, between its worst and best value.
-
-    Parameters
-    ----------
-    design : Design
-        The rows.
-    positive : ndarray of bool of shape (n,)
-        Which are positive.
-    weight : ndarray of shape (n,)
-        How many times each counts, positive.
-    phi : CumulatedPhi
-        The function of the ranks.
-    exact : callable
-        The statistic itself, of the scores of the rows and the sums of their absolute terms.
-    """
+    """Maximise the sum over positives of phi at their ranks, between its worst and best value."""
 
     design: Design
-    positive: BoolArray
-    weight: FloatArray
-    phi: CumulatedPhi
+    positive: BoolArray  # (n,)
+    weight: FloatArray  # (n,): How many times each counts, positive
+    phi: CumulatedPhi  # The function of the ranks
     exact: Callable[[FloatArray, FloatArray], float]
 
     def spread(self, scores: FloatArray) -> float:
-        """Standard deviation of scores; 0 if it is rounding.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n,)
-            The scores.
-
-        Returns
-        -------
-        float
-            The standard deviation.
-        """
+        """Standard deviation of scores; 0 if it is rounding."""
         share = self.weight / self.weight.sum()
         spread = float(np.sqrt(share @ (scores - share @ scores) ** 2))
         return spread if spread > LEAST_SPREAD * float(np.abs(scores).max()) else 0.0
 
     def smoothed(self, scores: FloatArray, bandwidth: float) -> tuple[float, FloatArray]:
-        """Smoothed statistic of scores, and its derivatives by them.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n,)
-            The scores; only their order and relative distances count.
-        bandwidth : float
-            Half width of the kernel in standard deviations of the scores.
-
-        Returns
-        -------
-        value : float
-            The statistic, ranks being sums of the kernel's integral.
-        slopes : ndarray of shape (n,)
-            Its derivatives.
-        """
+        """Smoothed statistic of scores, and its derivatives by them."""
         weight, total = self.weight, float(self.weight.sum())
         centred = scores - weight @ scores / total
         scale = bandwidth * np.sqrt(weight @ centred**2 / total)
@@ -172,45 +114,21 @@ class RankStatisticProblem:
 
 @dataclass(frozen=True, eq=False)
 class RankStatisticSolution(SolverResult):
-    """The best weights that were met by the statistic itself, ``certificate.objective``.
-
-    Parameters
-    ----------
-    start_value : float
-        Statistic of the start.
-    """
+    """The best weights that were met by the statistic itself, ``certificate.objective``."""
 
     start_value: float
 
 
 @dataclass(frozen=True)
 class Search:
-    """How to look for a maximum.
-
-    Parameters
-    ----------
-    bandwidth : float
-        Half width of the kernel in standard deviations of the scores, positive; the search begins
-        with twice as much.
-    anchor : float
-        What the correlation of the scores with those of the start counts, beside the statistic.
-    n_init : int
-        Number of runs; those after the first begin beside the start. Without any, the solution is
-        the start.
-    tol : float
-        Largest entry of the gradient at which a run is at rest.
-    max_iter : int
-        Largest number of iterations of all runs together.
-    random : RandomState
-        Where the other runs begin.
-    """
+    """How to look for a maximum."""
 
     bandwidth: float
     anchor: float
     n_init: int
-    tol: float
-    max_iter: int
-    random: np.random.RandomState
+    tol: float  # Largest entry of the gradient at which a run is at rest
+    max_iter: int  # Largest number of iterations of all runs together
+    random: np.random.RandomState  # Where the other runs begin
 
 
 def maximise_rank_statistic(
@@ -223,23 +141,6 @@ def maximise_rank_statistic(
 
     Runs of L-BFGS, each with twice the bandwidth first. The scale of weights is that at which the
     scores of the rows have variance 1.
-
-    Parameters
-    ----------
-    problem : RankStatisticProblem
-        The problem.
-    start : ndarray of shape (n_features,)
-        Where to start.
-    search : Search
-        How to go on.
-    on_iteration : callable or None, default=None
-        Called after each iteration with its number from 1, the smoothed objective and the largest
-        value of the statistic so far.
-
-    Returns
-    -------
-    RankStatisticSolution
-        Weights of no smaller statistic than the start's.
     """
     seen = _Seen(problem.design)
     spread = problem.spread(seen.scores(start))

@@ -41,47 +41,11 @@ MOST_EXCHANGED = 64
 
 @dataclass(frozen=True, eq=False)
 class RefinedSolution(SolverResult):
-    """The best weight vector found for Problem (1), and how it was found.
+    """The best weight vector found for Problem (1), and how it was found."""
 
-    Parameters
-    ----------
-    coef : ndarray of shape (n_features,)
-        The weight vector.
-    certificate : Certificate
-        Its value of Problem (1), from its scores and their quantile; no lower bound; the number
-        of convex problems solved, over all starts; converged where all steps were tried, rather
-        than ``max_steps`` of them.
-    quantile : float
-        The quantile of its scores ``problem.scores(coef)``.
-    pivot : int
-        The first row with that score, an index into ``problem.rows``.
-    start : int
-        The start that led to it, an index into the weight vectors given, or -1 for zero.
-    history : ndarray of shape (n_values,)
-        Falling values of Problem (1) on the way from that start: of the weight vector given, at
-        its best scale if that is better, and of every step that was kept.
-
-    See Also
-    --------
-    refine_top : Makes it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank._solvers import PivotProblem
-    >>> from sklearn_rank._solvers import refine_top
-    >>> X = np.array([[0.0], [1.0], [3.0]])
-    >>> problem = PivotProblem.from_rows(
-    ...     X, np.array([-1, 1, 1]), np.ones(3), np.ones(3)
-    ... )
-    >>> solution = refine_top(problem, np.array([[5.0]]), top_mass=2.0)
-    >>> bool(np.all(np.diff(solution.history) < 0))
-    True
-    """
-
-    quantile: float
-    pivot: int
-    start: int
+    quantile: float  # The quantile of its scores ``problem.scores(coef)``
+    pivot: int  # The first row with that score, an index into ``problem.rows``
+    start: int  # The start that led to it, an index into the weight vectors given, or -1 for zero
     history: FloatArray
 
 
@@ -90,44 +54,10 @@ def best_scales(
 ) -> tuple[FloatArray, FloatArray]:
     """Find the best multiple of each weight vector for Problem (1).
 
-    Parameters
-    ----------
-    problem : PivotProblem
-        Data, costs and masses.
-    coef : ndarray of shape (n_vectors, n_features)
-        Weight vectors.
-    top_mass : float
-        Mass of the top.
-
-    Returns
-    -------
-    scale : ndarray of shape (n_vectors,)
-        Where ``a >= 0`` minimises the objective of ``a w``.
-    objective : ndarray of shape (n_vectors,)
-        The minima.
-
-    See Also
-    --------
-    refine_top : Goes on from there.
-
-    Notes
-    -----
-    The quantile of ``a w`` is ``a`` times that of ``w``, so that the objective is convex in
-    ``a``, quadratic between the points where a margin reaches 1. Its derivative crosses zero at
-    the largest of ``min(b, s)`` over the points ``b``, with ``s`` the stationary point of the
+    The quantile of ``a w`` is ``a`` times that of ``w``, so that the objective is convex in ``a``,
+    quadratic between the points where a margin reaches 1. Its derivative crosses zero at the
+    largest of ``min(b, s)`` over the points ``b``, with ``s`` the stationary point of the
     quadratic before ``b``: one sort, exact.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank._solvers import PivotProblem
-    >>> from sklearn_rank._solvers import best_scales
-    >>> X = np.array([[0.0], [1.0], [3.0]])
-    >>> problem = PivotProblem.from_rows(
-    ...     X, np.array([-1, 1, 1]), np.ones(3), np.ones(3)
-    ... )
-    >>> best_scales(problem, np.array([[5.0]]), top_mass=2.0)
-    (array([0.2]), array([1.5]))
     """
     scores = problem.scores(coef)
     quantile = quantile_at_mass(scores, problem.mass, top_mass)
@@ -157,70 +87,8 @@ def refine_top(
 ) -> RefinedSolution:
     """Lower the value of Problem (1), hinge loss around the quantile of the scores.
 
-    Parameters
-    ----------
-    problem : PivotProblem
-        Data, costs and masses.
-    coefs : ndarray of shape (n_vectors, n_features)
-        Weight vectors to start from, such as solutions of Problem (2).
-    top_mass : float
-        Mass of the top.
-    tol : float, default=1e-6
-        Relative duality gap of the convex problems; a step is kept if it lowers the objective by
-        a share of more than ten times this.
-    n_starts : int, default=20
-        Number of weight vectors to refine, the best ones at their best scales.
-    max_steps : int, default=200
-        Most convex problems to solve; what the starts leave is spent on exchanges.
-
-    Returns
-    -------
-    RefinedSolution
-        The best found; never worse than any weight vector given, at any scale, or zero.
-
-    Raises
-    ------
-    ValueError
-        If no weight vector is given, or one is not finite.
-
-    See Also
-    --------
-    best_scales : The first step.
-
-    Notes
-    -----
-    Among the weight vectors that score some rows T at least as high as a row p, and the rest at
-    most as high, with p at the quantile, Problem (1) is convex. Each weight vector lies in such a
-    cone, so that the minimum over the cone is no worse. Two kinds of steps lead from cone to
-    cone, and each is kept only if the value of Problem (1), computed anew from the scores, falls:
-
-    - Rows tied at the quantile are put into the order of their multipliers. A multiplier says
-      whether the row gains by rising above, or by falling below; a solution in which rows are
-      tied with p on both sides is no local minimum, and this step leaves it.
-    - Around the best solution, a row of the top and one of the rest are exchanged, nearest to
-      the quantile and wrongly labelled first.
-
-    The end is in general a local minimum, unless ``max_steps`` came first; there is no
-    claim to the global one, which the smallest value of Problem (2) bounds from below.
-
-    A convex problem takes 30 to 150 Newton steps of O(n d) and one factorisation; 10 to 50 on
-    average, since it starts from the multipliers of the solution before, and most exchanges are
-    refuted early by their dual value. 200 problems take half a second to two seconds for 569
-    rows of 30 features. BLAS is held to one thread, and no number of threads has an effect.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank._solvers import PivotProblem, solve_pivots_newton
-    >>> from sklearn_rank._solvers import refine_top
-    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [3.0, 1.0], [2.0, 2.0]])
-    >>> problem = PivotProblem.from_rows(
-    ...     X, np.array([-1, 1, 1, -1]), np.ones(4), np.ones(4)
-    ... )
-    >>> coefs = solve_pivots_newton(problem, problem.pivots).coef
-    >>> solution = refine_top(problem, coefs, top_mass=1.0)
-    >>> solution.history.round(4)
-    array([2.8889, 2.5625, 2.2778])
+    The end is in general a local minimum, unless ``max_steps`` came first; there is no claim to
+    the global one, which the smallest value of Problem (2) bounds from below.
     """
     coefs = np.asarray(coefs, dtype=np.float64)
     if coefs.ndim != 2 or len(coefs) == 0:
@@ -278,19 +146,7 @@ class _Walk:
 
 
 class _Search:
-    """Steps from cone to cone, none taken twice.
-
-    Parameters
-    ----------
-    problem : PivotProblem
-        Data, costs and masses.
-    top_mass : float
-        Mass of the top.
-    tol : float
-        Relative duality gap.
-    max_steps : int
-        Most convex problems to solve.
-    """
+    """Steps from cone to cone, none taken twice."""
 
     def __init__(self, problem: PivotProblem, top_mass: float, tol: float, max_steps: int) -> None:
         self.problem, self.top_mass, self.tol, self.max_steps = problem, top_mass, tol, max_steps
@@ -407,17 +263,8 @@ class _Cone:
     """One convex problem, with every row turned to the side where it has to be.
 
     The signed distance of a row from the pivot, ``u = e.w`` with ``e = +-(x - z)``, has to be
-    nonnegative, and costs ``c max(0, 1 - u)`` for rows of the right class, ``c (1 + u)`` for
-    the others. Multipliers g are subgradients of that in u: at most 0, respectively c.
-
-    Parameters
-    ----------
-    problem : PivotProblem
-        Data and costs.
-    pivot : int
-        The row at the quantile.
-    above : ndarray of bool of shape (n_rows,)
-        Rows to score at least as much as the pivot; the others at most as much.
+    nonnegative, and costs ``c max(0, 1 - u)`` for rows of the right class, ``c (1 + u)`` for the
+    others. Multipliers g are subgradients of that in u: at most 0, respectively c.
     """
 
     def __init__(self, problem: PivotProblem, pivot: int, above: BoolArray) -> None:
@@ -491,8 +338,8 @@ def _minimise(
 ) -> _Point | None:
     """Solve the problem of a cone; None if its dual value shows that it cannot beat the cutoff.
 
-    The weights returned may leave the cone by rounding or by the tolerance: their value is that
-    of Problem (1) all the same.
+    The weights returned may leave the cone by rounding or by the tolerance: their value is that of
+    Problem (1) all the same.
     """
     cost = cone.cost
     if multipliers is None:

@@ -80,29 +80,9 @@ def minimise_with_ridge(
 ) -> SolverResult:
     """Minimise ``1 / 2 ||w||**2 + f(X w)``.
 
-    The derivatives a of f at scores X w are a point of the Fenchel dual, at which
-    ``f(X w) + f*(a) = a . X w``: the duality gap is half the square of ``w + X' a``, the gradient.
-    Along a step the scores are affine, so that its length is found without the rows.
-
-    Parameters
-    ----------
-    design : Design
-        The rows X.
-    function : ScoreFunction
-        The function f.
-    tol : float
-        Largest duality gap, relative to the objective.
-    max_iter : int
-        Largest number of steps.
-    on_iteration : callable or None, default=None
-        Called after each step with its number from 1, the objective and the relative gap.
-    start : ndarray of shape (n_features,) or None, default=None
-        Where to start; None is 0.
-
-    Returns
-    -------
-    SolverResult
-        The solution, and its certificate. A gap that rounding of the objective hides is 0.
+    The derivatives a of f at scores X w are a point of the Fenchel dual, at which ``f(X w) + f*(a)
+    = a . X w``: the duality gap is half the square of ``w + X' a``, the gradient. Along a step the
+    scores are affine, so that its length is found without the rows.
     """
     if start is None:
         point = _at(function, np.zeros(design.shape[1]), np.zeros(design.shape[0]))

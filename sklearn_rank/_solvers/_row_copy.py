@@ -17,15 +17,7 @@ LARGEST_COPY = 2**30
 
 
 class RowCopy:
-    """A copy in float64 of some rows of blocks that come one after the other.
-
-    Parameters
-    ----------
-    taken : ndarray of shape (m,)
-        Numbers of the rows among those of all blocks, each at most once.
-    n_features : int
-        Number of features.
-    """
+    """A copy in float64 of some rows of blocks that come one after the other."""
 
     def __init__(self, taken: IntArray, n_features: int) -> None:
         self._order = np.argsort(taken, kind="stable")
@@ -40,36 +32,12 @@ class RowCopy:
         return self._n_copied == len(self._numbers)
 
     def numbers_in(self, part: slice) -> IntArray:
-        """Say which rows of a block are wanted.
-
-        Parameters
-        ----------
-        part : slice
-            Numbers of the rows of the block among all.
-
-        Returns
-        -------
-        ndarray of int
-            Numbers within the block, ascending.
-        """
+        """Say which rows of a block are wanted. Numbers within the block, ascending."""
         low, high = np.searchsorted(self._numbers, (part.start, part.stop))
         return self._numbers[low:high] - part.start
 
     def add(self, rows: Any, most_bytes: float = np.inf) -> bool:
-        """Copy the rows of the next block that are wanted.
-
-        Parameters
-        ----------
-        rows : ndarray or CSR array
-            These.
-        most_bytes : float, default=inf
-            Bytes that all copies may have.
-
-        Returns
-        -------
-        bool
-            False where they have more, and nothing was copied.
-        """
+        """Copy the rows of the next block that are wanted."""
         if sp.issparse(rows):
             rows = sp.csr_array(rows).astype(np.float64, copy=False)
             self._n_bytes += rows.data.nbytes + rows.indices.nbytes
@@ -88,13 +56,7 @@ class RowCopy:
         return True
 
     def design(self) -> InMemoryDesign:
-        """The copies, in the requested order.
-
-        Returns
-        -------
-        InMemoryDesign
-            All rows.
-        """
+        """The copies, in the requested order. All rows."""
         if self._dense is not None:
             return DenseDesign(self._dense)
         stacked = SparseDesign(sp.csr_array(sp.vstack(self._sparse, format="csr")))

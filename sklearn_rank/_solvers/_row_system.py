@@ -21,28 +21,7 @@ NEGLIGIBLE = 1e-12
 
 
 class RowSystem:
-    """The matrix ``I + X' diag(weight) X`` of rows X of shape (n_rows, n_features).
-
-    Parameters
-    ----------
-    rows : Design
-        The rows X.
-    weight : ndarray of shape (n_rows,)
-        Non-negative weights.
-    by_row : ndarray of shape (n_rows, k)
-        Factors of the rows in sums that are wanted, too.
-
-    Attributes
-    ----------
-    sums : ndarray of shape (n_features, k)
-        ``X' by_row``.
-
-    Notes
-    -----
-    O(n_rows d^2 + d^3) time for d features up to 1,000; else O(n_rows^3) and the inner products
-    of the rows, for up to 4,000 rows whose weight is not negligible; else a product with X for
-    each step of conjugate gradients.
-    """
+    """The matrix ``I + X' diag(weight) X`` of rows X of shape (n_rows, n_features)."""
 
     def __init__(self, rows: Design, weight: FloatArray, by_row: FloatArray) -> None:
         self._all_rows, self._weight = rows, weight
@@ -64,18 +43,7 @@ class RowSystem:
             self._by_rows = _cholesky(matrix)
 
     def solve(self, right: FloatArray) -> FloatArray:
-        """Solve the system.
-
-        Parameters
-        ----------
-        right : ndarray of shape (n_features, k)
-            Right-hand sides.
-
-        Returns
-        -------
-        ndarray of shape (n_features, k)
-            The solutions.
-        """
+        """Solve the system. Shape (n_features, k)."""
         if self._by_features is not None:
             return _solved(self._by_features, right)
         if self._by_rows is not None:

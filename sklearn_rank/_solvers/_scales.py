@@ -26,26 +26,6 @@ def column_scales(X: Any, weight: FloatArray | None = None) -> FloatArray:
 
     Deviations are taken from the first row, so that a mean that is large beside the spread, such
     as that of seconds since 1970, costs no digits. O(stored entries).
-
-    Parameters
-    ----------
-    X : InMemoryDesign, ndarray or sparse matrix of shape (n_rows, n_features)
-        The rows.
-    weight : ndarray of shape (n_rows,) or None, default=None
-        Weights of the rows, not all 0; None is equal ones.
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
-        The standard deviations; 0 for a column that is constant, up to rounding, and not finite
-        where squares overflow.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank._solvers import column_scales
-    >>> column_scales(np.array([[1e9, 0.1], [1e9 + 2.0, 0.1]]))
-    array([1., 0.])
     """
     if isinstance(X, InMemoryDesign):
         X = X.matrix
@@ -73,24 +53,7 @@ def column_scales(X: Any, weight: FloatArray | None = None) -> FloatArray:
 def row_sums(
     items: Design, loss: Any, origin: FloatArray | None = None
 ) -> tuple[float, FloatArray, FloatArray]:
-    """Sum the rows of items and their squares, moved by an origin.
-
-    Parameters
-    ----------
-    items : Design
-        The items.
-    loss : object
-        Not used: functions that are summed over blocks of rows get it.
-    origin : ndarray of shape (n_features,) or None, default=None
-        What is subtracted from each row; None is 0.
-
-    Returns
-    -------
-    n_items : float
-        Number of the items.
-    sums, squares : ndarray of shape (n_features,)
-        The sums.
-    """
+    """Sum the rows of items and their squares, moved by an origin."""
     n_items, n_features = items.shape
     sums, squares = np.zeros(n_features), np.zeros(n_features)
     for start in range(0, n_items, COPIED_ROWS):
@@ -115,15 +78,6 @@ class Coordinates:
     """Coordinates in which a problem of any units of the features is well scaled.
 
     They change the variables, not the problem: the penalty stays that of the coefficients.
-
-    Parameters
-    ----------
-    scale : ndarray of shape (n_parameters,)
-        Factors of the parameters, about the roots of their second derivatives.
-    penalty : ndarray of shape (n_parameters,)
-        Second derivatives of the penalty by the coordinates; 0 where there is none.
-    origin : ndarray of shape (n_features,) or None, default=None
-        Row whose score takes the place of the last parameter, an intercept; None is 0.
     """
 
     scale: FloatArray

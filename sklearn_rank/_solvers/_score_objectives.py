@@ -19,15 +19,7 @@ __all__ = [
 
 
 class ScoreObjective(ABC):
-    """A differentiable function of the scores of rows of two classes, less where they are better.
-
-    Parameters
-    ----------
-    positive : ndarray of bool of shape (n,)
-        Which rows are positive; there are some of each class.
-    weight : ndarray of shape (n,)
-        Positive weights; a row of weight 2 counts as two rows.
-    """
+    """A differentiable function of the scores of rows of two classes, to minimise."""
 
     def __init__(self, positive: BoolArray, weight: FloatArray) -> None:
         self._weight = weight
@@ -38,35 +30,11 @@ class ScoreObjective(ABC):
 
     @abstractmethod
     def value(self, score: FloatArray) -> float:
-        """Evaluate it.
-
-        Parameters
-        ----------
-        score : ndarray of shape (n,)
-            Scores, by which the positives are to be on top.
-
-        Returns
-        -------
-        float
-            The value.
-        """
+        """Evaluate it."""
 
     @abstractmethod
     def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Derivatives by the scores, and a diagonal that stands for the second derivatives.
-
-        Parameters
-        ----------
-        score : ndarray of shape (n,)
-            Scores.
-
-        Returns
-        -------
-        gradient : ndarray of shape (n,)
-            The derivatives.
-        curvature : ndarray of shape (n,)
-            Not negative. Half of the second derivatives, if not all of them, is below it.
-        """
+        """Derivatives by the scores, and a diagonal that stands for the second derivatives."""
 
     def _joined(self, of_positives: FloatArray, of_negatives: FloatArray) -> FloatArray:
         joined = np.empty(len(self._weight))
@@ -92,15 +60,6 @@ class LogisticPush(ScoreObjective):
 
     With p = 1 it is the mean over all pairs of a positive and a negative. The sums over pairs take
     time linear in the number of rows.
-
-    Parameters
-    ----------
-    positive : ndarray of bool of shape (n,)
-        Which rows are positive.
-    weight : ndarray of shape (n,)
-        Positive weights.
-    p : float
-        At least 1; more looks at the negatives that are nearest to the top.
     """
 
     def __init__(self, positive: BoolArray, weight: FloatArray, p: float) -> None:
@@ -138,15 +97,6 @@ class ExponentialPush(ScoreObjective):
     """Logarithm of the p-norm over the negatives j of their mean ``exp(s_j - s_i)``.
 
     It separates into ``log mean exp(-s_i) + (1 / p) log mean exp(p s_j)``.
-
-    Parameters
-    ----------
-    positive : ndarray of bool of shape (n,)
-        Which rows are positive.
-    weight : ndarray of shape (n,)
-        Positive weights.
-    p : float
-        At least 1; more looks at the negatives that are nearest to the top.
     """
 
     def __init__(self, positive: BoolArray, weight: FloatArray, p: float) -> None:

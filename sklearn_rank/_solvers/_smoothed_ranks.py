@@ -14,11 +14,6 @@ class KernelWindows:
 
     The kernel is ``k(t) = 3/4 (1 - t^2)`` on [-1, 1], its integral ``K`` rises from 0 to 1: both
     are polynomials on a window of the sorted scores. Time O(n log n), memory O(n).
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n,)
-        Scores in units of the bandwidth.
     """
 
     def __init__(self, scores: FloatArray) -> None:
@@ -26,33 +21,11 @@ class KernelWindows:
         self._ascending = scores[self._order]
 
     def below(self, weight: FloatArray) -> FloatArray:
-        """Smoothed weight below each score, ``sum_j weight_j K(z_i - z_j)``.
-
-        Parameters
-        ----------
-        weight : ndarray of shape (n,)
-            Weights.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The sums.
-        """
+        """Smoothed weight below each score, ``sum_j weight_j K(z_i - z_j)``. Shape (n,)."""
         return self._sums(weight, True)
 
     def near(self, weight: FloatArray) -> FloatArray:
-        """Smoothed weight at each score, ``sum_j weight_j k(z_i - z_j)``.
-
-        Parameters
-        ----------
-        weight : ndarray of shape (n,)
-            Weights.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The sums.
-        """
+        """Smoothed weight at each score, ``sum_j weight_j k(z_i - z_j)``. Shape (n,)."""
         return self._sums(weight, False)
 
     def _sums(self, weight: FloatArray, integrated: bool) -> FloatArray:

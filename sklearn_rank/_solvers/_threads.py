@@ -46,20 +46,7 @@ def _pools() -> ThreadpoolController:
 
 
 def threads_here(n_jobs: int | None) -> int:
-    """Count the threads that a fit may use within this process.
-
-    Parameters
-    ----------
-    n_jobs : int or None
-        As of an estimator.
-
-    Returns
-    -------
-    int
-        ``n_jobs``, what :func:`joblib.parallel_config` says for None, else 1; -1 is the cores of
-        this machine, where :func:`joblib.effective_n_jobs` counts all those of a cluster that is
-        the active backend.
-    """
+    """Count the threads that a fit may use within this process."""
     configured = get_active_backend()[1] if n_jobs is None else n_jobs
     backend, _ = get_active_backend(require="sharedmem")
     return int(backend.effective_n_jobs(1 if configured is None else configured))

@@ -19,117 +19,44 @@ MOST_STEPS = 200
 
 
 class TopParts(NamedTuple):
-    """A functional T at scores, its kinks rounded off.
-
-    Parameters
-    ----------
-    value : float
-        T.
-    slope : ndarray of shape (n,)
-        Derivatives by the scores, at least 0, of sum 1.
-    curvature, centre : ndarray of shape (n,)
-        The second derivatives are the sum over j of ``curvature[j] (e_j - centre)(e_j - centre)'``
-        with the unit vectors e_j; the centre has sum 1.
-    conjugate : float
-        ``sup over s of slope . s - T(s)``, for the unrounded T.
-    """
+    """A functional T at scores, its kinks rounded off."""
 
     value: float
-    slope: FloatArray
+    slope: FloatArray  # (n,): Derivatives by the scores, at least 0, of sum 1
     curvature: FloatArray
     centre: FloatArray
-    conjugate: float
+    conjugate: float  # ``sup over s of slope . s - T(s)``, for the unrounded T
 
 
 class TopFunctional(ABC):
-    """A convex nondecreasing function of scores; raising all scores raises it as much.
+    """A convex nondecreasing function of scores; raising all scores raises it as much."""
 
-    Attributes
-    ----------
-    weight : ndarray of shape (n,)
-        Positive weights of the scores.
-    mass : float
-        Weight of the top.
-    """
-
-    weight: FloatArray
-    mass: float
+    weight: FloatArray  # (n,): Positive weights of the scores
+    mass: float  # Weight of the top
 
     @abstractmethod
     def value(self, scores: FloatArray) -> float:
-        """Evaluate it as it is.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n,)
-            Scores.
-
-        Returns
-        -------
-        float
-            T(scores).
-        """
+        """Evaluate it as it is. T(scores)."""
 
     @abstractmethod
     def counting(self, scores: FloatArray) -> BoolArray:
-        """Say on which scores the value depends.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n,)
-            Scores.
-
-        Returns
-        -------
-        ndarray of bool of shape (n,)
-            Whether the value is less without the score.
-        """
+        """Say on which scores the value depends. Whether the value is less without the score."""
 
     @abstractmethod
     def part(self, index: BoolArray) -> TopFunctional:
-        """Leave rows out, which makes it no larger.
-
-        Parameters
-        ----------
-        index : ndarray of bool of shape (n,)
-            The rows to keep.
-
-        Returns
-        -------
-        TopFunctional
-            The functional of these.
-        """
+        """Leave rows out, which makes it no larger. The functional of these."""
 
     @abstractmethod
     def sample(self, stride: int) -> TopFunctional:
-        """Keep every ``stride``-th row, and the mass in proportion.
-
-        Parameters
-        ----------
-        stride : int
-            Distance of the rows to keep.
-
-        Returns
-        -------
-        TopFunctional
-            The functional of these.
-        """
+        """Keep every ``stride``-th row, and the mass in proportion. The functional of these."""
 
 
 @dataclass(frozen=True, eq=False)
 class TopMean(TopFunctional):
-    """Mean of the largest scores up to a mass.
+    """Mean of the largest scores up to a mass."""
 
-    Parameters
-    ----------
-    weight : ndarray of shape (n,)
-        Positive weights.
-    mass : float
-        Mass of the top, at most the sum of the weights.
-    """
-
-    weight: FloatArray
-    mass: float
+    weight: FloatArray  # (n,): Positive weights
+    mass: float  # Mass of the top, at most the sum of the weights
 
     def value(self, scores: FloatArray) -> float:
         quantile = float(quantile_at_mass(scores, self.weight, self.mass))
@@ -152,23 +79,12 @@ class SurrogateQuantile(TopFunctional):
     """The T at which a loss of the scores above it, ``l(beta (s - T))``, sums to a mass.
 
     Where ``l(0) >= 1`` it is no less than the quantile at that mass.
-
-    Parameters
-    ----------
-    weight : ndarray of shape (n,)
-        Positive weights.
-    mass : float
-        The mass.
-    loss : DifferenceLoss
-        The loss.
-    beta : float
-        Its scale, positive; the larger, the narrower.
     """
 
-    weight: FloatArray
+    weight: FloatArray  # (n,): Positive weights
     mass: float
     loss: DifferenceLoss
-    beta: float
+    beta: float  # Its scale, positive; the larger, the narrower
 
     def value(self, scores: FloatArray) -> float:
         # The hinge is its own rounded form of no width, but for the derivatives.

@@ -37,15 +37,7 @@ MOST_IDLE = 30
 
 
 def minimise_top_mean(part: TopPart, judge: Judge) -> None:
-    """Minimise the objective of a part whose functional is a mean of the top.
-
-    Parameters
-    ----------
-    part : TopPart
-        The part.
-    judge : Judge
-        Sees each iterate with its certificate, and ends the search.
-    """
+    """Minimise the objective of a part whose functional is a mean of the top."""
     state = _State(part)
     idle = 0
     while True:
@@ -182,8 +174,8 @@ class _Step:
 class _Bordered:
     """Newton's system at a state: one matrix of the features, bordered by T, eta and the total.
 
-    The changes of the slopes a of the losses and of beta are linear in those of the scores,
-    ``da = h (dT - X_P dw) + e`` and ``dbeta = g (X_S dw - deta) + m dA + f`` with ``A = sum a``.
+    The changes of the slopes a of the losses and of beta are linear in those of the scores, ``da =
+    h (dT - X_P dw) + e`` and ``dbeta = g (X_S dw - deta) + m dA + f`` with ``A = sum a``.
     """
 
     def __init__(

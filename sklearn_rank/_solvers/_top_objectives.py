@@ -15,24 +15,7 @@ __all__ = ["SmoothAccuracyAtTop", "SmoothRankStatistic", "SmoothTopPush", "smoot
 
 
 def smooth_quantile(score: FloatArray, weight: FloatArray, tau: float, width: float) -> float:
-    """Solve ``sum of weight * expit((score - t) / width) = tau * sum of weight`` for t.
-
-    Parameters
-    ----------
-    score : ndarray of shape (n,)
-        Scores.
-    weight : ndarray of shape (n,)
-        Positive weights.
-    tau : float
-        Share above t, in (0, 1).
-    width : float
-        Width of the step that counts a score, positive.
-
-    Returns
-    -------
-    float
-        The solution.
-    """
+    """Solve ``sum of weight * expit((score - t) / width) = tau * sum of weight`` for t."""
     z, share = score / width, weight / weight.sum()
     # If all scores were the least or the largest one, t would be there; widened for rounding.
     low, high = z.min() - logit(tau) - 1e-3, z.max() - logit(tau) + 1e-3
@@ -50,17 +33,6 @@ class SmoothTopPush(ScoreObjective):
     v the shares of the negatives, of sum 1. Its derivatives are :math:`b_j = v_j / \tau` times a
     step that rises smoothly from 0 to 1 about t; with a width of 0 T is the mean of the largest
     share tau of the scores, and on equal scores all negatives count alike.
-
-    Parameters
-    ----------
-    positive : ndarray of bool of shape (n,)
-        Which rows are positive.
-    weight : ndarray of shape (n,)
-        Positive weights.
-    tau : float
-        Share of the negatives that make their top, in (0, 1).
-    width : float, default=1.0
-        The width epsilon, positive.
     """
 
     def __init__(
@@ -93,20 +65,8 @@ class SmoothTopPush(ScoreObjective):
 class SmoothAccuracyAtTop(ScoreObjective):
     """Logistic loss of each class on its side of the smooth quantile of all scores.
 
-    Half the mean over positives of ``log(1 + exp(t - s))`` and half that over negatives of
-    ``log(1 + exp(s - t))``, where t is :func:`smooth_quantile` of all rows, which moves with the
-    scores.
-
-    Parameters
-    ----------
-    positive : ndarray of bool of shape (n,)
-        Which rows are positive.
-    weight : ndarray of shape (n,)
-        Positive weights.
-    tau : float
-        Share of all rows above the quantile, in (0, 1).
-    width : float, default=1.0
-        Width of the steps by which the quantile counts, positive.
+    Half the mean over positives of ``log(1 + exp(t - s))`` and half that over negatives of ``log(1
+    + exp(s - t))``, where t is :func:`smooth_quantile` of all rows, which moves with the scores.
     """
 
     def __init__(
@@ -137,19 +97,6 @@ class SmoothRankStatistic(ScoreObjective):
     """Minus the mean over positives of phi at their smooth ranks.
 
     The smooth rank of a row is the sum over all rows of ``weight * expit((s - s_j) / width)``.
-
-    Parameters
-    ----------
-    positive : ndarray of bool of shape (n,)
-        Which rows are positive.
-    weight : ndarray of shape (n,)
-        Positive weights.
-    phi : CumulatedPhi
-        The function of the ranks.
-    window : float
-        Half width, in ranks, of the window over which phi is smoothed.
-    width : float, default=1.0
-        Width of the steps, positive.
     """
 
     def __init__(

@@ -34,28 +34,12 @@ EPS = 2 * float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True, eq=False)
 class TopPushProblem:
-    """Minimise ``||w||**2 / 2 + sum over positives of cost * loss(T(s) - s_i)``, ``s = X w``.
+    """Minimise ``||w||**2 / 2 + sum over positives of cost * loss(T(s) - s_i)``, ``s = X w``."""
 
-    Parameters
-    ----------
-    design : Design
-        The rows X.
-    positive : ndarray of shape (n_pos,)
-        Rows that belong above T.
-    cost : ndarray of shape (n_pos,)
-        Their positive costs.
-    reference : ndarray of shape (n_reference,)
-        Rows of whose scores T is a function, ascending.
-    top : TopFunctional
-        T.
-    loss : DifferenceLoss
-        The loss.
-    """
-
-    design: Design
-    positive: IntArray
-    cost: FloatArray
-    reference: IntArray
+    design: Design  # The rows X
+    positive: IntArray  # (n_pos,): Rows that belong above T
+    cost: FloatArray  # (n_pos,): Their positive costs
+    reference: IntArray  # (n_reference,): Rows of whose scores T is a function, ascending
     top: TopFunctional
     loss: DifferenceLoss
 
@@ -107,20 +91,7 @@ class TopPushProblem:
         return self.has_one_mean
 
     def change(self, coef: FloatArray, scores: FloatArray) -> tuple[float, float]:
-        """Evaluate the objective less that at 0.
-
-        Parameters
-        ----------
-        coef : ndarray of shape (n_features,)
-            Weights.
-        scores : ndarray of shape (n_rows,)
-            Scores by them.
-
-        Returns
-        -------
-        change, top : float
-            The difference, to all digits where it is small, and T.
-        """
+        """Evaluate the objective less that at 0."""
         top = self.top.value(scores[self.reference])
         rises = self.loss.rises(top - scores[self.positive])
         change = 0.5 * float(coef @ coef) + float(self.cost @ rises) - self.rise_at_zero
@@ -133,20 +104,7 @@ def share_left(change: float, lower_bound: float, rounding: float) -> float:
 
 
 def not_worse(objective: float, best: float, rounding: float) -> bool:
-    """Say whether a value of the objective is the best so far, but for rounding.
-
-    Parameters
-    ----------
-    objective, best : float
-        The value, and the best one before; infinite where there is none.
-    rounding : float
-        What rounding may have added.
-
-    Returns
-    -------
-    bool
-        Whether it is.
-    """
+    """Say whether a value of the objective is the best so far, but for rounding."""
     return objective <= best or objective - best <= max(rounding, ROUNDING * abs(best))
 
 
@@ -155,13 +113,6 @@ class TopPart:
 
     The rows that it needs, the positives and those that T is of, are copied where the design
     copies so many; else each product meets all rows of the design.
-
-    Parameters
-    ----------
-    problem : TopPushProblem
-        The problem.
-    kept : ndarray of bool of shape (n_reference,)
-        The rows that T is of.
     """
 
     def __init__(self, problem: TopPushProblem, kept: BoolArray) -> None:
@@ -235,22 +186,7 @@ class TopPart:
     def lower_bound(
         self, slope: FloatArray, difference: FloatArray, top_conjugate: float = 0.0
     ) -> float:
-        """Value of the dual problem less the objective at 0.
-
-        Parameters
-        ----------
-        slope : ndarray of shape (n_pos,)
-            Slopes of the costs of the positives.
-        difference : ndarray of shape (n_features,)
-            :meth:`difference` of these and the slopes of T times their sum.
-        top_conjugate : float, default=0.0
-            Conjugate of T at its slopes.
-
-        Returns
-        -------
-        float
-            No weights lower the objective further, here or in the whole problem.
-        """
+        """Value of the dual problem less the objective at 0."""
         cost = self.problem.cost
         conjugate = float(cost @ self.problem.loss.conjugate(slope / cost))
         conjugate += float(slope.sum()) * top_conjugate + self.problem.rise_at_zero
@@ -258,21 +194,7 @@ class TopPart:
 
 
 class Judge:
-    """Keeps the best solution and the best lower bound, and checks their gap.
-
-    Parameters
-    ----------
-    wanted : float
-        Gap relative to the change of the objective that is near enough.
-    stop : callable or None
-        Also near enough where this is true of the change and its lower bound.
-    max_iter : int
-        Number of iterations after which to end.
-    rounding : float
-        What rounding may add to a change.
-    polish : bool, default=False
-        Whether to go on after that as long as each iterate at least halves the gap.
-    """
+    """Keeps the best solution and the best lower bound, and checks their gap."""
 
     def __init__(
         self,

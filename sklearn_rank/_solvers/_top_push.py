@@ -34,15 +34,9 @@ SAMPLED_POSITIVES = 2_000
 
 @dataclass(frozen=True, eq=False)
 class TopPushSolution(SolverResult):
-    """A solution, and T at its scores.
+    """A solution, and T at its scores."""
 
-    Parameters
-    ----------
-    top : float
-        T(X coef).
-    """
-
-    top: float
+    top: float  # T(X coef)
 
 
 def solve_top_push(
@@ -58,32 +52,6 @@ def solve_top_push(
     T is taken of the rows that score high so far, and rows that turn out to count are added. The
     mean of the top is minimised by a primal-dual interior point method, a surrogate of the
     quantile by Newton's method.
-
-    Parameters
-    ----------
-    problem : TopPushProblem
-        The problem.
-    tol : float, default=1e-6
-        Largest duality gap, relative to the decrease of the objective from w = 0.
-    max_iter : int, default=500
-        Largest number of Newton steps.
-    stop : callable or None, default=None
-        Called with the change of the objective from w = 0 and its lower bound; true ends the
-        search as converged, too.
-    on_iteration : callable or None, default=None
-        Called after each set of rows with the number of steps so far, the objective and the
-        relative gap.
-
-    Returns
-    -------
-    TopPushSolution
-        The solution with its certificate; 0 where no cost in proportion lets it be another.
-
-    Notes
-    -----
-    A step costs O(r d^2 + d^3) for d features and r rows that are positive or score high, a set of
-    rows one product with all rows. Memory: copies of these r rows, where the design copies so
-    many; else a step takes some products with all rows.
     """
     n_rows, n_features = problem.design.shape
     # No solution is worse than 0, which is the best one more often than one would think.
@@ -143,18 +111,7 @@ def _first_guess(problem: TopPushProblem, max_iter: int) -> FloatArray:
 
 
 def sampled(problem: TopPushProblem) -> TopPushProblem | None:
-    """Keep one row in so many of a large problem, and its costs in proportion.
-
-    Parameters
-    ----------
-    problem : TopPushProblem
-        The problem.
-
-    Returns
-    -------
-    TopPushProblem or None
-        The smaller one; None if the problem is not large.
-    """
+    """Keep one row in so many of a large problem, and its costs in proportion."""
     stride = len(problem.reference) // SAMPLED_ROWS
     if stride < 2:
         return None

@@ -60,15 +60,6 @@ def minimise_top_quantile(part: TopPart, judge: Judge, start: FloatArray) -> Non
     """Minimise the objective of a part whose functional bounds a quantile.
 
     Kinks are rounded off, ever less, and each rounded problem is solved from the last.
-
-    Parameters
-    ----------
-    part : TopPart
-        The part.
-    judge : Judge
-        Sees each iterate with its certificate, and ends the search.
-    start : ndarray of shape (n_features,)
-        Where to start.
     """
     point, width = _Point(start, *part.scores(start)), 1.0
     while True:

@@ -16,15 +16,7 @@ __all__ = ["ViewDesign", "view_design"]
 
 
 class ViewDesign(PartedDesign):
-    """Rows of a matrix, taken in some order at each product.
-
-    Parameters
-    ----------
-    matrix : ndarray or CSR array of shape (n_all_rows, n_features)
-        The rows, float64, or dense ones of float32.
-    order : ndarray of shape (n_rows,) or None, default=None
-        Which of them are the rows of the design, each at most once; None is all.
-    """
+    """Rows of a matrix, taken in some order at each product."""
 
     def __init__(self, matrix: Any, order: IntArray | None = None) -> None:
         n_all_rows, n_features = matrix.shape
@@ -44,31 +36,7 @@ class ViewDesign(PartedDesign):
 
 
 def view_design(X: Any, order: IntArray | None = None) -> Design:
-    """Wrap rows for a solver that asks for products alone, without a copy where that saves much.
-
-    Parameters
-    ----------
-    X : ndarray or CSR array of shape (n_all_rows, n_features)
-        The rows, float64 or float32. Of sparse float32 the values are copied, not the indices.
-    order : ndarray of shape (n_rows,) or None, default=None
-        Which of them, in which order, each at most once; None is all. Fewer than half of them
-        are copied.
-
-    Returns
-    -------
-    Design
-        Its products are those of float64.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn_rank._solvers import view_design
-    >>> design = view_design(
-    ...     np.array([[1, 2], [3, 4]], dtype=np.float32), np.array([1, 0])
-    ... )
-    >>> design.scores(np.array([1.0, 1.0])), design.pull_back(np.array([1.0, 0.0]))
-    (array([7., 3.]), array([3., 4.]))
-    """
+    """Wrap rows for a solver that needs products only; no copy where that saves much."""
     if order is not None and 2 * len(order) < X.shape[0]:
         X, order = X[order], None
     if sp.issparse(X) and X.dtype != np.float64:

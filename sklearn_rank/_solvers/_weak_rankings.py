@@ -60,15 +60,7 @@ class WeakRankings(Protocol):
 
 @dataclass(frozen=True)
 class Stump:
-    """Whether a feature exceeds a threshold.
-
-    Parameters
-    ----------
-    feature : int
-        The feature.
-    threshold : float
-        The threshold.
-    """
+    """Whether a feature exceeds a threshold."""
 
     feature: int
     threshold: float
@@ -79,17 +71,7 @@ class Stump:
 
 
 class Stumps:
-    """All stumps of the features of some rows.
-
-    Parameters
-    ----------
-    X : {ndarray, CSC array} of shape (n_rows, n_features)
-        Rows, from :func:`by_columns`.
-    run : callable, default=map
-        ``run(function, numbers)`` as ``map``, for example of a pool of threads.
-    n_parts : int, default=1
-        Number of parts in which ``run`` gets the features. The result does not depend on it.
-    """
+    """All stumps of the features of some rows."""
 
     is_exact = True
 
@@ -123,18 +105,10 @@ class Stumps:
 
 @dataclass(frozen=True)
 class FeatureRanking:
-    """A feature, divided by its range.
-
-    Parameters
-    ----------
-    feature : int
-        The feature.
-    range : float
-        Its largest less its smallest value.
-    """
+    """A feature, divided by its range."""
 
     feature: int
-    range: float
+    range: float  # Its largest less its smallest value
 
     def values(self, X: Any) -> AnyArray:
         """Its values on rows from :func:`by_columns`."""
@@ -142,13 +116,7 @@ class FeatureRanking:
 
 
 class Features:
-    """The features of some rows, each divided by its range; constant ones are left out.
-
-    Parameters
-    ----------
-    X : {ndarray, CSC array} of shape (n_rows, n_features)
-        Rows, from :func:`by_columns`.
-    """
+    """The features of some rows, each divided by its range; constant ones are left out."""
 
     is_exact = True
 

@@ -44,26 +44,7 @@ SOURCES = {
 def finite_width(
     n_pos: int, n_neg: int, log_delta: float, method: str, auc: float | None, side: Side
 ) -> float:
-    """Deviation of the AUC of one function that is exceeded with probability delta at most.
-
-    Parameters
-    ----------
-    n_pos, n_neg : int
-        Counts of the classes.
-    log_delta : float
-        Logarithm of the probability of failure, for this function.
-    method : str
-        One of ``FINITE_METHODS``.
-    auc : float or None
-        Observed AUC, a number for "kl".
-    side : {"both", "lower", "upper"}
-        One side has the whole of delta.
-
-    Returns
-    -------
-    float
-        The deviation, at most 1.
-    """
+    """Deviation of the AUC of one function that is exceeded with probability delta at most."""
     fewer = min(n_pos, n_neg)
     if fewer == 0:
         return 1.0
@@ -108,29 +89,7 @@ def finite_log_probability(
     variance: float,
     side: Side,
 ) -> float:
-    """Logarithm of the probability that the AUC of one function deviates by ``epsilon``.
-
-    Parameters
-    ----------
-    epsilon : float
-        Deviation, positive.
-    n_pos, n_neg : int
-        Counts of the classes.
-    method : str
-        One of ``FINITE_METHODS``.
-    expected_auc : float or None
-        Expected AUC, a number for "kl".
-    variance : float
-        Variance of the AUC, for "chebyshev".
-    side : {"both", "lower", "upper"}
-        Event whose probability is bounded: the observed AUC is at least ``epsilon`` from the
-        expected one ("both"), above it ("lower") or below it ("upper").
-
-    Returns
-    -------
-    float
-        Bound of the logarithm, at most 0; minus infinity for what cannot happen.
-    """
+    """Logarithm of the probability that the AUC of one function deviates by ``epsilon``."""
     fewer = min(n_pos, n_neg)
     log_sides = LOG_2 if side == "both" else 0.0
     if fewer == 0:
@@ -174,24 +133,7 @@ def finite_sample_size(
 
 
 def finite_theorem(method: str, one: str, chosen: str, n_functions: int | None) -> str:
-    """Return the theorem of a bound.
-
-    Parameters
-    ----------
-    method : str
-        One of ``FINITE_METHODS``.
-    one : str
-        Number of the statement in Agarwal et al. for one function.
-    chosen : str
-        Number of theirs for a finite class.
-    n_functions : int or None
-        Size of the class; None is one function.
-
-    Returns
-    -------
-    str
-        The theorem.
-    """
+    """Return the theorem of a bound."""
     if method == "mcdiarmid":
         return f"{AGARWAL}, {one if n_functions is None else chosen}"
     if n_functions is None:

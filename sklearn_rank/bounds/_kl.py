@@ -15,20 +15,7 @@ N_HALVINGS = 60
 
 
 def binary_kl(p: ArrayLike, q: ArrayLike) -> FloatArray:
-    """Relative entropy ``p ln(p/q) + (1-p) ln((1-p)/(1-q))`` of two Bernoulli distributions.
-
-    Parameters
-    ----------
-    p : array-like
-        Probabilities, in [0, 1].
-    q : array-like
-        Probabilities, in [0, 1].
-
-    Returns
-    -------
-    ndarray
-        At least 0, infinite where q is 0 or 1 and p is not.
-    """
+    """Relative entropy ``p ln(p/q) + (1-p) ln((1-p)/(1-q))`` of two Bernoulli distributions."""
     first, second = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         # Not 1 - p within the logarithm, which is 1 for a small p.
@@ -38,22 +25,7 @@ def binary_kl(p: ArrayLike, q: ArrayLike) -> FloatArray:
 
 
 def kl_limits(p: ArrayLike, most: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Smallest and largest q with ``KL(p || q) <= most``.
-
-    Parameters
-    ----------
-    p : array-like
-        Probabilities, in [0, 1].
-    most : array-like
-        Non-negative values of the relative entropy.
-
-    Returns
-    -------
-    low : ndarray
-        Smallest q, rounded outwards.
-    high : ndarray
-        Largest q, rounded outwards.
-    """
+    """Smallest and largest q with ``KL(p || q) <= most``."""
     start, entropy = np.broadcast_arrays(
         np.asarray(p, dtype=np.float64), np.asarray(most, dtype=np.float64)
     )

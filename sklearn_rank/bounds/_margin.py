@@ -39,43 +39,12 @@ def margin_loss(margins: FloatArray, rho: float) -> float:
 
     At least the share of negative margins, at most that of margins below rho (Boyd et al. 2012,
     Equation 5).
-
-    Parameters
-    ----------
-    margins : ndarray of shape (n,)
-        By how much each score is on its right side; negative on the wrong one.
-    rho : float
-        Margin from which on nothing is lost, positive; more makes the loss larger.
-
-    Returns
-    -------
-    float
-        The mean loss, in [0, 1].
     """
     return float(np.mean(np.clip(1.0 - margins / rho, 0.0, 1.0)))
 
 
 def auc_margin_loss(score_pos: FloatArray, score_neg: FloatArray, rho: float) -> float:
-    """Mean of ``Phi_rho(s - t)`` over all pairs of a positive's score s and a negative's t.
-
-    Parameters
-    ----------
-    score_pos : ndarray of shape (n_pos,)
-        Scores of the positives, finite.
-    score_neg : ndarray of shape (n_neg,)
-        Scores of the negatives, finite.
-    rho : float
-        Margin from which on nothing is lost, positive; more makes the loss larger.
-
-    Returns
-    -------
-    float
-        The mean loss, in [0, 1]; at least ``1 - AUC``.
-
-    Notes
-    -----
-    O(n log n) time, O(n) memory.
-    """
+    """Mean of ``Phi_rho(s - t)`` over all pairs of a positive's score s and a negative's t."""
     ordered = np.sort(score_neg)
     # Differences from the middle keep the sums small.
     middle = ordered[len(ordered) // 2]

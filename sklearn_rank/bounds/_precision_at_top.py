@@ -148,21 +148,7 @@ def top_precision_limits(
 ) -> FloatArray:
     """Find lower limits for the precision at the top of the population, labels fixed.
 
-    Parameters
-    ----------
-    neg_above : ndarray of shape (n_functions, n_pos)
-        Number of negatives that are above each positive, or tied with it; from the top.
-    n : int
-        Number of items of both classes.
-    tau : float
-        Share of the population that is its top.
-    log_deltas : ndarray of shape (n_functions,)
-        Logarithms of the probabilities of failure.
-
-    Returns
-    -------
-    ndarray of shape (n_functions,)
-        The limits, rounded outwards.
+    The limits, rounded outwards. Shape (n_functions,).
     """
     n_functions, n_pos = neg_above.shape
     n_neg, mass = n - n_pos, tau * n

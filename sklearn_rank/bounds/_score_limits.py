@@ -14,23 +14,7 @@ LEAST_DRAWS = 1e-300
 
 
 def score_limits(estimate: ArrayLike, factor: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Solve ``(estimate - A)^2 = factor A (1 - A)`` for A.
-
-    Parameters
-    ----------
-    estimate : array-like
-        Estimates of A, in [0, 1].
-    factor : array-like
-        Non-negative and finite: by Wilson ``z^2 / n``, by Chebyshev ``1 / (delta n)``, for a mean
-        that is as certain as that of n independent draws of 0 and 1.
-
-    Returns
-    -------
-    low : ndarray
-        Lower limits, at least 0, which they are at an estimate of 0.
-    high : ndarray
-        Upper limits, at most 1, which they are at an estimate of 1.
-    """
+    """Solve ``(estimate - A)^2 = factor A (1 - A)`` for A."""
     value, c = np.asarray(estimate, dtype=np.float64), np.asarray(factor, dtype=np.float64)
     share = c / (1.0 + c)
     centre = (1.0 - share) * value + share / 2.0
@@ -43,22 +27,5 @@ def score_limits(estimate: ArrayLike, factor: ArrayLike) -> tuple[FloatArray, Fl
 def wilson_score_limits(
     estimate: ArrayLike, z: float | FloatArray, n_draws: ArrayLike
 ) -> tuple[FloatArray, FloatArray]:
-    """Solve ``n_draws (estimate - A)^2 = z^2 A (1 - A)`` for A.
-
-    Parameters
-    ----------
-    estimate : array-like
-        Estimates of A, in [0, 1].
-    z : float or ndarray
-        Quantiles of the normal distribution.
-    n_draws : array-like
-        Numbers of independent draws of 0 and 1 whose mean is as certain, at least 0.
-
-    Returns
-    -------
-    low : ndarray
-        Lower limits, as by :func:`score_limits`.
-    high : ndarray
-        Upper limits.
-    """
+    """Solve ``n_draws (estimate - A)^2 = z^2 A (1 - A)`` for A."""
     return score_limits(estimate, z**2 / np.maximum(n_draws, LEAST_DRAWS))

@@ -41,31 +41,10 @@ def log_rank_shatter_coefficient(
 ) -> float:
     """Bound the logarithm of the bipartite rank-shatter coefficient ``r(F, n_pos, n_neg)``.
 
-    The coefficient is the largest number of matrices
-    ``1{f(x_i) > f(x'_j)} + 1/2 1{f(x_i) = f(x'_j)}`` that the functions f of a class F make of
-    n_pos points x and n_neg points x' (Agarwal et al. 2005, Definition 15).
+    The coefficient is the largest number of matrices ``1{f(x_i) > f(x'_j)} + 1/2 1{f(x_i) =
+    f(x'_j)}`` that the functions f of a class F make of n_pos points x and n_neg points x'
+    (Agarwal et al. 2005, Definition 15).
 
-    Parameters
-    ----------
-    n_weights : int
-        Number d of weights of the class, at least 1.
-    n_pos : int
-        Number of points x, at least 1.
-    n_neg : int
-        Number of points x', at least 1.
-    method : {"paper", "central", "strict"}, default="central"
-        "paper": ``(2 e N / d)^d`` with ``N = n_pos n_neg``, and ``3^N`` where N < d and that
-        fails (Theorems 24 and 26). "central": the smaller of the number of faces of N hyperplanes
-        through the origin and of the number of all rank matrices. "strict": the smaller number of
-        matrices without 1/2, for the theorems in which ties do not count.
-
-    Returns
-    -------
-    float
-        Upper bound of the natural logarithm, at least 0.
-
-    Notes
-    -----
     The number of faces is exact up to three features, and too large from four on: differences of
     points that share members are not in general position. For ``d >= n_pos + n_neg - 1`` the
     coefficient *is* the number of all rank matrices. Time and memory are O(d), and O(1) for more
@@ -85,22 +64,6 @@ def rank_matrix_count(n_pos: int, n_neg: int, ties: bool = True) -> int:
 
     The matrices ``1{a_i > b_j} + 1/2 1{a_i = b_j}`` of real numbers a and b, or those without 1/2.
 
-    Parameters
-    ----------
-    n_pos : int
-        Number of rows, at least 1.
-    n_neg : int
-        Number of columns, at least 1.
-    ties : bool, default=True
-        Whether 1/2 may occur.
-
-    Returns
-    -------
-    int
-        The number.
-
-    Notes
-    -----
     A sum over the numbers a and b of levels that hold positives and negatives. The levels are a
     word of letters P, N and (with ties) B for both, no P next to a P and no N next to an N. With s
     and t for P and N there are ``(1 + s)(1 + t) / (1 - 2 s t - s^2 t - s t^2 - s^2 t^2)`` of them,
@@ -204,9 +167,9 @@ def log_binomial_sum(n: int, upto: int) -> float:
 def log_faces(n: int, dimension: int) -> float:
     """Sign patterns of linear functions on n points: faces of n hyperplanes through the origin.
 
-    ``1 + sum_{i<d} 2^i binom(n-1, i) c`` with c = 2 where d - i is odd and 4 where it is even:
-    the double sum ``1 + sum_{j<d} binom(n, j) 2 sum_{i<d-j} binom(n-j-1, i)`` in one, for
-    hyperplanes in general position.
+    ``1 + sum_{i<d} 2^i binom(n-1, i) c`` with c = 2 where d - i is odd and 4 where it is even: the
+    double sum ``1 + sum_{j<d} binom(n, j) 2 sum_{i<d-j} binom(n-j-1, i)`` in one, for hyperplanes
+    in general position.
     """
     if dimension >= n:
         return n * LOG_3

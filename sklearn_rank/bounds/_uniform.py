@@ -41,26 +41,7 @@ def uniform_width(
     method: str,
     side: Side,
 ) -> float:
-    """Deviation of some AUC of the class that is exceeded with probability delta at most.
-
-    Parameters
-    ----------
-    function_class : FunctionClass
-        The class.
-    n_pos, n_neg : int
-        Counts of the classes of items.
-    log_delta : float
-        Logarithm of the probability of failure, negative.
-    method : str
-        One of ``UNIFORM_METHODS``.
-    side : {"both", "lower", "upper"}
-        One side makes "averaging" smaller, the others it leaves as they are.
-
-    Returns
-    -------
-    float
-        The deviation, not cut off at 1; infinite without positives or negatives.
-    """
+    """Deviation of some AUC of the class that is exceeded with probability delta at most."""
     n_weights = function_class.n_weights
     if min(n_pos, n_neg) == 0:
         return inf
@@ -84,26 +65,7 @@ def uniform_width(
 def uniform_probability(
     epsilon: float, function_class: FunctionClass, n_pos: int, n_neg: int, method: str, side: Side
 ) -> float:
-    """Least delta at which :func:`uniform_width` is at most ``epsilon``, by bisection.
-
-    Parameters
-    ----------
-    epsilon : float
-        Deviation, in (0, 1]. A greater deviation has a smaller probability.
-    function_class : FunctionClass
-        The class.
-    n_pos, n_neg : int
-        Counts of the classes of items.
-    method : str
-        One of ``UNIFORM_METHODS``.
-    side : {"both", "lower", "upper"}
-        As there.
-
-    Returns
-    -------
-    float
-        The probability, at most 1, and at least ``exp(-700)``.
-    """
+    """Least delta at which :func:`uniform_width` is at most ``epsilon``, by bisection."""
 
     def suffices(log_delta: float) -> bool:
         found = uniform_width(function_class, n_pos, n_neg, log_delta, method, side)
@@ -127,26 +89,7 @@ def uniform_sample_size(
     function_class: FunctionClass,
     method: str,
 ) -> float:
-    """Least n at which :func:`uniform_width` is at most ``epsilon``, by doubling and bisection.
-
-    Parameters
-    ----------
-    epsilon : float
-        Deviation, in (0, 1).
-    delta : float
-        Probability of failure, in (0, 1).
-    positive_fraction : float
-        Share of positives, in (0, 1); their number is rounded.
-    function_class : FunctionClass
-        The class.
-    method : str
-        One of ``UNIFORM_METHODS``.
-
-    Returns
-    -------
-    float
-        A whole number; infinite beyond 2^53.
-    """
+    """Least n at which :func:`uniform_width` is at most ``epsilon``, by doubling and bisection."""
 
     def suffices(n: int) -> bool:
         n_pos = round(positive_fraction * n)

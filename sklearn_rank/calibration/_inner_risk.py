@@ -20,35 +20,15 @@ PLANES = 200
 
 @dataclass(frozen=True, eq=False)
 class Minimum:
-    """A small value of the expected loss.
+    """A small value of the expected loss."""
 
-    Parameters
-    ----------
-    score : ndarray of shape (n,)
-        Where it was found.
-    value : float
-        The expected loss there.
-    gap : float
-        How far it is above the infimum at most.
-    """
-
-    score: FloatArray
-    value: float
-    gap: float
+    score: FloatArray  # (n,): Where it was found
+    value: float  # The expected loss there
+    gap: float  # How far it is above the infimum at most
 
 
 class InnerRisk:
-    """Expected loss of the scores of one list.
-
-    Parameters
-    ----------
-    loss : TemplateLoss
-        A convex loss.
-    utilities : ndarray of shape (n_cases, n)
-        Utilities of the items in each case.
-    probabilities : ndarray of shape (n_cases,)
-        Probabilities of the cases.
-    """
+    """Expected loss of the scores of one list."""
 
     def __init__(
         self, loss: TemplateLoss, utilities: FloatArray, probabilities: FloatArray
@@ -59,67 +39,24 @@ class InnerRisk:
         self.reach = REACH + float(utilities.max())
 
     def value_and_gradient(self, score: FloatArray) -> tuple[float, FloatArray]:
-        """Expected loss and its gradient.
-
-        Parameters
-        ----------
-        score : ndarray of shape (n,)
-            Scores.
-
-        Returns
-        -------
-        value : float
-            Expected loss.
-        gradient : ndarray of shape (n,)
-            Its gradient.
-        """
+        """Expected loss and its gradient."""
         values, gradient = self.lists.value_and_gradient(np.tile(score, self.shape[0]))
         return float(values.sum()), gradient.reshape(self.shape).sum(axis=0)
 
     def minimum(self, accuracy: float) -> Minimum:
-        """Minimise over all scores.
-
-        Parameters
-        ----------
-        accuracy : float
-            Gap to reach, if it can be.
-
-        Returns
-        -------
-        Minimum
-            The minimum.
-        """
+        """Minimise over all scores."""
         n = self.shape[1]
         return self._minimise(
             np.eye(n), np.full(n, -self.reach), lambda value, floor: value - floor <= accuracy
         )
 
     def minimum_of_constants(self) -> Minimum:
-        """Minimise over scores that are all equal.
-
-        Returns
-        -------
-        Minimum
-            A value that is small, if not certainly the smallest.
-        """
+        """Minimise over scores that are all equal."""
         basis = np.ones((self.shape[1], 1))
         return self._minimise(basis, np.array([-self.reach]), lambda value, floor: True)
 
     def minimum_in_order(self, order: IntArray, goal: float) -> Minimum:
-        """Find whether scores that do not rise along an order reach a value.
-
-        Parameters
-        ----------
-        order : ndarray of shape (n,)
-            The items from the top.
-        goal : float
-            The value.
-
-        Returns
-        -------
-        Minimum
-            A value up to the goal, if there is one.
-        """
+        """Find whether scores that do not rise along an order reach a value."""
         n = self.shape[1]
         # The first score, and the steps down from each to the next.
         basis = np.zeros((n, n))

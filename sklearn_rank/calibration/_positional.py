@@ -15,21 +15,7 @@ __all__ = ["positional_form", "utilities_of", "warn_if_not_positional"]
 
 
 def positional_form(measure: MeasureLike) -> tuple[Measure, PositionalForm]:
-    """Get a measure and its positional form.
-
-    Parameters
-    ----------
-    measure : str, Measure, ScoreGeneratingFunction or callable
-        The measure, as :func:`sklearn_rank.metrics.get_measure` takes it.
-
-    Returns
-    -------
-    measure : Measure
-        The measure.
-    form : PositionalForm
-        Its form; for average precision and the expected reciprocal rank the utilities whose order
-        is optimal where labels are independent, and no discounts.
-    """
+    """Get a measure and its positional form."""
     found = get_measure(measure)
     form = found.positional
     if form is None:
@@ -43,21 +29,7 @@ def positional_form(measure: MeasureLike) -> tuple[Measure, PositionalForm]:
 
 
 def utilities_of(measure: MeasureLike, lists: Lists) -> FloatArray:
-    """Compute the utilities of the items of lists.
-
-    Parameters
-    ----------
-    measure : str, Measure, ScoreGeneratingFunction or callable
-        The measure.
-    lists : Lists
-        Labelled lists of the kind of the measure.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Utilities; of lists for which the measure is undefined NaN where it leaves them out, and 0
-        where it counts them as a number, which no order changes.
-    """
+    """Compute the utilities of the items of lists. Shape (n,)."""
     found, form = positional_form(measure)
     values = form.utilities(lists)
     missing = np.isnan(values)
@@ -71,13 +43,7 @@ def utilities_of(measure: MeasureLike, lists: Lists) -> FloatArray:
 
 
 def warn_if_not_positional(measure: MeasureLike) -> None:
-    """Warn if no order-preserving loss is calibrated for a measure.
-
-    Parameters
-    ----------
-    measure : str, Measure, ScoreGeneratingFunction or callable
-        The measure.
-    """
+    """Warn if no order-preserving loss is calibrated for a measure."""
     found, form = positional_form(measure)
     if form.discounts is None:
         warn(

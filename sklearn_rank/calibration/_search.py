@@ -233,27 +233,13 @@ def check_calibration(
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """All labels of a short list.
+    """All labels of a short list."""
 
-    Parameters
-    ----------
-    labels : ndarray of shape (n_cases, n)
-        The vectors of labels.
-    grid : tuple of int
-        The labels of an item.
-    utilities : ndarray of shape (n_cases, n)
-        Their utilities.
-    orders : ndarray of shape (n!, n)
-        All orders.
-    values : ndarray of shape (n_cases, n!)
-        The measure of each order for each vector.
-    """
-
-    labels: IntArray
-    grid: tuple[int, ...]
-    utilities: FloatArray
-    orders: IntArray
-    values: FloatArray
+    labels: IntArray  # (n_cases, n)
+    grid: tuple[int, ...]  # The labels of an item
+    utilities: FloatArray  # (n_cases, n)
+    orders: IntArray  # (n!, n)
+    values: FloatArray  # (n_cases, n!): The measure of each order for each vector
 
     @classmethod
     def of(cls, measure: Measure, n: int) -> _Table:

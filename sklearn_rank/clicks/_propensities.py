@@ -15,22 +15,7 @@ __all__ = ["EMPropensities", "Propensities", "check_clicks", "check_positions"]
 
 
 def check_clicks(clicks: Any, n: int | None = None, *, name: str = "clicks") -> BoolArray:
-    """Check that values are 0 and 1.
-
-    Parameters
-    ----------
-    clicks : array-like of shape (n,)
-        Whether each row was clicked.
-    n : int or None, default=None
-        Number of rows; None is any.
-    name : str, default="clicks"
-        Name of the argument in messages.
-
-    Returns
-    -------
-    ndarray of bool of shape (n,)
-        Whether each row was clicked.
-    """
+    """Check that values are 0 and 1. Whether each row was clicked. Shape (n,)."""
     values = check_vector(name, clicks, n)
     other = (values != 0) & (values != 1)
     if other.any():
@@ -43,22 +28,7 @@ def check_clicks(clicks: Any, n: int | None = None, *, name: str = "clicks") -> 
 
 
 def check_positions(position: Any, n: int, *, name: str = "position") -> IntArray:
-    """Check positions, whole numbers from 1.
-
-    Parameters
-    ----------
-    position : array-like of shape (n,)
-        The positions.
-    n : int
-        Number of rows.
-    name : str, default="position"
-        Name of the argument in messages.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The positions.
-    """
+    """Check positions, whole numbers from 1. Shape (n,)."""
     values = check_vector(name, position, n)
     wrong = (values < 1) | (values != np.floor(values))
     if wrong.any():

@@ -188,19 +188,7 @@ def _iterated(
 
 
 class _Model:
-    """The classifier, on clicked rows once and on each other row as relevant and as not.
-
-    Parameters
-    ----------
-    classifier : classifier
-        Classifier to clone.
-    X : {array-like, sparse matrix} of shape (n, n_features)
-        Features.
-    clicks : ndarray of bool of shape (n,)
-        Whether each row was clicked.
-    weight : ndarray of shape (n,)
-        Weights of the rows.
-    """
+    """The classifier, on clicked rows once and on each other row as relevant and as not."""
 
     def __init__(self, classifier: Any, X: Any, clicks: BoolArray, weight: FloatArray) -> None:
         steps = getattr(classifier, "steps", None)

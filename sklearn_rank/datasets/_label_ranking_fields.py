@@ -23,26 +23,12 @@ MISSING = frozenset(("", "?", "na", "nan", "null", "none"))
 
 @dataclass(eq=False)
 class Fields:
-    """Fields of a file, as text.
-
-    Parameters
-    ----------
-    name : str
-        Name of the file.
-    names : list of str or None
-        Names of the columns; None without a header.
-    rows : list of list of str
-        The fields of each row, as many in each.
-    lines : list of int
-        Line of each row.
-    n_labels : int or None
-        Number of labels by the first line of the file, where it has such a line.
-    """
+    """Fields of a file, as text."""
 
     name: str
-    names: list[str] | None
-    rows: list[list[str]]
-    lines: list[int]
+    names: list[str] | None  # Names of the columns; None without a header
+    rows: list[list[str]]  # The fields of each row, as many in each
+    lines: list[int]  # Line of each row
     n_labels: int | None = None
 
     @property
@@ -64,29 +50,7 @@ class Fields:
 
 
 def read_fields(path: Any, header: Any, sep: str | None) -> Fields:
-    """Read a file.
-
-    Parameters
-    ----------
-    path : path or binary stream
-        The file; a name that ends in ``.gz`` or ``.bz2`` is decompressed.
-    header : bool or "auto"
-        Whether the first line has the names of the columns.
-    sep : str or None
-        What separates fields; None is found from the first line.
-
-    Returns
-    -------
-    Fields
-        Its rows.
-
-    Raises
-    ------
-    LineError
-        If a line has another number of fields, or a name is there twice.
-    ValueError
-        If the file has no rows or is cut off.
-    """
+    """Read a file."""
     name, text = _text(path)
     rows, lines = _split(name, text, sep)
     if not rows:
@@ -187,20 +151,7 @@ def _number(field: str) -> float | None:
 
 
 def is_missing(field: str, markers: AnyArray | None = None) -> bool:
-    """Whether a field says that there is no value.
-
-    Parameters
-    ----------
-    field : str
-        The field.
-    markers : ndarray or None, default=None
-        Further texts and numbers that say it.
-
-    Returns
-    -------
-    bool
-        Whether it does.
-    """
+    """Whether a field says that there is no value."""
     if field.lower() in MISSING:
         return True
     if markers is None:
@@ -215,19 +166,7 @@ def is_missing(field: str, markers: AnyArray | None = None) -> bool:
 def numbers_of(fields: Fields, at: int, markers: AnyArray | None = None) -> FloatArray | int:
     """Read a column as numbers, NaN where missing; the first row that has none, if one has none.
 
-    Parameters
-    ----------
-    fields : Fields
-        The file.
-    at : int
-        The column.
-    markers : ndarray or None, default=None
-        Texts and numbers that say that a value is missing, beside the usual ones.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,) or int
-        The numbers, or the row of the first field that is none.
+    The numbers, or the row of the first field that is none. Shape (n_rows,).
     """
     values = np.full(len(fields.rows), np.nan)
     for row, field in enumerate(fields.column(at)):
@@ -240,25 +179,7 @@ def numbers_of(fields: Fields, at: int, markers: AnyArray | None = None) -> Floa
 
 
 def words_of(fields: Fields, at: int) -> list[str | None]:
-    """Read a column of words, None where missing.
-
-    Parameters
-    ----------
-    fields : Fields
-        The file.
-    at : int
-        The column.
-
-    Returns
-    -------
-    list of str or None
-        The words.
-
-    Raises
-    ------
-    LineError
-        If it has numbers among them.
-    """
+    """Read a column of words, None where missing."""
     words = [None if is_missing(field) else field for field in fields.column(at)]
     is_word = [one is not None and _number(one) is None for one in words]
     numbers = [row for row, one in enumerate(words) if one is not None and not is_word[row]]

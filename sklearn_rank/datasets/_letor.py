@@ -227,18 +227,7 @@ def _check_options(
 
 
 def files_of(path: Any) -> Any:
-    """Find the files of data sets.
-
-    Parameters
-    ----------
-    path : str, path-like, binary stream, iterable or mapping
-        As in :func:`load_letor`.
-
-    Returns
-    -------
-    list or dict
-        Files of one data set as a list, of several as a dict of such by name.
-    """
+    """Find the files of data sets."""
     if isinstance(path, Mapping):
         if not path:
             raise ValueError("path is an empty mapping: name at least one file.")
@@ -306,18 +295,7 @@ def _mapped(tree: Any, function: Callable[[Any], Any]) -> Any:
 
 
 def leaves(tree: Any) -> Iterator[list[Any]]:
-    """List the data sets of a tree of dicts.
-
-    Parameters
-    ----------
-    tree : list or dict
-        A data set, or data sets by name.
-
-    Yields
-    ------
-    data_set : list
-        Its files or tables.
-    """
+    """List the data sets of a tree of dicts."""
     if isinstance(tree, dict):
         for inner in tree.values():
             yield from leaves(inner)

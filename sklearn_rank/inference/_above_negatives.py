@@ -21,23 +21,6 @@ def above_negatives_interval(
 
     Given the negatives, the positives above the highest of them are a binomial number. The highest
     of new negatives is another one: its own variance, that of an extreme, is not in the interval.
-
-    Parameters
-    ----------
-    measure : PositivesAtTopMeasure
-        The measure: the share, or the number among as many positives as were seen.
-    sample : OneList
-        A list of both classes.
-    level : float
-        Nominal probability, in (0, 1).
-    method : {"wilson", "exact"}, default="wilson"
-        Wilson's limits, or exact ones with mid-p values where they are farther out; or those of
-        Clopper and Pearson.
-
-    Returns
-    -------
-    Interval
-        The interval.
     """
     data = sample.data
     positive, counts = data.positive, data.counts

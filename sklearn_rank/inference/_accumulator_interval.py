@@ -98,20 +98,7 @@ def accumulator_interval(
 
 
 def interval_of_accumulator(accumulator: Accumulator, level: float) -> Interval:
-    """Make the interval of rows, or of as many identical ones as weights say.
-
-    Parameters
-    ----------
-    accumulator : Accumulator
-        The accumulator.
-    level : float
-        Nominal probability, in (0, 1).
-
-    Returns
-    -------
-    Interval
-        The interval.
-    """
+    """Make the interval of rows, or of as many identical ones as weights say."""
     measure = accumulator.measure
     if (kept := accumulator.query_values) is not None:
         # The default method draws nothing.

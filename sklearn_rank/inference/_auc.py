@@ -252,24 +252,7 @@ def _sampling_interval(
 def auc_interval_of(
     data: ScoredLists, level: float = 0.95, method: str = "wilson", *, grouped: bool = False
 ) -> Interval:
-    """Interval for the expected AUC from checked items.
-
-    Parameters
-    ----------
-    data : ScoredLists
-        One list, whose weights are whole, or with groups one list for each.
-    level : float, default=0.95
-        Nominal probability, in (0, 1).
-    method : str, default="wilson"
-        As :func:`auc_interval` takes it.
-    grouped : bool, default=False
-        Whether the lists are groups of items that depend on each other.
-
-    Returns
-    -------
-    Interval
-        The interval.
-    """
+    """Interval for the expected AUC from checked items."""
     if _is_one_class(data):
         warn(
             "The AUC is undefined for items of one class only: it is set to nan and its interval"
@@ -294,30 +277,7 @@ def auc_interval_of_chunks(
     groups: Any = None,
     pos_label: Any = None,
 ) -> Interval:
-    """Interval from counts of rows of collections, range by range of scores where these are many.
-
-    Parameters
-    ----------
-    y_true : array-like or dask collection of shape (n_samples,)
-        Labels of two classes.
-    y_score : array-like or dask collection of shape (n_samples,)
-        Scores.
-    level : float
-        Nominal probability, in (0, 1).
-    method : str
-        As :func:`auc_interval` takes it.
-    sample_weight : array-like or dask collection of shape (n_samples,), default=None
-        How many times each item was seen.
-    groups : array-like of shape (n_samples,), default=None
-        Id of the group of each row, which is refused.
-    pos_label : int, float, bool or str, default=None
-        The positive class.
-
-    Returns
-    -------
-    Interval
-        The interval.
-    """
+    """Interval from counts of rows of collections, by ranges of scores where these are many."""
     columns = {"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight}
     refuse_grouped_collections(groups, **columns)
     rows = list_of_chunks(get_measure("auc"), y_true, y_score, pos_label, sample_weight)

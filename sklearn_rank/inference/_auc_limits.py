@@ -26,24 +26,7 @@ N_HALVINGS = 60
 
 
 def auc_limits(method: str, moments: AUCMoments, level: float) -> Limits:
-    """Find the limits of an interval.
-
-    Parameters
-    ----------
-    method : str
-        One of ``METHODS``.
-    moments : AUCMoments
-        Of one sample, or of many as arrays of one shape.
-    level : float
-        Nominal probability, in (0, 1).
-
-    Returns
-    -------
-    low : ndarray
-        Lower limits, at least 0.
-    high : ndarray
-        Upper limits, at most 1; NaN where the method has none.
-    """
+    """Find the limits of an interval."""
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = METHODS[method](moments, 1.0 - level)
     return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
@@ -52,23 +35,10 @@ def auc_limits(method: str, moments: AUCMoments, level: float) -> Limits:
 def design_effect(moments: AUCMoments) -> FloatArray:
     """Variance of the AUC over ``A (1 - A)``, kept away from 0 where little is known.
 
-    Parameters
-    ----------
-    moments : AUCMoments
-        Of one sample or of many.
-
-    Returns
-    -------
-    ndarray
-        Positive: one over the number of independent draws of 0 and 1 that would be as certain.
-
-    Notes
-    -----
     The variance of the placements of one class, over ``A (1 - A)``, lies between 0 and 1, and
-    their sum over both classes is at most 1. Each is estimated as
-    ``((n - 1) s^2 + c r) / ((n - 1) A (1 - A) + c)`` with ``c = 1/4`` and ``r = (1 + 1/n) / 2``:
-    at an AUC of 1 nothing was seen and it is r; one item alone, which shows no spread, has the
-    largest, 1.
+    their sum over both classes is at most 1. Each is estimated as ``((n - 1) s^2 + c r) / ((n - 1)
+    A (1 - A) + c)`` with ``c = 1/4`` and ``r = (1 + 1/n) / 2``: at an AUC of 1 nothing was seen
+    and it is r; one item alone, which shows no spread, has the largest, 1.
     """
     largest = moments.auc * (1.0 - moments.auc)
     if moments.n_groups is not None:
@@ -107,18 +77,7 @@ def _hanley_mcneil(moments: AUCMoments, delta: float) -> Limits:
 
 
 def hanley_mcneil_variance(moments: AUCMoments) -> FloatArray:
-    """Variance of the AUC with exponential scores, at the observed AUC.
-
-    Parameters
-    ----------
-    moments : AUCMoments
-        Of one sample or of many.
-
-    Returns
-    -------
-    ndarray
-        Variances, 0 at an AUC of 0 or 1.
-    """
+    """Variance of the AUC with exponential scores, at the observed AUC."""
     pairs = hanley_mcneil_pairs(moments.auc)
     return lehmann_variance(moments.auc, *pairs, moments.n_pos, moments.n_neg)
 

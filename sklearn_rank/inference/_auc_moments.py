@@ -31,77 +31,28 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class AUCMoments:
-    """The AUC of a sample, or of many at once, and the spread of its placements.
-
-    Parameters
-    ----------
-    auc : ndarray
-        AUC.
-    var_pos : ndarray
-        Sample variance, with denominator ``n_pos - 1``, of the placements of positives; with
-        groups their part of ``variance``.
-    var_neg : ndarray
-        The same of negatives.
-    tied : ndarray
-        Share of the pairs of a positive and a negative that are tied.
-    n_pos : ndarray
-        Number of positives.
-    n_neg : ndarray
-        Number of negatives.
-    variance : ndarray
-        Estimated variance of the AUC: DeLong's, or with groups Obuchowski's.
-    n_groups : ndarray or None, default=None
-        Number of groups that hold positives, or that hold negatives, whichever is less; None is
-        independent items.
-    """
+    """The AUC of a sample, or of many at once, and the spread of its placements."""
 
     auc: AnyArray
     var_pos: AnyArray
-    var_neg: AnyArray
-    tied: AnyArray
-    n_pos: AnyArray
-    n_neg: AnyArray
-    variance: AnyArray
+    var_neg: AnyArray  # The same of negatives
+    tied: AnyArray  # Share of the pairs of a positive and a negative that are tied
+    n_pos: AnyArray  # Number of positives
+    n_neg: AnyArray  # Number of negatives
+    variance: AnyArray  # Estimated variance of the AUC: DeLong's, or with groups Obuchowski's
     n_groups: AnyArray | None = None
 
     @classmethod
     def of_independent(
         cls, auc: Any, var_pos: Any, var_neg: Any, tied: Any, n_pos: Any, n_neg: Any
     ) -> AUCMoments:
-        """Take independent items, for which DeLong's variance is a sum.
-
-        Parameters
-        ----------
-        auc : ndarray
-            AUC.
-        var_pos : ndarray
-            Sample variance of the placements of positives.
-        var_neg : ndarray
-            The same of negatives.
-        tied : ndarray
-            Share of tied pairs.
-        n_pos : ndarray
-            Number of positives.
-        n_neg : ndarray
-            Number of negatives.
-
-        Returns
-        -------
-        AUCMoments
-            With ``variance = var_pos / n_pos + var_neg / n_neg``.
-        """
+        """Take independent items, for which DeLong's variance is a sum."""
         variance = var_pos / n_pos + var_neg / n_neg
         given = (auc, var_pos, var_neg, tied, n_pos, n_neg, variance)
         return cls(*(np.asarray(value) for value in given))
 
     def unbiased_variance(self) -> FloatArray:
-        """Estimate Lehmann's variance without bias.
-
-        Returns
-        -------
-        ndarray
-            Estimates; they may be negative where DeLong's is small.
-        """
+        """Estimate Lehmann's variance without bias."""
         m, n, auc = self.n_pos, self.n_neg, self.auc
         square = auc - self.tied / 4.0
         # Means over pairs of different items, of which the placements' squares are part.
@@ -115,22 +66,7 @@ class AUCMoments:
 def sample_moments(
     score: FloatArray, positive: BoolArray, weight: FloatArray | None
 ) -> AUCMoments:
-    """Find the moments of independent items.
-
-    Parameters
-    ----------
-    score : ndarray of shape (n,)
-        Scores without NaN.
-    positive : ndarray of bool of shape (n,)
-        Which items are positive; there are some of both classes.
-    weight : ndarray of shape (n,) or None
-        How many times each item counts; None is once.
-
-    Returns
-    -------
-    AUCMoments
-        Of one sample.
-    """
+    """Find the moments of independent items. Of one sample."""
     auc, squares_pos, squares_neg, tied, n_pos, n_neg = _sums(score, positive, weight, None)
     return _moments((auc, squares_pos, squares_neg, tied), n_pos, n_neg)
 
@@ -142,22 +78,7 @@ def _moments(sums: Iterable[float], n_pos: float, n_neg: float) -> AUCMoments:
 
 
 def placement_sums(lists: ScoredLists, tied: ScoredLists) -> FloatArray:
-    """Sum the placements of a list, and their squares about the AUC of another.
-
-    Parameters
-    ----------
-    lists : ScoredLists
-        One list.
-    tied : ScoredLists
-        The same items with more of them tied.
-
-    Returns
-    -------
-    ndarray of shape (4,)
-        Mean of the placements, sums of their squares about the AUC of ``tied``, of positives and
-        of negatives, and share of tied pairs: sums over the tied blocks of ``lists`` of what is in
-        a block and above and below it. 0 where there is one class only.
-    """
+    """Sum the placements of a list, and their squares about the AUC of another. Shape (4,)."""
     if tied.positive.all() or not tied.positive.any():
         return np.zeros(4)
     center = _sums(tied.score, tied.positive, tied.weight, None)[0]
@@ -165,25 +86,7 @@ def placement_sums(lists: ScoredLists, tied: ScoredLists) -> FloatArray:
 
 
 def moments_of_ranges(tied: ScoredLists, found: Sequence[FloatArray]) -> AUCMoments:
-    """Find the moments of items that are in ranges of scores, apart.
-
-    Parameters
-    ----------
-    tied : ScoredLists
-        The list in which the items of each range are tied; it has both classes.
-    found : sequence of ndarray of shape (4,)
-        For each range :func:`placement_sums` of the list in which all ranges but this are tied.
-
-    Returns
-    -------
-    AUCMoments
-        Of all items.
-
-    Notes
-    -----
-    A tied block is the same in the full list and where the other ranges are tied, so that a sum
-    over blocks has in the full list its value with all ranges tied and what each range adds.
-    """
+    """Find the moments of items that are in ranges of scores, apart."""
     center, *_, n_pos, n_neg = _sums(tied.score, tied.positive, tied.weight, None)
     base = placement_sums(tied, tied)
     auc, squares_pos, squares_neg, pairs = base + np.sum([one - base for one in found], axis=0)
@@ -238,23 +141,7 @@ def _placement_sums(
 
 
 def clustered_moments(groups: ScoredLists) -> AUCMoments:
-    """Find the moments of items that depend on each other within groups.
-
-    Parameters
-    ----------
-    groups : ScoredLists
-        The items, group by group; there are at least two groups, and items of both classes. The
-        scale of the weights does not matter.
-
-    Returns
-    -------
-    AUCMoments
-        Of one sample; the variance lacks the part of a class that only one group holds.
-
-    Notes
-    -----
-    Obuchowski (1997), *Nonparametric analysis of clustered ROC curve data*, Biometrics 53.
-    """
+    """Find the moments of items that depend on each other within groups."""
     positive, weight = groups.positive, groups.counts
     blocks = tied_blocks(groups.score)
     weight_pos = blocks.totals(np.where(positive, weight, 0.0))
@@ -292,79 +179,19 @@ def _inflation(n: int) -> float:
 def lehmann_variance(
     auc: Any, shared_neg: Any, shared_pos: Any, n_pos: Any, n_neg: Any, tied: Any = 0.0
 ) -> Any:
-    """Variance of the AUC from its expectation and two probabilities of three items.
-
-    Parameters
-    ----------
-    auc : float or ndarray
-        Expected AUC.
-    shared_neg : float or ndarray
-        Mean of the product of the outcomes of two positives against one negative; without ties
-        the probability p1 that both win.
-    shared_pos : float or ndarray
-        The same for one positive against two negatives; p2.
-    n_pos : float or ndarray
-        Number of positives.
-    n_neg : float or ndarray
-        Number of negatives.
-    tied : float or ndarray, default=0
-        Probability that a positive and a negative tie.
-
-    Returns
-    -------
-    float or ndarray
-        ``(A (1 - A) - tied / 4 + (n_pos - 1) (p1 - A^2) + (n_neg - 1) (p2 - A^2))`` over
-        ``n_pos n_neg``.
-
-    Notes
-    -----
-    Agarwal et al. (2005), Equation 7, there without ties.
-    """
+    """Variance of the AUC from its expectation and two probabilities of three items."""
     single = auc * (1.0 - auc) - tied / 4.0
     pairs_neg = (n_pos - 1.0) * (shared_neg - auc**2)
     return (single + pairs_neg + (n_neg - 1.0) * (shared_pos - auc**2)) / (n_pos * n_neg)
 
 
 def hanley_mcneil_pairs(auc: Any) -> tuple[Any, Any]:
-    """Give p1 and p2 where the scores of both classes are exponential.
-
-    Parameters
-    ----------
-    auc : float or ndarray
-        Expected AUC.
-
-    Returns
-    -------
-    shared_neg : float or ndarray
-        ``A / (2 - A)``.
-    shared_pos : float or ndarray
-        ``2 A^2 / (1 + A)``.
-
-    Notes
-    -----
-    Hanley & McNeil (1982), *The meaning and use of the area under a receiver operating
-    characteristic (ROC) curve*, Radiology 143.
-    """
+    """Give p1 and p2 where the scores of both classes are exponential."""
     return auc / (2.0 - auc), 2.0 * auc**2 / (1.0 + auc)
 
 
 def binormal_pairs(auc: float, sd_ratio: float = 1.0) -> tuple[float, float]:
-    """Give p1 and p2 where the scores of both classes are normal.
-
-    Parameters
-    ----------
-    auc : float
-        Expected AUC, in (0, 1).
-    sd_ratio : float, default=1
-        Standard deviation of positives over that of negatives.
-
-    Returns
-    -------
-    shared_neg : float
-        That two positives exceed one negative.
-    shared_pos : float
-        That one positive exceeds two negatives.
-    """
+    """Give p1 and p2 where the scores of both classes are normal."""
     # Differences that share an item are jointly normal with the share of its variance.
     share = 1.0 / (1.0 + sd_ratio**2)
     return _both_below(ndtri(auc), share), _both_below(ndtri(auc), 1.0 - share)

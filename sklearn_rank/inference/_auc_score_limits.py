@@ -17,18 +17,7 @@ UNSEEN_SHARE = 0.25
 
 
 def unseen_effect(moments: AUCMoments) -> FloatArray:
-    """Variance that rare items add, over ``(AUC - A) A``.
-
-    Parameters
-    ----------
-    moments : AUCMoments
-        Of one sample or of many.
-
-    Returns
-    -------
-    ndarray
-        ``UNSEEN_SHARE`` over the number of items, or of groups, of the rarer class.
-    """
+    """Variance that rare items add, over ``(AUC - A) A``."""
     if moments.n_groups is not None:
         return np.asarray(UNSEEN_SHARE / moments.n_groups)
     return np.asarray(UNSEEN_SHARE / np.minimum(moments.n_pos, moments.n_neg))
@@ -39,26 +28,6 @@ def auc_score_limits(auc: Any, effect: Any, unseen: Any, z: Any) -> tuple[FloatA
 
     Above it the mirror image, with ``unseen (A - auc) (1 - A)``.
 
-    Parameters
-    ----------
-    auc : float or ndarray
-        AUCs, in [0, 1].
-    effect : float or ndarray
-        Variance of the AUC over ``A (1 - A)``, as it was seen.
-    unseen : float or ndarray
-        Variance that unseen items add, over ``(auc - A) A``; with 0 the limits are Wilson's.
-    z : float or ndarray
-        Quantiles of the normal distribution.
-
-    Returns
-    -------
-    low : ndarray
-        Lower limits; 0 only if ``auc`` is 0.
-    high : ndarray
-        Upper limits; 1 only if ``auc`` is 1.
-
-    Notes
-    -----
     Let a share q of the positives lie below all negatives, and the placements of the others have
     the mean B and the variance V. The placements of all then have the mean ``A = (1 - q) B`` and
     the variance ``(1 - q) V + (B - A) A``: a sample without any of the share shows B and V, and

@@ -12,27 +12,7 @@ __all__ = ["auc_parts", "both_below", "threshold_share"]
 
 
 def both_below(h: float, k: float, correlation: float) -> float:
-    """Probability that two standard normal variables are below two numbers.
-
-    Parameters
-    ----------
-    h : float
-        The one number.
-    k : float
-        The other.
-    correlation : float
-        Correlation of the variables, in (-1, 1).
-
-    Returns
-    -------
-    float
-        The probability.
-
-    Notes
-    -----
-    Owen (1956), *Tables for computing bivariate normal probabilities*, Annals of Mathematical
-    Statistics 27.
-    """
+    """Probability that two standard normal variables are below two numbers."""
     if h == 0.0 and k == 0.0:
         return float(0.25 + np.arcsin(correlation) / (2.0 * np.pi))
     root = float(np.sqrt((1.0 - correlation) * (1.0 + correlation)))
@@ -48,22 +28,9 @@ def both_below(h: float, k: float, correlation: float) -> float:
 def auc_parts(aucs: FloatArray, correlation: float, *, pairs: str = "delong") -> FloatArray:
     """Find how AUCs of scorers on the same items vary with the items that their pairs share.
 
-    Parameters
-    ----------
-    aucs : ndarray of shape (n_scorers,)
-        Expected AUCs, in (0, 1).
-    correlation : float
-        Correlation of the scores of two scorers within either class, in (-1, 1).
-    pairs : {"delong", "hanley-mcneil"}, default="delong"
-        Scores whose variances these are: normal or exponential. The correlations of the AUCs are
-        those of normal scores.
-
-    Returns
-    -------
-    ndarray of shape (3, n_scorers, n_scorers)
-        Covariance of the outcomes of two pairs of a positive and a negative that share both, the
-        positive, the negative: the covariance of the AUCs is ``(both + (n_neg - 1) positive +
-        (n_pos - 1) negative) / (n_pos n_neg)``.
+    Covariance of the outcomes of two pairs of a positive and a negative that share both, the
+    positive, the negative: the covariance of the AUCs is ``(both + (n_neg - 1) positive + (n_pos -
+    1) negative) / (n_pos n_neg)``. Shape (3, n_scorers, n_scorers).
     """
     h = ndtri(aucs)
     parts = np.empty((3, len(aucs), len(aucs)))
@@ -92,23 +59,7 @@ def auc_parts(aucs: FloatArray, correlation: float, *, pairs: str = "delong") ->
 
 
 def threshold_share(precision: float, tau: float, positive_fraction: float) -> float:
-    """Find the share of positives at the threshold of the top, where scores are normal.
-
-    Parameters
-    ----------
-    precision : float
-        Share of positives in the top, in (0, 1).
-    tau : float
-        Share of the items that make the top, in (0, 1).
-    positive_fraction : float
-        Share of the positives, in (0, 1), of which fewer than all are in the top.
-
-    Returns
-    -------
-    float
-        Probability that an item at the threshold is positive, the scores of both classes being
-        normal with the same variance.
-    """
+    """Find the share of positives at the threshold of the top, where scores are normal."""
     # How far the threshold is above the mean of each class.
     of_pos = -ndtri(precision * tau / positive_fraction)
     of_neg = -ndtri((1.0 - precision) * tau / (1.0 - positive_fraction))

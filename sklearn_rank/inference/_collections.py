@@ -15,26 +15,7 @@ __all__ = ["list_of_chunks", "refuse_collections"]
 def list_of_chunks(
     measure: Measure, y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any = None
 ) -> ListOfChunks:
-    """Count the rows of collections, chunk by chunk.
-
-    Parameters
-    ----------
-    measure : Measure
-        What reads the labels, of two classes.
-    y_true : array-like or dask collection of shape (n_samples,)
-        Labels.
-    y_score : array-like or dask collection of shape (n_samples,)
-        Scores.
-    pos_label : int, float, bool or str
-        The positive class.
-    sample_weight : array-like or dask collection of shape (n_samples,), default=None
-        How many times each item was seen.
-
-    Returns
-    -------
-    ListOfChunks
-        Each pair of a score and a class of a chunk once, with its count.
-    """
+    """Count the rows of collections, chunk by chunk."""
     shape: tuple[int, ...] = getattr(y_true, "shape", (0,))
     if len(shape) > 1 and shape[1] != 1:
         raise ValueError(
@@ -53,15 +34,7 @@ def list_of_chunks(
 
 
 def refuse_collections(reason: str, **arguments: Any) -> None:
-    """Refuse dask collections where all rows are needed at once.
-
-    Parameters
-    ----------
-    reason : str
-        What needs them, as a clause.
-    **arguments : object
-        Arguments by name: arrays, or pairs or mappings of arrays.
-    """
+    """Refuse dask collections where all rows are needed at once."""
     for name, value in arguments.items():
         if is_collection(value):
             raise TypeError(

@@ -30,44 +30,17 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Question:
-    """The question about each contrast: alternative, margin and level, checked.
+    """The question about each contrast: alternative, margin and level, checked."""
 
-    Parameters
-    ----------
-    alternative : {"two-sided", "less", "greater", "non-inferior", "equivalent"}
-        What is to be shown.
-    margin : float or None
-        Largest difference that does not matter; None is none.
-    level : float
-        Probability with which limits hold, in (0, 1).
-    """
-
-    alternative: str
-    margin: float | None
-    level: float
+    alternative: str  # What is to be shown
+    margin: float | None  # Largest difference that does not matter; None is none
+    level: float  # Probability with which limits hold, in (0, 1)
 
     @classmethod
     def of(
         cls, measure: Measure, alternative: str | None, margin: float | None, level: float
     ) -> Question:
-        """Check what is asked.
-
-        Parameters
-        ----------
-        measure : Measure
-            The measure.
-        alternative : str or None
-            What is to be shown; None is "two-sided", or "non-inferior" with a margin.
-        margin : float or None
-            Largest difference that does not matter.
-        level : float
-            Probability with which limits hold, in (0, 1).
-
-        Returns
-        -------
-        Question
-            The question.
-        """
+        """Check what is asked."""
         if alternative is None:
             alternative = "two-sided" if margin is None else "non-inferior"
         check_choice("alternative", alternative, ALTERNATIVES)
@@ -98,22 +71,7 @@ class Question:
     def contrasts(
         self, names: tuple[str, ...], baseline: str | None, contrasts: Any = None
     ) -> Contrasts:
-        """Find the contrasts with a baseline, those that are given, or all pairs.
-
-        Parameters
-        ----------
-        names : tuple of str
-            Names of the rankers.
-        baseline : str or None
-            The one that each other one is compared with.
-        contrasts : mapping, list or None, default=None
-            In place of ``baseline``, as :func:`read_contrasts` takes them.
-
-        Returns
-        -------
-        Contrasts
-            Their names and coefficients.
-        """
+        """Find the contrasts with a baseline, those that are given, or all pairs."""
         if baseline is not None:
             if contrasts is not None:
                 raise ValueError("baseline and contrasts are both given: pass one of them.")
@@ -132,18 +90,7 @@ class Question:
         return read_contrasts(names, contrasts)
 
     def hypothesis(self, measure: Measure) -> str:
-        """Describe the null hypothesis.
-
-        Parameters
-        ----------
-        measure : Measure
-            The measure.
-
-        Returns
-        -------
-        str
-            The hypothesis.
-        """
+        """Describe the null hypothesis."""
         if self.alternative == "non-inferior":
             return f"{measure.name} worse by {self.margin:g} or more"
         if self.alternative == "equivalent":
@@ -160,30 +107,7 @@ def joint_comparison(
     measure: Measure,
     target: str,
 ) -> Comparison:
-    """Test all contrasts simultaneously by the distribution of the largest statistic.
-
-    Parameters
-    ----------
-    joint : JointEstimate
-        The statistics and their covariance.
-    names : tuple of str
-        Names of the rankers.
-    contrasts : Contrasts
-        The contrasts.
-    question : Question
-        What is asked of each.
-    rng : numpy.random.Generator
-        Source of the draws.
-    measure : Measure
-        The measure.
-    target : str
-        What was measured, and on what.
-
-    Returns
-    -------
-    Comparison
-        Differences with limits and p-values that hold together.
-    """
+    """Test all contrasts simultaneously by the distribution of the largest statistic."""
     matrix = contrasts.matrix
     differences = matrix @ joint.estimates
     covariance, certain = _covariance(joint, matrix, differences)

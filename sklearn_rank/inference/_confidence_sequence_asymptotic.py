@@ -27,17 +27,7 @@ DIFFERENCE = np.array([1.0, -1.0])
 
 
 class _Asymptotic(ABC):
-    """Level of the fixed interval, by the number of items so far.
-
-    Parameters
-    ----------
-    options : Options
-        What is asked.
-    range : tuple of (float, float)
-        Least and largest value of the target.
-    target : str
-        What the limits are for.
-    """
+    """Level of the fixed interval, by the number of items so far."""
 
     method = "asymptotic"
 
@@ -48,13 +38,7 @@ class _Asymptotic(ABC):
         self.n = self.n_first = 0.0
 
     def count(self, n_added: float) -> None:
-        """Count items.
-
-        Parameters
-        ----------
-        n_added : float
-            How many there are in this update.
-        """
+        """Count items."""
         self.n_first = self.n_first or n_added
         self.n += n_added
 
@@ -74,30 +58,11 @@ class _Asymptotic(ABC):
 
     @abstractmethod
     def fixed(self, level: float) -> tuple[float, float, float]:
-        """Find estimate and limits of the interval for one look.
-
-        Parameters
-        ----------
-        level : float
-            Its level.
-
-        Returns
-        -------
-        tuple of (float, float, float)
-            Estimate, lower and upper limit.
-        """
+        """Find estimate and limits of the interval for one look."""
 
 
 class QueryMeanByVariance(_Asymptotic):
-    """Mean over queries, by their variance.
-
-    Parameters
-    ----------
-    options : Options
-        What is asked.
-    is_difference : bool
-        Whether values are differences from a baseline.
-    """
+    """Mean over queries, by their variance."""
 
     def __init__(self, options: Options, is_difference: bool) -> None:
         super().__init__(
@@ -129,13 +94,7 @@ class QueryMeanByVariance(_Asymptotic):
 
 
 class ListMeasure(_Asymptotic):
-    """A measure of all rows as one list.
-
-    Parameters
-    ----------
-    options : Options
-        What is asked, of a measure whose intervals for one look exist.
-    """
+    """A measure of all rows as one list."""
 
     def __init__(self, options: Options) -> None:
         measure = options.measure
@@ -164,13 +123,7 @@ class ListMeasure(_Asymptotic):
 
 
 class ListDifference(_Asymptotic):
-    """Difference of a measure of one list between two rankers of the same rows.
-
-    Parameters
-    ----------
-    options : Options
-        What is asked, of a measure of which the influence of single items is known.
-    """
+    """Difference of a measure of one list between two rankers of the same rows."""
 
     def __init__(self, options: Options) -> None:
         measure = options.measure

@@ -24,17 +24,7 @@ CHUNK = 2**15
 
 
 class Wagers:
-    """Sizes of the bets: gains of a value of 1 over one of 0, and fractions of the capital.
-
-    Parameters
-    ----------
-    n_best : float
-        Number of values at which the interval is to be narrowest, positive.
-    alpha : float
-        Probability of error, in (0, 1).
-    deviation : float, default=0.25
-        Standard deviation of the values for which it is to be so, positive.
-    """
+    """Sizes of the bets: gains of a value of 1 over one of 0, and fractions of the capital."""
 
     def __init__(self, n_best: float, alpha: float, deviation: float = TYPICAL_DEVIATION) -> None:
         middle = (2.0 * log(2.0 / alpha) / n_best) ** 0.5 / deviation
@@ -46,22 +36,7 @@ class Wagers:
 
 
 class Bets:
-    """Capital of bets on values in [0, 1], as a function of the mean that they are against.
-
-    Parameters
-    ----------
-    wagers : Wagers
-        How much is bet.
-
-    Attributes
-    ----------
-    up, down : ndarray of shape (n_wagers,)
-        Logarithm of the product over the values v of ``1 + gain v``, and of ``1 + gain (1 - v)``.
-    count : float
-        Number of values.
-    total : float
-        Their sum.
-    """
+    """Capital of bets on values in [0, 1], as a function of the mean that they are against."""
 
     def __init__(self, wagers: Wagers) -> None:
         self.wagers = wagers
@@ -70,13 +45,7 @@ class Bets:
         self.count = self.total = 0.0
 
     def add_values(self, values: FloatArray) -> None:
-        """Bet on values.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n,)
-            The values; what rounding takes out of [0, 1] is put back.
-        """
+        """Bet on values."""
         values = np.clip(values, 0.0, 1.0)
         gains = self.wagers.gains[:, np.newaxis]
         for start in range(0, len(values), CHUNK):
@@ -87,15 +56,7 @@ class Bets:
         self.total += float(values.sum())
 
     def add_coins(self, ones: float, count: float) -> None:
-        """Bet on values of 0 and 1.
-
-        Parameters
-        ----------
-        ones : float
-            How many are 1.
-        count : float
-            How many there are.
-        """
+        """Bet on values of 0 and 1."""
         self.add_growth(
             ones * np.log1p(self.wagers.gains),
             (count - ones) * np.log1p(self.wagers.gains),
@@ -104,17 +65,7 @@ class Bets:
         )
 
     def add_growth(self, up: FloatArray, down: FloatArray, total: float, count: float) -> None:
-        """Add what bets on some values have become.
-
-        Parameters
-        ----------
-        up, down : ndarray of shape (n_wagers,)
-            Logarithms of the products.
-        total : float
-            Sum of the values.
-        count : float
-            Their number.
-        """
+        """Add what bets on some values have become."""
         self.up, self.down = self.up + up, self.down + down
         self.total += total
         self.count += count
@@ -125,18 +76,7 @@ class Bets:
         return self.total / self.count
 
     def limits(self, alpha: float) -> tuple[float, float]:
-        """Find the least and the largest mean against which the capital is below ``1 / alpha``.
-
-        Parameters
-        ----------
-        alpha : float
-            Probability of error, in (0, 1).
-
-        Returns
-        -------
-        low, high : float
-            The limits, to rounding; 0 and 1 without values.
-        """
+        """Find the least and the largest mean against which the capital is below ``1 / alpha``."""
         low, high = mean_limits(
             self.wagers,
             self.up[np.newaxis],
@@ -156,26 +96,7 @@ def mean_limits(
 ) -> tuple[FloatArray, FloatArray]:
     """Find the means against which bets on several samples have not won ``1 / alpha``.
 
-    Parameters
-    ----------
-    wagers : Wagers
-        How much is bet.
-    up, down : ndarray of shape (n_samples, n_wagers)
-        Logarithms of the products of each sample.
-    count : ndarray of shape (n_samples,)
-        Number of values of each.
-    alpha : float
-        Probability of error, in (0, 1).
-
-    Returns
-    -------
-    low, high : ndarray of shape (n_samples,)
-        The limits, to rounding.
-
-    Notes
-    -----
-    The logarithm of the capital is convex in the mean: Newton's steps from an end of [0, 1], or
-    from 0 and 1 where nothing is won there, stay outside of the limit that they come near to.
+    The limits, to rounding. Shape (n_samples,).
     """
     most = -log(alpha)
     up, down, count = np.concatenate([up, up]), np.concatenate([down, down]), np.tile(count, 2)
@@ -194,26 +115,7 @@ def mean_limits(
 def log_capital(
     wagers: Wagers, up: FloatArray, down: FloatArray, count: FloatArray, mean: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Logarithm of the capital that bets against a mean have become from 1, and its slope.
-
-    Parameters
-    ----------
-    wagers : Wagers
-        How much is bet.
-    up, down : ndarray of shape (n_samples, n_wagers)
-        Logarithms of the products of each sample.
-    count : ndarray of shape (n_samples,)
-        Number of values of each.
-    mean : ndarray of shape (n_samples,)
-        The mean that is bet against.
-
-    Returns
-    -------
-    won : ndarray of shape (n_samples,)
-        The logarithm.
-    slope : ndarray of shape (n_samples,)
-        Its derivative by the mean.
-    """
+    """Logarithm of the capital that bets against a mean have become from 1, and its slope."""
     mean, count, gains = mean[:, np.newaxis], count[:, np.newaxis], wagers.gains
     large, small = gains * mean, gains * (1.0 - mean)
     won = np.concatenate(

@@ -16,22 +16,8 @@ WIDEST = 2.0 * float(ndtr(7.0)) - 1.0
 def level_at_all_times(level: float, n: float, n_best: float) -> float:
     """Level of the fixed interval that is as wide as the confidence sequence.
 
-    With ``x = x_best n / n_best`` it reaches
-    ``z = sqrt((1 + 1/x) (ln(1 + x) + 2 ln(1 / (1 - level))))`` standard errors.
-
-    Parameters
-    ----------
-    level : float
-        Nominal probability that all limits hold, in (0, 1).
-    n : float
-        Number of items so far, positive.
-    n_best : float
-        Number at which the limits are nearest, positive.
-
-    Returns
-    -------
-    float
-        The probability of a normal variable within z, at most ``WIDEST``.
+    With ``x = x_best n / n_best`` it reaches ``z = sqrt((1 + 1/x) (ln(1 + x) + 2 ln(1 / (1 -
+    level))))`` standard errors.
     """
     alpha = 1.0 - level
     # Where z is least: ln((1 + x) / alpha^2) = x.

@@ -21,29 +21,6 @@ def pair_growth(
 
     A pairing gives each item of the smaller class another item of the larger one. A pair is worth
     1 where the positive has the higher score, 1/2 where they are tied, and else 0.
-
-    Parameters
-    ----------
-    n_pos, n_neg : ndarray of shape (n_blocks,)
-        Positives and negatives of each block of tied items, ascending.
-    gains : ndarray of shape (n_wagers,)
-        Gain of a pair that is worth 1.
-
-    Returns
-    -------
-    up : ndarray of shape (n_wagers,)
-        Logarithm of the mean over pairings of the product over pairs h of ``1 + gain h``.
-    down : ndarray of shape (n_wagers,)
-        That of ``1 + gain (1 - h)``.
-    total : float
-        Mean over pairings of the sum of h.
-    n_pairs : int
-        Number of pairs of a pairing: that of the items of the smaller class.
-
-    Notes
-    -----
-    More than 1000 pairs are dealt at random, from a fixed seed, to parts of at most as many, whose
-    products are multiplied. O(1000 k) time for k pairs.
     """
     up, down = np.zeros(len(gains)), np.zeros(len(gains))
     total, n_pairs = 0.0, 0

@@ -36,21 +36,11 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Options:
-    """Options of all streams.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    level : float
-        Probability that the limits hold at all looks, in (0, 1).
-    best_after : float
-        After how many updates like the first the limits are to be nearest.
-    """
+    """Options of all streams."""
 
     measure: Measure
-    level: float
-    best_after: float
+    level: float  # Probability that the limits hold at all looks, in (0, 1)
+    best_after: float  # After how many updates like the first the limits are to be nearest
 
     @property
     def alpha(self) -> float:
@@ -60,41 +50,16 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Rows of one update.
+    """Rows of one update."""
 
-    Parameters
-    ----------
-    ranker : Accumulator
-        The rows with the scores of the ranker; some row counts.
-    baseline : Accumulator or None
-        The same rows with the scores of the baseline.
-    rows : tuple of ndarray or None
-        Of one list with a baseline: which rows are positive, and both scores.
-    values : ndarray of shape (n_queries,)
-        Of queries: their values; none of one list.
-    """
-
-    ranker: Accumulator
-    baseline: Accumulator | None
+    ranker: Accumulator  # The rows with the scores of the ranker; some row counts
+    baseline: Accumulator | None  # The same rows with the scores of the baseline
     rows: tuple[BoolArray, FloatArray, FloatArray] | None
-    values: FloatArray
+    values: FloatArray  # (n_queries,): Of queries: their values; none of one list
 
 
 def query_values(ranker: Accumulator, baseline: Accumulator | None) -> FloatArray:
-    """Values of the queries that have one, less those of a baseline.
-
-    Parameters
-    ----------
-    ranker : Accumulator
-        Queries with the scores of the ranker.
-    baseline : Accumulator or None
-        The same with those of the baseline.
-
-    Returns
-    -------
-    ndarray of shape (n_queries,)
-        The values; none where the rows are one list.
-    """
+    """Values of the queries that have one, less those of a baseline. Shape (n_queries,)."""
     values = _values_of(ranker)
     if baseline is None:
         return values[~np.isnan(values)]
@@ -130,71 +95,27 @@ def _values_of(accumulator: Accumulator) -> FloatArray:
 
 
 class Stream(Protocol):
-    """State of a confidence sequence.
+    """State of a confidence sequence."""
 
-    Attributes
-    ----------
-    method : str
-        How the limits are made.
-    target : str
-        What they are for.
-    n : float
-        Number of items or queries so far.
-    """
-
-    method: str
-    target: str
-    n: float
+    method: str  # How the limits are made
+    target: str  # What they are for
+    n: float  # Number of items or queries so far
 
     def add(self, batch: Batch, so_far: Accumulator) -> None:
-        """Take the rows of an update.
-
-        Parameters
-        ----------
-        batch : Batch
-            The rows.
-        so_far : Accumulator
-            All rows so far, these included.
-        """
+        """Take the rows of an update."""
 
     def limits(self) -> tuple[float, float, float]:
         """Find estimate and limits; without an estimate NaN and the ends of the range."""
 
 
 def query_range(measure: Measure, is_difference: bool) -> tuple[float, float]:
-    """Least and largest value of a query.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    is_difference : bool
-        Whether values are differences from a baseline.
-
-    Returns
-    -------
-    tuple of (float, float)
-        The range.
-    """
+    """Least and largest value of a query."""
     low, high = measure.counted_range
     return (low - high, high - low) if is_difference else (low, high)
 
 
 def query_target(measure: Measure, is_difference: bool) -> str:
-    """Describe the target of limits for a mean over queries.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    is_difference : bool
-        Whether values are differences from a baseline.
-
-    Returns
-    -------
-    str
-        The target.
-    """
+    """Describe the target of limits for a mean over queries."""
     what = "mean difference of" if is_difference else "mean"
     return f"{what} {measure.name} over queries"
 
@@ -210,18 +131,7 @@ class _Betted:
         self.bets: Bets | None = None
 
     def ready(self, n_first: float) -> Bets | None:
-        """Return the bets, placed once there is something to bet on.
-
-        Parameters
-        ----------
-        n_first : float
-            Number of values of this update.
-
-        Returns
-        -------
-        Bets or None
-            The bets; None before the first value.
-        """
+        """Return the bets, placed once there is something to bet on."""
         if self.bets is None and n_first > 0:
             options = self.options
             self.bets = Bets(Wagers(options.best_after * n_first, options.alpha))
@@ -235,15 +145,7 @@ class _Betted:
 
 
 class QueryMean(_Betted):
-    """Mean over queries of a measure of known range, or of its difference.
-
-    Parameters
-    ----------
-    options : Options
-        What is asked.
-    is_difference : bool
-        Whether values are differences from a baseline.
-    """
+    """Mean over queries of a measure of known range, or of its difference."""
 
     def __init__(self, options: Options, is_difference: bool) -> None:
         super().__init__(options)
@@ -267,13 +169,7 @@ class QueryMean(_Betted):
 
 
 class PairedAUC(_Betted):
-    """AUC of pairs of items of one update, or the Gini coefficient.
-
-    Parameters
-    ----------
-    options : Options
-        What is asked.
-    """
+    """AUC of pairs of items of one update, or the Gini coefficient."""
 
     def __init__(self, options: Options) -> None:
         super().__init__(options)
@@ -299,15 +195,7 @@ class PairedAUC(_Betted):
 
 
 class AlertPrecision(_Betted):
-    """Share of positives among the items of a score of at least a fixed threshold.
-
-    Parameters
-    ----------
-    options : Options
-        What is asked.
-    threshold : float
-        The threshold.
-    """
+    """Share of positives among the items of a score of at least a fixed threshold."""
 
     def __init__(self, options: Options, threshold: float) -> None:
         super().__init__(options)
@@ -326,15 +214,7 @@ class AlertPrecision(_Betted):
 
 
 class TopPrecision:
-    """Precision in the top of the population, whose threshold the rows so far tell.
-
-    Parameters
-    ----------
-    options : Options
-        What is asked, of the precision at the top.
-    tau : float
-        Share of the items that make the top.
-    """
+    """Precision in the top of the population, whose threshold the rows so far tell."""
 
     method = "betting"
 

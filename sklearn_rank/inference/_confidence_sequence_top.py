@@ -18,26 +18,7 @@ CHUNK = 2**12
 def top_limits_at_all_times(
     n_pos: FloatArray, size: FloatArray, tau: float, n_best: float, alpha: float
 ) -> tuple[float, float]:
-    """Limits from every number of items that may lie above the threshold of the population.
-
-    Parameters
-    ----------
-    n_pos : ndarray of shape (n_blocks,)
-        Positives of each block of tied items, from the top.
-    size : ndarray of shape (n_blocks,)
-        Items of each.
-    tau : float
-        Share of the items that make the top, in (0, 1).
-    n_best : float
-        Number of items at which the interval is to be narrowest.
-    alpha : float
-        Probability of error, in (0, 1).
-
-    Returns
-    -------
-    low, high : float
-        The limits.
-    """
+    """Limits from every number of items that may lie above the threshold of the population."""
     n = int(size.sum())
     of_threshold = alpha * THRESHOLD_SHARE
     first, last = _counts_above(n, tau, n_best, of_threshold)

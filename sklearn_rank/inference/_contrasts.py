@@ -15,32 +15,13 @@ __all__ = ["Contrasts", "read_contrasts"]
 
 @dataclass(frozen=True, eq=False)
 class Contrasts:
-    """Contrasts between scorers.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Names of the contrasts.
-    matrix : ndarray of shape (n_contrasts, n_scorers)
-        Their coefficients, which sum to 0.
-    """
+    """Contrasts between scorers."""
 
     names: tuple[str, ...]
-    matrix: FloatArray
+    matrix: FloatArray  # (n_contrasts, n_scorers): Their coefficients, which sum to 0
 
     def pairs(self, scorers: tuple[str, ...]) -> list[tuple[str, str]] | None:
-        """Find the two scorers of each contrast.
-
-        Parameters
-        ----------
-        scorers : tuple of str
-            Names of the scorers.
-
-        Returns
-        -------
-        list of (str, str) or None
-            The first less the second; None if one is no difference of two.
-        """
+        """Find the two scorers of each contrast."""
         plain = np.count_nonzero(self.matrix, axis=1) == 2
         plain &= np.abs(self.matrix).max(axis=1) == 1.0
         if not plain.all():
@@ -50,22 +31,7 @@ class Contrasts:
 
 
 def read_contrasts(names: tuple[str, ...], contrasts: Any) -> Contrasts:
-    """Find the coefficients of each contrast.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Names of the scorers.
-    contrasts : str, mapping, sequence or None
-        None is all pairs; the name of a scorer compares every other one with it; a mapping gives
-        the coefficients of each contrast by name; a sequence holds pairs of names, or
-        coefficients without a name.
-
-    Returns
-    -------
-    Contrasts
-        Their names and coefficients.
-    """
+    """Find the coefficients of each contrast. Their names and coefficients."""
     if contrasts is None:
         return _of_pairs(names, *np.triu_indices(len(names), 1))
     if isinstance(contrasts, str):

@@ -17,59 +17,25 @@ __all__ = ["CorrelationInfluence", "of_spearman", "of_tau_ap", "of_tau_b", "of_t
 
 @dataclass(frozen=True, eq=False)
 class CorrelationInfluence:
-    """First-order influence of each item on a correlation.
+    """First-order influence of each item on a correlation."""
 
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Influence, of mean 0; the correlation varies as their mean.
-    ends : tuple of (float, float)
-        Influence of an item that speaks against the others as far as one can, and for them.
-    """
-
-    values: FloatArray
+    values: FloatArray  # (n,): Influence, of mean 0; the correlation varies as their mean
     ends: tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
 class _Pairs:
-    """Items in the order of their scores, from the top, and what is around each.
+    """Items in the order of their scores, from the top, and what is around each."""
 
-    Parameters
-    ----------
-    blocks : TiedBlocks
-        Blocks of tied scores.
-    level : ndarray of shape (n,)
-        Number of distinct relevances above that of each item.
-    weights : ndarray of shape (4, n)
-        Items above the block of each that have a higher relevance, and an equal one; items of its
-        block likewise.
-    above : ndarray of shape (n,)
-        Items above the block.
-    size : ndarray of shape (n,)
-        Items of the block.
-    """
-
-    blocks: TiedBlocks
-    level: IntArray
+    blocks: TiedBlocks  # Blocks of tied scores
+    level: IntArray  # (n,): Number of distinct relevances above that of each item
     weights: FloatArray
-    above: FloatArray
-    size: FloatArray
+    above: FloatArray  # (n,): Items above the block
+    size: FloatArray  # (n,): Items of the block
 
     @classmethod
     def of(cls, data: ScoredLists) -> _Pairs:
-        """Count.
-
-        Parameters
-        ----------
-        data : ScoredLists
-            One list without weights.
-
-        Returns
-        -------
-        _Pairs
-            The counts.
-        """
+        """Count."""
         blocks, by_grade = tied_blocks(data.score), tied_blocks(data.grade)
         level = np.empty(len(data.score), dtype=np.int64)
         level[by_grade.order] = np.repeat(np.arange(len(by_grade.starts)), by_grade.lengths())
@@ -103,18 +69,7 @@ class _Pairs:
         return np.bincount(self.level).astype(np.float64)[self.level]
 
     def to_rows(self, values: FloatArray) -> FloatArray:
-        """Put values in the order of the rows.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n,)
-            Values from the top.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The values, by row.
-        """
+        """Put values in the order of the rows. Shape (n,)."""
         rows = np.empty(self.n)
         rows[self.blocks.order] = values
         return rows
@@ -130,18 +85,7 @@ def _weights_around(level: IntArray, weight: FloatArray, starts: IntArray) -> Fl
 
 
 def of_tau_x(data: ScoredLists) -> CorrelationInfluence:
-    """Find the influence of the items on tau-x.
-
-    Parameters
-    ----------
-    data : ScoredLists
-        One list without weights.
-
-    Returns
-    -------
-    CorrelationInfluence
-        Twice what the pairs of an item agree beyond the mean.
-    """
+    """Find the influence of the items on tau-x."""
     pairs = _Pairs.of(data)
     agreement = (pairs.agreement() + pairs.weights[3] - 1.0) / (pairs.n - 1.0)
     mean = float(agreement.mean())
@@ -151,18 +95,7 @@ def of_tau_x(data: ScoredLists) -> CorrelationInfluence:
 
 
 def of_tau_b(data: ScoredLists) -> CorrelationInfluence:
-    """Find the influence of the items on tau-b.
-
-    Parameters
-    ----------
-    data : ScoredLists
-        One list without weights.
-
-    Returns
-    -------
-    CorrelationInfluence
-        That of the agreement of the pairs, and of the pairs that either order ties.
-    """
+    """Find the influence of the items on tau-b."""
     pairs = _Pairs.of(data)
     others = pairs.n - 1.0
     agreement = pairs.agreement() / others
@@ -191,16 +124,6 @@ def of_spearman(data: ScoredLists) -> CorrelationInfluence:
     With u and v the middle ranks by score and by relevance as shares of the list, less one half,
     an item has ``12 (u v + p + q)`` less the mean: p is the mean of v over the items that it is
     below by score, q that of u over those that it is below by relevance, ties counted half.
-
-    Parameters
-    ----------
-    data : ScoredLists
-        One list without weights.
-
-    Returns
-    -------
-    CorrelationInfluence
-        The influence.
     """
     n = len(data.score)
     blocks = [tied_blocks(values) for values in (data.score, data.grade)]
@@ -222,19 +145,7 @@ def of_spearman(data: ScoredLists) -> CorrelationInfluence:
 
 
 def of_tau_ap(data: ScoredLists) -> CorrelationInfluence:
-    """Find the influence of the items on tau-AP.
-
-    Parameters
-    ----------
-    data : ScoredLists
-        One list without weights.
-
-    Returns
-    -------
-    CorrelationInfluence
-        What the share of the items above an item that belong there is beyond the mean, and what
-        the item adds to the shares of those below it.
-    """
+    """Find the influence of the items on tau-AP."""
     pairs = _Pairs.of(data)
     above, size = pairs.above, pairs.size
     right = pairs.weights[0] + pairs.weights[1] / 2.0

@@ -38,40 +38,12 @@ _INFLUENCE: dict[type[Measure], Callable[[ScoredLists], CorrelationInfluence]] =
 
 
 def is_correlation(measure: Measure) -> bool:
-    """Return whether a measure is a correlation with an influence function.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-
-    Returns
-    -------
-    bool
-        Whether it is.
-    """
+    """Return whether a measure is a correlation with an influence function."""
     return type(measure) in _INFLUENCE
 
 
 def correlation_interval(measure: Measure, sample: OneList, level: float) -> Interval:
-    """Interval for the correlation in the population that the items were drawn from.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    sample : OneList
-        The list.
-    level : float
-        Nominal probability, in (0, 1).
-
-    Returns
-    -------
-    Interval
-        The interval: Wilson's for the place of the correlation between -1 and 1, or exact limits
-        where they are farther out, half an item that agrees with all others and half one that
-        agrees with none added.
-    """
+    """Interval for the correlation in the population that the items were drawn from."""
     sample = sample.repeated()
     data = sample.data
     n = len(data.score)

@@ -30,18 +30,7 @@ __all__ = ["drawn_interval", "exact_limits", "is_sum_of_draws", "success_interva
 
 
 def is_sum_of_draws(measure: Measure) -> bool:
-    """Say whether a measure is a sum over places of what the item there gains by its own label.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-
-    Returns
-    -------
-    bool
-        Whether it is, by the definition and no other system's convention.
-    """
+    """Say whether a measure is a sum over places of what the item there gains by its own label."""
     if getattr(measure, "convention", None) is not None or isinstance(measure, NDCGMeasure):
         return False
     sums = DCGMeasure | PositionalMeasure | PrecisionAtKMeasure | RankBiasedPrecisionMeasure
@@ -50,24 +39,12 @@ def is_sum_of_draws(measure: Measure) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Draws:
-    """A mean of independent draws from [0, 1].
+    """A mean of independent draws from [0, 1]."""
 
-    Parameters
-    ----------
-    mean : float
-        The mean, some draws counting more than others.
-    largest : float
-        Largest weight of a draw; the weights sum to 1.
-    unit : float
-        What the measure is where all draws are 1.
-    of_whole_places : bool
-        Whether no block of ties is cut, so that each place is one item.
-    """
-
-    mean: float
-    largest: float
-    unit: float
-    of_whole_places: bool
+    mean: float  # The mean, some draws counting more than others
+    largest: float  # Largest weight of a draw; the weights sum to 1
+    unit: float  # What the measure is where all draws are 1
+    of_whole_places: bool  # Whether no block of ties is cut, so that each place is one item
 
 
 def drawn_interval(
@@ -75,25 +52,6 @@ def drawn_interval(
 ) -> Interval:
     """Interval for the expectation of a sum over the places of one list, given its scores.
 
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    sample : OneList
-        The list.
-    level : float
-        Nominal probability, in (0, 1).
-    method : {"wilson", "exact"}, default="wilson"
-        Wilson's limits, or exact ones with mid-p values where they are farther out; or those of
-        Clopper and Pearson.
-
-    Returns
-    -------
-    Interval
-        The interval.
-
-    Notes
-    -----
     A mean of draws of weights w from [0, 1] has limits as if it were that of ``1 / max(w)`` draws
     of 0 and 1 that are alike, which is k for precision: draws that differ, count less or are
     between 0 and 1 spread less.
@@ -114,25 +72,9 @@ def drawn_interval(
 def success_interval(measure: SuccessMeasure, sample: OneList, level: float) -> Interval:
     """Interval for the chance of a positive among the first items of one list, given its scores.
 
-    Parameters
-    ----------
-    measure : SuccessMeasure
-        The measure.
-    sample : OneList
-        The list.
-    level : float
-        Nominal probability, in (0, 1).
-
-    Returns
-    -------
-    Interval
-        The interval.
-
-    Notes
-    -----
-    The lower limit follows from that for the expected precision p of the first k, since
-    ``1 - (1 - p)**k`` is the least chance of a positive; where ties are cut by the k-th place p
-    itself is taken. The upper one is that of a single draw: 1, unless there was no positive.
+    The lower limit follows from that for the expected precision p of the first k, since ``1 - (1 -
+    p)**k`` is the least chance of a positive; where ties are cut by the k-th place p itself is
+    taken. The upper one is that of a single draw: 1, unless there was no positive.
     """
     first = PrecisionAtKMeasure(k=measure.k, rel=measure.rel)
     draws = _draws_of(first, sample)
@@ -152,24 +94,7 @@ def success_interval(measure: SuccessMeasure, sample: OneList, level: float) -> 
 
 
 def exact_limits(estimate: float, draws: float, level: float) -> Limits:
-    """Return the limits of Clopper and Pearson, for numbers of draws that need not be whole.
-
-    Parameters
-    ----------
-    estimate : float
-        Share of hits, in [0, 1].
-    draws : float
-        Number of draws, positive.
-    level : float
-        Probability, in (0, 1).
-
-    Returns
-    -------
-    low : float
-        Lower limit, 0 if there is no hit.
-    high : float
-        Upper limit, 1 if all are hits.
-    """
+    """Return the limits of Clopper and Pearson, for numbers of draws that need not be whole."""
     tail = (1.0 - level) / 2.0
     hits, misses = draws * estimate, draws * (1.0 - estimate)
     low = 0.0 if hits <= 0.0 else float(betaincinv(hits, misses + 1.0, tail))

@@ -20,33 +20,7 @@ Limits = tuple[float, float]
 
 
 def safe_limits(estimate: float, n_effective: float, level: float, degrees: float = inf) -> Limits:
-    """Return Wilson's limits, or the exact ones on a side where these are farther out.
-
-    Parameters
-    ----------
-    estimate : float
-        Estimate, in [0, 1].
-    n_effective : float
-        Number of independent draws of 0 and 1 whose mean has the same variance, at least 0.
-    level : float
-        Nominal probability, in (0, 1).
-    degrees : float, default=inf
-        Degrees of freedom of the variance: with few of them it is worth fewer draws.
-
-    Returns
-    -------
-    low : float
-        Lower limit, at most the estimate; 0 only if that is 0.
-    high : float
-        Upper limit, at least the estimate; 1 only if that is 1.
-
-    Notes
-    -----
-    Wilson's limit on the side of the nearer end is too close if the estimate is some draws away
-    from it: of 5 draws with 4 hits it is .964, and a probability of .97 is covered in .87. The
-    exact limit is .990. Near enough to an end, and for many draws, Wilson's is the wider or they
-    agree, so that there is no place where the one is taken for the other.
-    """
+    """Return Wilson's limits, or the exact ones on a side where these are farther out."""
     # Wilson's limits depend on n / z**2 alone: Student's quantile is fewer draws.
     n_effective *= (two_sided_quantile(level) / two_sided_quantile(level, degrees)) ** 2
     return wider(
@@ -55,22 +29,7 @@ def safe_limits(estimate: float, n_effective: float, level: float, degrees: floa
 
 
 def wider(first: Limits, second: Limits) -> Limits:
-    """Take the wider of two pairs of limits on either side.
-
-    Parameters
-    ----------
-    first : tuple of (float, float)
-        Limits.
-    second : tuple of (float, float)
-        Others.
-
-    Returns
-    -------
-    low : float
-        The lower of the lower ones.
-    high : float
-        The higher of the upper ones.
-    """
+    """Take the wider of two pairs of limits on either side."""
     return min(first[0], second[0]), max(first[1], second[1])
 
 
@@ -80,29 +39,6 @@ def midp_limits(estimate: float, n_effective: float, level: float) -> Limits:
     The p with ``P(X > x) + P(X = x) / 2 = (1 - level) / 2`` for a binomial X of n draws of
     probability p, ``x = n estimate`` hits seen, and the other way round for the upper one; for n
     and x that are not whole the incomplete beta functions take the place of the sums.
-
-    Parameters
-    ----------
-    estimate : float
-        Estimate, in [0, 1].
-    n_effective : float
-        Number of independent draws of 0 and 1 whose mean has the same variance, at least 0.
-    level : float
-        Nominal probability, in (0, 1).
-
-    Returns
-    -------
-    low : float
-        Lower limit, at most the estimate; 0 if that is 0.
-    high : float
-        Upper limit, at least the estimate; 1 if that is 1.
-
-    Notes
-    -----
-    Clopper & Pearson (1934), *The use of confidence or fiducial limits*, Biometrika 26; Lancaster
-    (1961), *Significance tests in discrete distributions*, JASA 56; with an effective sample size
-    Korn & Graubard (1998), *Confidence intervals for proportions with small expected number of
-    positive counts estimated from survey data*, Survey Methodology 24.
     """
     draws = max(n_effective, LEAST_DRAWS)
     tail = (1.0 - level) / 2.0

@@ -26,58 +26,19 @@ MANY = 1000
 
 
 def independent_rows(sizes: FloatArray) -> int:
-    """Count the groups that can be selected, each in proportion to its rows.
-
-    Parameters
-    ----------
-    sizes : ndarray of shape (n_groups,)
-        Rows of each group.
-
-    Returns
-    -------
-    int
-        ``floor(n / largest size)``.
-    """
+    """Count the groups that can be selected, each in proportion to its rows."""
     return floor(sizes.sum() / sizes.max())
 
 
 def mean_of_tail(factor: float, delta: float, n: int) -> float:
-    """Mean of the tail of a distance with ``P(distance > x) <= factor exp(-2 n x^2)``.
-
-    Parameters
-    ----------
-    factor : float
-        Factor of the inequality, at least 1.
-    delta : float
-        Probability of the tail, in (0, 1).
-    n : int
-        Number of independent rows.
-
-    Returns
-    -------
-    float
-        Mean beyond the quantile at ``1 - delta``.
-    """
+    """Mean of the tail of a distance with ``P(distance > x) <= factor exp(-2 n x^2)``."""
     quantile = sqrt(log(factor / delta) / (2.0 * n))
     beyond = factor * sqrt(pi / (8.0 * n)) * erfc(quantile * sqrt(2.0 * n))
     return quantile + beyond / delta
 
 
 def kolmogorov_margin(delta: float, n: int) -> float:
-    """Mean of the tail of the Kolmogorov-Smirnov statistic, taken as both one-sided ones.
-
-    Parameters
-    ----------
-    delta : float
-        Probability of the tail, in (0, 1).
-    n : int
-        Number of independent rows.
-
-    Returns
-    -------
-    float
-        Mean beyond the quantile at ``1 - delta``, at most 1.
-    """
+    """Mean of the tail of the Kolmogorov-Smirnov statistic, taken as both one-sided ones."""
     if n > MANY:
         return min(1.0, mean_of_tail(2.0, delta, n))
     quantile = float(smirnovi(n, delta / 2.0))

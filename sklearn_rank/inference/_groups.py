@@ -27,62 +27,24 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Group of each of some rows.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n,)
-        Number of the group of each row, in the order in which the groups appear.
-    n_groups : int
-        Number of groups, some of which may hold none of these rows.
-    """
+    """Group of each of some rows."""
 
     codes: IntArray
-    n_groups: int
+    n_groups: int  # Number of groups, some of which may hold none of these rows
 
     def only(self, kept: Any) -> Groups:
-        """Keep some rows.
-
-        Parameters
-        ----------
-        kept : ndarray
-            Which ones: a mask, or their numbers.
-
-        Returns
-        -------
-        Groups
-            Their groups, numbered as before.
-        """
+        """Keep some rows. Their groups, numbered as before."""
         return Groups(self.codes[kept], self.n_groups)
 
     def sizes(self, kept: BoolArray | None = None) -> FloatArray:
-        """Count the rows of each group.
-
-        Parameters
-        ----------
-        kept : ndarray of bool of shape (n,) or None, default=None
-            Which rows count; None is all.
-
-        Returns
-        -------
-        ndarray of shape (n_groups,)
-            The numbers.
-        """
+        """Count the rows of each group. Shape (n_groups,)."""
         codes = self.codes if kept is None else self.codes[kept]
         return np.bincount(codes, minlength=self.n_groups).astype(np.float64)
 
     def sums(self, values: FloatArray) -> FloatArray:
         """Sum values over the rows of each group.
 
-        Parameters
-        ----------
-        values : ndarray of shape (n,) or (n_statistics, n)
-            Values of the rows.
-
-        Returns
-        -------
-        ndarray of shape (n_groups,) or (n_statistics, n_groups)
-            The sums.
+        Shape (n_groups,) or (n_statistics, n_groups).
         """
         if values.ndim == 1:
             weights = values.astype(np.float64, copy=False)
@@ -91,38 +53,12 @@ class Groups:
 
 
 def each_alone(n: int) -> Groups:
-    """Make each row a group.
-
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-
-    Returns
-    -------
-    Groups
-        The groups.
-    """
+    """Make each row a group."""
     return Groups(np.arange(n), n)
 
 
 def check_groups(groups: Any, n: int, *, name: str = "groups") -> Groups | None:
-    """Check the ids of groups of rows.
-
-    Parameters
-    ----------
-    groups : array-like of shape (n,) or None
-        Id of the group of each row; None is independent rows.
-    n : int
-        Number of rows.
-    name : str, default="groups"
-        What the ids are called in messages.
-
-    Returns
-    -------
-    Groups or None
-        The groups, of which there are at least two.
-    """
+    """Check the ids of groups of rows. The groups, of which there are at least two."""
     if groups is None:
         return None
     ids = check_qid(groups, n, name=name)
@@ -146,22 +82,7 @@ def check_groups(groups: Any, n: int, *, name: str = "groups") -> Groups | None:
 
 
 def check_groups_of_two(groups: Any, n_first: int, n_second: int) -> Groups | None:
-    """Check the ids of groups of the rows of two samples, which may share groups.
-
-    Parameters
-    ----------
-    groups : pair of array-like of shape (n_first,) and (n_second,), or None
-        Ids of either sample; equal ids are one group.
-    n_first : int
-        Number of rows of the first sample.
-    n_second : int
-        Number of rows of the second.
-
-    Returns
-    -------
-    Groups or None
-        Groups of the rows of the first sample, then of the second.
-    """
+    """Check the ids of groups of the rows of two samples, which may share groups."""
     if groups is None:
         return None
     if not isinstance(groups, tuple | list) or len(groups) != 2 or np.ndim(groups[0]) == 0:
@@ -175,20 +96,7 @@ def check_groups_of_two(groups: Any, n_first: int, n_second: int) -> Groups | No
 def check_groups_of_samples(
     groups: Sequence[Any] | None, sizes: Sequence[int]
 ) -> list[Groups | None]:
-    """Check the ids of groups of the rows of several samples, which may share groups.
-
-    Parameters
-    ----------
-    groups : sequence of array-like, or None
-        Ids of each sample; equal ids are one group.
-    sizes : sequence of int
-        Number of rows of each.
-
-    Returns
-    -------
-    list of Groups or None
-        Groups of each sample, numbered together; None for each without groups.
-    """
+    """Check the ids of groups of the rows of several samples, which may share groups."""
     if groups is None:
         return [None] * len(sizes)
     joined = _joined(groups, sizes)
@@ -216,33 +124,13 @@ def _values(ids: AnyArray | Coded) -> AnyArray:
 
 @dataclass(frozen=True, eq=False)
 class GroupPart:
-    """Contribution of the rows of one class of one sample to statistics, group by group.
-
-    Parameters
-    ----------
-    sums : ndarray of shape (n_statistics, n_groups)
-        Sums over the rows of the deviations from their mean, over the number of rows.
-    sizes : ndarray of shape (n_groups,)
-        Number of rows of the part in each group, or their weight.
-    sampled : bool, default=False
-        Whether the rows were drawn with unequal probabilities, so that groups of small weight
-        count less as such.
-    share : ndarray of shape (n_groups,)
-        Share of the rows in each group.
-    count : int
-        Number of groups that hold rows.
-    worth : float
-        The same, or of unequal probabilities as many groups of equal ones.
-    effective : float
-        Number of groups of equal size that would be worth as much, if rows of one group say all
-        the same.
-    """
+    """Contribution of the rows of one class of one sample to statistics, group by group."""
 
     sums: FloatArray
-    sizes: FloatArray
+    sizes: FloatArray  # (n_groups,): Number of rows of the part in each group, or their weight
     sampled: bool = False
-    share: FloatArray = field(init=False)
-    count: int = field(init=False)
+    share: FloatArray = field(init=False)  # (n_groups,): Share of the rows in each group
+    count: int = field(init=False)  # Number of groups that hold rows
     worth: float = field(init=False)
     effective: float = field(init=False)
 
@@ -259,22 +147,7 @@ class GroupPart:
     def of_rows(
         cls, values: FloatArray, groups: Groups, weight: FloatArray | None = None
     ) -> GroupPart:
-        """Sum the rows of a part.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_statistics, n)
-            What each row moves each statistic, as a mean over the rows.
-        groups : Groups
-            Their groups.
-        weight : ndarray of shape (n,) or None, default=None
-            Inverse probabilities of the rows; None is equal ones.
-
-        Returns
-        -------
-        GroupPart
-            The sums.
-        """
+        """Sum the rows of a part."""
         if weight is not None:
             share = weight / weight.sum()
             apart = values - (values @ share)[:, np.newaxis]
@@ -285,10 +158,8 @@ class GroupPart:
     def corrected(self) -> FloatArray:
         """Correct for the mean that was estimated from the same groups.
 
-        Returns
-        -------
-        ndarray of shape (n_statistics, n_groups)
-            The sums over ``sqrt(1 - share)``; NaN for a group that holds all rows.
+        The sums over ``sqrt(1 - share)``; NaN for a group that holds all rows. Shape
+        (n_statistics, n_groups).
         """
         left = np.where(self.share < 1.0, 1.0 - self.share, np.nan)
         return self.sums / np.sqrt(left)
@@ -297,19 +168,6 @@ class GroupPart:
 def robust_sums(parts: Sequence[GroupPart]) -> FloatArray:
     """Sum the parts by group, each corrected for the mean that was estimated from the same groups.
 
-    Parameters
-    ----------
-    parts : sequence of GroupPart
-        The parts.
-
-    Returns
-    -------
-    ndarray of shape (n_statistics, n_groups)
-        Sums of which the cross products estimate the covariance of the statistics; NaN where one
-        group holds a part.
-
-    Notes
-    -----
     A sum is divided by ``sqrt(1 - share)``: without bias where rows are independent, and then the
     sample variance over the number of rows (Bell & McCaffrey 2002, CR2 with the classes as
     regressors).
@@ -319,36 +177,15 @@ def robust_sums(parts: Sequence[GroupPart]) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """Independent parts of a covariance, with the degrees of freedom of each.
+    """Independent parts of a covariance, with the degrees of freedom of each."""
 
-    Parameters
-    ----------
-    covariances : ndarray of shape (n_parts, n_statistics, n_statistics)
-        The parts.
-    degrees : ndarray of shape (n_parts,)
-        Degrees of freedom of each, at least 1.
-    overlap : ndarray of shape (n_parts, n_parts)
-        How far the parts come from the same groups: 1 is the same, 0 other ones.
-    """
-
-    covariances: FloatArray
-    degrees: FloatArray
+    covariances: FloatArray  # (n_parts, n_statistics, n_statistics)
+    degrees: FloatArray  # (n_parts,): Degrees of freedom of each, at least 1
     overlap: FloatArray
 
     @classmethod
     def of_groups(cls, parts: Sequence[GroupPart]) -> Spread:
-        """Describe the covariance of sums over groups.
-
-        Parameters
-        ----------
-        parts : sequence of GroupPart
-            The parts.
-
-        Returns
-        -------
-        Spread
-            The description.
-        """
+        """Describe the covariance of sums over groups."""
         profile = np.stack([part.share**2 for part in parts])
         profile /= np.sqrt((profile**2).sum(axis=1, keepdims=True))
         return cls(
@@ -358,33 +195,11 @@ class Spread:
         )
 
     def of(self, contrast: FloatArray) -> float:
-        """Find the degrees of freedom of the variance of a contrast.
-
-        Parameters
-        ----------
-        contrast : ndarray of shape (n_statistics,)
-            Coefficients.
-
-        Returns
-        -------
-        float
-            Satterthwaite's, the parts chi-square variables that are correlated as they overlap.
-        """
+        """Find the degrees of freedom of the variance of a contrast."""
         return self.least(contrast[np.newaxis])
 
     def least(self, contrasts: FloatArray) -> float:
-        """Find the least degrees of freedom of the variances of several contrasts.
-
-        Parameters
-        ----------
-        contrasts : ndarray of shape (n_contrasts, n_statistics)
-            Coefficients.
-
-        Returns
-        -------
-        float
-            Those of the contrast with the fewest degrees of freedom.
-        """
+        """Find the least degrees of freedom of the variances of several contrasts."""
         variances = np.stack(
             [np.einsum("mi,mi->m", contrasts @ one, contrasts) for one in self.covariances]
         )

@@ -19,20 +19,6 @@ def height_interval(measure: NegativeHeightMeasure, sample: OneList, level: floa
     The power ``M = mean over negatives of h(s)^p`` varies as the mean of ``h(s)^p`` over the
     negatives and that of ``p E[h(S)^(p - 1); S > x]``, S a negative, over the positives x; its
     limits are taken to the power ``1 / p``.
-
-    Parameters
-    ----------
-    measure : NegativeHeightMeasure
-        The measure, of a finite norm.
-    sample : OneList
-        A list of both classes.
-    level : float
-        Nominal probability, in (0, 1).
-
-    Returns
-    -------
-    Interval
-        The interval.
     """
     data, p = sample.data, float(measure.p)
     estimate = float(measure.values(data)[0])

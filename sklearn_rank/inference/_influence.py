@@ -25,20 +25,7 @@ ONE_EACH = "the influence is an array with one value for each row"
 
 
 def check_limit(phi: Phi, instead: str) -> ScoreGeneratingFunction:
-    """Read a score-generating function that does not depend on the length of the list.
-
-    Parameters
-    ----------
-    phi : ScoreGeneratingFunction, str or callable
-        The function.
-    instead : str
-        What to do where it does, for the message.
-
-    Returns
-    -------
-    ScoreGeneratingFunction
-        The function.
-    """
+    """Read a score-generating function that does not depend on the length of the list."""
     function = as_score_generating(phi)
     if not function.is_limit_functional:
         raise ValueError(

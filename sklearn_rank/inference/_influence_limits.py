@@ -22,28 +22,7 @@ def influence_limits(
     conditional: bool,
     groups: Groups | None = None,
 ) -> tuple[tuple[float, float], float]:
-    """Limits for the effective number of Bernoulli draws that the influence gives.
-
-    Parameters
-    ----------
-    found : ClassInfluence
-        Influence on the statistic, in its unit.
-    estimate : float
-        Estimate, its bias taken off.
-    level : float
-        Nominal probability, in (0, 1).
-    conditional : bool
-        Whether the labels count as fixed; else how the statistic moves with them is known.
-    groups : Groups or None, default=None
-        Groups of items that depend on each other; None is independent items.
-
-    Returns
-    -------
-    limits : tuple of (float, float)
-        The limits.
-    variance : float
-        Variance of the statistic, that of the added items included.
-    """
+    """Limits for the effective number of Bernoulli draws that the influence gives."""
     estimate = min(max(estimate, 0.0), 1.0)
     degrees = inf
     if groups is None:
@@ -57,22 +36,7 @@ def influence_limits(
 
 
 def label_sums(positive: BoolArray, weight: FloatArray | None, groups: Groups) -> FloatArray:
-    """Sum what the rows move the share of positives, group by group.
-
-    Parameters
-    ----------
-    positive : ndarray of bool of shape (n,)
-        Which rows are positive.
-    weight : ndarray of shape (n,) or None
-        Inverse probabilities of the rows; None is equal ones.
-    groups : Groups
-        Their groups.
-
-    Returns
-    -------
-    ndarray of shape (n_groups,)
-        The sums.
-    """
+    """Sum what the rows move the share of positives, group by group. Shape (n_groups,)."""
     apart = positive - np.average(positive, weights=weight)
     if weight is None:
         return groups.sums(apart) / len(positive)

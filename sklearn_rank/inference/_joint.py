@@ -35,53 +35,20 @@ LARGEST_MEAN = 3.0
 
 @dataclass(frozen=True, eq=False)
 class JointEstimate:
-    """Statistics of several scorers on the same data, and how they vary together.
+    """Statistics of several scorers on the same data, and how they vary together."""
 
-    Parameters
-    ----------
-    estimates : ndarray of shape (n_scorers,)
-        The statistics.
-    covariance : ndarray of shape (n_scorers, n_scorers)
-        Their covariance; NaN with one item of a class.
-    regularized : ndarray of shape (n_scorers, n_scorers)
-        Covariance with half an item added at either end, for each scorer by itself: never
-        singular. For differences that ``covariance`` calls certain.
-    length : float
-        Length of the range of the statistic; may be infinite.
-    n_effective : float
-        Number of items that the statistics are worth.
-    spread : Spread
-        How well the covariance is known.
-    """
-
-    estimates: FloatArray
+    estimates: FloatArray  # (n_scorers,)
     covariance: FloatArray
     regularized: FloatArray
-    length: float
-    n_effective: float
-    spread: Spread
+    length: float  # Length of the range of the statistic; may be infinite
+    n_effective: float  # Number of items that the statistics are worth
+    spread: Spread  # How well the covariance is known
 
 
 def joint_influence(
     found: Sequence[ClassInfluence], *, conditional: bool, groups: Groups | None = None
 ) -> JointEstimate:
-    """Estimate statistics of one list of two classes and their covariance.
-
-    Parameters
-    ----------
-    found : sequence of ClassInfluence
-        Influence of the same items on the statistic of each scorer.
-    conditional : bool
-        Whether the labels count as fixed; else each has a known ``label_slope``.
-    groups : Groups or None, default=None
-        Groups of items that depend on each other; None is independent items.
-
-    Returns
-    -------
-    JointEstimate
-        The estimate; ``n_effective`` is the harmonic number of items, ``n_pos n_neg / n``, or of
-        groups.
-    """
+    """Estimate statistics of one list of two classes and their covariance."""
     if groups is not None:
         return _joint_groups([(found, groups)], conditional=conditional)
     n, k, counts = found[0].n, found[0].n_pos, found[0].counts
@@ -121,21 +88,7 @@ def joint_influence(
 def joint_samples(
     samples: Sequence[tuple[ClassInfluence, Groups | None]], *, conditional: bool
 ) -> JointEstimate:
-    """Estimate a statistic of each of several samples of items.
-
-    Parameters
-    ----------
-    samples : sequence of (ClassInfluence, Groups or None)
-        Influence of the items of each sample and their groups, which are numbered together; None
-        for all of them is independent items.
-    conditional : bool
-        Whether the labels count as fixed; else each has a known ``label_slope``.
-
-    Returns
-    -------
-    JointEstimate
-        The estimate, one statistic for each sample; ``length`` is the largest.
-    """
+    """Estimate a statistic of each of several samples of items."""
     grouped = [([one], groups) for one, groups in samples if groups is not None]
     if grouped:
         return _joint_groups(grouped, conditional=conditional)
@@ -145,21 +98,7 @@ def joint_samples(
 def joint_query_samples(
     samples: Sequence[tuple[FloatArray, Groups | None, FloatArray | None]], length: float
 ) -> JointEstimate:
-    """Estimate means over queries of several independent samples of queries.
-
-    Parameters
-    ----------
-    samples : sequence of (ndarray of shape (n_queries,), Groups or None, ndarray or None)
-        Values of the queries of each sample, their groups, of which samples have their own, and
-        their inverse probabilities.
-    length : float
-        Length of the range of the values.
-
-    Returns
-    -------
-    JointEstimate
-        The estimate, one mean for each sample.
-    """
+    """Estimate means over queries of several independent samples of queries."""
     return _independent(
         [
             joint_query_means(values[np.newaxis], length, groups, weight)
@@ -233,26 +172,7 @@ def joint_query_means(
     groups: Groups | None = None,
     weight: FloatArray | None = None,
 ) -> JointEstimate:
-    """Estimate means over queries and their covariance.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_scorers, n_queries)
-        Value of each scorer on each query; there are at least two queries.
-    length : float
-        Length of the range of the values; where it is infinite, that of the seen ones takes its
-        place among the regularized.
-    groups : Groups or None, default=None
-        Groups of queries that depend on each other; None is independent queries.
-    weight : ndarray of shape (n_queries,) or None, default=None
-        Inverse probabilities of the queries; None is equal ones.
-
-    Returns
-    -------
-    JointEstimate
-        The estimate; half a query, or half a group, is added at either end of the range,
-        ``n_effective`` is the number of queries or groups.
-    """
+    """Estimate means over queries and their covariance."""
     means, n = np.average(values, axis=1, weights=weight), float(values.shape[1])
     apart = values - means[:, np.newaxis]
     squares = apart @ apart.T
@@ -277,23 +197,7 @@ def joint_query_means(
 
 
 def least_variance(difference: Any, length: float, n_effective: float) -> Any:
-    """Find the variance of a difference below which it counts as unknown.
-
-    Parameters
-    ----------
-    difference : float or ndarray
-        The difference.
-    length : float
-        Length of the range of the statistic; may be infinite.
-    n_effective : float
-        Number of items that it is worth.
-
-    Returns
-    -------
-    float or ndarray
-        That of the items hardly varying: of nothing but rounding, or of a mean of more than three
-        of their standard deviations.
-    """
+    """Find the variance of a difference below which it counts as unknown."""
     rounding = ROUNDING_VARIANCE * length**2 if isfinite(length) else 0.0
     return np.maximum(rounding, (difference / LARGEST_MEAN) ** 2) / n_effective
 
@@ -303,20 +207,8 @@ def never_certain_covariance(
 ) -> FloatArray:
     """Covariance for which every difference has a positive variance.
 
-    Parameters
-    ----------
-    estimates : ndarray of shape (n_scorers,)
-        The statistics.
-    regularized : ndarray of shape (n_scorers, n_scorers)
-        Their covariance with the added items.
-    n_effective : float
-        Number of items that the statistics are worth.
-
-    Returns
-    -------
-    ndarray of shape (n_scorers, n_scorers)
-        For differences as :func:`nonzero_variance`: with the added items and the square of the
-        mean.
+    For differences as :func:`nonzero_variance`: with the added items and the square of the mean.
+    Shape (n_scorers, n_scorers).
     """
     apart = estimates - estimates.mean()
     return np.asarray(regularized + np.outer(apart, apart) / n_effective)
@@ -325,29 +217,7 @@ def never_certain_covariance(
 def nonzero_variance(
     variance: float, regularized: float, difference: float, *, length: float, n_effective: float
 ) -> tuple[float, bool]:
-    """Variance of a difference, never zero.
-
-    Parameters
-    ----------
-    variance : float
-        Variance as estimated; NaN if there is none.
-    regularized : float
-        Variance with the added items.
-    difference : float
-        The difference.
-    length : float
-        Length of the range of the statistic; may be infinite.
-    n_effective : float
-        Number of items that it is worth.
-
-    Returns
-    -------
-    variance : float
-        As estimated unless the values hardly vary; else with the added items and, as under the
-        hypothesis of no difference, with the square of the mean.
-    is_regularized : bool
-        Whether it is the latter.
-    """
+    """Variance of a difference, never zero."""
     if variance > least_variance(difference, length, n_effective):
         return variance, False
     return regularized + difference**2 / n_effective, True

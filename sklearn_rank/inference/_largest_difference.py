@@ -23,20 +23,6 @@ def largest_difference_interval(measure: Measure, sample: OneList, level: float)
 
     The statistic is at most as far from that of the population as both distribution functions
     together: ``|D - D'| <= sup|F+ - F+'| + sup|F- - F-'|``.
-
-    Parameters
-    ----------
-    measure : Measure
-        The statistic.
-    sample : OneList
-        A list of both classes.
-    level : float
-        Least probability, in (0, 1).
-
-    Returns
-    -------
-    Interval
-        The interval.
     """
     data = sample.data
     estimate = float(measure.values(data)[0])

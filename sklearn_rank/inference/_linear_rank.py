@@ -213,30 +213,7 @@ def rank_interval_of(
     groups: Groups | None = None,
     what: str = "",
 ) -> RankInterval:
-    """Interval by the variance of the influence values, with the estimated bias subtracted.
-
-    Parameters
-    ----------
-    data : ScoredLists
-        One list of both classes, whose weights are whole.
-    phi : ScoreGeneratingFunction
-        The function, not depending on the length of the list.
-    level : float, default=0.95
-        Nominal probability, in (0, 1).
-    conditional : bool, default=True
-        Whether the labels count as fixed.
-    normalize : {"mean", "minmax"}, default="minmax"
-        The mean over the positives, or its value between worst and best.
-    groups : Groups or None, default=None
-        Groups of items that depend on each other.
-    what : str, default=""
-        Name of the measure; empty where phi alone was given.
-
-    Returns
-    -------
-    RankInterval
-        The interval.
-    """
+    """Interval by the variance of the influence values, with the estimated bias subtracted."""
     n, k = int(data.sizes[0]), int(data.positives[0])
     worst, best = rank_range(phi, n, k)
     if groups is None:

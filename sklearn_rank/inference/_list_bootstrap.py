@@ -23,27 +23,7 @@ def bootstrap_interval(
     n_resamples: int,
     rng: np.random.Generator,
 ) -> Interval:
-    """Interval between percentiles of the measure of resampled lists.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure, which must be smooth: not an extreme, as the highest score of a class is.
-    sample : OneList
-        The list; of two classes each is resampled by itself, unless there are groups, which are
-        resampled as wholes.
-    level : float
-        Nominal probability, in (0, 1).
-    n_resamples : int
-        Number of resampled lists.
-    rng : numpy.random.Generator
-        Source of random numbers.
-
-    Returns
-    -------
-    Interval
-        The interval, which holds its estimate.
-    """
+    """Interval between percentiles of the measure of resampled lists."""
     least = int(np.ceil(2.0 / (1.0 - level)))
     if n_resamples < least:
         raise ValueError(

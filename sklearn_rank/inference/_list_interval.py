@@ -20,25 +20,7 @@ __all__ = ["list_interval"]
 def list_interval(
     measure: Measure, found: ClassInfluence, level: float, groups: Groups | None = None
 ) -> Interval:
-    """Interval for a measure of one list of two classes, labels fixed unless rows were drawn.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    found : ClassInfluence
-        Influence of the items of the list.
-    level : float
-        Nominal probability, in (0, 1).
-    groups : Groups or None, default=None
-        Groups of items that depend on each other; None is independent items.
-
-    Returns
-    -------
-    Interval
-        The interval: Wilson's, or exact limits where they are farther out, within a finite range,
-        else a normal one, or Student's with groups.
-    """
+    """Interval for a measure of one list of two classes, labels fixed unless rows were drawn."""
     sampled = found.sampling_weight is not None
     if isfinite(found.length):
         origin, length = found.range[0], found.length

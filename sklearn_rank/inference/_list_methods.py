@@ -56,21 +56,9 @@ __all__ = ["ListMethods", "ListOptions", "list_methods"]
 
 @dataclass(frozen=True)
 class ListOptions:
-    """How to make an interval of one list, checked.
+    """How to make an interval of one list, checked."""
 
-    Parameters
-    ----------
-    level : float
-        Nominal probability, in (0, 1).
-    method : str, default="auto"
-        Name of the method.
-    n_resamples : int, default=10000
-        Resamples of a bootstrap.
-    rng : numpy.random.Generator, default=fresh
-        Source of the resamples.
-    """
-
-    level: float
+    level: float  # Nominal probability, in (0, 1)
     method: str = "auto"
     n_resamples: int = 10_000
     rng: np.random.Generator = field(default_factory=np.random.default_rng)
@@ -78,48 +66,17 @@ class ListOptions:
 
 @dataclass(frozen=True)
 class ListMethods:
-    """Methods of intervals for a measure of one list.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    names : tuple of str
-        Names of the methods, what "auto" is first.
-    make : callable
-        ``make(sample, options)`` makes the interval.
-    grouped : tuple of str
-        Methods that take groups.
-    explicit : str, default=""
-        Why "auto" takes none of them, as a clause; empty where it takes the first.
-    one_class : bool, default=False
-        Whether lists of one class have an interval too.
-    """
+    """Methods of intervals for a measure of one list."""
 
     measure: Measure
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # Names of the methods, what "auto" is first
     make: Callable[[OneList, ListOptions], Interval]
-    grouped: tuple[str, ...]
+    grouped: tuple[str, ...]  # Methods that take groups
     explicit: str = ""
-    one_class: bool = False
+    one_class: bool = False  # Whether lists of one class have an interval too
 
     def chosen(self, method: str, *, grouped: bool = False, sampled: bool = False) -> str:
-        """Read the name of a method.
-
-        Parameters
-        ----------
-        method : str
-            The name, or "auto".
-        grouped : bool, default=False
-            Whether the rows are in groups.
-        sampled : bool, default=False
-            Whether the weights are inverse probabilities of the rows.
-
-        Returns
-        -------
-        str
-            The name of a method of this measure, which takes groups if there are any.
-        """
+        """Read the name of a method."""
         if sampled:
             refuse_sampling(self.measure)
             if method not in ("auto", "influence"):
@@ -154,20 +111,7 @@ class ListMethods:
         return method
 
     def interval(self, sample: OneList, options: ListOptions) -> Interval:
-        """Make an interval.
-
-        Parameters
-        ----------
-        sample : OneList
-            The list.
-        options : ListOptions
-            How to make it.
-
-        Returns
-        -------
-        Interval
-            The interval.
-        """
+        """Make an interval."""
         method = self.chosen(
             options.method, grouped=sample.groups is not None, sampled=sample.sampled
         )
@@ -183,18 +127,7 @@ class ListMethods:
 
 
 def list_methods(measure: Measure) -> ListMethods:
-    """Find the methods that make intervals for a measure of one list.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-
-    Returns
-    -------
-    ListMethods
-        The methods; a measure without one is refused.
-    """
+    """Find the methods that make intervals for a measure of one list."""
     for route in _ROUTES:
         found = route(measure)
         if found is not None:
@@ -243,18 +176,7 @@ def _of_auc(measure: Measure) -> ListMethods | None:
 
 
 def gini_of(found: Interval) -> Interval:
-    """Turn an interval for the AUC into that of the Gini coefficient.
-
-    Parameters
-    ----------
-    found : Interval
-        For the AUC.
-
-    Returns
-    -------
-    Interval
-        Twice the area, less 1.
-    """
+    """Turn an interval for the AUC into that of the Gini coefficient. Twice the area, less 1."""
     error = found.standard_error
     return replace(
         found,

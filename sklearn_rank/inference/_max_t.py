@@ -26,57 +26,20 @@ RANK_TOLERANCE = 1e-12
 
 
 def covariance_root(covariance: FloatArray) -> FloatArray:
-    """Find a matrix R with ``R R' = covariance``.
-
-    Parameters
-    ----------
-    covariance : ndarray of shape (n, n)
-        Covariance; it may be singular.
-
-    Returns
-    -------
-    ndarray of shape (n, rank)
-        The matrix.
-    """
+    """Find a matrix R with ``R R' = covariance``. Shape (n, rank)."""
     values, vectors = np.linalg.eigh(covariance)
     kept = values > RANK_TOLERANCE * values[-1]
     return vectors[:, kept] * np.sqrt(values[kept])
 
 
 def correlation_root(covariance: FloatArray) -> FloatArray:
-    """Find a matrix R with ``R R'`` the correlations.
-
-    Parameters
-    ----------
-    covariance : ndarray of shape (n, n)
-        Covariance, of positive variances; it may be singular.
-
-    Returns
-    -------
-    ndarray of shape (n, rank)
-        The matrix.
-    """
+    """Find a matrix R with ``R R'`` the correlations. Shape (n, rank)."""
     errors = np.sqrt(np.diag(covariance))
     return covariance_root(covariance / np.outer(errors, errors))
 
 
 def normal_draws(root: FloatArray, n_draws: int, rng: np.random.Generator) -> Iterator[FloatArray]:
-    """Draw normal variables, some at a time.
-
-    Parameters
-    ----------
-    root : ndarray of shape (n, rank)
-        Root of their covariance, from :func:`covariance_root`.
-    n_draws : int
-        Number of draws in all.
-    rng : numpy.random.Generator
-        Source of random numbers.
-
-    Yields
-    ------
-    ndarray of shape (n_some, n)
-        Some of the draws.
-    """
+    """Draw normal variables, some at a time."""
     for start in range(0, n_draws, CHUNK):
         drawn = rng.standard_normal((min(CHUNK, n_draws - start), root.shape[1]))
         yield drawn @ root.T
@@ -92,30 +55,8 @@ def largest_of_contrasts(
 ) -> FloatArray:
     """Draw the largest statistic of several contrasts of normal variables, or Student's.
 
-    Parameters
-    ----------
-    covariance : ndarray of shape (n, n)
-        Covariance of the variables; it may be singular.
-    contrasts : ndarray of shape (n_contrasts, n)
-        Coefficients of the contrasts; those without variance are left out.
-    rng : numpy.random.Generator
-        Source of random numbers.
-    degrees : float, default=inf
-        Degrees of freedom of the variance by which each is divided, its own: the draws have the
-        quantiles of Student's distribution in place of normal ones.
-    signed : bool, default=False
-        Whether the largest statistic counts, rather than the largest absolute one.
-
-    Returns
-    -------
-    ndarray of shape (n_draws,)
-        The draws, ascending: 100,000, or fewer, at least 10,000, for so many contrasts that they
-        would take seconds.
-
-    Notes
-    -----
-    Draws are of the rank of the covariance, and a block of them is looked at a time, in single
-    precision: O(n_draws n_contrasts rank) time, O(n_contrasts n) memory.
+    The draws, ascending: 100,000, or fewer, at least 10,000, for so many contrasts that they would
+    take seconds. Shape (n_draws,).
     """
     scale = np.sqrt(np.diag(covariance))
     scale[scale == 0.0] = 1.0

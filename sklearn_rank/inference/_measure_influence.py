@@ -48,28 +48,7 @@ def measure_influence(
     pos_label: Any,
     name: str = "y_true",
 ) -> list[ClassInfluence]:
-    """Find the influence of the same items on the measure of several scorers.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes, both present.
-    scores : sequence of array-like of shape (n_samples,)
-        Scores of each scorer.
-    conditional : bool
-        Whether the labels count as fixed.
-    pos_label : int, float, bool or str
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    name : str, default="y_true"
-        What the labels are called in messages.
-
-    Returns
-    -------
-    list of ClassInfluence
-        One for each scorer.
-    """
+    """Find the influence of the same items on the measure of several scorers."""
     given = {"conditional": conditional, "pos_label": pos_label, "name": name}
     return weighted_influence(measure, y_true, scores, None, None, None, **given)[0]
 
@@ -86,26 +65,7 @@ def weighted_influence(
     pos_label: Any,
     name: str = "y_true",
 ) -> tuple[list[ClassInfluence], Groups | None]:
-    """Find the influence of the same rows, with weights, on the measure of several scorers.
-
-    Parameters
-    ----------
-    measure, y_true, scores, conditional, pos_label, name : object
-        As in :func:`measure_influence`.
-    sample_weight : array-like of shape (n_samples,) or None
-        How many times each row was seen, or its inverse probability.
-    weights : {"frequency", "sampling"} or None
-        Which of the two.
-    groups : array-like of shape (n_samples,) or None
-        Id of the group of each row.
-
-    Returns
-    -------
-    found : list of ClassInfluence
-        One for each scorer.
-    groups : Groups or None
-        Groups of the rows that count.
-    """
+    """Find the influence of the same rows, with weights, on the measure of several scorers."""
     # Differences need both scores of each row, which counts of scores do not keep.
     refuse_collections("scorers are compared row by row", **{name: y_true}, y_score=tuple(scores))
     sampled = check_weight_meaning(weights, sample_weight)
@@ -152,28 +112,7 @@ def sample_influence(
     pos_label: Any,
     name: str = "y_true",
 ) -> ClassInfluence:
-    """Find the influence of the items of one sample, or of the rows of a table of their counts.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    y_true : array-like or dask collection of shape (n_samples,)
-        Labels of two classes, both present.
-    y_score : array-like or dask collection of shape (n_samples,)
-        Scores.
-    conditional : bool
-        Whether the labels count as fixed.
-    pos_label : int, float, bool or str
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    name : str, default="y_true"
-        What the labels are called in messages.
-
-    Returns
-    -------
-    ClassInfluence
-        The influence.
-    """
+    """Find the influence of the items of one sample, or of the rows of a table of their counts."""
     if not any_collection(y_true, y_score):
         (found,) = measure_influence(
             measure, y_true, (y_score,), conditional=conditional, pos_label=pos_label, name=name
@@ -185,13 +124,7 @@ def sample_influence(
 
 
 def refuse_unknown(measure: Measure) -> None:
-    """Raise an error for a measure without an influence function.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    """
+    """Raise an error for a measure without an influence function."""
     if measure.kind != "binary" or not measure.has_influence:
         raise ValueError(_UNKNOWN.format(measure.name))
 
@@ -205,22 +138,7 @@ _UNKNOWN = (
 
 
 def influence_of(measure: Measure, data: ScoredLists, *, conditional: bool) -> ClassInfluence:
-    """Find the influence of the items of one list.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    data : ScoredLists
-        One list of both classes, or a table of the counts of its rows.
-    conditional : bool
-        Whether the labels count as fixed.
-
-    Returns
-    -------
-    ClassInfluence
-        The influence.
-    """
+    """Find the influence of the items of one list."""
     refuse_unknown(measure)
     influence = measure.influence(data)
     if influence is None:
@@ -234,13 +152,7 @@ def influence_of(measure: Measure, data: ScoredLists, *, conditional: bool) -> C
 
 
 def refuse_sampling(measure: Measure) -> None:
-    """Raise an error for a measure that has no interval for rows of unequal probabilities.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    """
+    """Raise an error for a measure that has no interval for rows of unequal probabilities."""
     known = measure.kind == "binary" and measure.has_influence and measure.weights != "none"
     if known and (
         measure.weights == "relative"
@@ -256,20 +168,7 @@ def refuse_sampling(measure: Measure) -> None:
 
 
 def sampling_influence(measure: Measure, data: ScoredLists) -> ClassInfluence:
-    """Find the influence of rows on a measure of the population that they were drawn from.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure, not refused by :func:`refuse_sampling`.
-    data : ScoredLists
-        One list of both classes, whose weights are inverse probabilities of any scale.
-
-    Returns
-    -------
-    ClassInfluence
-        The influence, that by the share of positives known.
-    """
+    """Find the influence of rows on a measure of the population that they were drawn from."""
     refuse_few_of_classes(data)
     weight = data.counts / data.counts.min()
     data = replace(data, weight=weight)
@@ -287,22 +186,7 @@ def sampling_influence(measure: Measure, data: ScoredLists) -> ClassInfluence:
 def list_target(
     measure: Measure, samples: Sequence[ClassInfluence], groups: Sequence[Groups | None]
 ) -> str:
-    """Describe the measure and the items.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    samples : sequence of ClassInfluence
-        Influence of the items of each sample on it.
-    groups : sequence of Groups or None
-        Groups of the items of each.
-
-    Returns
-    -------
-    str
-        Name of the measure, and numbers of items, positives and groups of each sample.
-    """
+    """Describe the measure and the items."""
     texts = []
     for one, dependent in zip(samples, groups, strict=True):
         text = f"{one.n:.0f} items, {one.n_pos:.0f} positive"

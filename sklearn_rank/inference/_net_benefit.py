@@ -280,40 +280,15 @@ def net_benefit_curve(
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
-    """Labels, and the proportions whose sum is the net benefit.
+    """Labels, and the proportions whose sum is the net benefit."""
 
-    Parameters
-    ----------
-    positive : ndarray of bool of shape (n,)
-        Which items are positive.
-    groups : Groups or None
-        Their groups.
-    share : float or None
-        Share of positives where the benefit is; None is that of the sample.
-    standardized : bool
-        Whether to divide by the share.
-    """
-
-    positive: BoolArray
+    positive: BoolArray  # (n,): Which items are positive
     groups: Groups | None
-    share: float | None
-    standardized: bool
+    share: float | None  # Share of positives where the benefit is; None is that of the sample
+    standardized: bool  # Whether to divide by the share
 
     def terms(self, treated: BoolArray, exchange: float) -> list[Term]:
-        """Terms whose sum is the net benefit.
-
-        Parameters
-        ----------
-        treated : ndarray of bool of shape (n,)
-            On which items one acts.
-        exchange : float
-            True positives that one false positive costs.
-
-        Returns
-        -------
-        list of Term
-            What is gained, and what is lost where that is anything.
-        """
+        """Terms whose sum is the net benefit."""
         positive, wrong = self.positive, treated & ~self.positive
         gained, lost, odds = 1.0, -exchange, False
         if self.share is not None:

@@ -15,61 +15,20 @@ ALTERNATIVES = ("two-sided", "less", "greater")
 
 
 def pvalue_of(statistic: float, alternative: Alternative, degrees: float = inf) -> float:
-    """Return the p-value of a statistic with Student's distribution.
-
-    Parameters
-    ----------
-    statistic : float
-        The statistic.
-    alternative : {"two-sided", "less", "greater"}
-        What counts as extreme.
-    degrees : float, default=inf
-        Degrees of freedom; infinitely many are the normal distribution.
-
-    Returns
-    -------
-    float
-        Probability of a value at least as extreme.
-    """
+    """Return the p-value of a statistic with Student's distribution."""
     if alternative == "two-sided":
         return 2.0 * _below(-abs(statistic), degrees)
     return _below(-statistic if alternative == "greater" else statistic, degrees)
 
 
 def two_sided_quantile(level: float, degrees: float = inf) -> float:
-    """Return the two-sided quantile of a statistic.
-
-    Parameters
-    ----------
-    level : float
-        The probability, in (0, 1).
-    degrees : float, default=inf
-        Degrees of freedom; infinitely many are the normal distribution.
-
-    Returns
-    -------
-    float
-        The quantile.
-    """
+    """Return the two-sided quantile of a statistic."""
     upper = (1.0 + level) / 2.0
     return float(ndtri(upper) if isinf(degrees) else stdtrit(degrees, upper))
 
 
 def level_of_both(level: float, alternative: str) -> float:
-    """Find the level of limits on both sides that agree with a test.
-
-    Parameters
-    ----------
-    level : float
-        One less the level of the test, in (0, 1).
-    alternative : str
-        What counts as extreme.
-
-    Returns
-    -------
-    float
-        The level itself with "two-sided"; else each side has it alone.
-    """
+    """Find the level of limits on both sides that agree with a test."""
     if alternative == "two-sided":
         return level
     if level <= 0.5:

@@ -24,30 +24,14 @@ MOST_ROWS = 10**9
 
 @dataclass(frozen=True, eq=False)
 class OneList:
-    """One list, checked.
+    """One list, checked."""
 
-    Parameters
-    ----------
-    data : ScoredLists
-        The list; a row with a weight stands for so many items.
-    groups : Groups or None, default=None
-        Groups of the rows; None is independent items.
-    sampled : bool, default=False
-        Whether the weights are inverse probabilities of the rows, which then have groups.
-    """
-
-    data: ScoredLists
-    groups: Groups | None = None
+    data: ScoredLists  # The list; a row with a weight stands for so many items
+    groups: Groups | None = None  # Groups of the rows; None is independent items
     sampled: bool = False
 
     def repeated(self) -> OneList:
-        """Write each row as often as its weight says.
-
-        Returns
-        -------
-        OneList
-            The list without weights.
-        """
+        """Write each row as often as its weight says. The list without weights."""
         data, groups = self.data, self.groups
         if data.weight is None:
             return self
@@ -68,13 +52,7 @@ class OneList:
         )
 
     def by_groups(self) -> ScoredLists:
-        """Make a list of each group.
-
-        Returns
-        -------
-        ScoredLists
-            The lists, or the one where there are no groups.
-        """
+        """Make a list of each group. The lists, or the one where there are no groups."""
         data = self.data
         if self.groups is None:
             return data
@@ -99,30 +77,7 @@ def check_one_list(
     groups: Any = None,
     pos_label: Any = None,
 ) -> OneList:
-    """Check the rows of one list.
-
-    Parameters
-    ----------
-    measure : Measure
-        What reads the labels.
-    y_true : array-like or dask collection of shape (n_samples,)
-        Labels or grades.
-    y_score : array-like or dask collection of shape (n_samples,)
-        Scores.
-    sample_weight : array-like or dask collection of shape (n_samples,), default=None
-        How many times each item was seen, or inverse probabilities.
-    weights : {"frequency", "sampling"} or None, default=None
-        Which of the two.
-    groups : array-like of shape (n_samples,), default=None
-        Id of the group of each row.
-    pos_label : int, float, bool or str, default=None
-        The positive class.
-
-    Returns
-    -------
-    OneList
-        The list; that of collections has each pair of a score and a class once, with its count.
-    """
+    """Check the rows of one list."""
     measure._check_arguments(sample_weight=sample_weight)
     sampled = check_weight_meaning(weights, sample_weight)
     if sampled:

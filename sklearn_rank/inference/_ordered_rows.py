@@ -17,20 +17,7 @@ MANY_ROWS = 2**14
 
 
 def ordered_rows(data: ScoredLists) -> ScoredLists:
-    """Sort a long list of two classes once, and count its rows.
-
-    Parameters
-    ----------
-    data : ScoredLists
-        One list of two classes.
-
-    Returns
-    -------
-    ScoredLists
-        The same items from the highest score to the lowest, the scores numbers of their tied
-        blocks, those of a block and a class one row with their number; a list with weights, or of
-        few rows, as it is.
-    """
+    """Sort a long list of two classes once, and count its rows."""
     if data.weight is not None or len(data.score) < MANY_ROWS:
         return data
     codes = class_codes(data.score, data.positive)[::-1]
@@ -56,16 +43,6 @@ def runs_of_negatives(data: ScoredLists) -> ScoredLists:
     """Sort a long list of two classes, and tie negatives where no positive lies between them.
 
     For measures to which these are alike, whether they are tied or not.
-
-    Parameters
-    ----------
-    data : ScoredLists
-        One list of two classes, both present.
-
-    Returns
-    -------
-    ScoredLists
-        As of :func:`ordered_rows`, with about two rows for each positive.
     """
     if data.weight is not None or len(data.score) < MANY_ROWS:
         return data
@@ -89,21 +66,7 @@ def runs_of_negatives(data: ScoredLists) -> ScoredLists:
 
 
 def with_tied_tail(data: ScoredLists, share: float) -> ScoredLists:
-    """Tie what is below the top of a long list, where nothing depends on the order below it.
-
-    Parameters
-    ----------
-    data : ScoredLists
-        One list of two classes.
-    share : float
-        Share of the items that make the top.
-
-    Returns
-    -------
-    ScoredLists
-        The top, and some more items, of which the chance of a positive at its end is learned; the
-        others are one block. A list with weights, or of few rows, as it is.
-    """
+    """Tie what is below the top of a long list, where nothing depends on the order below it."""
     n = len(data.score)
     kept = int(np.ceil(share * n)) + 2 * int(np.ceil(np.sqrt(n))) + 1
     if data.weight is not None or n < MANY_ROWS or kept >= n or data.score.dtype.kind != "f":

@@ -31,22 +31,7 @@ WITH_MARGIN = ("non-inferior", "equivalent")
 
 
 def check_part(name: str, value: Any, what: str = "") -> float:
-    """Check a number in (0, 1), with a hint for percentages.
-
-    Parameters
-    ----------
-    name : str
-        Name of the argument, for messages.
-    value : object
-        Its value.
-    what : str, default=""
-        What it is the share of.
-
-    Returns
-    -------
-    float
-        The share, in (0, 1).
-    """
+    """Check a number in (0, 1), with a hint for percentages."""
     if is_number(value) and 1.0 < value <= 100.0:
         raise ValueError(
             f"{name}={value!r} must be a number in (0, 1): for {value:g} per cent pass"
@@ -56,22 +41,7 @@ def check_part(name: str, value: Any, what: str = "") -> float:
 
 
 def check_value(name: str, value: Any, measure: Measure) -> float:
-    """Check a value of a measure, inside its range.
-
-    Parameters
-    ----------
-    name : str
-        Name of the argument, for messages.
-    value : object
-        Its value.
-    measure : Measure
-        The measure.
-
-    Returns
-    -------
-    float
-        The value.
-    """
+    """Check a value of a measure, inside its range."""
     low, high = measure.counted_range
     if is_number(value) and 1.0 < value <= 100.0 and (low, high) == (0.0, 1.0):
         return check_part(name, value)
@@ -86,15 +56,7 @@ def check_value(name: str, value: Any, measure: Measure) -> float:
 
 @dataclass(frozen=True)
 class Numbers:
-    """The numbers of an interval or of a test as they were given.
-
-    Parameters
-    ----------
-    n, level, width : object
-        Of an interval.
-    difference, margin, alternative, power : object
-        Of a test.
-    """
+    """The numbers of an interval or of a test as they were given."""
 
     n: Any
     level: Any
@@ -113,49 +75,18 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Asked:
-    """The numbers of an interval or of a test, one of which is unknown.
+    """The numbers of an interval or of a test, one of which is unknown."""
 
-    Parameters
-    ----------
-    n : int or None
-        Size of the sample.
-    level : float or None
-        Level.
-    width : float or None
-        Width of the interval.
-    question : Question or None
-        The test; None is an interval.
-    difference : float or None
-        True difference of the test.
-    power : float or None
-        Power of the test.
-    """
-
-    n: int | None
+    n: int | None  # Size of the sample
     level: float | None
     width: float | None = None
-    question: Question | None = None
-    difference: float | None = None
+    question: Question | None = None  # The test; None is an interval
+    difference: float | None = None  # True difference of the test
     power: float | None = None
 
     @classmethod
     def read(cls, measure: Measure, numbers: Numbers, n_rankers: int) -> Asked:
-        """Read what is asked.
-
-        Parameters
-        ----------
-        measure : Measure
-            The measure.
-        numbers : Numbers
-            What is given.
-        n_rankers : int
-            One ranker, or two.
-
-        Returns
-        -------
-        Asked
-            The question.
-        """
+        """Read what is asked."""
         low, high = measure.counted_range
         if not numbers.of_test:
             return cls.interval(numbers, (high - low) * n_rankers)
@@ -168,20 +99,7 @@ class Asked:
 
     @classmethod
     def interval(cls, numbers: Numbers, most: float) -> Asked:
-        """Check what is asked of an interval.
-
-        Parameters
-        ----------
-        numbers : Numbers
-            What is given.
-        most : float
-            Length of the range.
-
-        Returns
-        -------
-        Asked
-            The question.
-        """
+        """Check what is asked of an interval."""
         n, level, width = numbers.n, numbers.level, numbers.width
         if sum(value is None for value in (n, level, width)) != 1:
             raise ValueError(
@@ -197,20 +115,7 @@ class Asked:
 
     @classmethod
     def test(cls, measure: Measure, numbers: Numbers) -> Asked:
-        """Check what is asked of a test.
-
-        Parameters
-        ----------
-        measure : Measure
-            The measure.
-        numbers : Numbers
-            What is given.
-
-        Returns
-        -------
-        Asked
-            The question.
-        """
+        """Check what is asked of a test."""
         low, high = measure.counted_range
         n, level, power = numbers.n, numbers.level, numbers.power
         if level is None:
@@ -256,20 +161,7 @@ class Asked:
         return "margin" if self.question.alternative in WITH_MARGIN else "difference"
 
     def found(self, model: PlanModel, largest: float) -> float:
-        """Find the number.
-
-        Parameters
-        ----------
-        model : PlanModel
-            Widths and powers at each size.
-        largest : float
-            Largest difference or margin that there can be, with its sign.
-
-        Returns
-        -------
-        float
-            The number; a whole one for n.
-        """
+        """Find the number. The number; a whole one for n."""
         unknown = self.unknown
         if unknown == "n":
             return smallest_size(lambda n: self._suffices(model, n), self._wish())
@@ -291,18 +183,7 @@ class Asked:
         return largest * root_between(seen, 0.0, NEARLY)
 
     def answered(self, found: float) -> Asked:
-        """Set the number that was to be found.
-
-        Parameters
-        ----------
-        found : float
-            The number.
-
-        Returns
-        -------
-        Asked
-            The question with its answer.
-        """
+        """Set the number that was to be found. The question with its answer."""
         match self.unknown:
             case "n":
                 return replace(self, n=int(found))
@@ -315,37 +196,13 @@ class Asked:
         return self.with_size(found)
 
     def with_size(self, size: float) -> Asked:
-        """Set the difference of the test, or its margin.
-
-        Parameters
-        ----------
-        size : float
-            The number.
-
-        Returns
-        -------
-        Asked
-            The question with it.
-        """
+        """Set the difference of the test, or its margin. The question with it."""
         if self.question is not None and self.question.alternative in WITH_MARGIN:
             return replace(self, question=replace(self.question, margin=size))
         return replace(self, difference=size)
 
     def value(self, model: PlanModel, n: int) -> float:
-        """Find the width of the interval, or the power of the test.
-
-        Parameters
-        ----------
-        model : PlanModel
-            Widths and powers at each size.
-        n : int
-            Size of the sample.
-
-        Returns
-        -------
-        float
-            The one or the other.
-        """
+        """Find the width of the interval, or the power of the test. The one or the other."""
         level = float(self.level or 0.0)
         if self.question is None:
             return model.width(n, level)

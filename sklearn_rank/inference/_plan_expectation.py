@@ -52,47 +52,18 @@ EVERY = "holds for every distribution"
 
 @dataclass(frozen=True)
 class Expectation:
-    """Expected values of the rankers.
+    """Expected values of the rankers."""
 
-    Parameters
-    ----------
-    expected : float or None
-        Value of the measure, of a comparison that of the second ranker.
-    positive_fraction : float or None
-        Share of the items that are positive.
-    comparing : bool
-        Whether two rankers are compared.
-    paired : bool
-        Whether both see the same data.
-    correlation : float or None
-        How the two hang together.
-    sd : float or None
-        Standard deviation of the values, or differences, of queries.
-    method : str
-        How interval and test are made.
-    """
-
-    expected: float | None
-    positive_fraction: float | None
-    comparing: bool
-    paired: bool
-    correlation: float | None
-    sd: float | None
-    method: str
+    expected: float | None  # Value of the measure, of a comparison that of the second ranker
+    positive_fraction: float | None  # Share of the items that are positive
+    comparing: bool  # Whether two rankers are compared
+    paired: bool  # Whether both see the same data
+    correlation: float | None  # How the two hang together
+    sd: float | None  # Standard deviation of the values, or differences, of queries
+    method: str  # How interval and test are made
 
     def checked(self, measure: Measure) -> Expectation:
-        """Check the numbers.
-
-        Parameters
-        ----------
-        measure : Measure
-            The measure.
-
-        Returns
-        -------
-        Expectation
-            The same, with numbers of Python.
-        """
+        """Check the numbers. The same, with numbers of Python."""
         found: dict[str, Any] = {"paired": check_flag("paired", self.paired)}
         if self.expected is not None:
             found["expected"] = check_value("expected", self.expected, measure)
@@ -118,45 +89,18 @@ class Expectation:
         return self.correlation if self.comparing and self.paired else None
 
     def needed(self, name: str, why: str) -> Any:
-        """Return a required number, or raise an error.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-        why : str
-            What it is, and what to do.
-
-        Returns
-        -------
-        float
-            The number.
-        """
+        """Return a required number, or raise an error."""
         if (value := getattr(self, name)) is None:
             raise ValueError(f"{name} is missing: {why}.")
         return value
 
     def refuse(self, name: str, why: str) -> None:
-        """Raise an error if a number is given that is not used.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-        why : str
-            Why, and what to do.
-        """
+        """Raise an error if a number is given that is not used."""
         if (value := getattr(self, name)) is not None:
             raise ValueError(f"{name}={value!r} is not used {why}.")
 
     def check_correlation(self, of: str) -> None:
-        """Check that a correlation is given if both rankers score the same data.
-
-        Parameters
-        ----------
-        of : str
-            Of what it is.
-        """
+        """Check that a correlation is given if both rankers score the same data."""
         if self.comparing and self.paired:
             self.needed(
                 "correlation",
@@ -167,24 +111,7 @@ class Expectation:
 
 
 def model_of(measure: Measure, given: Expectation) -> tuple[PlanModel, str, str]:
-    """Make the model of a measure.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    given : Expectation
-        What is expected.
-
-    Returns
-    -------
-    model : PlanModel
-        The model.
-    method : str
-        How interval and test are made.
-    rests_on : str
-        What the model rests on.
-    """
+    """Make the model of a measure."""
     if isinstance(measure, AUCMeasure):
         return _auc(given)
     if isinstance(measure, PrecisionAtTopMeasure):

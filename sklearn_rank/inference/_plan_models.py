@@ -38,51 +38,17 @@ LEAST_TAIL = 1e-15
 
 
 class PlanModel(ABC):
-    """An interval and a test at each size of the sample.
+    """An interval and a test at each size of the sample."""
 
-    Attributes
-    ----------
-    sample : Sample
-        What the sample is made of.
-    most : float
-        Largest width, which is the length of the range.
-    """
-
-    sample: Sample
-    most: float
+    sample: Sample  # What the sample is made of
+    most: float  # Largest width, which is the length of the range
 
     @abstractmethod
     def width(self, n: int, level: float) -> float:
-        """Find the width of the interval.
-
-        Parameters
-        ----------
-        n : int
-            Size of the sample.
-        level : float
-            Level of the interval.
-
-        Returns
-        -------
-        float
-            The width, at most the length of the range.
-        """
+        """Find the width of the interval. The width, at most the length of the range."""
 
     def level(self, n: int, width: float) -> float:
-        """Find the level of an interval.
-
-        Parameters
-        ----------
-        n : int
-            Size of the sample.
-        width : float
-            Width of the interval.
-
-        Returns
-        -------
-        float
-            The largest level at which the interval is no wider.
-        """
+        """Find the level of an interval. The largest level at which the interval is no wider."""
 
         def too_wide(level: float) -> bool:
             return self.width(n, level) > width
@@ -94,24 +60,7 @@ class PlanModel(ABC):
         return root_between(too_wide, LEAST_TAIL, 1.0 - LEAST_TAIL)
 
     def power(self, n: int, difference: float, question: Question, level: float) -> float:
-        """Find the power of the test, where there is one.
-
-        Parameters
-        ----------
-        n : int
-            Size of the sample.
-        difference : float
-            The true difference.
-        question : Question
-            The test.
-        level : float
-            One less the level of the test.
-
-        Returns
-        -------
-        float
-            The power.
-        """
+        """Find the power of the test, where there is one."""
         raise ValueError(
             "This method plans the width of an interval, not the power of a test: pass"
             " method='auto', or width instead of power."
@@ -120,60 +69,20 @@ class PlanModel(ABC):
 
 @dataclass(frozen=True)
 class NormalModel(PlanModel):
-    """Student's interval, or the normal one, and the test by the same standard error.
+    """Student's interval, or the normal one, and the test by the same standard error."""
 
-    Parameters
-    ----------
-    sample : Sample
-        What the sample is made of.
-    most : float
-        Largest width.
-    variance : Variance
-        Variance of the estimate.
-    factor : float, default=1
-        By how much it is larger than that.
-    known : bool, default=False
-        Whether the standard error counts as known, so that its degrees of freedom do not matter.
-    """
-
-    sample: Sample
-    most: float
+    sample: Sample  # What the sample is made of
+    most: float  # Largest width
     variance: Variance
-    factor: float = 1.0
+    factor: float = 1.0  # By how much it is larger than that
     known: bool = False
 
     def scaled(self, factor: float) -> NormalModel:
-        """Multiply the variance.
-
-        Parameters
-        ----------
-        factor : float
-            By how much.
-
-        Returns
-        -------
-        NormalModel
-            The model with that variance.
-        """
+        """Multiply the variance. The model with that variance."""
         return replace(self, factor=self.factor * factor)
 
     def error(self, n: int, difference: float = 0.0) -> tuple[float, float]:
-        """Find the standard error.
-
-        Parameters
-        ----------
-        n : int
-            Size of the sample.
-        difference : float, default=0
-            The true difference.
-
-        Returns
-        -------
-        error : float
-            The standard error.
-        degrees : float
-            Its degrees of freedom.
-        """
+        """Find the standard error."""
         variance, degrees = self.variance.of(n, difference)
         return sqrt(variance * self.factor), inf if self.known else max(degrees, 1.0)
 
@@ -245,21 +154,11 @@ class TopModel(ScoreModel):
 
 @dataclass(frozen=True)
 class ExactTopModel(PlanModel):
-    """Limits for the precision at the top that hold for every distribution.
+    """Limits for the precision at the top that hold for every distribution."""
 
-    Parameters
-    ----------
-    sample : Sample
-        What the sample is made of.
-    variance : TopVariance
-        Precision and share of positives at the threshold that are expected.
-    most : float, default=1
-        Largest width.
-    """
-
-    sample: Sample
-    variance: TopVariance
-    most: float = 1.0
+    sample: Sample  # What the sample is made of
+    variance: TopVariance  # Precision and share of positives at the threshold that are expected
+    most: float = 1.0  # Largest width
 
     def width(self, n: int, level: float) -> float:
         """Find the width where the items near the threshold are as expected."""
@@ -282,41 +181,11 @@ class GuaranteedModel(PlanModel):
 
     @abstractmethod
     def deviation(self, n: int, tail: float, *, both: bool) -> float:
-        """Find how far the estimate may be from its expectation.
-
-        Parameters
-        ----------
-        n : int
-            Size of the sample.
-        tail : float
-            Probability that it is farther.
-        both : bool
-            Whether on either side, or on one.
-
-        Returns
-        -------
-        float
-            The deviation.
-        """
+        """Find how far the estimate may be from its expectation."""
 
     @abstractmethod
     def tail(self, n: int, deviation: float, *, both: bool) -> float:
-        """Find the probability of a deviation.
-
-        Parameters
-        ----------
-        n : int
-            Size of the sample.
-        deviation : float
-            The deviation.
-        both : bool
-            Whether on either side, or on one.
-
-        Returns
-        -------
-        float
-            Bound of the probability, at most 1.
-        """
+        """Find the probability of a deviation. Bound of the probability, at most 1."""
 
     def width(self, n: int, level: float) -> float:
         """Find the width: two deviations."""
@@ -343,28 +212,13 @@ def _tail(level: float) -> float:
 
 @dataclass(frozen=True)
 class GuaranteedAUC(GuaranteedModel):
-    """Bounds for the AUC of every distribution.
+    """Bounds for the AUC of every distribution."""
 
-    Parameters
-    ----------
-    sample : Sample
-        What the sample is made of.
-    method : {"mcdiarmid", "hoeffding", "kl", "chebyshev"}
-        The inequality.
-    expected : float or None
-        Expected AUC, for the last two.
-    scale : float, default=1
-        By how much the deviation of a difference is larger: 2 on the same data and the root of 2
-        on different data, for the first two.
-    most : float, default=1
-        Length of the range.
-    """
-
-    sample: Sample
+    sample: Sample  # What the sample is made of
     method: Any
-    expected: float | None
+    expected: float | None  # Expected AUC, for the last two
     scale: float = 1.0
-    most: float = 1.0
+    most: float = 1.0  # Length of the range
 
     def deviation(self, n: int, tail: float, *, both: bool) -> float:
         """Find the deviation by the bound of the method."""
@@ -391,31 +245,14 @@ class GuaranteedAUC(GuaranteedModel):
 
 @dataclass(frozen=True)
 class GuaranteedMean(GuaranteedModel):
-    """Bounds for a mean over queries of every distribution.
+    """Bounds for a mean over queries of every distribution."""
 
-    Parameters
-    ----------
-    sample : Sample
-        What the sample is made of.
-    method : {"hoeffding", "kl", "bernstein"}
-        The inequality.
-    most : float
-        Length of the range of the values, or of the differences.
-    spread : float
-        Root of the sum of squared lengths of what is averaged: the length for one ranker and for
-        differences.
-    expected : float or None, default=None
-        Expected mean on the scale from 0 to 1, for "kl".
-    variance : float or None, default=None
-        Variance of the values, for "bernstein".
-    """
-
-    sample: Sample
+    sample: Sample  # What the sample is made of
     method: str
-    most: float
+    most: float  # Length of the range of the values, or of the differences
     spread: float
-    expected: float | None = None
-    variance: float | None = None
+    expected: float | None = None  # Expected mean on the scale from 0 to 1, for "kl"
+    variance: float | None = None  # Variance of the values, for "bernstein"
 
     def deviation(self, n: int, tail: float, *, both: bool) -> float:
         """Find the deviation: Hoeffding's, that of the relative entropy or of the variance."""

@@ -58,44 +58,17 @@ REFERENCE = 10**9
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """A pilot as it was given.
-
-    Parameters
-    ----------
-    y_true : array-like
-        Labels.
-    scores : dict of str to array-like
-        Scores of one ranker or two.
-    qid, groups : array-like or None
-        Ids of queries and of groups of rows.
-    pos_label : object
-        The positive class.
-    """
+    """A pilot as it was given."""
 
     y_true: Any
-    scores: dict[str, Any]
-    qid: Any
-    groups: Any
-    pos_label: Any
+    scores: dict[str, Any]  # Scores of one ranker or two
+    qid: Any  # Ids of queries and of groups of rows
+    groups: Any  # Ids of queries and of groups of rows
+    pos_label: Any  # The positive class
 
     @classmethod
     def read(cls, pilot: Any, qid: Any, groups: Any, pos_label: Any) -> Pilot:
-        """Read what was given.
-
-        Parameters
-        ----------
-        pilot : tuple of (array-like, array-like or mapping)
-            Labels, and scores of one ranker or of two by name.
-        qid, groups : array-like or None
-            Ids of queries and of groups of rows.
-        pos_label : object
-            The positive class.
-
-        Returns
-        -------
-        Pilot
-            The pilot.
-        """
+        """Read what was given."""
         if not isinstance(pilot, tuple | list) or len(pilot) != 2:
             raise TypeError(
                 "pilot must be a pair, labels and scores: pass pilot=(y_true, y_score), or"
@@ -126,39 +99,15 @@ class Pilot:
 
 @dataclass(frozen=True, eq=False)
 class PilotModel:
-    """The model that a pilot gives.
-
-    Parameters
-    ----------
-    model : NormalModel
-        The model.
-    says : str
-        What the pilot is, for the printed form.
-    method : str
-        How interval and test are made.
-    degrees : float
-        Degrees of freedom that the variance is worth: so many squares of normal variables have
-        a mean that varies as much.
-    """
+    """The model that a pilot gives."""
 
     model: NormalModel
-    says: str
-    method: str
+    says: str  # What the pilot is, for the printed form
+    method: str  # How interval and test are made
     degrees: float
 
     def factor(self, probability: float) -> float:
-        """Find a limit for the variance.
-
-        Parameters
-        ----------
-        probability : float
-            Probability, in (0, 1), that the variance is at most the limit.
-
-        Returns
-        -------
-        float
-            The limit, in units of the pilot's variance.
-        """
+        """Find a limit for the variance. The limit, in units of the pilot's variance."""
         if self.degrees == inf:
             return 1.0
         # What the chi-square variable exceeds with the probability.
@@ -175,30 +124,7 @@ def pilot_model(
     expected: float | None,
     rng: np.random.Generator,
 ) -> PilotModel:
-    """Make the model of a pilot.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    pilot : Pilot
-        The pilot.
-    comparing : bool
-        Whether the difference of two rankers is planned for.
-    paired : bool
-        Whether both are to see the same data.
-    positive_fraction : float or None
-        Share of positives that is planned for; None is that of the pilot.
-    expected : float or None
-        Value that is expected; None is that of the pilot.
-    rng : numpy.random.Generator
-        Which rows are left out together.
-
-    Returns
-    -------
-    PilotModel
-        The model.
-    """
+    """Make the model of a pilot."""
     if comparing and paired and len(pilot.scores) < 2:
         raise ValueError(
             "pilot has the scores of one ranker, but a comparison on the same data needs both:"

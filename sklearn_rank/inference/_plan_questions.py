@@ -17,37 +17,14 @@ NORMAL_DEGREES = 1e7
 
 @dataclass(frozen=True)
 class Sample:
-    """Composition of a sample of size n.
+    """Composition of a sample of size n."""
 
-    Parameters
-    ----------
-    unit : {"items", "queries"}
-        What there are n of.
-    positive_fraction : float or None
-        Share of the items that are positive; None for queries.
-    group_size : float or None, default=None
-        Mean number of them in a group; None is independent ones.
-    """
-
-    unit: str
-    positive_fraction: float | None
-    group_size: float | None = None
+    unit: str  # What there are n of
+    positive_fraction: float | None  # Share of the items that are positive; None for queries
+    group_size: float | None = None  # Mean number of them in a group; None is independent ones
 
     def counts(self, n: int) -> tuple[int, int]:
-        """Count the positives and the negatives.
-
-        Parameters
-        ----------
-        n : int
-            Number of items.
-
-        Returns
-        -------
-        n_pos : int
-            The nearest whole number to the share, at least one of each class.
-        n_neg : int
-            The others.
-        """
+        """Count the positives and the negatives."""
         share = 0.5 if self.positive_fraction is None else self.positive_fraction
         n_pos = min(max(int(share * n + 0.5), 1), n - 1)
         return n_pos, n - n_pos
@@ -55,35 +32,14 @@ class Sample:
 
 @dataclass(frozen=True)
 class Question:
-    """A test of a difference.
+    """A test of a difference."""
 
-    Parameters
-    ----------
-    alternative : {"two-sided", "less", "greater", "non-inferior", "equivalent"}
-        What is to be shown.
-    margin : float or None
-        Largest difference that does not matter, for the last two.
-    greater_is_better : bool
-        Whether more of the measure is better.
-    """
-
-    alternative: str
-    margin: float | None
-    greater_is_better: bool
+    alternative: str  # What is to be shown
+    margin: float | None  # Largest difference that does not matter, for the last two
+    greater_is_better: bool  # Whether more of the measure is better
 
     def distances(self, difference: float) -> tuple[float, ...]:
-        """Return the distances of a difference from the hypotheses to reject.
-
-        Parameters
-        ----------
-        difference : float
-            The true difference.
-
-        Returns
-        -------
-        tuple of float
-            Of each hypothesis; all of them must be rejected.
-        """
+        """Return the distances of a difference from the hypotheses to reject."""
         margin = self.margin or 0.0
         if self.alternative == "two-sided":
             return (abs(difference),)
@@ -94,24 +50,7 @@ class Question:
         return (margin + difference, margin - difference)
 
     def power(self, difference: float, error: float, degrees: float, level: float) -> float:
-        """Find the probability that the test rejects.
-
-        Parameters
-        ----------
-        difference : float
-            The true difference.
-        error : float
-            Standard error of its estimate.
-        degrees : float
-            Degrees of freedom of the standard error.
-        level : float
-            One less the level of the test.
-
-        Returns
-        -------
-        float
-            The probability, by the noncentral t distribution.
-        """
+        """Find the probability that the test rejects."""
         both = self.alternative == "two-sided"
         tail = (1.0 + level) / 2.0 if both else level
         large = degrees >= NORMAL_DEGREES
@@ -128,19 +67,7 @@ class Question:
 
     @staticmethod
     def joined(chances: list[float]) -> float:
-        """Bound the probability that all of several hypotheses are rejected.
-
-        Parameters
-        ----------
-        chances : list of float
-            Probability of each.
-
-        Returns
-        -------
-        float
-            What is left of 1 when the probabilities of failure are taken off; exact for one, and
-            for two limits that cannot both fail.
-        """
+        """Bound the probability that all of several hypotheses are rejected."""
         return max(1.0 - sum(1.0 - chance for chance in chances), 0.0)
 
 

@@ -12,20 +12,7 @@ N_HALVINGS = 100
 
 
 def smallest_size(enough: Callable[[int], bool], wish: str) -> int:
-    """Find the least size that is enough.
-
-    Parameters
-    ----------
-    enough : callable
-        Whether a size is; it rises but for the rounding of counts.
-    wish : str
-        What it should be enough for, for messages.
-
-    Returns
-    -------
-    int
-        A size, at least 2, that is enough, while the one below it is not.
-    """
+    """Find the least size that is enough."""
     fewest, most = 1, 2
     while not enough(most):
         fewest, most = most, 2 * most
@@ -38,22 +25,7 @@ def smallest_size(enough: Callable[[int], bool], wish: str) -> int:
 
 
 def root_between(reaches: Callable[[float], bool], low: float, high: float) -> float:
-    """Find where a function reaches a value by bisection.
-
-    Parameters
-    ----------
-    reaches : callable
-        Whether it has reached the value; it has at ``high``.
-    low : float
-        Where it has not.
-    high : float
-        Where it has.
-
-    Returns
-    -------
-    float
-        The least number, up to rounding, where it has.
-    """
+    """Find where a function reaches a value by bisection."""
     for _ in range(N_HALVINGS):
         middle = (low + high) / 2.0
         if not low < middle < high:

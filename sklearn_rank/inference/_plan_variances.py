@@ -38,22 +38,7 @@ class Variance(ABC):
 
     @abstractmethod
     def of(self, n: int, difference: float = 0.0) -> tuple[float, float]:
-        """Find the variance of the estimate.
-
-        Parameters
-        ----------
-        n : int
-            Size of the sample.
-        difference : float, default=0
-            True difference, of a comparison.
-
-        Returns
-        -------
-        variance : float
-            The variance.
-        degrees : float
-            Degrees of freedom of its estimate.
-        """
+        """Find the variance of the estimate."""
 
 
 class DrawsVariance(Variance):
@@ -61,22 +46,7 @@ class DrawsVariance(Variance):
 
     @abstractmethod
     def draws(self, n: int) -> tuple[float, float, float]:
-        """Return the effective number of Bernoulli draws of the estimate, scaled to [0, 1].
-
-        Parameters
-        ----------
-        n : int
-            Size of the sample.
-
-        Returns
-        -------
-        estimate : float
-            The estimate.
-        n_effective : float
-            Number of the draws.
-        degrees : float
-            Degrees of freedom of the variance.
-        """
+        """Return the effective number of Bernoulli draws of the estimate, scaled to [0, 1]."""
 
 
 class MomentsVariance(Variance):
@@ -84,46 +54,18 @@ class MomentsVariance(Variance):
 
     @abstractmethod
     def moments(self, n: int, factor: float) -> AUCMoments:
-        """Describe the sample that the interval for an AUC is made of.
-
-        Parameters
-        ----------
-        n : int
-            Size of the sample.
-        factor : float
-            By how much the variance is larger.
-
-        Returns
-        -------
-        AUCMoments
-            The sample.
-        """
+        """Describe the sample that the interval for an AUC is made of."""
 
 
 @dataclass(frozen=True)
 class AUCVariance(MomentsVariance):
-    """Variance of AUCs of normal or exponential scores.
+    """Variance of AUCs of normal or exponential scores."""
 
-    Parameters
-    ----------
-    sample : Sample
-        What the sample is made of.
-    expected : float
-        Expected AUC; of a comparison that of the second ranker.
-    pairs : {"delong", "hanley-mcneil"}
-        Normal scores, or exponential ones.
-    correlation : float or None, default=None
-        Correlation of the scores of two rankers within a class; None for one ranker, or two on
-        different data.
-    n_rankers : int, default=1
-        One ranker, or two.
-    """
-
-    sample: Sample
-    expected: float
-    pairs: str
+    sample: Sample  # What the sample is made of
+    expected: float  # Expected AUC; of a comparison that of the second ranker
+    pairs: str  # Normal scores, or exponential ones
     correlation: float | None = None
-    n_rankers: int = 1
+    n_rankers: int = 1  # One ranker, or two
 
     def _parts(self, difference: float) -> list[FloatArray]:
         """Parts of each independent sample: of both, the positives and the negatives."""
@@ -164,18 +106,10 @@ def _parts_of(aucs: tuple[float, ...], correlation: float, pairs: str) -> FloatA
 
 @dataclass(frozen=True)
 class WorstAUCVariance(Variance):
-    """Largest variance that an AUC can have.
+    """Largest variance that an AUC can have."""
 
-    Parameters
-    ----------
-    sample : Sample
-        What the sample is made of.
-    expected : float or None
-        Expected AUC; None is the worst.
-    """
-
-    sample: Sample
-    expected: float | None
+    sample: Sample  # What the sample is made of
+    expected: float | None  # Expected AUC; None is the worst
 
     def of(self, n: int, difference: float = 0.0) -> tuple[float, float]:
         """Find the variance: ``A (1 - A)`` over the size of the smaller class."""
@@ -185,29 +119,11 @@ class WorstAUCVariance(Variance):
 
 @dataclass(frozen=True)
 class ClassVariance(DrawsVariance, MomentsVariance):
-    """Variance of a measure of one list by the influence of its items.
+    """Variance of a measure of one list by the influence of its items."""
 
-    Parameters
-    ----------
-    sample : Sample
-        What the sample is made of.
-    variances : tuple of (float, float)
-        Variance of the influence of positives and of negatives, for each independent sample.
-    effect : float
-        By how much groups make the variance larger.
-    degrees_per_item : float or None
-        Degrees of freedom of the variance with groups, for each item; None is independent items.
-    estimate : float
-        The measure.
-    classes : tuple of ((float, (float, float)), ...)
-        Mean and ends of the influence of each class, of a measure of one ranker from 0 to 1.
-    groups_per_item : float or None, default=None
-        Groups that hold the rarer class, for each item; None is independent items.
-    """
-
-    sample: Sample
+    sample: Sample  # What the sample is made of
     variances: tuple[tuple[float, float], ...]
-    effect: float
+    effect: float  # By how much groups make the variance larger
     degrees_per_item: float | None
     estimate: float
     classes: tuple[tuple[float, tuple[float, float]], ...] = ()
@@ -270,24 +186,12 @@ def _worth(
 
 @dataclass(frozen=True)
 class MeanVariance(DrawsVariance):
-    """Variance of a mean over queries.
-
-    Parameters
-    ----------
-    variances : tuple of float
-        Variance of the values, or differences, of queries, for each independent sample.
-    effect : float
-        By how much groups make it larger.
-    degrees_per_query : float or None
-        Degrees of freedom with groups, for each query; None is independent queries.
-    estimate : float
-        The mean on the scale from 0 to 1.
-    """
+    """Variance of a mean over queries."""
 
     variances: tuple[float, ...]
-    effect: float = 1.0
+    effect: float = 1.0  # By how much groups make it larger
     degrees_per_query: float | None = None
-    estimate: float = 0.5
+    estimate: float = 0.5  # The mean on the scale from 0 to 1
 
     def of(self, n: int, difference: float = 0.0) -> tuple[float, float]:
         """Find the variance: that of the values over the number of queries."""
@@ -304,25 +208,12 @@ class MeanVariance(DrawsVariance):
 
 @dataclass(frozen=True)
 class ShareVariance(DrawsVariance):
-    """Variance of a share of queries, or of the difference of two.
-
-    Parameters
-    ----------
-    expected : float
-        The share, on the scale from 0 to 1; of a comparison that of the second ranker.
-    length : float
-        Length of the range.
-    correlation : float or None, default=None
-        Correlation of the values of two rankers on a query; None for one ranker, or two on
-        different queries.
-    n_rankers : int, default=1
-        One ranker, or two.
-    """
+    """Variance of a share of queries, or of the difference of two."""
 
     expected: float
     length: float
     correlation: float | None = None
-    n_rankers: int = 1
+    n_rankers: int = 1  # One ranker, or two
 
     def of(self, n: int, difference: float = 0.0) -> tuple[float, float]:
         """Find the variance: no values of the same mean vary more."""
@@ -343,45 +234,17 @@ class ShareVariance(DrawsVariance):
 
 @dataclass(frozen=True)
 class TopVariance(Variance):
-    """Variance of the precision at the top, labels random.
+    """Variance of the precision at the top, labels random."""
 
-    Parameters
-    ----------
-    expected : float
-        Precision; of a comparison that of the second ranker.
-    eta : float
-        Probability that an item at the threshold is positive.
-    tau : float
-        Share of the items that make the top.
-    effect : float, default=1
-        By how much groups make the variance larger.
-    correlation : float or None, default=None
-        Correlation of the influence of items on two rankers; None for one ranker, or two on
-        different data.
-    n_rankers : int, default=1
-        One ranker, or two.
-    """
-
-    expected: float
-    eta: float
-    tau: float
-    effect: float = 1.0
+    expected: float  # Precision; of a comparison that of the second ranker
+    eta: float  # Probability that an item at the threshold is positive
+    tau: float  # Share of the items that make the top
+    effect: float = 1.0  # By how much groups make the variance larger
     correlation: float | None = None
-    n_rankers: int = 1
+    n_rankers: int = 1  # One ranker, or two
 
     def top(self, n: int) -> float:
-        """Count the items in the top.
-
-        Parameters
-        ----------
-        n : int
-            Number of items.
-
-        Returns
-        -------
-        float
-            How many independent items they are worth.
-        """
+        """Count the items in the top. How many independent items they are worth."""
         return max(int(self.tau * n + 0.5), 1) / self.effect
 
     def of(self, n: int, difference: float = 0.0) -> tuple[float, float]:
@@ -400,20 +263,7 @@ class TopVariance(Variance):
 
 
 def satterthwaite(variances: Sequence[float], degrees: Sequence[float]) -> float:
-    """Degrees of freedom of a sum of independent variances.
-
-    Parameters
-    ----------
-    variances : sequence of float
-        The variances.
-    degrees : sequence of float
-        Degrees of freedom of each; those below 1 count as 1.
-
-    Returns
-    -------
-    float
-        Degrees of freedom of the sum.
-    """
+    """Degrees of freedom of a sum of independent variances."""
     total = sum(variances)
     if total <= 0.0:
         return max(min(degrees), 1.0)

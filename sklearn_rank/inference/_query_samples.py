@@ -46,17 +46,7 @@ _TESTS = {
 
 @dataclass(frozen=True)
 class IntervalOptions:
-    """How to make an interval, checked.
-
-    Parameters
-    ----------
-    method : str
-        Name of the method.
-    level : float
-        Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
-    n_resamples : int
-        Resamples of the bootstraps.
-    """
+    """How to make an interval, checked."""
 
     method: str
     level: float
@@ -75,25 +65,12 @@ class IntervalOptions:
 
 @dataclass(frozen=True)
 class ComparisonOptions:
-    """How to test, checked.
-
-    Parameters
-    ----------
-    method : str
-        Name of the method.
-    alternative : {"two-sided", "less", "greater"}
-        What counts as extreme.
-    level : float
-        Nominal coverage of the interval, in (0, 1); with an alternative of one side, of each
-        limit by itself.
-    n_resamples : int
-        Random exchanges.
-    """
+    """How to test, checked."""
 
     method: str
-    alternative: Alternative
+    alternative: Alternative  # What counts as extreme
     level: float
-    n_resamples: int
+    n_resamples: int  # Random exchanges
 
     def __post_init__(self) -> None:
         check_choice("method", self.method, tuple(_TESTS))
@@ -105,45 +82,18 @@ class ComparisonOptions:
 
 @dataclass(frozen=True)
 class SampleTest:
-    """Outcome of the test of a sample of differences.
-
-    Parameters
-    ----------
-    statistic : float
-        Test statistic.
-    pvalue : float
-        Its p-value.
-    method : str
-        How it was found.
-    interval : Interval
-        Interval for the mean difference.
-    """
+    """Outcome of the test of a sample of differences."""
 
     statistic: float
-    pvalue: float
-    method: str
-    interval: Interval
+    pvalue: float  # Its p-value
+    method: str  # How it was found
+    interval: Interval  # Interval for the mean difference
 
 
 def sample_interval(
     sample: QueryValues, options: IntervalOptions, rng: np.random.Generator
 ) -> Interval:
-    """Interval for the mean of a sample of values of queries.
-
-    Parameters
-    ----------
-    sample : QueryValues
-        The values.
-    options : IntervalOptions
-        How to make it.
-    rng : numpy.random.Generator
-        Source of the resamples.
-
-    Returns
-    -------
-    Interval
-        The mean with its limits.
-    """
+    """Interval for the mean of a sample of values of queries. The mean with its limits."""
     level = options.level
     target = f"mean {sample.measure} over queries"
     if options.method == "auto" and not sample.constant and are_shares(sample):
@@ -165,22 +115,7 @@ def sample_interval(
 def sample_test(
     sample: QueryValues, options: ComparisonOptions, rng: np.random.Generator
 ) -> SampleTest:
-    """Test a sample of differences of queries.
-
-    Parameters
-    ----------
-    sample : QueryValues
-        The differences.
-    options : ComparisonOptions
-        How to test.
-    rng : numpy.random.Generator
-        Source of the exchanges.
-
-    Returns
-    -------
-    SampleTest
-        P-value, mean difference and its interval.
-    """
+    """Test a sample of differences of queries. P-value, mean difference and its interval."""
     values, alternative = sample.values, options.alternative
     level = level_of_both(options.level, alternative)
     target = f"mean {sample.measure} over queries"
@@ -227,26 +162,7 @@ def compared_samples(
     rng: np.random.Generator,
     measure: Measure,
 ) -> Comparison:
-    """Test differences of several systems on the same queries, adjusted for their number.
-
-    Parameters
-    ----------
-    samples : mapping of str to QueryValues
-        Values of each system.
-    pairs : sequence of (str, str)
-        Systems of each contrast, the first less the second.
-    options : ComparisonOptions
-        How to test.
-    rng : numpy.random.Generator
-        Source of the exchanges.
-    measure : Measure
-        The measure.
-
-    Returns
-    -------
-    Comparison
-        P-values by Holm's method, and Bonferroni's intervals.
-    """
+    """Test differences of several systems on the same queries, adjusted for their number."""
     each = replace(options, level=1.0 - (1.0 - options.level) / len(pairs))
     tests = [sample_test(query_differences(samples[a], samples[b]), each, rng) for a, b in pairs]
     methods = dict.fromkeys(

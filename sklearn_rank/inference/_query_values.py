@@ -41,28 +41,12 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class QueryValues:
-    """Values of the queries that have one.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_queries,)
-        Finite values, in the order in which the queries appear; of chunks by ascending id.
-    ids : ndarray of shape (n_queries,)
-        Ids of the queries.
-    measure : str
-        Name of the measure.
-    range : tuple of (float, float)
-        Smallest and largest value that a query can have.
-    groups : Groups or None, default=None
-        Groups of queries that depend on each other; None is independent queries.
-    weight : ndarray of shape (n_queries,) or None, default=None
-        Inverse probabilities of the queries; None is equal ones.
-    """
+    """Values of the queries that have one."""
 
     values: FloatArray
-    ids: AnyArray
+    ids: AnyArray  # (n_queries,)
     measure: str
-    range: tuple[float, float]
+    range: tuple[float, float]  # Smallest and largest value that a query can have
     groups: Groups | None = None
     weight: FloatArray | None = None
 
@@ -124,32 +108,7 @@ def query_values_of(
     groups: Any = None,
     pos_label: Any = None,
 ) -> dict[str, QueryValues]:
-    """Evaluate several systems on the same queries.
-
-    Parameters
-    ----------
-    measure : str, Measure, ScoreGeneratingFunction or callable
-        The measure, as :func:`sklearn_rank.metrics.get_measure` takes it.
-    y_true : array-like of shape (n_samples,) or (n_queries, n_items)
-        Labels.
-    scores : mapping of str to array-like of the same shape
-        Scores of each system.
-    qid : array-like of shape (n_samples,) or None
-        Id of the query of each row; None for two dimensions.
-    sample_weight : array-like of the same shape, default=None
-        How many times each item counts, or inverse probabilities of the queries.
-    weights : {"frequency", "sampling"} or None, default=None
-        Which of the two.
-    groups : array-like of shape (n_samples,) or (n_queries,), default=None
-        Id of the group of the query of each row; in two dimensions one for each query.
-    pos_label : int, float, bool or str, default=None
-        The positive class.
-
-    Returns
-    -------
-    dict of str to QueryValues
-        Values of each system, on the queries where the measure is defined.
-    """
+    """Evaluate several systems on the same queries."""
     in_chunks = any_collection(y_true, *scores.values(), qid, sample_weight, groups)
     if not in_chunks:
         y_true = ravelled(y_true, "y_true")
@@ -242,20 +201,7 @@ def _weight_of_queries(
 
 
 def accumulated_values(measure: Measure, kept: KeptValues) -> QueryValues:
-    """Take the values of queries that an accumulator keeps.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    kept : KeptValues
-        Values of all queries, those of undefined ones NaN.
-
-    Returns
-    -------
-    QueryValues
-        Values on the queries where the measure is defined.
-    """
+    """Take the values of queries that an accumulator keeps."""
     if kept.query_weight is not None:
         raise ValueError(
             "query_weight gives queries different weights, but the interval is for the mean over"
@@ -338,20 +284,7 @@ def _check_values(name: str, values: FloatArray, ids: AnyArray, defined: BoolArr
 
 
 def query_differences(first: QueryValues, second: QueryValues) -> QueryValues:
-    """Subtract the values of one system from those of another.
-
-    Parameters
-    ----------
-    first : QueryValues
-        Values of one system.
-    second : QueryValues
-        Values of the other on the same queries.
-
-    Returns
-    -------
-    QueryValues
-        First less second, 0 where they differ by rounding.
-    """
+    """Subtract the values of one system from those of another."""
     difference = first.values - second.values
     largest = max(np.abs(first.values).max(), np.abs(second.values).max())
     difference[np.abs(difference) <= ROUNDING * largest] = 0.0

@@ -15,21 +15,7 @@ __all__ = ["RankBootstrap"]
 
 
 class RankBootstrap:
-    """Statistics of samples drawn from the items and one imagined item at either end.
-
-    Parameters
-    ----------
-    data : ScoredLists
-        One list of both classes.
-    phi : ScoreGeneratingFunction
-        The function; it may depend on the length of the list.
-    conditional : bool
-        Whether the labels count as fixed.
-    normalize : {"mean", "minmax"}
-        The mean over the positives, or its value between worst and best.
-    what : str, default=""
-        Name of the measure; empty where phi alone was given.
-    """
+    """Statistics of samples drawn from the items and one imagined item at either end."""
 
     def __init__(
         self,
@@ -52,20 +38,7 @@ class RankBootstrap:
         rank_range(phi, self.n, self.k)
 
     def statistic(self, n_pos: FloatArray, n_neg: FloatArray) -> float:
-        """Statistic, 0 for the worst and 1 for the best order, of counts in blocks from the top.
-
-        Parameters
-        ----------
-        n_pos : ndarray of shape (n_blocks,)
-            Positives of each block.
-        n_neg : ndarray of shape (n_blocks,)
-            Negatives of each block.
-
-        Returns
-        -------
-        float
-            The statistic, in [0, 1].
-        """
+        """Statistic of counts in blocks from the top, 0 for the worst and 1 for the best order."""
         some = np.flatnonzero(n_pos)
         size = n_pos + n_neg
         n, k = float(size.sum()), float(n_pos.sum())
@@ -79,31 +52,14 @@ class RankBootstrap:
         return min(max((mean - low) / (high - low), 0.0), 1.0)
 
     def mean_range(self) -> tuple[float, float]:
-        """Return the least and the largest mean over the positives.
-
-        Returns
-        -------
-        low, high : float
-            Of this list, or of any positive where the labels are random.
-        """
+        """Return the least and the largest mean over the positives."""
         if self.conditional:
             return rank_range(self.phi, self.n, self.k)
         ends = self.phi._at_ranks(np.array([1.0, float(self.n)]), np.array([float(self.n)]))
         return float(ends[0]), float(ends[1])
 
     def draw(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Draw counts in blocks for both classes.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-            Source of random numbers.
-
-        Returns
-        -------
-        n_pos, n_neg : ndarray of shape (n_blocks,)
-            The counts.
-        """
+        """Draw counts in blocks for both classes. Shape (n_blocks,)."""
         k = self.k
         if not self.conditional:
             k = int(np.clip(rng.binomial(self.n, self.k / self.n), 1, self.n - 1))
@@ -120,22 +76,7 @@ class RankBootstrap:
         return drawn[0], drawn[1]
 
     def interval(self, level: float, n_resamples: int, rng: np.random.Generator) -> RankInterval:
-        """Make the interval.
-
-        Parameters
-        ----------
-        level : float
-            Nominal probability, in (0, 1).
-        n_resamples : int
-            Number of samples.
-        rng : numpy.random.Generator
-            Source of random numbers.
-
-        Returns
-        -------
-        RankInterval
-            The interval.
-        """
+        """Make the interval."""
         n_pos, n_neg = self.counts.astype(np.float64)
         value = self.statistic(n_pos, n_neg)
         draws = np.array([self.statistic(*self.draw(rng)) for _ in range(n_resamples)])

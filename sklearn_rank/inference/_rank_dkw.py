@@ -30,30 +30,7 @@ def dkw_interval(
     groups: Groups | None = None,
     what: str = "",
 ) -> RankInterval:
-    """Interval by a band around the distribution of the scores and Chernoff's limit.
-
-    Parameters
-    ----------
-    data : ScoredLists
-        One list of both classes.
-    phi : ScoreGeneratingFunction
-        The function, bounded and not depending on the length of the list.
-    level : float
-        Probability, in (0, 1), that the interval covers at least.
-    conditional : bool
-        Whether the labels count as fixed.
-    normalize : {"mean", "minmax"}
-        The mean over the positives, or its value between worst and best.
-    groups : Groups or None, default=None
-        Groups of items that depend on each other; None is independent items.
-    what : str, default=""
-        Name of the measure; empty where phi alone was given.
-
-    Returns
-    -------
-    RankInterval
-        The interval.
-    """
+    """Interval by a band around the distribution of the scores and Chernoff's limit."""
     blocks = counted_blocks(data.score, data.positive, data.weight)
     n, k, size, n_pos, below = blocks.n, blocks.k, blocks.size, blocks.n_pos, blocks.below
     if normalize == "minmax" and not conditional:
@@ -98,20 +75,7 @@ def dkw_lower_limits(
 ) -> FloatArray:
     """Lower limits by a band around the distribution of the scores, labels fixed.
 
-    Parameters
-    ----------
-    lists : sequence of ScoredLists
-        The same items of both classes with the scores of each function.
-    measure : Measure
-        A linear rank statistic of a bounded phi, not depending on the length of the list; between
-        the worst and the best order, or the mean over the positives.
-    deltas : ndarray of shape (n_functions,)
-        Probability that each fails; the band and the mean over the positives have half each.
-
-    Returns
-    -------
-    ndarray of shape (n_functions,)
-        The limits.
+    Shape (n_functions,).
     """
     phi: Any = phi_of(measure)
     floor, ceiling = _bounds_of(phi)

@@ -83,24 +83,7 @@ class RankInterval(Interval):
 
 
 def limit_range(phi: ScoreGeneratingFunction, n: int, k: int) -> tuple[float, float]:
-    """Return the smallest and largest value of the functional for k positives among n.
-
-    Parameters
-    ----------
-    phi : ScoreGeneratingFunction
-        The function, which must not depend on the length of the list.
-    n : int
-        Number of items.
-    k : int
-        Number of positives.
-
-    Returns
-    -------
-    worst : float
-        Mean of phi over (0, k / n).
-    best : float
-        Mean of phi over (1 - k / n, 1).
-    """
+    """Return the smallest and largest value of the functional for k positives among n."""
     # The grid is finer than the items if there are few, because phi may jump between them.
     fine = max(1, 2**14 // n)
     worst = best = 0.0
@@ -120,28 +103,7 @@ def rank_target(
     *,
     expected: bool = False,
 ) -> str:
-    """Describe the target of an interval in words.
-
-    Parameters
-    ----------
-    n : int
-        Number of items.
-    k : int
-        Number of positives.
-    conditional : bool
-        Whether the labels count as fixed.
-    normalize : {"mean", "minmax"}
-        The mean over the positives, or its value between worst and best.
-    what : str, default=""
-        Name of the measure, which says how it is normalised; empty where phi alone was given.
-    expected : bool, default=False
-        Whether the target is the expectation of the statistic instead of the functional.
-
-    Returns
-    -------
-    str
-        The target in words.
-    """
+    """Describe the target of an interval in words."""
     between = ", from worst to best" if normalize == "minmax" and not what else ""
     labels = f" at {k} positives of {n}" if conditional else ", random labels"
     quantity = f"expected {what or 'statistic'}" if expected else what or "W_phi"

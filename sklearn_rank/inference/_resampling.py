@@ -31,24 +31,12 @@ GROUPS = 2**10
 
 @dataclass(frozen=True, eq=False)
 class FlippedSubsets:
-    """Sums of the values whose sign is flipped, one for each assignment of signs.
+    """Sums of the values whose sign is flipped, one for each assignment of signs."""
 
-    Parameters
-    ----------
-    sums : ndarray of shape (n_assignments,)
-        Sum of the flipped values.
-    counts : ndarray of shape (n_assignments,)
-        Their number, or the sum of their sizes.
-    slack : float
-        Sums this near to 0 are 0 up to rounding.
-    exact : bool
-        Whether these are all assignments but that without a flip; else random ones.
-    """
-
-    sums: FloatArray
-    counts: FloatArray
-    slack: float
-    exact: bool
+    sums: FloatArray  # (n_assignments,): Sum of the flipped values
+    counts: FloatArray  # (n_assignments,): Their number, or the sum of their sizes
+    slack: float  # Sums this near to 0 are 0 up to rounding
+    exact: bool  # Whether these are all assignments but that without a flip; else random ones
 
     @property
     def pvalues(self) -> tuple[float, float]:
@@ -63,35 +51,13 @@ class FlippedSubsets:
         return greater / total, less / total
 
     def pvalue(self, alternative: str) -> float:
-        """P-value of a mean that is extreme.
-
-        Parameters
-        ----------
-        alternative : {"two-sided", "less", "greater"}
-            What counts as extreme.
-
-        Returns
-        -------
-        float
-            That of one side, or twice the smaller one, at most 1.
-        """
+        """P-value of a mean that is extreme."""
         greater, less = self.pvalues
         both = min(1.0, 2 * min(greater, less))
         return {"greater": greater, "less": less, "two-sided": both}[alternative]
 
     def limits(self, level: float) -> tuple[float, float]:
-        """Limits of all shifts that the test in both directions does not reject.
-
-        Parameters
-        ----------
-        level : float
-            Probability in (0, 1).
-
-        Returns
-        -------
-        low, high : float
-            Order statistics of the means of the flipped values; infinite if there are too few.
-        """
+        """Limits of all shifts that the test in both directions does not reject."""
         rejected = floor((1 - level) / 2 * (len(self.sums) + 1) * (1 + 1e-12)) - 1
         if rejected < 0:
             return -np.inf, np.inf
@@ -108,28 +74,7 @@ def flipped_subsets(
     rng: np.random.Generator,
     sizes: FloatArray | None = None,
 ) -> FlippedSubsets:
-    """Flip the signs of values, in all ways or in random ones.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Values, or sums of values whose signs flip together.
-    n_resamples : int
-        Assignments of signs to draw; all of them are taken if there are no more than that.
-    rng : numpy.random.Generator
-        Source of random signs.
-    sizes : ndarray of shape (n,) or None, default=None
-        Number of values in each sum; None is one.
-
-    Returns
-    -------
-    FlippedSubsets
-        Sum and number of the flipped values of each assignment.
-
-    Notes
-    -----
-    O(n_resamples n / 8) time, O(n_resamples) memory.
-    """
+    """Flip the signs of values, in all ways or in random ones."""
     n = len(values)
     slack = 64 * np.finfo(np.float64).eps * float(np.abs(values).sum())
     if n < 63 and 2**n <= n_resamples:
@@ -174,28 +119,7 @@ def resampled_means(
     rng: np.random.Generator,
     sizes: FloatArray | None = None,
 ) -> FloatArray:
-    """Draw samples with replacement and take their means.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Values, or sums of values that are drawn together.
-    n_resamples : int
-        Samples to draw, each of size n.
-    rng : numpy.random.Generator
-        Source of random numbers.
-    sizes : ndarray of shape (n,) or None, default=None
-        Number of values in each sum; None is one.
-
-    Returns
-    -------
-    ndarray of shape (n_resamples,)
-        Their means.
-
-    Notes
-    -----
-    O(n_resamples n) time, O(n_resamples + n) memory.
-    """
+    """Draw samples with replacement and take their means. Shape (n_resamples,)."""
     n = len(values)
     means = np.empty(n_resamples)
     rows = max(1, BLOCK // n)
@@ -214,27 +138,9 @@ def bca_levels(
 ) -> tuple[float, float]:
     """Find the levels of bootstrap quantiles that correct for bias and skewness.
 
-    Parameters
-    ----------
-    mean : float
-        Mean of the values, which are not all equal.
-    deviation : ndarray of shape (n,)
-        How much it would lose without each value, or each group of them, in any unit.
-    means : ndarray of shape (n_resamples,)
-        Means of samples of them, from :func:`resampled_means`.
-    level : float
-        Probability in (0, 1).
-
-    Returns
-    -------
-    low, high : float
-        Levels in [0, 1], ``(1 - level)/2`` and ``(1 + level)/2`` without bias and skewness.
-
-    Notes
-    -----
     The jackknife value without value i is the mean less ``(values[i] - mean)/(n - 1)``, so that
-    the acceleration is ``sum of d^3 / (6 (sum of d^2)^(3/2))``, d the deviations.
-    Resampled means that equal the mean count one half.
+    the acceleration is ``sum of d^3 / (6 (sum of d^2)^(3/2))``, d the deviations. Resampled means
+    that equal the mean count one half.
     """
     below = (np.count_nonzero(means < mean) + np.count_nonzero(means <= mean)) / 2
     # No sample on one side of the mean: the share is less than one in all, but not 0.

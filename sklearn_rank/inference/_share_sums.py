@@ -18,48 +18,16 @@ __all__ = ["Share", "Term", "limits_of_sum"]
 
 @dataclass(frozen=True, eq=False)
 class Share:
-    """Proportion of hits among some items, and its effective number of draws.
-
-    Parameters
-    ----------
-    estimate : float
-        The share.
-    moves : ndarray of shape (n_items,) or (n_groups,)
-        What each item, or each group of them, moves it.
-    draws : float
-        Number of independent draws that it is worth.
-    degrees : float, default=inf
-        Degrees of freedom of that number.
-    """
+    """Proportion of hits among some items, and its effective number of draws."""
 
     estimate: float
-    moves: FloatArray
-    draws: float
-    degrees: float = inf
+    moves: FloatArray  # (n_items,) or (n_groups,): What each item, or each group of them, moves it
+    draws: float  # Number of independent draws that it is worth
+    degrees: float = inf  # Degrees of freedom of that number
 
     @classmethod
     def of_items(cls, hits: BoolArray, among: BoolArray, groups: Groups | None) -> Share:
-        """Count the hits.
-
-        Parameters
-        ----------
-        hits : ndarray of bool of shape (n,)
-            Which items are hits.
-        among : ndarray of bool of shape (n,)
-            Which items count, at least one of them.
-        groups : Groups or None
-            Groups of items that depend on each other; None is independent items.
-
-        Returns
-        -------
-        Share
-            The share.
-
-        Notes
-        -----
-        With groups the draws are those of the variance of sums over groups, half a group of hits
-        and half one of misses added, and no more than the items.
-        """
+        """Count the hits."""
         n = int(np.count_nonzero(among))
         estimate = np.count_nonzero(hits & among) / n
         if groups is None:
@@ -74,67 +42,24 @@ class Share:
         return cls(estimate, moves, draws, max(part.effective - 1.0, 1.0))
 
     def limits(self, level: float) -> Limits:
-        """Limits of the share alone.
-
-        Parameters
-        ----------
-        level : float
-            Nominal probability, in (0, 1).
-
-        Returns
-        -------
-        tuple of (float, float)
-            The limits.
-        """
+        """Limits of the share alone."""
         return safe_limits(self.estimate, self.draws, level, self.degrees)
 
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """One share in a sum: a number times the share, or times its odds.
-
-    Parameters
-    ----------
-    factor : float
-        The number.
-    share : Share
-        The share.
-    odds : bool, default=False
-        Whether it is the odds ``x / (1 - x)`` that count, of a share below 1.
-    """
+    """One share in a sum: a number times the share, or times its odds."""
 
     factor: float
     share: Share
-    odds: bool = False
+    odds: bool = False  # Whether it is the odds ``x / (1 - x)`` that count, of a share below 1
 
     def value(self, x: float) -> float:
-        """Value of the term.
-
-        Parameters
-        ----------
-        x : float
-            The share.
-
-        Returns
-        -------
-        float
-            The value.
-        """
+        """Value of the term."""
         return self.factor * (x / (1.0 - x) if self.odds else x)
 
     def limits(self, level: float) -> Limits:
-        """Limits of the term alone.
-
-        Parameters
-        ----------
-        level : float
-            Nominal probability, in (0, 1).
-
-        Returns
-        -------
-        tuple of (float, float)
-            The limits.
-        """
+        """Limits of the term alone."""
         low, high = sorted(map(self.value, self.share.limits(level)))
         return low, high
 
@@ -144,25 +69,6 @@ def limits_of_sum(terms: Sequence[Term], level: float) -> tuple[float, Limits]:
 
     A limit is as far from the sum as ``sqrt(a**2 + b**2 + 2 r a b)``, a and b the distances of the
     limits of the terms on that side, r their correlation.
-
-    Parameters
-    ----------
-    terms : sequence of Term
-        The terms.
-    level : float
-        Nominal probability, in (0, 1).
-
-    Returns
-    -------
-    estimate : float
-        The sum.
-    limits : tuple of (float, float)
-        Its limits.
-
-    Notes
-    -----
-    Zou & Donner (2008), *Construction of confidence limits about effect measures: a general
-    approach*, Statistics in Medicine 27.
     """
     values = [term.value(term.share.estimate) for term in terms]
     limits = [term.limits(level) for term in terms]

@@ -20,19 +20,7 @@ N_HALVINGS = 60
 
 
 def are_shares(sample: QueryValues) -> bool:
-    """Say whether all values are at the ends of the range, as 0 and 1.
-
-    Parameters
-    ----------
-    sample : QueryValues
-        The values.
-
-    Returns
-    -------
-    bool
-        Whether their mean is a share of the queries, for values that had others in between too: no
-        values of the same mean vary more.
-    """
+    """Say whether all values are at the ends of the range, as 0 and 1."""
     low, high = sample.range
     if not np.isfinite([low, high]).all():
         return False
@@ -41,18 +29,7 @@ def are_shares(sample: QueryValues) -> bool:
 
 
 def are_differences_of_shares(sample: QueryValues) -> bool:
-    """Say whether all differences are 0 or at the ends of the range, as -1, 0 and 1.
-
-    Parameters
-    ----------
-    sample : QueryValues
-        The differences.
-
-    Returns
-    -------
-    bool
-        Whether they are.
-    """
+    """Say whether all differences are 0 or at the ends of the range, as -1, 0 and 1."""
     length = sample.range[1]
     if not np.isfinite(length):
         return False
@@ -73,21 +50,7 @@ def _draws(sample: QueryValues) -> float:
 
 
 def share_limits(sample: QueryValues, level: float) -> Limits:
-    """Limits for a mean of values at the ends of the range.
-
-    Parameters
-    ----------
-    sample : QueryValues
-        The values.
-    level : float
-        Nominal coverage.
-
-    Returns
-    -------
-    low, high : float
-        Wilson's limits, or the exact ones with mid-p values on a side where these are farther
-        out; with groups for so many draws as the robust variance says, with Student's quantile.
-    """
+    """Limits for a mean of values at the ends of the range."""
     start, length = sample.range[0], sample.range[1] - sample.range[0]
     share = float(np.clip((sample.mean - start) / length, 0.0, 1.0))
     degrees = np.inf if sample.is_plain else sample.degrees
@@ -96,25 +59,7 @@ def share_limits(sample: QueryValues, level: float) -> Limits:
 
 
 def difference_limits(sample: QueryValues, level: float) -> Limits:
-    """Limits for a mean of differences with three possible values, by Tango's score.
-
-    Parameters
-    ----------
-    sample : QueryValues
-        The differences, not all equal.
-    level : float
-        Nominal coverage.
-
-    Returns
-    -------
-    low, high : float
-        The differences whose score is that of the quantile.
-
-    Notes
-    -----
-    Tango (1998), *Equivalence test and confidence interval for the difference in proportions for
-    the paired-sample design*, Statistics in Medicine 17.
-    """
+    """Limits for a mean of differences with three possible values, by Tango's score."""
     length = sample.range[1]
     quantile = two_sided_quantile(level)
     draws = _draws(sample)

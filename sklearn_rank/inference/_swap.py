@@ -33,24 +33,12 @@ SLACK = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class SwapOptions:
-    """How to test, checked.
+    """How to test, checked."""
 
-    Parameters
-    ----------
-    alternative : {"two-sided", "less", "greater"}
-        What counts as extreme.
-    level : float
-        One less the p-value from which on a difference counts as shown.
-    n_resamples : int
-        Number of exchanges of each pair.
-    rng : numpy.random.Generator
-        Source of the exchanges.
-    """
-
-    alternative: str
-    level: float
-    n_resamples: int
-    rng: np.random.Generator
+    alternative: str  # What counts as extreme
+    level: float  # One less the p-value from which on a difference counts as shown
+    n_resamples: int  # Number of exchanges of each pair
+    rng: np.random.Generator  # Source of the exchanges
 
 
 def paired_swap_test(
@@ -180,30 +168,7 @@ def swap_tests(
     groups: Any,
     pos_label: Any,
 ) -> Comparison:
-    """Test pairs of scorers by exchanging them, adjusted for their number.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes, both present.
-    scores : mapping of str to array-like of shape (n_samples,)
-        Scores of each scorer.
-    pairs : sequence of (str, str)
-        Scorers of each contrast, the first less the second.
-    options : SwapOptions
-        How to test.
-    groups : array-like of shape (n_samples,) or None
-        Groups of items that change places together.
-    pos_label : int, float, bool or str
-        The positive class.
-
-    Returns
-    -------
-    Comparison
-        P-values by Holm's method, without limits.
-    """
+    """Test pairs of scorers by exchanging them, adjusted for their number."""
     refuse_collections("scores are exchanged row by row", y_true=y_true, **scores, groups=groups)
     lists = {name: check_two_classes(y_true, one, pos_label) for name, one in scores.items()}
     positive = next(iter(lists.values())).positive

@@ -9,29 +9,7 @@ __all__ = ["named_scores"]
 
 
 def named_scores(scores: Any, *, name: str, least: int = 2) -> dict[str, Any]:
-    """Read the scores of several scorers.
-
-    Parameters
-    ----------
-    scores : mapping of str to array-like, or data frame of pandas or polars
-        Scores by name; the columns of a data frame, named as they are.
-    name : str
-        What they are called in messages.
-    least : int, default=2
-        How many there must be.
-
-    Returns
-    -------
-    dict of str to array-like
-        Scores by name.
-
-    Raises
-    ------
-    TypeError
-        If they are neither.
-    ValueError
-        If there are too few, or two of the same name.
-    """
+    """Read the scores of several scorers."""
     if isinstance(scores, Mapping):
         names, columns = list(scores), list(scores.values())
     elif hasattr(scores, "columns") and hasattr(scores, "__getitem__"):

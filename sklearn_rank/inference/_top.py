@@ -140,26 +140,7 @@ def top_interval_of(
     method: str = "influence",
     groups: Groups | None = None,
 ) -> Interval:
-    """Interval for the precision at the top from a checked list.
-
-    Parameters
-    ----------
-    data : ScoredLists
-        One list of both classes, whose weights are whole.
-    tau : float
-        Fraction of the items that form the top, in (0, 1).
-    level : float, default=0.95
-        Nominal probability, in (0, 1).
-    method : {"influence", "exact"}, default="influence"
-        As :func:`precision_at_top_interval` takes it.
-    groups : Groups or None, default=None
-        Groups of the rows.
-
-    Returns
-    -------
-    Interval
-        The interval.
-    """
+    """Interval for the precision at the top from a checked list."""
     estimate = float(get_measure(precision_at_top_score, tau=tau).values(data)[0])
     error, n = None, int(data.sizes[0])
     first = data

@@ -17,32 +17,8 @@ def grouped_top(
 ) -> tuple[float, float, float]:
     """Compute the effective number of Bernoulli draws of the precision at the top.
 
-    Parameters
-    ----------
-    positive : ndarray of bool of shape (n,)
-        Which items are positive.
-    blocks : TiedBlocks
-        Blocks of tied scores, from the top.
-    groups : Groups
-        Groups of the items.
-    top : int
-        Number of items in the top.
-    eta : float
-        Probability that an item just at the threshold is positive.
-
-    Returns
-    -------
-    n_effective : float
-        The number.
-    variance : float
-        Variance of the precision, that of the added groups included.
-    degrees : float
-        Degrees of freedom of the variance.
-
-    Notes
-    -----
-    An item of the share u in the top moves the precision by ``(u (y - eta) - (pi - eta) top / n)
-    / top``, which includes what it moves the threshold. Half a group of positives and half one of
+    An item of the share u in the top moves the precision by ``(u (y - eta) - (pi - eta) top / n) /
+    top``, which includes what it moves the threshold. Half a group of positives and half one of
     negatives is added to the top.
     """
     n, sizes = len(positive), blocks.lengths()

@@ -13,24 +13,7 @@ __all__ = ["share_at_threshold", "top_limits"]
 
 
 def share_at_threshold(blocks: CountedBlocks, n: int, n_pos: float, top: int) -> float:
-    """Estimate the probability that an item just at the threshold is positive.
-
-    Parameters
-    ----------
-    blocks : CountedBlocks
-        Tied items; of the leading ones at least sqrt(n) below the threshold.
-    n : int
-        Number of all items.
-    n_pos : float
-        Number of all positives.
-    top : int
-        Number of items in the top.
-
-    Returns
-    -------
-    float
-        The share of positives among sqrt(n) ranks on either side, or of all where all are the top.
-    """
+    """Estimate the probability that an item just at the threshold is positive."""
     if top >= n:
         return n_pos / n
     return share_at(n - top, blocks.below + (n - blocks.n), blocks.size, blocks.n_pos)
@@ -43,26 +26,6 @@ def top_limits(
 
     The score limits are the p with ``top (estimate - p)**2 <= z**2 (p (1 - p) + (1 - tau) (p -
     eta)**2)``: the variance is that of the candidate precision, not of the observed one.
-
-    Parameters
-    ----------
-    estimate : float
-        Precision of the top, in [0, 1].
-    eta : float
-        Probability that an item at the threshold is positive.
-    top : float
-        Number of items in the top.
-    tau : float
-        Their share, in (0, 1).
-    level : float
-        Nominal probability, in (0, 1).
-
-    Returns
-    -------
-    limits : tuple of (float, float)
-        The limits.
-    variance : float
-        Variance of the precision, at the estimate with half an item of either class added.
     """
     c = float(ndtri((1.0 + level) / 2.0)) ** 2 / top
     # (estimate - p)^2 - c (p - p^2 + (1 - tau) (p - eta)^2) = square p^2 - 2 half p + constant.

@@ -25,20 +25,7 @@ __all__ = [
 
 
 def dimensions(y_true: Any, *, name: str = "y_true") -> int:
-    """Count the dimensions of labels.
-
-    Parameters
-    ----------
-    y_true : array-like
-        Labels.
-    name : str, default="y_true"
-        What the labels are called in messages.
-
-    Returns
-    -------
-    int
-        The number.
-    """
+    """Count the dimensions of labels."""
     try:
         return np.ndim(y_true)
     except ValueError:
@@ -57,28 +44,7 @@ def check_two_classes(
     rel: float | None = None,
     sample_weight: Any = None,
 ) -> ScoredLists:
-    """Check the labels and scores of one list that holds both classes.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes.
-    y_score : array-like of shape (n_samples,)
-        Scores.
-    pos_label : int, float, bool or str
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    name : str, default="y_true"
-        What the labels are called in messages.
-    rel : float or None, default=None
-        Least grade that is positive, where the labels are grades.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Weights.
-
-    Returns
-    -------
-    ScoredLists
-        The list.
-    """
+    """Check the labels and scores of one list that holds both classes."""
     y_true = ravelled(y_true, name)
     if dimensions(y_true, name=name) != 1:
         raise ValueError(
@@ -92,15 +58,7 @@ def check_two_classes(
 
 
 def refuse_one_class(data: ScoredLists, name: str = "y_true") -> None:
-    """Refuse a list that holds one class only.
-
-    Parameters
-    ----------
-    data : ScoredLists
-        The list.
-    name : str, default="y_true"
-        What the labels are called in messages.
-    """
+    """Refuse a list that holds one class only."""
     n, n_pos = data.sizes[0], data.positives[0]
     if n_pos == 0 or n_pos == n:
         lacking = "positive" if n_pos == 0 else "negative"
@@ -118,28 +76,7 @@ def check_sample(
     *,
     measure: Measure | None = None,
 ) -> tuple[ScoredLists, Groups | None]:
-    """Check a list that holds both classes, and the groups of its rows.
-
-    Parameters
-    ----------
-    y_true : array-like or dask collection of shape (n_samples,)
-        Labels of two classes.
-    y_score : array-like or dask collection of shape (n_samples,)
-        Scores.
-    pos_label : int, float, bool or str
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    groups : array-like of shape (n_samples,) or None, default=None
-        Id of the group of each row; refused with collections.
-    measure : Measure or None, default=None
-        What reads the labels; None is the AUC, which reads two classes.
-
-    Returns
-    -------
-    data : ScoredLists
-        The list; that of collections has each pair of a score and a class once, with its count.
-    groups : Groups or None
-        Groups of the rows.
-    """
+    """Check a list that holds both classes, and the groups of its rows."""
     measure = measure or get_measure("auc")
     if not any_collection(y_true, y_score, groups):
         data = check_two_classes(y_true, y_score, pos_label, rel=measure.rel)
@@ -153,13 +90,7 @@ def check_sample(
 
 
 def refuse_counts(measure: Measure) -> None:
-    """Raise an error for a measure whose variance needs all rows instead of counts.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    """
+    """Raise an error for a measure whose variance needs all rows instead of counts."""
     if measure.weights == "none" or measure.kind != "binary":
         raise ValueError(
             f"The influence function of {measure.name} needs all rows in memory, not a dask"
@@ -168,15 +99,7 @@ def refuse_counts(measure: Measure) -> None:
 
 
 def refuse_grouped_collections(groups: Any, **columns: Any) -> None:
-    """Raise an error for groups passed with collections.
-
-    Parameters
-    ----------
-    groups : array-like, dask collection or None
-        Id of the group of each row.
-    **columns : array-like or dask collection
-        Columns of the rows by name.
-    """
+    """Raise an error for groups passed with collections."""
     if groups is not None:
         refuse_collections(
             "groups need all rows in memory, not their counts",
@@ -186,18 +109,7 @@ def refuse_grouped_collections(groups: Any, **columns: Any) -> None:
 
 
 def counted_list(accumulator: Accumulator) -> ScoredLists:
-    """Take the list of an accumulator, whose weights must be repetitions.
-
-    Parameters
-    ----------
-    accumulator : Accumulator
-        The accumulator, of a measure of two classes without ids.
-
-    Returns
-    -------
-    ScoredLists
-        Each pair of a score and a class once, with its count.
-    """
+    """Take the list of an accumulator, whose weights must be repetitions."""
     if accumulator.n_items == 0:
         raise ValueError("No row has a positive weight: pass rows of positive weight.")
     table = accumulator.table

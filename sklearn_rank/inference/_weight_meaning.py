@@ -33,22 +33,7 @@ MOST_ITEMS, MOST_PER_ROW = 2.0**21, 16.0
 
 
 def check_weight_meaning(weights: Any, sample_weight: Any, *, no_sampling: str = "") -> bool:
-    """Return whether weights of rows are inverse probabilities; nothing is guessed from values.
-
-    Parameters
-    ----------
-    weights : {"frequency", "sampling"} or None
-        What the caller says.
-    sample_weight : object
-        The weights; None if there are none.
-    no_sampling : str, default=""
-        Why inverse probabilities are not supported, and what is instead; empty if they are.
-
-    Returns
-    -------
-    bool
-        Whether they are.
-    """
+    """Return whether weights of rows are inverse probabilities; nothing is guessed from values."""
     if weights is not None:
         check_choice("weights", weights, ("frequency", "sampling"))
     if sample_weight is None:
@@ -72,13 +57,7 @@ def check_weight_meaning(weights: Any, sample_weight: Any, *, no_sampling: str =
 
 
 def refuse_fractions(sample_weight: Any) -> None:
-    """Raise an error for frequencies that are not whole numbers.
-
-    Parameters
-    ----------
-    sample_weight : array-like, dask collection or None
-        Checked weights.
-    """
+    """Raise an error for frequencies that are not whole numbers."""
     if sample_weight is None:
         return
     if is_collection(sample_weight):
@@ -101,15 +80,8 @@ _FRACTION = (
 def whole_weights(lists: ScoredLists) -> FloatArray:
     """Write weights as whole numbers, the smallest 1 where all are small multiples of it.
 
-    Parameters
-    ----------
-    lists : ScoredLists
-        Lists with weights.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The numbers, at least 1, whose sum is limited; of other weights the rest is rounded off.
+    The numbers, at least 1, whose sum is limited; of other weights the rest is rounded off. Shape
+    (n,).
     """
     weight = lists.counts / lists.counts.min()
     whole, limit = np.rint(weight), max(MOST_ITEMS, MOST_PER_ROW * len(weight))
@@ -122,15 +94,6 @@ def refuse_few_draws(weight: FloatArray, heaviest: float, what: str) -> None:
     """Raise an error where so few items carry the weight that no interval is trustworthy.
 
     One more item of the largest weight counts too: that none was drawn so far says little.
-
-    Parameters
-    ----------
-    weight : ndarray of shape (n,)
-        Weights of the items.
-    heaviest : float
-        Largest weight of any row.
-    what : str
-        What the items are, for the message.
     """
     scale = heaviest or 1.0
     relative = np.append(weight, heaviest) / scale
@@ -145,30 +108,13 @@ def refuse_few_draws(weight: FloatArray, heaviest: float, what: str) -> None:
 
 
 def refuse_few_of_classes(lists: ScoredLists) -> None:
-    """Raise an error where few items of a class carry its weight.
-
-    Parameters
-    ----------
-    lists : ScoredLists
-        Lists of two classes, with weights that are inverse probabilities.
-    """
+    """Raise an error where few items of a class carry its weight."""
     weight, heaviest = lists.counts, float(lists.counts.max())
     refuse_few_draws(weight[lists.positive], heaviest, "positives")
     refuse_few_draws(weight[~lists.positive], heaviest, "negatives")
 
 
 def draws_of(lists: Lists) -> float:
-    """Count the rows of equal weight that the weights are worth.
-
-    Parameters
-    ----------
-    lists : Lists
-        Lists with weights.
-
-    Returns
-    -------
-    float
-        The number.
-    """
+    """Count the rows of equal weight that the weights are worth."""
     weight = lists.counts / lists.counts.max()
     return float(weight.sum() ** 2 / (weight @ weight))

@@ -16,25 +16,6 @@ def wilson_limits(
     """Return limits by Wilson's score method with an effective sample size.
 
     The x with ``n (estimate - x)**2 <= z**2 x (1 - x)``.
-
-    Parameters
-    ----------
-    estimate : float
-        Estimate, in [0, 1].
-    n_effective : float
-        Number of independent draws of 0 and 1 whose mean has the same variance, at least 0.
-    level : float
-        Nominal probability, in (0, 1).
-    degrees : float, default=inf
-        Degrees of freedom of the variance, for Student's quantile; infinitely many are the normal
-        one.
-
-    Returns
-    -------
-    low : float
-        Lower limit; 0 only if ``estimate`` is 0.
-    high : float
-        Upper limit; 1 only if ``estimate`` is 1.
     """
     quantile = two_sided_quantile(level, degrees)
     low, high = wilson_score_limits(estimate, quantile, n_effective)

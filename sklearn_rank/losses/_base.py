@@ -25,24 +25,7 @@ LARGE_SCORE = 1e3
 
 
 class LossOnLists:
-    """Loss of given items as a function of their scores, made by :meth:`TemplateLoss.on`.
-
-    Parameters
-    ----------
-    loss : TemplateLoss
-        The loss.
-    lists : Lists
-        Items with utilities. The weight of a list multiplies its loss.
-
-    Examples
-    --------
-    >>> from sklearn_rank.losses import PairwiseSquared
-    >>> loss = PairwiseSquared().on([0.0, 1.0, 0.0, 3.0], offsets=[0, 2, 4])
-    >>> loss.value([0.0, 0.0, 0.0, 1.0])
-    array([1., 4.])
-    >>> loss.curvature([0.0, 0.0, 0.0, 1.0])
-    array([2., 2., 2., 2.])
-    """
+    """Loss of given items as a function of their scores, made by :meth:`TemplateLoss.on`."""
 
     def __init__(self, loss: TemplateLoss, lists: Lists) -> None:
         self.loss = loss
@@ -65,87 +48,25 @@ class LossOnLists:
         return self.loss.has_hessian_product
 
     def value(self, score: Any) -> FloatArray:
-        """Compute the loss of each list.
-
-        Parameters
-        ----------
-        score : array-like of shape (n,)
-            Finite scores.
-
-        Returns
-        -------
-        ndarray of shape (n_lists,)
-            Losses, multiplied by the weights of the queries; infinite if they overflow float64.
-        """
+        """Compute the loss of each list. Shape (n_lists,)."""
         return self._by_list(self.loss._value(self._prepared, self._scores(score)))
 
     def value_and_gradient(self, score: Any) -> tuple[FloatArray, FloatArray]:
-        """Compute the loss of each list and the gradient of their sum.
-
-        Parameters
-        ----------
-        score : array-like of shape (n,)
-            Finite scores.
-
-        Returns
-        -------
-        values : ndarray of shape (n_lists,)
-            As returned by :meth:`value`.
-        gradient : ndarray of shape (n,)
-            Derivatives with respect to the scores; a subgradient where the loss is not
-            differentiable.
-        """
+        """Compute the loss of each list and the gradient of their sum."""
         values, gradient = self.loss._value_and_gradient(self._prepared, self._scores(score))
         return self._by_list(values), self._by_item(gradient)
 
     def curvature(self, score: Any) -> FloatArray:
-        """Compute the diagonal of the Hessian.
-
-        Parameters
-        ----------
-        score : array-like of shape (n,)
-            Finite scores.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Second derivative with respect to each score.
-        """
+        """Compute the diagonal of the Hessian. Second derivative with respect to each score."""
         return self._by_item(self.loss._curvature(self._prepared, self._scores(score)))
 
     def gradient_and_curvature(self, score: Any) -> tuple[FloatArray, FloatArray]:
-        """Compute gradient and diagonal of the Hessian together, faster than separately.
-
-        Parameters
-        ----------
-        score : array-like of shape (n,)
-            Finite scores.
-
-        Returns
-        -------
-        gradient : ndarray of shape (n,)
-            As returned by :meth:`value_and_gradient`.
-        curvature : ndarray of shape (n,)
-            As returned by :meth:`curvature`.
-        """
+        """Compute gradient and diagonal of the Hessian together, faster than separately."""
         found = self.loss._gradient_and_curvature(self._prepared, self._scores(score))
         return self._by_item(found[0]), self._by_item(found[1])
 
     def hessian_product(self, score: Any, direction: Any) -> FloatArray:
-        """Compute the product of the Hessian with a vector.
-
-        Parameters
-        ----------
-        score : array-like of shape (n,)
-            Finite scores.
-        direction : array-like of shape (n,)
-            The vector.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The product.
-        """
+        """Compute the product of the Hessian with a vector. Shape (n,)."""
         score = self._scores(score)
         direction = check_vector("direction", direction, len(score))
         return self._by_item(self.loss._hessian_product(self._prepared, score, direction))
@@ -285,13 +206,7 @@ class TemplateLoss(ABC):
         return LossOnLists(self, lists)
 
     def _check_domain(self, lists: Lists) -> None:
-        """Check that utilities lie in the domain of the loss.
-
-        Parameters
-        ----------
-        lists : Lists
-            Items with utilities.
-        """
+        """Check that utilities lie in the domain of the loss."""
         utility = lists.grade
         bad = ~((utility >= 0) & (utility <= self.largest_utility))
         if bad.any():

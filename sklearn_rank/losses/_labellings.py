@@ -23,30 +23,14 @@ ROUNDING = 1e-14
 
 
 class Labelling(NamedTuple):
-    """A labelling as a tangent of the structural hinge, ``offset + factors.scores``.
+    """A labelling as a tangent of the structural hinge, ``offset + factors.scores``."""
 
-    Parameters
-    ----------
-    offset : float
-        Loss of the labelling.
-    factors : ndarray of shape (n,)
-        Coefficient of each row in the labelling minus that in the true labelling.
-    """
-
-    offset: float
+    offset: float  # Loss of the labelling
     factors: FloatArray
 
 
 class PairLabellings:
-    """Structural hinge of the AUC: the mean of ``max(0, 1 - (s_i - s_j))`` over all pairs.
-
-    Parameters
-    ----------
-    positive : ndarray of bool of shape (n,)
-        Whether each row is positive.
-    weight : ndarray of shape (n,)
-        Positive weights.
-    """
+    """Structural hinge of the AUC: the mean of ``max(0, 1 - (s_i - s_j))`` over all pairs."""
 
     def __init__(self, positive: BoolArray, weight: FloatArray) -> None:
         self._positives, self._negatives = np.flatnonzero(positive), np.flatnonzero(~positive)
@@ -54,18 +38,7 @@ class PairLabellings:
         self._n_pairs = weight[positive].sum() * weight[~positive].sum()
 
     def __call__(self, scores: FloatArray) -> Labelling:
-        """Find the most violated labelling.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n,)
-            Scores.
-
-        Returns
-        -------
-        Labelling
-            Pairs are swapped that differ by less than the margin.
-        """
+        """Find the most violated labelling."""
         above, below = self._sorted(self._positives, scores), self._sorted(self._negatives, scores)
         # One comparison for both classes: with two, rounding would swap halves of pairs.
         short, low = 1.0 - above.scores, -below.scores
@@ -105,19 +78,6 @@ class TopLabellings:
     positives: for k up to the number of positives, k times their mean. The loss is the difference
     to 1, or to the greatest possible value. Both factors sum to k, so that a constant added to the
     scores changes nothing. If k is at least the number of positives, the two differ by a constant.
-
-    Parameters
-    ----------
-    positive : ndarray of bool of shape (n,)
-        Whether each row is positive.
-    weight : ndarray of shape (n,)
-        Positive weights, which are repetitions.
-    mass : float
-        Weight k of the top, less than the weight of all rows.
-    unit : float
-        Weight of positives that count 1: k for precision, that of all positives for recall.
-    reference : {"labels", "best"}
-        Reference labelling: the labels, or the mean of the best labellings.
     """
 
     def __init__(
@@ -141,18 +101,7 @@ class TopLabellings:
         self._true = weight * np.where(positive, *share)
 
     def __call__(self, scores: FloatArray) -> Labelling:
-        """Find the most violated labelling, the true one where none is violated.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n,)
-            Scores.
-
-        Returns
-        -------
-        Labelling
-            Rows tied at the end of the top share what is left of it.
-        """
+        """Find the most violated labelling, the true one where none is violated."""
         value = scores + self._margin
         if self._rows_alike:
             place = len(value) - int(self._mass)
@@ -171,17 +120,7 @@ class TopLabellings:
 
 
 class MixedLabellings:
-    """Mean of a structural hinge and that of the AUC, so that rows beyond the top count, too.
-
-    Parameters
-    ----------
-    labellings : callable
-        Most violated labellings of a hinge.
-    pairs : PairLabellings
-        Those of the AUC.
-    share : float
-        Share of the AUC, between 0 and 1.
-    """
+    """Mean of a structural hinge and that of the AUC, so that rows beyond the top count, too."""
 
     def __init__(
         self,
@@ -192,18 +131,7 @@ class MixedLabellings:
         self._labellings, self._pairs, self._share = labellings, pairs, share
 
     def __call__(self, scores: FloatArray) -> Labelling:
-        """Find the most violated labelling of each.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n,)
-            Scores.
-
-        Returns
-        -------
-        Labelling
-            Their mean.
-        """
+        """Find the most violated labelling of each. Their mean."""
         first, second, share = self._labellings(scores), self._pairs(scores), self._share
         return Labelling(
             (1.0 - share) * first.offset + share * second.offset,
@@ -212,20 +140,7 @@ class MixedLabellings:
 
 
 def mean_of_tied(values: FloatArray, ordered: FloatArray) -> FloatArray:
-    """Give tied items the mean of their values: the mean over all orders of them.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        One value for each item.
-    ordered : ndarray of shape (n,)
-        Their sorted scores.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The means.
-    """
+    """Give tied items the mean of their values: the mean over all orders of them. Shape (n,)."""
     first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
     if len(first) == len(values):
         return values

@@ -57,34 +57,14 @@ class AveragePrecisionLabellings(_Repeated):
     A labelling is an order of the rows. Its loss is 1 less its average precision; what it takes is
     the mean over all pairs of the excess of the negative's score, where the negative is above.
 
-    Parameters
-    ----------
-    positive : ndarray of bool of shape (n,)
-        Whether each row is positive.
-    weight : ndarray of shape (n,)
-        Number of times each row counts, whole numbers of at least 1.
-
-    Notes
-    -----
-    Both classes are in the order of their scores. What the j-th negative adds if it stands below
-    p positives is a function f_j(p) with ``f_j(p - 1) - f_j(p)`` falling in j, so that the best p
+    Both classes are in the order of their scores. What the j-th negative adds if it stands below p
+    positives is a function f_j(p) with ``f_j(p - 1) - f_j(p)`` falling in j, so that the best p
     grow with j: those of every second negative lie between those of its neighbours, and all are
     found in O((n_pos + n_neg) log n_neg).
     """
 
     def __call__(self, scores: FloatArray) -> Labelling:
-        """Find the most violated labelling.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n,)
-            Scores.
-
-        Returns
-        -------
-        Labelling
-            Tied rows of one class share their places.
-        """
+        """Find the most violated labelling. Tied rows of one class share their places."""
         above, high = self._sorted(self._positives, scores)
         below, low = self._sorted(self._negatives, scores)
         n_pos, n_neg = len(above), len(below)
@@ -139,33 +119,10 @@ class F1Labellings(_Repeated):
     A labelling is any set of rows. Its loss is 1 less its F1; what it takes is the sum of its
     scores, divided by twice the number of positives, so that near the true labelling each error
     has a margin of 1.
-
-    Parameters
-    ----------
-    positive : ndarray of bool of shape (n,)
-        Whether each row is positive.
-    weight : ndarray of shape (n,)
-        Number of times each row counts, whole numbers of at least 1.
-
-    Notes
-    -----
-    For every number of positives in the set the best number of negatives is found by bisection,
-    since what one more of them adds is falling: O(n log n).
     """
 
     def __call__(self, scores: FloatArray) -> Labelling:
-        """Find the most violated labelling.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n,)
-            Scores.
-
-        Returns
-        -------
-        Labelling
-            Tied rows of one class are in the set to equal shares.
-        """
+        """Find the most violated labelling."""
         above, high = self._sorted(self._positives, scores)
         below, low = self._sorted(self._negatives, scores)
         n_pos, n_neg = len(above), len(below)

@@ -120,18 +120,7 @@ def get_loss(name: str, **parameters: float) -> TemplateLoss:
 
 
 def check_loss(loss: TemplateLoss | str) -> TemplateLoss:
-    """Convert a name to a loss, or check that the argument is a loss.
-
-    Parameters
-    ----------
-    loss : TemplateLoss or str
-        The loss, or its name.
-
-    Returns
-    -------
-    TemplateLoss
-        The loss.
-    """
+    """Convert a name to a loss, or check that the argument is a loss."""
     made = get_loss(loss) if isinstance(loss, str) else loss
     if not isinstance(made, TemplateLoss):
         raise TypeError(f"loss={loss!r} is not a loss: pass a TemplateLoss or the name of one.")

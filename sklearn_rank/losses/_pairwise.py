@@ -84,28 +84,14 @@ def _centred(lists: Lists, values: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class _ByUtility:
-    """Items of each list by falling utility, so that pairs are stretches.
+    """Items of each list by falling utility, so that pairs are stretches."""
 
-    Parameters
-    ----------
-    lists : Lists
-        The items as they came, with utilities.
-    order : ndarray of shape (n,)
-        The items by list and falling utility.
-    weight, coefficient : ndarray of shape (n,)
-        In this order: how often each item counts, and the factor of its pairs.
-    first : ndarray of shape (n,)
-        In this order: where the partners of each item begin.
-    counted : bool
-        Whether a weight differs from 1.
-    """
-
-    lists: Lists
-    order: IntArray
+    lists: Lists  # The items as they came, with utilities
+    order: IntArray  # (n,): The items by list and falling utility
     weight: FloatArray
     coefficient: FloatArray
-    first: IntArray
-    counted: bool
+    first: IntArray  # (n,): In this order: where the partners of each item begin
+    counted: bool  # Whether a weight differs from 1
 
     def sums(self, kernel: Callable[..., None], score: FloatArray, *arrays: Any) -> None:
         """Call a kernel on scores in this order."""
@@ -127,21 +113,7 @@ class _ByUtility:
 
 
 def by_utility(lists: Lists, *, comparison: bool) -> _ByUtility:
-    """Order items for the kernels of pairs.
-
-    Parameters
-    ----------
-    lists : Lists
-        The items, with utilities.
-    comparison : bool
-        Whether an item is paired with those of lower utility only, each pair counting once;
-        False for the order-preserving form, in which all pairs count by utility.
-
-    Returns
-    -------
-    _ByUtility
-        The order and its factors.
-    """
+    """Order items for the kernels of pairs."""
     list_of = lists.list_of
     order = np.lexsort((-lists.grade, list_of))
     utility, weight = lists.grade[order], lists.counts[order]

@@ -70,13 +70,7 @@ class PointwiseSquared(TemplateLoss):
 
 
 class _TwoSided(TemplateLoss):
-    """Losses ``sum_i v_i a(s_i) + (eta - v_i) b(s_i)`` with a falling and b rising.
-
-    Parameters
-    ----------
-    eta : float, default=1.0
-        Upper limit of the utilities, positive and greater than the greatest expected utility.
-    """
+    """Losses ``sum_i v_i a(s_i) + (eta - v_i) b(s_i)`` with a falling and b rising."""
 
     regret_theorem = "Theorem 5.2"
     regret_source = CONSTANT_OF_TABLE

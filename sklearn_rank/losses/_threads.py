@@ -20,16 +20,6 @@ class ThreadedLoss:
 
     Lists are independent, so that the result is bitwise the same for any number of threads. The
     threads end with the object.
-
-    Parameters
-    ----------
-    loss : TemplateLoss
-        The loss.
-    lists : Lists
-        Items with utilities, checked only against the domain of the loss. The weight of a list
-        multiplies its loss.
-    n_threads : int
-        Number of threads.
     """
 
     def __init__(self, loss: TemplateLoss, lists: Lists, n_threads: int) -> None:
@@ -59,68 +49,20 @@ class ThreadedLoss:
         return self.loss.has_hessian_product
 
     def value_and_gradient(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Value of each list, and the gradient of their sum.
-
-        Parameters
-        ----------
-        score : ndarray of shape (n,)
-            Scores.
-
-        Returns
-        -------
-        values : ndarray of shape (n_lists,)
-            Values.
-        gradient : ndarray of shape (n,)
-            Derivatives.
-        """
+        """Value of each list, and the gradient of their sum."""
         values, gradients = zip(*self._each("value_and_gradient", score), strict=True)
         return np.concatenate(values), np.concatenate(gradients)
 
     def hessian_product(self, score: FloatArray, direction: FloatArray) -> FloatArray:
-        """Product of the second derivatives with a vector.
-
-        Parameters
-        ----------
-        score : ndarray of shape (n,)
-            Scores.
-        direction : ndarray of shape (n,)
-            The vector.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The product.
-        """
+        """Product of the second derivatives with a vector. Shape (n,)."""
         return np.concatenate(self._each("hessian_product", score, direction))
 
     def curvature(self, score: FloatArray) -> FloatArray:
-        """Diagonal of the second derivatives.
-
-        Parameters
-        ----------
-        score : ndarray of shape (n,)
-            Scores.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Second derivative by each score.
-        """
+        """Diagonal of the second derivatives. Second derivative by each score. Shape (n,)."""
         return np.concatenate(self._each("curvature", score))
 
     def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """First and second derivatives by each score.
-
-        Parameters
-        ----------
-        score : ndarray of shape (n,)
-            Scores.
-
-        Returns
-        -------
-        gradient, curvature : ndarray of shape (n,)
-            First and second derivative by each score.
-        """
+        """First and second derivatives by each score. Shape (n,)."""
         gradients, curvatures = zip(*self._each("gradient_and_curvature", score), strict=True)
         return np.concatenate(gradients), np.concatenate(curvatures)
 

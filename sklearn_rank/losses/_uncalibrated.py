@@ -58,18 +58,10 @@ class ComparisonLogistic(LogisticPairs):
 
 @dataclass(frozen=True, eq=False)
 class _Levels:
-    """Items with the ranks of their utilities.
+    """Items with the ranks of their utilities."""
 
-    Parameters
-    ----------
-    lists : Lists
-        The items, with utilities.
-    level : ndarray of shape (n,)
-        How many smaller utilities their list has.
-    """
-
-    lists: Lists
-    level: IntArray
+    lists: Lists  # The items, with utilities
+    level: IntArray  # (n,): How many smaller utilities their list has
 
 
 def _levels(lists: Lists) -> _Levels:
@@ -114,13 +106,7 @@ def _unit(lists: Lists, centred: FloatArray) -> Any:
 
 
 class _Hinge(TemplateLoss):
-    """Base class of the two hinge losses.
-
-    Parameters
-    ----------
-    margin : float, default=1.0
-        Required score difference of a pair; positive.
-    """
+    """Base class of the two hinge losses."""
 
     is_order_preserving = False
     is_translation_invariant = True

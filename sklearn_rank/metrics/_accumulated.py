@@ -27,55 +27,19 @@ class Kept(ABC):
 
     @abstractmethod
     def add(self, lists: ScoredLists, measure: Any) -> None:
-        """Add the lists of one update; nothing is changed if that fails.
-
-        Parameters
-        ----------
-        lists : ScoredLists
-            The lists.
-        measure : Measure
-            The measure.
-        """
+        """Add the lists of one update; nothing is changed if that fails."""
 
     @abstractmethod
     def merge(self, other: Any) -> None:
-        """Add the data of another one of the same type; nothing is changed if that fails.
-
-        Parameters
-        ----------
-        other : Kept
-            The other one, which is not changed.
-        """
+        """Add the data of another one of the same type; nothing is changed if that fails."""
 
     def shifted(self, first: int) -> Kept:
-        """Renumber lists whose ids are numbers of rows of two dimensions.
-
-        Parameters
-        ----------
-        first : int
-            Number of the first row.
-
-        Returns
-        -------
-        Kept
-            The same lists under other ids.
-        """
+        """Renumber lists whose ids are numbers of rows of two dimensions."""
         raise TypeError(f"{type(self).__name__} has no lists to renumber.")
 
     @abstractmethod
     def result(self, measure: Any) -> float:
-        """Evaluate the measure.
-
-        Parameters
-        ----------
-        measure : Measure
-            The measure.
-
-        Returns
-        -------
-        float
-            Its value.
-        """
+        """Evaluate the measure."""
 
 
 class KeptTable(Kept):
@@ -84,11 +48,6 @@ class KeptTable(Kept):
     Rows wait until they are as many as those of the table into which they are merged, or four
     times as many where hardly any are equal, so that n rows take time O(n log n) however many
     updates brought them.
-
-    Parameters
-    ----------
-    max_items : float, default=inf
-        Number of items of the table that there is room for.
     """
 
     def __init__(self, max_items: float = inf) -> None:
@@ -100,39 +59,19 @@ class KeptTable(Kept):
         self._times = 1
 
     def add(self, lists: ScoredLists, measure: Any) -> None:
-        """Add the rows of one list.
-
-        Parameters
-        ----------
-        lists : ScoredLists
-            The list.
-        measure : Measure
-            The measure.
-        """
+        """Add the rows of one list."""
         measure._check_row_weights(lists)
         self._rows.append(_copied(lists))
         self._wait(len(lists.labels))
 
     def merge(self, other: KeptTable) -> None:
-        """Add the rows of another one.
-
-        Parameters
-        ----------
-        other : KeptTable
-            The other one.
-        """
+        """Add the rows of another one."""
         for table in other.tables():
             self._waiting.append(table)
             self._wait(len(table))
 
     def tables(self) -> list[ScoreTable]:
-        """Find the tables that all rows are in.
-
-        Returns
-        -------
-        list of ScoreTable
-            Tables that may share rows.
-        """
+        """Find the tables that all rows are in. Tables that may share rows."""
         tables = [] if self._table is None else [self._table]
         if self._rows:
             score, labels, weight = joined_columns(self._rows)
@@ -165,18 +104,7 @@ class KeptTable(Kept):
         return self._merge()
 
     def result(self, measure: Any) -> float:
-        """Evaluate the measure.
-
-        Parameters
-        ----------
-        measure : Measure
-            The measure.
-
-        Returns
-        -------
-        float
-            Its value.
-        """
+        """Evaluate the measure."""
         lists = self.table.to_lists()
         refuse_large_weights(lists)
         measure._check_weights(lists)
@@ -185,38 +113,17 @@ class KeptTable(Kept):
 
 @dataclass(frozen=True, eq=False)
 class QueryValues:
-    """Value of a measure of each query.
+    """Value of a measure of each query."""
 
-    Parameters
-    ----------
-    ids : ndarray of shape (n_queries,)
-        Ids, ascending.
-    values : ndarray of shape (n_queries,)
-        Values; NaN where a query has none.
-    query_weight : ndarray of shape (n_queries,) or None
-        Weights in the mean; None is 1 for each.
-    """
-
-    ids: AnyArray
-    values: FloatArray
-    query_weight: FloatArray | None
+    ids: AnyArray  # (n_queries,)
+    values: FloatArray  # (n_queries,): Values; NaN where a query has none
+    query_weight: FloatArray | None  # (n_queries,): Weights in the mean; None is 1 for each
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def merge(self, other: QueryValues) -> QueryValues:
-        """Join the values of other queries.
-
-        Parameters
-        ----------
-        other : QueryValues
-            Values of queries that are not among these.
-
-        Returns
-        -------
-        QueryValues
-            All of them.
-        """
+        """Join the values of other queries. All of them."""
         ids = np.concatenate(_alike(self.ids, other.ids))
         order = _sorted_ids(ids)
         values = np.concatenate([self.values, other.values])[order]
@@ -226,18 +133,7 @@ class QueryValues:
         return QueryValues(ids[order], values, weight[order])
 
     def shared_with(self, other: QueryValues) -> Any:
-        """Find a query that is in both.
-
-        Parameters
-        ----------
-        other : QueryValues
-            The other values.
-
-        Returns
-        -------
-        object
-            Its id; None if there is none.
-        """
+        """Find a query that is in both. Its id; None if there is none."""
         few, many = sorted(_alike(self.ids, other.ids), key=len)
         try:
             if few[0] > many[-1] or few[-1] < many[0]:
@@ -249,13 +145,7 @@ class QueryValues:
         return few[found[:1]].tolist()[0] if len(found) else None
 
     def to_lists(self) -> Lists:
-        """Make lists that have ids and weights, and no items.
-
-        Returns
-        -------
-        Lists
-            One for each query.
-        """
+        """Make lists that have ids and weights, and no items. One for each query."""
         return Lists(
             labels=np.empty(0),
             offsets=np.zeros(len(self) + 1, dtype=np.intp),
@@ -295,15 +185,7 @@ class KeptQueries(Kept):
         self._runs: list[QueryValues] = []
 
     def add(self, lists: ScoredLists, measure: Any) -> None:
-        """Evaluate the measure on the queries of one update.
-
-        Parameters
-        ----------
-        lists : ScoredLists
-            The lists.
-        measure : Measure
-            The measure.
-        """
+        """Evaluate the measure on the queries of one update."""
         if measure.scaled_by_labels and np.any((lists.labels != 0) & (lists.labels != 1)):
             raise ValueError(
                 f"{measure.name} has no max_grade, so its scale depends on the highest grade of"
@@ -315,13 +197,7 @@ class KeptQueries(Kept):
         self._add([QueryValues(np.asarray(lists.ids), measure._values(lists), lists.query_weight)])
 
     def merge(self, other: KeptQueries) -> None:
-        """Add the values of another one.
-
-        Parameters
-        ----------
-        other : KeptQueries
-            The other one.
-        """
+        """Add the values of another one."""
         self._add(list(other._runs))
 
     def _add(self, runs: list[QueryValues]) -> None:
@@ -341,20 +217,7 @@ class KeptQueries(Kept):
 
     @classmethod
     def joined(cls, parts: Sequence[tuple[int, KeptQueries]], remedy: str) -> KeptQueries:
-        """Join the queries of chunks.
-
-        Parameters
-        ----------
-        parts : sequence of (int, KeptQueries)
-            Number of each chunk, and its queries.
-        remedy : str
-            What brings the rows of a query into one chunk.
-
-        Returns
-        -------
-        KeptQueries
-            All of them.
-        """
+        """Join the queries of chunks. All of them."""
         runs = [part.values for _, part in parts]
         ids = np.concatenate(_alike(*(run.ids for run in runs)))
         order = _sorted_ids(ids)
@@ -378,18 +241,7 @@ class KeptQueries(Kept):
         return kept
 
     def shifted(self, first: int) -> KeptQueries:
-        """Renumber lists whose ids are numbers of rows of two dimensions.
-
-        Parameters
-        ----------
-        first : int
-            Number of the first row.
-
-        Returns
-        -------
-        KeptQueries
-            The same values under other ids.
-        """
+        """Renumber lists whose ids are numbers of rows of two dimensions."""
         moved = copy(self)
         moved._runs = [replace(run, ids=run.ids + first) for run in self._runs]
         return moved
@@ -403,37 +255,11 @@ class KeptQueries(Kept):
         return self._runs[0]
 
     def result(self, measure: Any) -> float:
-        """Evaluate the measure.
-
-        Parameters
-        ----------
-        measure : Measure
-            The measure.
-
-        Returns
-        -------
-        float
-            Its mean over the queries.
-        """
+        """Evaluate the measure. Its mean over the queries."""
         return float(self.combined(measure, "mean", False))
 
     def combined(self, measure: Any, average: Any, return_qid: bool) -> Any:
-        """Give the mean, or all values.
-
-        Parameters
-        ----------
-        measure : Measure
-            The measure.
-        average : {"mean"} or None
-            Whether to give the mean.
-        return_qid : bool
-            Whether to give the ids too.
-
-        Returns
-        -------
-        float or ndarray or (ndarray, ndarray)
-            As :meth:`Measure.of_lists` gives it.
-        """
+        """Give the mean, or all values. As :meth:`Measure.of_lists` gives it."""
         values = self.values
         if values.query_weight is not None and not values.query_weight.any():
             raise ValueError(NO_QUERY_COUNTS)
@@ -447,41 +273,16 @@ class KeptRows(Kept):
         self._parts: list[ScoredLists] = []
 
     def add(self, lists: ScoredLists, measure: Any) -> None:
-        """Add the rows of the lists of one update.
-
-        Parameters
-        ----------
-        lists : ScoredLists
-            The lists.
-        measure : Measure
-            The measure.
-        """
+        """Add the rows of the lists of one update."""
         measure._check_row_weights(lists)
         self._parts.append(_copied(lists))
 
     def merge(self, other: KeptRows) -> None:
-        """Add the rows of another one.
-
-        Parameters
-        ----------
-        other : KeptRows
-            The other one.
-        """
+        """Add the rows of another one."""
         self._parts.extend(list(other._parts))
 
     def shifted(self, first: int) -> KeptRows:
-        """Renumber lists whose ids are numbers of rows of two dimensions.
-
-        Parameters
-        ----------
-        first : int
-            Number of the first row.
-
-        Returns
-        -------
-        KeptRows
-            The same rows under other ids.
-        """
+        """Renumber lists whose ids are numbers of rows of two dimensions."""
         moved = KeptRows()
         moved._parts = [
             part if part.ids is None else replace(part, ids=part.ids + first)
@@ -515,18 +316,7 @@ class KeptRows(Kept):
         return group_scored_rows(rows, lambda checked: labels)
 
     def result(self, measure: Any) -> float:
-        """Evaluate the measure.
-
-        Parameters
-        ----------
-        measure : Measure
-            The measure.
-
-        Returns
-        -------
-        float
-            Its value, or the mean over the queries.
-        """
+        """Evaluate the measure. Its value, or the mean over the queries."""
         lists = self.lists
         refuse_large_weights(lists)
         measure._check_weights(lists)
@@ -549,20 +339,7 @@ def _copied(lists: ScoredLists) -> ScoredLists:
 def joined_columns(
     parts: list[ScoredLists],
 ) -> tuple[AnyArray, AnyArray, FloatArray | None]:
-    """Lay the rows of several lists end to end.
-
-    Parameters
-    ----------
-    parts : list of ScoredLists
-        At least one.
-
-    Returns
-    -------
-    score, labels : ndarray of shape (n,)
-        Those of all rows.
-    weight : ndarray of shape (n,) or None
-        Their weights; None is 1 for each.
-    """
+    """Lay the rows of several lists end to end."""
     weight = None
     if any(part.weight is not None for part in parts):
         weight = np.concatenate([part.counts for part in parts])
@@ -575,13 +352,7 @@ def _query_weight(lists: Lists) -> FloatArray:
 
 
 def refuse_large_weights(lists: Lists) -> None:
-    """Raise an error for weights whose sum is so large that products with it overflow float64.
-
-    Parameters
-    ----------
-    lists : Lists
-        The lists.
-    """
+    """Raise an error for weights whose sum is so large that products with it overflow float64."""
     if lists.weight is not None and lists.weight.sum() > LARGEST_WEIGHT:
         raise ValueError(
             f"sample_weight must sum to at most {LARGEST_WEIGHT:g}, or its products overflow"

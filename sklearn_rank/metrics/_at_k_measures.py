@@ -22,19 +22,13 @@ __all__ = ["PrecisionAtKMeasure", "RecallAtKMeasure", "positives_in_top", "relev
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class _AtK(ConventionalMeasure):
-    """A share of the positives among the first k items.
-
-    Parameters
-    ----------
-    k : int
-        Number of top items, at least 1.
-    """
+    """A share of the positives among the first k items."""
 
     per_query = True
     in_name = "k"
     from_ranges = "sum"
 
-    k: int
+    k: int  # Number of top items, at least 1
 
     def __post_init__(self) -> None:
         check_position("k", self.k)
@@ -93,18 +87,7 @@ class PrecisionAtKMeasure(_AtK):
         return found / self.k
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Compute the influence of each item of one list on the precision.
-
-        Parameters
-        ----------
-        lists : ScoredLists
-            One list with items of both classes; the weights are whole numbers of repetitions.
-
-        Returns
-        -------
-        ClassInfluence or None
-            The influence: that of the share of the positives in the top; None with a convention.
-        """
+        """Compute the influence of each item of one list on the precision."""
         if not self.has_influence:
             return None
         recall = recall_influence(lists, float(self.k), self.name)
@@ -144,19 +127,7 @@ class RecallAtKMeasure(_AtK):
             return np.minimum(found, positives) / relevant
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Compute the influence of each item of one list on the recall.
-
-        Parameters
-        ----------
-        lists : ScoredLists
-            One list with items of both classes; the weights are whole numbers of repetitions.
-
-        Returns
-        -------
-        ClassInfluence or None
-            The influence: that of the share of the positives in the top; None with a convention or
-            relevant items beyond the list.
-        """
+        """Compute the influence of each item of one list on the recall."""
         if not self.has_influence or lists.n_relevant is not None:
             return None
         return recall_influence(lists, float(self.k), self.name)
@@ -169,17 +140,7 @@ class RecallAtKMeasure(_AtK):
 def positives_in_top(blocks: ClassBlocks, mass: FloatArray) -> FloatArray:
     """Mean weight of the positives in the top of each list, over all orders of tied items.
 
-    Parameters
-    ----------
-    blocks : ClassBlocks
-        Blocks that hold positives.
-    mass : ndarray of shape (n_lists,)
-        Weight of the top.
-
-    Returns
-    -------
-    ndarray of shape (n_lists,)
-        At most the weight of the top and that of the positives.
+    At most the weight of the top and that of the positives. Shape (n_lists,).
     """
     size = blocks.of_class + blocks.of_other
     above = blocks.by_block(blocks.total) - blocks.below - size
@@ -192,16 +153,6 @@ def positives_in_top(blocks: ClassBlocks, mass: FloatArray) -> FloatArray:
 def relevant_of(lists: ScoredLists, blocks: ClassBlocks) -> FloatArray:
     """Number of relevant items of each list, those included that are not among its items.
 
-    Parameters
-    ----------
-    lists : ScoredLists
-        The lists.
-    blocks : ClassBlocks
-        Blocks of them that hold positives.
-
-    Returns
-    -------
-    ndarray of shape (n_lists,)
-        The numbers.
+    Shape (n_lists,).
     """
     return blocks.n_class if lists.n_relevant is None else lists.n_relevant

@@ -52,19 +52,7 @@ class RPrecisionMeasure(ConventionalMeasure):
         return self.convention is None
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Compute the influence of each item of one list on the precision.
-
-        Parameters
-        ----------
-        lists : ScoredLists
-            One list with items of both classes; the weights are whole numbers of repetitions.
-
-        Returns
-        -------
-        ClassInfluence or None
-            The influence: that of the share of the positives in the top; None with a convention or
-            relevant items beyond the list.
-        """
+        """Compute the influence of each item of one list on the precision."""
         if not self.has_influence or lists.n_relevant is not None:
             return None
         n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
@@ -77,13 +65,7 @@ class RPrecisionMeasure(ConventionalMeasure):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class F1AtKMeasure(ConventionalMeasure):
-    """Harmonic mean of precision and recall among the first k items; see ``f1_at_k_score``.
-
-    Parameters
-    ----------
-    k : int
-        Number of top items, at least 1.
-    """
+    """Harmonic mean of precision and recall among the first k items; see ``f1_at_k_score``."""
 
     per_query = True
     lacking = "no positive"
@@ -94,7 +76,7 @@ class F1AtKMeasure(ConventionalMeasure):
     takes_relevant = ("n_relevant", "ideal")
     conventions = MappingProxyType({"ranx": RANX})
 
-    k: int
+    k: int  # Number of top items, at least 1
 
     def __post_init__(self) -> None:
         check_position("k", self.k)
@@ -125,19 +107,7 @@ class F1AtKMeasure(ConventionalMeasure):
         return self.convention is None
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Compute the influence of each item of one list on the F1.
-
-        Parameters
-        ----------
-        lists : ScoredLists
-            One list with items of both classes; the weights are whole numbers of repetitions.
-
-        Returns
-        -------
-        ClassInfluence or None
-            The influence: that of the share of the positives in the top; None with a convention or
-            relevant items beyond the list.
-        """
+        """Compute the influence of each item of one list on the F1."""
         if not self.has_influence or lists.n_relevant is not None:
             return None
         recall = recall_influence(lists, float(self.k), self.name)

@@ -54,30 +54,13 @@ ROWS_PER_ITEM = 5
 
 
 def is_additive(measure: Measure) -> bool:
-    """Say whether a measure is additive.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-
-    Returns
-    -------
-    bool
-        Whether it is, and of lists of two classes whose items may have weights.
-    """
+    """Say whether a measure is additive."""
     of_classes = measure.kind == "binary" and not measure.by_class and measure.weights != "none"
     return of_classes and measure.from_ranges == "sum" and measure.is_mean_over_ties
 
 
 class KeptBins(Kept):
-    """Bins of the scores of one list, and then some of its rows at a time.
-
-    Parameters
-    ----------
-    max_items : int
-        Number of items of a table that there is room for.
-    """
+    """Bins of the scores of one list, and then some of its rows at a time."""
 
     def __init__(self, max_items: int) -> None:
         self._room = ROWS_PER_ITEM * max_items
@@ -94,20 +77,7 @@ class KeptBins(Kept):
 
     @classmethod
     def of_table(cls, kept: KeptTable, max_items: int) -> KeptBins:
-        """Count the rows of a table.
-
-        Parameters
-        ----------
-        kept : KeptTable
-            The table.
-        max_items : int
-            Number of items of a table that there is room for.
-
-        Returns
-        -------
-        KeptBins
-            The bins.
-        """
+        """Count the rows of a table."""
         made = cls(max_items)
         for table in kept.tables():
             made._bins.add(table.score, table.label, table.weight)
@@ -121,15 +91,7 @@ class KeptBins(Kept):
         return self._single.lightest != 1.0 or self._single.heaviest != 1.0
 
     def add(self, lists: ScoredLists, measure: Measure) -> None:
-        """Add rows, or take those that come again.
-
-        Parameters
-        ----------
-        lists : ScoredLists
-            One list.
-        measure : Measure
-            The measure.
-        """
+        """Add rows, or take those that come again."""
         n = len(lists.labels)
         if self._has_begun and (self._rows is None or self._n_again + n > self._single.n_rows):
             raise ValueError(
@@ -147,13 +109,7 @@ class KeptBins(Kept):
             self._finish(measure)
 
     def merge(self, other: KeptBins) -> None:
-        """Add the rows of another one.
-
-        Parameters
-        ----------
-        other : KeptBins
-            The other one.
-        """
+        """Add the rows of another one."""
         if self._has_begun or other._has_begun:
             raise ValueError(
                 "One of the accumulators is in another pass: merge accumulators before again()."
@@ -175,13 +131,7 @@ class KeptBins(Kept):
         return self._rows is not None
 
     def again(self, measure: Measure) -> None:
-        """Begin another pass over all rows.
-
-        Parameters
-        ----------
-        measure : Measure
-            The measure.
-        """
+        """Begin another pass over all rows."""
         if self._rows is not None:
             self._bins.start_again()
             self._rows.taken[:] = 0
@@ -197,18 +147,7 @@ class KeptBins(Kept):
         self._n_again, self._has_begun = 0, True
 
     def needs_again(self, measure: Measure) -> bool:
-        """Whether the result needs another pass over the rows.
-
-        Parameters
-        ----------
-        measure : Measure
-            The measure.
-
-        Returns
-        -------
-        bool
-            Whether it does.
-        """
+        """Whether the result needs another pass over the rows."""
         return self._rows is not None or len(self._open(measure)) > 0
 
     def _cells(self) -> Cells:
@@ -324,18 +263,7 @@ class KeptBins(Kept):
     # --------------------------------------------------------------------------------- results
 
     def result(self, measure: Measure) -> float:
-        """Evaluate the measure.
-
-        Parameters
-        ----------
-        measure : Measure
-            The measure.
-
-        Returns
-        -------
-        float
-            Its value.
-        """
+        """Evaluate the measure."""
         cells = self._cells()
         lists = self._lists(cells.neg, cells.pos)
         refuse_large_weights(lists)
@@ -344,18 +272,7 @@ class KeptBins(Kept):
         return float(np.clip(value + self._added, *measure.range))
 
     def bounds(self, measure: Measure) -> tuple[float, float]:
-        """Compute an interval that contains the value of the measure.
-
-        Parameters
-        ----------
-        measure : Measure
-            The measure.
-
-        Returns
-        -------
-        low, high : float
-            The values with all positives of each bin below and above its negatives.
-        """
+        """Compute an interval that contains the value of the measure."""
         extremes = np.sort(self._extremes(measure, self._cells())) + self._added
         low, high = np.clip(extremes, *measure.range).tolist()
         return low, high

@@ -46,16 +46,7 @@ LOOKED_AT = 1000
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AveragePrecisionMeasure(ConventionalMeasure):
-    """Mean precision at the positions of the positives; see ``average_precision_score``.
-
-    Parameters
-    ----------
-    k : int or None, default=None
-        Last position that counts.
-    normalize : {"positives", "reachable", "found"} or None, default=None
-        What divides: the number of positives, what k places can hold of them, or how many they
-        hold.
-    """
+    """Mean precision at the positions of the positives; see ``average_precision_score``."""
 
     per_query = True
     two_dimensions_are_classes = True
@@ -79,7 +70,7 @@ class AveragePrecisionMeasure(ConventionalMeasure):
 
     takes_relevant = ("n_relevant", "ideal")
 
-    k: int | None = None
+    k: int | None = None  # Last position that counts
     normalize: Literal["positives", "reachable", "found"] | None = None
 
     def __post_init__(self) -> None:
@@ -147,18 +138,7 @@ class AveragePrecisionMeasure(ConventionalMeasure):
         return self.k is None and self.convention is None
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Compute the influence of each item of one list on the average precision.
-
-        Parameters
-        ----------
-        lists : ScoredLists
-            One list with items of both classes; the weights are whole numbers of repetitions.
-
-        Returns
-        -------
-        ClassInfluence or None
-            The influence; None with ``k``, a convention, or relevant items beyond the list.
-        """
+        """Compute the influence of each item of one list on the average precision."""
         if not self.has_influence or lists.n_relevant is not None:
             return None
         return average_precision_influence(lists.positive, lists.score, lists.weight)
@@ -166,13 +146,7 @@ class AveragePrecisionMeasure(ConventionalMeasure):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ReciprocalRankMeasure(ConventionalMeasure):
-    """One over the position of the first positive; see ``reciprocal_rank_score``.
-
-    Parameters
-    ----------
-    k : int or None, default=None
-        Last position that counts.
-    """
+    """One over the position of the first positive; see ``reciprocal_rank_score``."""
 
     per_query = True
     weights = "none"
@@ -186,7 +160,7 @@ class ReciprocalRankMeasure(ConventionalMeasure):
         {"catboost": CATBOOST, "trec_eval": replace(TREC_EVAL, has_k=False), "ranx": RANX}
     )
 
-    k: int | None = None
+    k: int | None = None  # Last position that counts
 
     def __post_init__(self) -> None:
         if self.k is not None:
@@ -210,22 +184,14 @@ class ReciprocalRankMeasure(ConventionalMeasure):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class _OnAScale(Measure):
-    """A measure of grades whose scale depends on the highest grade.
-
-    Parameters
-    ----------
-    k : int or None, default=None
-        Last position that counts.
-    max_grade : float or None, default=None
-        Highest grade of the scale; None is the highest that occurs.
-    """
+    """A measure of grades whose scale depends on the highest grade."""
 
     kind = "graded"
     per_query = True
     weights = "none"
 
-    k: int | None = None
-    max_grade: float | None = None
+    k: int | None = None  # Last position that counts
+    max_grade: float | None = None  # Highest grade of the scale; None is the highest that occurs
 
     def __post_init__(self) -> None:
         if self.k is not None:
@@ -297,20 +263,14 @@ def _chances_up_to(highest: float, grade: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RankBiasedPrecisionMeasure(_OnAScale):
-    """Gains at geometric discounts; see ``rank_biased_precision_score``.
-
-    Parameters
-    ----------
-    persistence : float, default=0.8
-        Ratio of the discounts, in (0, 1).
-    """
+    """Gains at geometric discounts; see ``rank_biased_precision_score``."""
 
     function = "rank_biased_precision_score"
     stem = "rbp@"
     in_name = "persistence"
     from_ranges = "sum"
 
-    persistence: float = 0.8
+    persistence: float = 0.8  # Ratio of the discounts, in (0, 1)
 
     def __post_init__(self) -> None:
         check_share("persistence", self.persistence)

@@ -44,81 +44,28 @@ Convention: TypeAlias = Literal[
 
 @dataclass(frozen=True)
 class Rules:
-    """How a measure is computed where its definition leaves a choice.
+    """How a measure is computed where its definition leaves a choice."""
 
-    Parameters
-    ----------
-    undefined : {"skip", "raise"} or float, default="skip"
-        What lists without a value count.
-    gain : {"exponential", "linear"}, callable or None, default=None
-        Gain of a relevance; None is the measure's own.
-    discount : {"logarithmic", "letor"}, default="logarithmic"
-        ``1 / log2(1 + i)``, or 1 at positions 1 and 2 and ``1 / log2(i)`` after.
-    normalize : {"positives", "reachable"} or None, default=None
-        What divides average precision at k; None is the measure's own.
-    ties : {"mean", "rows", "end", "worst", "lines", "refused"}, default="mean"
-        The mean over all orders; rows in the order in which they come; every tied item at the end
-        of its block; the less relevant first; the ROC curve a straight line over each block; an
-        error where tied items differ in relevance.
-    relevant : float or None, default=None
-        Least grade that is relevant to a measure of two classes; None takes two classes only.
-    max_grade : float or None, default=None
-        Highest grade of the scale; None is the measure's own.
-    divides_by_length : bool, default=False
-        Whether precision at k divides by the length of a list that is shorter than k.
-    rounds_up : bool, default=False
-        Whether a share of the items is rounded up to whole ones, in floating point.
-    single_precision : bool, default=False
-        Whether scores are rounded to 32 bits.
-    has_k : bool, default=True
-        Whether the system has the measure with a last position.
-    chosen : tuple of str, default=()
-        Parameters that the users of the system choose, of which these rules are the default.
-    knows_judgments : bool, default=False
-        Whether it knows relevant items that are not among the rows.
-    weighs_lists : bool, default=True
-        Whether the mean is weighted where the lists have weights.
-    weighs_undefined : bool, default=True
-        Whether it is so for lists without a value too; otherwise they count as of weight 1.
-    weighs_items : bool, default=False
-        Whether it has weights of items, of which only the proportions count.
-    refuses_above_one : bool, default=False
-        Whether a mean above 1, which such weights can give, is an error.
-    """
-
-    undefined: Literal["skip", "raise"] | float = "skip"
+    undefined: Literal["skip", "raise"] | float = "skip"  # What lists without a value count
     gain: Literal["exponential", "linear"] | Callable[[FloatArray], Any] | None = None
     discount: Literal["logarithmic", "letor"] = "logarithmic"
     normalize: Literal["positives", "reachable"] | None = None
     ties: Literal["mean", "rows", "end", "worst", "lines", "refused"] = "mean"
     relevant: float | None = None
-    max_grade: float | None = None
+    max_grade: float | None = None  # Highest grade of the scale; None is the measure's own
     divides_by_length: bool = False
     rounds_up: bool = False
-    single_precision: bool = False
-    has_k: bool = True
+    single_precision: bool = False  # Whether scores are rounded to 32 bits
+    has_k: bool = True  # Whether the system has the measure with a last position
     chosen: tuple[str, ...] = ()
-    knows_judgments: bool = False
-    weighs_lists: bool = True
+    knows_judgments: bool = False  # Whether it knows relevant items that are not among the rows
+    weighs_lists: bool = True  # Whether the mean is weighted where the lists have weights
     weighs_undefined: bool = True
     weighs_items: bool = False
     refuses_above_one: bool = False
 
     def ordered(self, lists: ScoredLists, relevance: AnyArray) -> ScoredLists:
-        """Break ties by the rule of the system.
-
-        Parameters
-        ----------
-        lists : ScoredLists
-            The lists.
-        relevance : ndarray of shape (n,)
-            Relevance of each item.
-
-        Returns
-        -------
-        ScoredLists
-            The same with other scores, if the system has an order of its own.
-        """
+        """Break ties by the rule of the system."""
         score = lists.score
         if self.single_precision:
             with np.errstate(over="ignore"):
@@ -149,24 +96,7 @@ XGBOOST = Rules(ties="rows", undefined=1.0, single_precision=True)
 def check_convention(
     name: str, systems: Mapping[str, Rules], given: dict[str, Any], convention: Any
 ) -> None:
-    """Check that a system has a measure, and that no parameter conflicts with its rules.
-
-    Parameters
-    ----------
-    name : str
-        Name of the measure's function, for messages.
-    systems : mapping of str to Rules
-        What each system does.
-    given : dict
-        Parameters of the measure that are not the default.
-    convention : object
-        Name of the system.
-
-    Raises
-    ------
-    ValueError
-        If the system does not have the measure, or a parameter conflicts with what it does.
-    """
+    """Check that a system has a measure, and that no parameter conflicts with its rules."""
     if not isinstance(convention, str) or convention not in systems:
         raise ValueError(
             f"convention={convention!r} is not available for {name}: pass one of {list(systems)},"

@@ -184,15 +184,7 @@ class CustomMeasure(Measure):
         super().__post_init__()
 
     def in_grammar(self) -> tuple[str, dict[str, Any]]:
-        """Return the name of the measure, including the smallest relevant grade.
-
-        Returns
-        -------
-        name : str
-            The name.
-        parameters : dict
-            Nothing, or the grade.
-        """
+        """Return the name of the measure, including the smallest relevant grade."""
         return self.title, {} if self.rel is None else {"rel": self.rel}
 
     def __repr__(self) -> str:
@@ -237,18 +229,7 @@ class CustomMeasure(Measure):
         return self.item_influence is not None
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Compute the influence of each item of one list on the measure.
-
-        Parameters
-        ----------
-        lists : ScoredLists
-            One list with items of both classes, each counted once.
-
-        Returns
-        -------
-        ClassInfluence or None
-            The influence; None where no function for it was given.
-        """
+        """Compute the influence of each item of one list on the measure."""
         if self.item_influence is None:
             return None
         labels, score = self._labels(lists), lists.score.astype(np.float64)

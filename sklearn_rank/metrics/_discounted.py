@@ -44,32 +44,13 @@ Discount: TypeAlias = Literal["logarithmic", "linear"] | Callable[[FloatArray, F
 
 
 def check_gain(gain: Any) -> None:
-    """Raise an error for an invalid gain.
-
-    Parameters
-    ----------
-    gain : object
-        "exponential", "linear" or a callable.
-    """
+    """Raise an error for an invalid gain."""
     if not callable(gain) and not (isinstance(gain, str) and gain in ("exponential", "linear")):
         raise ValueError(f"gain={gain!r} must be 'exponential', 'linear' or a callable.")
 
 
 def gains_of(grade: FloatArray, gain: Gain) -> FloatArray:
-    """Gains of relevances.
-
-    Parameters
-    ----------
-    grade : ndarray of shape (n,)
-        Relevances.
-    gain : {"exponential", "linear"} or callable
-        What they are worth.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Finite gains, at least 0.
-    """
+    """Gains of relevances. Finite gains, at least 0. Shape (n,)."""
     if callable(gain):
         gains = np.asarray(gain(grade.copy()), dtype=np.float64)
         if gains.shape != grade.shape:
@@ -97,26 +78,7 @@ def discounted_sums(
 ) -> FloatArray:
     """Sum of discounted gains of each list, the mean over all orders of tied items.
 
-    Parameters
-    ----------
-    lists : ScoredLists
-        The lists.
-    gains : ndarray of shape (n,)
-        Gain of each item.
-    discount : {"logarithmic", "linear"} or callable
-        Discount of positions, from 1, and lengths of lists.
-    k : int or None
-        Last position that counts; None counts all.
-
-    Returns
-    -------
-    ndarray of shape (n_lists,)
-        The sums.
-
-    Raises
-    ------
-    ValueError
-        If a sum is beyond float64.
+    Shape (n_lists,).
     """
     gains, exponent = scaled_gains(lists, gains)
     blocks = tied_blocks(lists.score, lists.offsets)
@@ -134,22 +96,7 @@ def discounted_sums(
 
 
 def scaled_gains(lists: Lists, gains: FloatArray) -> tuple[FloatArray, IntArray | None]:
-    """Divide very large or very small gains by a power of 2 for each list.
-
-    Parameters
-    ----------
-    lists : Lists
-        The lists.
-    gains : ndarray of shape (n,)
-        Finite gains of their items, at least 0.
-
-    Returns
-    -------
-    gains : ndarray of shape (n,)
-        Gains whose sums neither overflow nor lose digits.
-    exponent : ndarray of shape (n_lists,) or None
-        The powers; None where the gains are as they were.
-    """
+    """Divide very large or very small gains by a power of 2 for each list."""
     largest = lists.largest(gains)
     usual = (largest <= USUAL_GAIN) & ((largest >= 1.0 / USUAL_GAIN) | (largest == 0.0))
     if usual.all():
@@ -159,24 +106,7 @@ def scaled_gains(lists: Lists, gains: FloatArray) -> tuple[FloatArray, IntArray 
 
 
 def ideal_sums(lists: Lists, gains: FloatArray, discount: Discount, k: int | None) -> FloatArray:
-    """Sum of discounted gains of the best order of each list.
-
-    Parameters
-    ----------
-    lists : Lists
-        The lists.
-    gains : ndarray of shape (n,)
-        Gain of each item.
-    discount : {"logarithmic", "linear"} or callable
-        Discount of positions, from 1, and lengths of lists.
-    k : int or None
-        Last position that counts; None counts all.
-
-    Returns
-    -------
-    ndarray of shape (n_lists,)
-        The sums.
-    """
+    """Sum of discounted gains of the best order of each list. Shape (n_lists,)."""
     if lists.weight is not None:
         lists, gains = _merged(lists, lists.weight, gains)
         return _block_sums(lists, tied_blocks(gains, lists.offsets), gains, discount, k)
@@ -295,8 +225,8 @@ def _laid_out_sums(
 ) -> FloatArray:
     """Sums of the discounts of each block, the positions of all lists end to end.
 
-    Whole positions are added block by block, not as differences of a running sum, which would
-    lose the digits of late positions; parts of positions count by their share.
+    Whole positions are added block by block, not as differences of a running sum, which would lose
+    the digits of late positions; parts of positions count by their share.
     """
     # One more for sums that end at the last position.
     discounts = np.append(_discounts(discount, lengths, counted), 0.0)
@@ -365,13 +295,7 @@ class Letor(OfPosition):
 
 
 class Geometric(OfPosition):
-    """The discount ``(1 - p) p**(i - 1)``.
-
-    Parameters
-    ----------
-    persistence : float
-        The ratio p, in (0, 1).
-    """
+    """The discount ``(1 - p) p**(i - 1)``."""
 
     def __init__(self, persistence: float) -> None:
         self.persistence = persistence

@@ -11,15 +11,7 @@ __all__ = ["check_fixed_scale"]
 
 
 def check_fixed_scale(measure: Measure, labels: AnyArray) -> None:
-    """Raise an error if each part of the data would be scored on a scale of its own.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    labels : ndarray
-        Labels of a part. Those among 0 and 1 have one scale.
-    """
+    """Raise an error if each part of the data would be scored on a scale of its own."""
     if not measure.scaled_by_labels or labels.dtype.kind not in "iuf":
         return
     if np.count_nonzero(labels == 0) + np.count_nonzero(labels == 1) < labels.size:

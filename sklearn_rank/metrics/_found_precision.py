@@ -19,18 +19,8 @@ __all__ = ["found_average_precision"]
 def found_average_precision(blocks: ClassBlocks, k: int) -> FloatArray:
     """Mean precision at the positions of the positives among the first k of each list.
 
-    Parameters
-    ----------
-    blocks : ClassBlocks
-        Blocks that hold positives.
-    k : int
-        Last position that counts.
-
-    Returns
-    -------
-    ndarray of shape (n_lists,)
-        Mean over all orders of tied items; an order that finds no positive has the value 0, a list
-        without positives is NaN.
+    Mean over all orders of tied items; an order that finds no positive has the value 0, a list
+    without positives is NaN. Shape (n_lists,).
     """
     length = blocks.of_class + blocks.of_other
     above = blocks.class_above + blocks.other_above

@@ -36,18 +36,7 @@ class GiniMeasure(Measure):
         return 2.0 * _AUC.values(lists) - 1.0
 
     def influence(self, lists: ScoredLists) -> ClassInfluence:
-        """Compute the influence of each item of one list on the coefficient.
-
-        Parameters
-        ----------
-        lists : ScoredLists
-            One list with items of both classes; the weights are whole numbers of repetitions.
-
-        Returns
-        -------
-        ClassInfluence
-            Twice that of the AUC.
-        """
+        """Compute the influence of each item of one list on the coefficient."""
         return _AUC.influence(lists).scaled(0.5, 0.5, copy=False)
 
 

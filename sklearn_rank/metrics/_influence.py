@@ -34,18 +34,10 @@ PSEUDO_WEIGHT = 0.5
 
 @dataclass(frozen=True, eq=False)
 class ClassPart:
-    """Influence of the items of one class.
+    """Influence of the items of one class."""
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows,)
-        Influence of the items of each row.
-    counts : ndarray of shape (n_rows,) or None
-        Number of items of each row; None is one.
-    """
-
-    values: FloatArray
-    counts: FloatArray | None
+    values: FloatArray  # (n_rows,): Influence of the items of each row
+    counts: FloatArray | None  # (n_rows,): Number of items of each row; None is one
 
     @cached_property
     def size(self) -> int:
@@ -60,18 +52,7 @@ class ClassPart:
         return float((self.counts * self.values).sum()) / self.size
 
     def squares(self, center: float) -> float:
-        """Sum the squares of what the items are away from a point.
-
-        Parameters
-        ----------
-        center : float
-            The point.
-
-        Returns
-        -------
-        float
-            The sum.
-        """
+        """Sum the squares of what the items are away from a point."""
         squares = (self.values - center) ** 2
         return float(squares.sum() if self.counts is None else (self.counts * squares).sum())
 
@@ -80,37 +61,15 @@ class ClassPart:
 class ClassInfluence:
     """First-order influence of each item, within its class and not centred.
 
-    The statistic varies as the sum of the mean over the positives and the mean over the
-    negatives. A row is an item, or so many equal ones of a table of counts.
-
-    Parameters
-    ----------
-    estimate : float
-        The statistic.
-    values : ndarray of shape (n_rows,)
-        Influence of each item on the mean of its class.
-    positive : ndarray of bool of shape (n_rows,)
-        Which items are positive.
-    ends : tuple of (float, float, float, float) or None, default=None
-        Influence of a positive at the bottom and at the top of the list, of a negative likewise;
-        None where they are not known.
-    range : tuple of (float, float), default=(-inf, inf)
-        Least and largest value of the statistic.
-    label_slope : float, default=nan
-        Derivative of the target by the share of positives; NaN where it is not known.
-    counts : ndarray of shape (n_rows,) or None, default=None
-        Number of items of each row, whole numbers; None is one.
-    bias : float, default=0.0
-        By how much the statistic exceeds its target on average, where that is known and matters.
-    sampling_weight : ndarray of shape (n_rows,) or None, default=None
-        Inverse probabilities of the rows, each of which was drawn once; None for items.
+    The statistic varies as the sum of the mean over the positives and the mean over the negatives.
+    A row is an item, or so many equal ones of a table of counts.
     """
 
     estimate: float
-    values: FloatArray
-    positive: BoolArray
+    values: FloatArray  # (n_rows,): Influence of each item on the mean of its class
+    positive: BoolArray  # (n_rows,): Which items are positive
     ends: tuple[float, float, float, float] | None = None
-    range: tuple[float, float] = (-inf, inf)
+    range: tuple[float, float] = (-inf, inf)  # Least and largest value of the statistic
     label_slope: float = nan
     counts: FloatArray | None = None
     bias: float = 0.0
@@ -143,16 +102,7 @@ class ClassInfluence:
         return self.n_pos + self.parts[1].size
 
     def class_ends(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the influence of an item at either end of the list.
-
-        Returns
-        -------
-        positive : tuple of (float, float)
-            Of a positive. Where it is not known, the least and the largest value of the class;
-            where these are equal, half the range of the statistic on either side.
-        negative : tuple of (float, float)
-            Of a negative.
-        """
+        """Return the influence of an item at either end of the list."""
         if self.ends is not None:
             return self.ends[:2], self.ends[2:]
         reach = self.length / 2.0 if isfinite(self.length) else 0.0
@@ -165,10 +115,7 @@ class ClassInfluence:
     def centred(self) -> FloatArray:
         """Return the influence on the statistic as a function of the sample, labels fixed.
 
-        Returns
-        -------
-        ndarray of shape (n,)
-            Of mean 0 within each class; the statistic varies as its mean.
+        Of mean 0 within each class; the statistic varies as its mean. Shape (n,).
         """
         centred = np.empty(len(self.values))
         for in_class, part in zip((self.positive, ~self.positive), self.parts, strict=True):
@@ -176,39 +123,19 @@ class ClassInfluence:
         return centred
 
     def variance(self) -> float:
-        """Return the variance of the statistic, labels fixed; NaN with one item of a class.
-
-        Returns
-        -------
-        float
-            Sum over the classes of the sample variance over the size.
-        """
+        """Return the variance of the statistic, labels fixed; NaN with one item of a class."""
         return sum(
             part.squares(part.mean) / (part.size - 1) / part.size if part.size > 1 else nan
             for part in self.parts
         )
 
     def label_variance(self) -> float:
-        """Return the variance that a random number of positives adds.
-
-        Returns
-        -------
-        float
-            The variance; NaN where it is not known.
-        """
+        """Return the variance that a random number of positives adds."""
         share = self.n_pos / self.n
         return self.label_slope**2 * share * (1.0 - share) / self.n
 
     def regularized(self) -> tuple[float, float]:
-        """Return shift and variance after half an item at either end is added to both classes.
-
-        Returns
-        -------
-        shift : float
-            By how much the statistic moves.
-        variance : float
-            Variance with the added items: positive wherever the ends differ.
-        """
+        """Return shift and variance after half an item at either end is added to both classes."""
         shift, variance = 0.0, 0.0
         for part, ends in zip(self.parts, self.class_ends(), strict=True):
             total = part.size + 2.0 * PSEUDO_WEIGHT
@@ -220,22 +147,7 @@ class ClassInfluence:
         return shift, variance
 
     def scaled(self, origin: float, length: float, *, copy: bool = True) -> ClassInfluence:
-        """Measure the statistic from another origin in another unit.
-
-        Parameters
-        ----------
-        origin : float
-            What becomes 0, whatever the share of positives.
-        length : float
-            What becomes 1, measured from there; positive.
-        copy : bool, default=True
-            Whether these values stay as they are; else their memory is used again.
-
-        Returns
-        -------
-        ClassInfluence
-            The same influence in the new unit.
-        """
+        """Measure the statistic from another origin in another unit."""
         ends = None if self.ends is None else tuple(end / length for end in self.ends)
         return replace(
             self,
@@ -249,24 +161,7 @@ class ClassInfluence:
 
 
 def rank_range(phi: ScoreGeneratingFunction, n: int, k: int) -> tuple[float, float]:
-    """Mean statistic of the worst and of the best order.
-
-    Parameters
-    ----------
-    phi : ScoreGeneratingFunction
-        The function.
-    n : int
-        Number of items.
-    k : int
-        Number of positives.
-
-    Returns
-    -------
-    worst : float
-        Mean of phi over the lowest k ranks.
-    best : float
-        Mean of phi over the highest k ranks.
-    """
+    """Mean statistic of the worst and of the best order."""
     worst, best = _extremes(phi, n, k)
     if not worst < best:
         raise ValueError(
@@ -290,33 +185,7 @@ def linear_rank_influence_of(
     counts: FloatArray | None = None,
     draws: float | None = None,
 ) -> ClassInfluence:
-    """Influence of checked items on a linear rank statistic.
-
-    Parameters
-    ----------
-    positive : ndarray of bool of shape (n_rows,)
-        Which items are positive; both classes are present.
-    score : ndarray of shape (n_rows,)
-        Scores without NaN.
-    phi : ScoreGeneratingFunction
-        The function, not depending on the length of the list.
-    normalize : {"mean", "minmax"}, default="mean"
-        Of the mean of phi over the positives, or of its value between the worst and the best
-        order.
-    counts : ndarray of shape (n_rows,) or None, default=None
-        Number of items of each row, whole numbers; None is one.
-    draws : float or None, default=None
-        Number of independent rows that the counts are worth; None is their sum.
-
-    Returns
-    -------
-    ClassInfluence
-        The influence; its range is that of lists with as many positives and negatives.
-
-    Notes
-    -----
-    O(n_rows log n_rows) time for the order and O(n) values of phi, O(n_rows) memory.
-    """
+    """Influence of checked items on a linear rank statistic."""
     blocks = counted_blocks(score, positive, counts)
     n, k = blocks.n, blocks.k
     worst, best = (_extremes if normalize == "mean" else rank_range)(phi, n, k)
@@ -381,24 +250,7 @@ def _mean_influence(
 def by_row(
     blocks: CountedBlocks, positive: BoolArray, if_positive: FloatArray, if_negative: FloatArray
 ) -> FloatArray:
-    """Give each row the value of its block for its class.
-
-    Parameters
-    ----------
-    blocks : CountedBlocks
-        The blocks.
-    positive : ndarray of bool of shape (n_rows,)
-        Which rows are positive.
-    if_positive : ndarray of shape (n_blocks,)
-        Values of positives.
-    if_negative : ndarray of shape (n_blocks,)
-        Values of negatives.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        The values.
-    """
+    """Give each row the value of its block for its class. Shape (n_rows,)."""
     order = blocks.rows.order
     values = np.empty(len(order))
     if blocks.rows.untied:
@@ -444,20 +296,7 @@ def _slope_at(phi: ScoreGeneratingFunction, rank: FloatArray, n: int, window: in
 
 
 def local_ranks(n: int, draws: float | None = None) -> int:
-    """Count the ranks on either side over which something local is estimated.
-
-    Parameters
-    ----------
-    n : int
-        Number of ranks.
-    draws : float or None, default=None
-        Number of independent rows that they are worth; None is as many.
-
-    Returns
-    -------
-    int
-        As many ranks as sqrt(draws) rows have.
-    """
+    """Count the ranks on either side over which something local is estimated."""
     return int(np.ceil(np.sqrt(n) if draws is None else n / np.sqrt(draws)))
 
 
@@ -480,27 +319,7 @@ def share_at(
     n_pos: FloatArray,
     window: int | None = None,
 ) -> float:
-    """Estimate the probability that an item between two ranks is positive.
-
-    Parameters
-    ----------
-    n_below : int
-        Number of ranks below it, more than 0 and less than n.
-    below : ndarray of shape (n_blocks,)
-        Items below each block of tied items, from the top.
-    size : ndarray of shape (n_blocks,)
-        Items of each block.
-    n_pos : ndarray of shape (n_blocks,)
-        Positives of each block.
-    window : int or None, default=None
-        Ranks on either side that count; None is sqrt(n).
-
-    Returns
-    -------
-    float
-        Share within these ranks on either side, fewer near the ends, half an item of either
-        class added; that of the tied block where it is wider and holds both sides.
-    """
+    """Estimate the probability that an item between two ranks is positive."""
     half = _half_window(n_below, below, size, window)
     at = block_across(n_below, below, size, window)
     if at is not None:
@@ -513,24 +332,7 @@ def share_at(
 def block_across(
     n_below: int, below: FloatArray, size: FloatArray, window: int | None = None
 ) -> int | None:
-    """Find the tied block that holds both sides of a threshold and is as wide as what is local.
-
-    Parameters
-    ----------
-    n_below : int
-        Number of ranks below the threshold, more than 0 and less than n.
-    below : ndarray of shape (n_blocks,)
-        Items below each block of tied items, from the top.
-    size : ndarray of shape (n_blocks,)
-        Items of each block.
-    window : int or None, default=None
-        Ranks on either side that are local; None is sqrt(n).
-
-    Returns
-    -------
-    int or None
-        The block; None where there is no such one.
-    """
+    """Find the tied block that holds both sides of a threshold and is as wide as what is local."""
     at = _block_of_rank(n_below, below)
     wide = size[at] >= 2 * _half_window(n_below, below, size, window)
     return at if below[at] + size[at] > n_below and wide else None
@@ -555,27 +357,7 @@ def partial_auc_influence_of(
     min_tpr: float,
     counts: FloatArray | None = None,
 ) -> ClassInfluence:
-    """Influence of checked items on the raw area under a part of the ROC curve.
-
-    Parameters
-    ----------
-    positive : ndarray of bool of shape (n_rows,)
-        Which items are positive; both classes are present.
-    score : ndarray of shape (n_rows,)
-        Scores without NaN.
-    max_fpr : float
-        Largest false positive rate that counts, in (0, 1].
-    min_tpr : float
-        Smallest true positive rate that counts, in [0, 1).
-    counts : ndarray of shape (n_rows,) or None, default=None
-        Number of items of each row, whole numbers; None is one.
-
-    Returns
-    -------
-    ClassInfluence
-        The influence; the curve is straight across tied items, and the target does not depend on
-        the share of positives.
-    """
+    """Influence of checked items on the raw area under a part of the ROC curve."""
     blocks = counted_blocks(score, positive, counts)
     n_pos, n_neg = blocks.n_pos, blocks.size - blocks.n_pos
     k, m = n_pos.sum(), n_neg.sum()

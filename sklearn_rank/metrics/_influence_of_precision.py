@@ -22,24 +22,6 @@ def average_precision_influence(
     and a share of the m negatives lowers it by ``m j / i**2`` times that. A positive has its own
     precision and ``sum of N / i**2`` over the positives at or below it, a negative ``-m / k sum of
     j / i**2`` over the positives below it.
-
-    Parameters
-    ----------
-    positive : ndarray of bool of shape (n_rows,)
-        Which items are positive; both classes are present.
-    score : ndarray of shape (n_rows,)
-        Scores without NaN.
-    counts : ndarray of shape (n_rows,) or None, default=None
-        Number of items of each row, whole numbers; None is one.
-
-    Returns
-    -------
-    ClassInfluence
-        The influence; its range is that of lists with as many positives and negatives.
-
-    Notes
-    -----
-    O(n_rows log n_rows) time for the order and O(1) for each tied item, O(n_rows) memory.
     """
     blocks = counted_blocks(score, positive, counts)
     n, k = blocks.n, blocks.k
@@ -89,18 +71,7 @@ def average_precision_influence(
 def _place_sums(above: FloatArray, size: FloatArray) -> FloatArray:
     """Sums over the places v of each block, which lie at the positions ``i = above + v``.
 
-    Parameters
-    ----------
-    above : ndarray of shape (n_blocks,)
-        Items above each block.
-    size : ndarray of shape (n_blocks,)
-        Items of each block.
-
-    Returns
-    -------
-    ndarray of shape (5, n_blocks)
-        Of ``1 / i``, ``(v - 1) / i``, ``1 / i**2``, ``(v - 1) / i**2`` and
-        ``(v - 1) (v - 2) / i**2``.
+    Shape (5, n_blocks).
     """
     sums = np.zeros((5, len(size)))
     sums[0] = 1.0 / (above + 1.0)

@@ -19,18 +19,10 @@ REACH = 2.0
 
 @dataclass(frozen=True)
 class _Curve:
-    """How many items of one class stand before each of another, from one end of the list.
+    """How many items of one class stand before each of another, from one end of the list."""
 
-    Parameters
-    ----------
-    ones : ndarray of shape (n_blocks,)
-        Items of the class whose rate it is, by blocks of tied items.
-    others : ndarray of shape (n_blocks,)
-        Items of the class whose rate is given.
-    """
-
-    ones: FloatArray
-    others: FloatArray
+    ones: FloatArray  # (n_blocks,): Items of the class whose rate it is, by blocks of tied items
+    others: FloatArray  # (n_blocks,): Items of the class whose rate is given
 
     def block_of(self, number: int) -> int:
         """Find the block that holds an item of the other class, the first being number 1."""
@@ -49,23 +41,11 @@ class _Curve:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RateInfluence(ClassInfluence):
-    """Influence on a rate, with the curve and the number of the threshold that it is read from.
-
-    Parameters
-    ----------
-    curve : _Curve
-        The curve, from the end at which the rate of the ones is ``estimate`` or one less it.
-    threshold : int
-        Number of the item of the others that is the threshold.
-    rate : float
-        Share of the others before it in the population.
-    of_positives : bool
-        Whether the ones are the positives; else the rate is one less that before the threshold.
-    """
+    """Influence on a rate, with the curve and the number of the threshold that it is read from."""
 
     curve: _Curve
-    threshold: int
-    rate: float
+    threshold: int  # Number of the item of the others that is the threshold
+    rate: float  # Share of the others before it in the population
     of_positives: bool
 
 
@@ -85,32 +65,6 @@ def rate_influence(
     are allowed there. An item before it adds to the rate if it is a one; if it is another, it
     moves the threshold, over which the rate falls by the slope of the curve.
 
-    Parameters
-    ----------
-    positive : ndarray of bool of shape (n_rows,)
-        Which items are positive; both classes are present.
-    score : ndarray of shape (n_rows,)
-        Scores without NaN.
-    allowed : int
-        How many of the others may stand before the threshold, fewer than there are.
-    rate : float
-        Their share in the population.
-    of_positives : bool
-        Whether the rate is that of positives above the threshold, at a rate of negatives there;
-        else that of negatives above it, at one less the rate of positives, so that the ones are
-        the negatives below it and the others the positives.
-    counts : ndarray of shape (n_rows,) or None, default=None
-        Number of items of each row, whole numbers; None is one.
-    draws : float or None, default=None
-        Number of independent rows that the counts are worth; None is their sum.
-
-    Returns
-    -------
-    RateInfluence
-        The influence; the target does not depend on the share of positives.
-
-    Notes
-    -----
     The slope is that of the line over two standard deviations ``sqrt(m rate (1 - rate))`` of the
     number of others before the threshold of the population, on either side, one more item of the
     ones added. Before the threshold of the sample ``(allowed + 1) / (m + 1)`` of the others stand

@@ -52,20 +52,7 @@ class _InTops(ScoreGeneratingFunction):
 
 
 def lift_influence(lists: ScoredLists, fractions: Sequence[float]) -> ClassInfluence:
-    """Find how much each item of one list moves precision in the top as a ratio to chance.
-
-    Parameters
-    ----------
-    lists : ScoredLists
-        One list with items of both classes; the weights are whole numbers of repetitions.
-    fractions : sequence of float
-        Shares of the items that make the top, in (0, 1]; of several the mean ratio is meant.
-
-    Returns
-    -------
-    ClassInfluence
-        The influence; exact in its estimate and range where the tops hold whole items.
-    """
+    """Find how much each item of one list moves precision in the top as a ratio to chance."""
     phi = _InTops(tuple(fractions))
     return linear_rank_influence_of(
         lists.positive, lists.score, phi, counts=lists.weight, draws=lists.draws
@@ -73,22 +60,7 @@ def lift_influence(lists: ScoredLists, fractions: Sequence[float]) -> ClassInflu
 
 
 def recall_influence(lists: ScoredLists, mass: float, called: str) -> ClassInfluence:
-    """Compute the influence of each item of one list on the share of the positives in its top.
-
-    Parameters
-    ----------
-    lists : ScoredLists
-        One list with items of both classes; the weights are whole numbers of repetitions.
-    mass : float
-        Number of items in the top, whose share of all is what stays the same.
-    called : str
-        Name of the measure, for messages.
-
-    Returns
-    -------
-    ClassInfluence
-        The influence.
-    """
+    """Compute the influence of each item of one list on the share of the positives in its top."""
     n = float(lists.sizes[0])
     if mass >= n:
         raise ValueError(
@@ -101,24 +73,7 @@ def recall_influence(lists: ScoredLists, mass: float, called: str) -> ClassInflu
 def affine_of_recall(
     recall: ClassInfluence, at_zero: float, factor: float, *, slope: float = nan
 ) -> ClassInfluence:
-    """Take a measure that is ``at_zero + factor * recall`` where the labels are fixed.
-
-    Parameters
-    ----------
-    recall : ClassInfluence
-        Influence on the recall.
-    at_zero : float
-        The measure at recall 0.
-    factor : float
-        What it gains up to recall 1; less than 0 of a loss.
-    slope : float, default=nan
-        Derivative of the measure by the share of positives; NaN where it is not known.
-
-    Returns
-    -------
-    ClassInfluence
-        Influence on the measure.
-    """
+    """Take a measure that is ``at_zero + factor * recall`` where the labels are fixed."""
     found = recall.scaled(-at_zero / factor, 1.0 / factor, copy=False)
     low, high = sorted(found.range)
     return replace(found, range=(low, high), label_slope=slope)

@@ -16,24 +16,7 @@ __all__ = ["label_lists"]
 def label_lists(
     measure: Measure, grades: FloatArray, score: Any, *, query_weight: FloatArray | None = None
 ) -> ScoredLists:
-    """Make lists of scored labels, one for each row.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure that they are for.
-    grades : ndarray of shape (n_rows, n_labels)
-        Grades, NaN where a row lacks the label.
-    score : array-like of shape (n_rows, n_labels)
-        Scores.
-    query_weight : ndarray of shape (n_rows,) or None, default=None
-        Weight of each row in the mean; None is 1.
-
-    Returns
-    -------
-    ScoredLists
-        The lists, their ids the numbers of the rows.
-    """
+    """Make lists of scored labels, one for each row."""
     score = np.asarray(score)
     if score.shape != grades.shape:
         raise ValueError(

@@ -28,22 +28,7 @@ LabelReader: TypeAlias = Callable[[Any], FloatArray]
 
 
 def label_reader(estimator: Any, y: Any) -> LabelReader | None:
-    """Find how the labels of an estimator that scores labels are read.
-
-    Parameters
-    ----------
-    estimator : object
-        Fitted estimator.
-    y : array-like
-        What it is to be scored on.
-
-    Returns
-    -------
-    callable or None
-        The method ``label_grades`` of a ranker of labels, alone, at the end of a pipeline or
-        chosen by a search; of other estimators, if ``y`` has several columns, these as grades.
-        None where the rows themselves are scored.
-    """
+    """Find how the labels of an estimator that scores labels are read."""
     for one in estimators_within(estimator):
         if hasattr(one, "label_grades"):
             return one.label_grades
@@ -73,23 +58,7 @@ def _grades_of_columns(y: Any) -> FloatArray:
 
 
 def label_scores(estimator: Any, X: Any, method_caller: Callable[..., Any]) -> FloatArray:
-    """Scores of the labels of rows.
-
-    Parameters
-    ----------
-    estimator : object
-        Fitted estimator.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Rows.
-    method_caller : callable
-        Calls a method of what is no classifier, perhaps once for several scorers.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_labels)
-        What ``decision_function`` gives, else ``predict_proba``, else ``predict``. Of
-        probabilities that come as a list, one entry for each label, the expected class.
-    """
+    """Scores of the labels of rows. Shape (n_samples, n_labels)."""
     if not is_classifier(estimator):
         method = response_method(estimator)
         scores = method_caller(estimator, method, X)
@@ -120,31 +89,7 @@ def _expected(probability: Any, classes: Any) -> FloatArray:
 def scored_labels(
     measure: Measure, y: Any, scores: Any, read: LabelReader, *, sample_weight: Any = None
 ) -> ScoredLists:
-    """Make lists of scored labels, one for each row of positive weight.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure that they are for.
-    y : array-like, sparse matrix or DataFrame
-        Labels of the rows.
-    scores : ndarray of shape (n_samples, n_labels)
-        Scores of the labels of the rows.
-    read : callable
-        Makes grades of labels.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Weight of each row in the mean.
-
-    Returns
-    -------
-    ScoredLists
-        The lists.
-
-    Raises
-    ------
-    ScorerSetupError
-        If the measure is not of such labels, or the scores are not of these labels.
-    """
+    """Make lists of scored labels, one for each row of positive weight."""
     check_consistent_length(scores, y)
     rows, weight = np.arange(len(scores)), None
     if sample_weight is not None:
@@ -185,15 +130,7 @@ def _check_labels(measure: Measure, grades: FloatArray) -> None:
 
 
 def check_two_grades(measure: Measure, grades: FloatArray) -> None:
-    """Refuse a measure of two classes for labels of more grades.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    grades : ndarray of shape (n_samples, n_labels)
-        Grades, NaN where a row lacks the label.
-    """
+    """Refuse a measure of two classes for labels of more grades."""
     if measure.kind != "binary" or measure.label_type().rel is not None:
         return
     if not np.all(np.isin(grades, (0.0, 1.0)) | np.isnan(grades)):

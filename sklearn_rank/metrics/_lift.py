@@ -20,13 +20,7 @@ __all__ = ["LiftMeasure", "lift_score"]
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LiftMeasure(Measure):
-    """Height of the cumulative gains curve as a ratio to chance; see ``lift_score``.
-
-    Parameters
-    ----------
-    fraction : float
-        Share of the items that form the top, in (0, 1).
-    """
+    """Height of the cumulative gains curve as a ratio to chance; see ``lift_score``."""
 
     lacking = "no positive"
     weights = "relative"
@@ -35,7 +29,7 @@ class LiftMeasure(Measure):
     in_name = "fraction"
     from_ranges = "sum"
 
-    fraction: float
+    fraction: float  # Share of the items that form the top, in (0, 1)
 
     def __post_init__(self) -> None:
         check_share("fraction", self.fraction)
@@ -54,18 +48,7 @@ class LiftMeasure(Measure):
             return np.minimum(found / blocks.n_class / float(self.fraction), self.range[1])
 
     def influence(self, lists: ScoredLists) -> ClassInfluence:
-        """Compute the influence of each item of one list on the ratio.
-
-        Parameters
-        ----------
-        lists : ScoredLists
-            One list with items of both classes; the weights are whole numbers of repetitions.
-
-        Returns
-        -------
-        ClassInfluence
-            The influence: that of the share of the positives in the top.
-        """
+        """Compute the influence of each item of one list on the ratio."""
         # A part of the first item is as good as all of it.
         found = lift_influence(lists, [max(float(self.fraction), 1.0 / float(lists.sizes[0]))])
         return replace(found, estimate=float(self.values(lists)[0]))

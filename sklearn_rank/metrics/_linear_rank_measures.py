@@ -51,14 +51,7 @@ _NO_RANGE = "items of one class only or no place that counts"
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class _RankStatistic(Measure):
-    """A linear rank statistic of two classes, and how it is normalised.
-
-    Parameters
-    ----------
-    normalize : {"mean", "minmax"} or None, default="minmax"
-        "minmax" scales the sum so that the worst order has 0 and the best 1, "mean" divides it by
-        the number of positives, None returns the sum.
-    """
+    """A linear rank statistic of two classes, and how it is normalised."""
 
     normalize: Normalize = "minmax"
     from_ranges = "sum"
@@ -100,19 +93,7 @@ class _RankStatistic(Measure):
         return limit and self._ties == "average"
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Compute the influence of each item of one list on the statistic.
-
-        Parameters
-        ----------
-        lists : ScoredLists
-            One list with items of both classes; the weights are whole numbers of repetitions.
-
-        Returns
-        -------
-        ClassInfluence or None
-            None for sums, for ties that are not averaged, and where phi depends on the length of
-            the list.
-        """
+        """Compute the influence of each item of one list on the statistic."""
         if not self.has_influence:
             return None
         if self.normalize == "mean":
@@ -124,22 +105,14 @@ class _RankStatistic(Measure):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LinearRankMeasure(_RankStatistic):
-    """Linear rank statistic with any score-generating function; see ``linear_rank_score``.
-
-    Parameters
-    ----------
-    phi : ScoreGeneratingFunction, str or callable
-        Nondecreasing function on (0, 1).
-    ties : {"average", "mid", "max"}, default="average"
-        What tied items count.
-    """
+    """Linear rank statistic with any score-generating function; see ``linear_rank_score``."""
 
     function = "linear_rank_score"
     has_name = False
     stem = "linear_rank"
 
-    phi: Phi
-    ties: Ties = "average"
+    phi: Phi  # Nondecreasing function on (0, 1)
+    ties: Ties = "average"  # What tied items count
 
     def __post_init__(self) -> None:
         check_choice("ties", self.ties, ("average", "mid", "max"))
@@ -167,14 +140,7 @@ class LinearRankMeasure(_RankStatistic):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LocalAUCMeasure(_RankStatistic):
-    """Rank statistic of the top ``1 - u0`` of the list; see ``local_auc_score``.
-
-    Parameters
-    ----------
-    u0 : float
-        Share of the list, from the bottom, that does not count, in [0, 1). A greater value
-        concentrates on the top.
-    """
+    """Rank statistic of the top ``1 - u0`` of the list; see ``local_auc_score``."""
 
     function = "local_auc_score"
     stem = "local_auc@"
@@ -194,20 +160,14 @@ class LocalAUCMeasure(_RankStatistic):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PNormPushMeasure(_RankStatistic):
-    """Powers of the ranks of the positives; see ``p_norm_push_score``.
-
-    Parameters
-    ----------
-    p : float
-        Exponent, positive. A greater exponent gives more weight to the top.
-    """
+    """Powers of the ranks of the positives; see ``p_norm_push_score``."""
 
     function = "p_norm_push_score"
     stem = "pnorm@"
     in_name = "p"
     lacking = _NO_RANGE
 
-    p: float
+    p: float  # Exponent, positive. A greater exponent gives more weight to the top
 
     def __post_init__(self) -> None:
         Power(self.p)  # refuses what is no exponent
@@ -220,19 +180,13 @@ class PNormPushMeasure(_RankStatistic):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class _EarlyRecognition(ConventionalMeasure):
-    """A mean over the positives of ``exp(-alpha i / n)``, i the position from the top.
-
-    Parameters
-    ----------
-    alpha : float, default=20
-        Rate, positive.
-    """
+    """A mean over the positives of ``exp(-alpha i / n)``, i the position from the top."""
 
     in_name = "alpha"
     from_ranges = "sum"
     conventions = MappingProxyType({"rdkit": RDKIT})
 
-    alpha: float = 20.0
+    alpha: float = 20.0  # Rate, positive
 
     def __post_init__(self) -> None:
         Screening(self.alpha)  # refuses what is no rate
@@ -274,18 +228,7 @@ class BEDROCMeasure(_EarlyRecognition):
         return self.convention is None
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Compute the influence of each item of one list on the value.
-
-        Parameters
-        ----------
-        lists : ScoredLists
-            One list with items of both classes; the weights are whole numbers of repetitions.
-
-        Returns
-        -------
-        ClassInfluence or None
-            The influence; None with a convention, by which the order of the rows counts.
-        """
+        """Compute the influence of each item of one list on the value."""
         if not self.has_influence:
             return None
         return _minmax_influence(lists, Screening(self.alpha))
@@ -357,18 +300,7 @@ class AUCMeasure(Measure):
             return np.minimum(in_order / (n_pos * n_neg), 1.0)
 
     def influence(self, lists: ScoredLists) -> ClassInfluence:
-        """Compute the influence of each item of one list on the area.
-
-        Parameters
-        ----------
-        lists : ScoredLists
-            One list with items of both classes; the weights are whole numbers of repetitions.
-
-        Returns
-        -------
-        ClassInfluence
-            The influence: DeLong's placements.
-        """
+        """Compute the influence of each item of one list on the area."""
         return _minmax_influence(lists, Wilcoxon())
 
 
@@ -397,18 +329,7 @@ def _auc_utilities(lists: Lists) -> FloatArray:
 
 
 def phi_of(measure: Measure) -> ScoreGeneratingFunction | None:
-    """Find the function of the ranks of which a measure is the statistic, or an affine map of it.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-
-    Returns
-    -------
-    ScoreGeneratingFunction or None
-        None for a measure that is no linear rank statistic.
-    """
+    """Find the function of ranks whose statistic a measure is, up to an affine map."""
     if isinstance(measure, _RankStatistic):
         return measure._phi
     if isinstance(measure, _EarlyRecognition):
@@ -419,24 +340,7 @@ def phi_of(measure: Measure) -> ScoreGeneratingFunction | None:
 def statistic_of(
     blocks: ClassBlocks, phi: ScoreGeneratingFunction, ties: Ties, normalize: Normalize
 ) -> FloatArray:
-    """Find the statistic of each list.
-
-    Parameters
-    ----------
-    blocks : ClassBlocks
-        Blocks that hold positives.
-    phi : ScoreGeneratingFunction
-        The function of the ranks.
-    ties : {"average", "mid", "max"}
-        What tied items count.
-    normalize : {"mean", "minmax"} or None
-        Mean over the positives; place between the worst and the best order; the sum.
-
-    Returns
-    -------
-    ndarray of shape (n_lists,)
-        The statistics; NaN where it is undefined.
-    """
+    """Find the statistic of each list. The statistics; NaN where it is undefined."""
     n, k = near_whole(blocks.total), blocks.n_class
     of_block = blocks.by_block(n)
     below = blocks.below

@@ -482,44 +482,7 @@ class Measure(ABC):
         n_relevant: Any = None,
         ideal: Any = None,
     ) -> Value:
-        """Evaluate rankings.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-            Labels or grades. In two dimensions each row is a list, and NaN is a missing item,
-            whose score is ignored.
-        y_score : array-like of the same shape
-            Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
-        *misplaced : tuple
-            Not allowed. A search that got the measure in place of a scorer passes estimator, X and
-            y; it raises a :class:`sklearn_rank.exceptions.ScorerSetupError`.
-        qid : array-like of shape (n_samples,), default=None
-            Query id of each row, in any order. None takes all rows as one list.
-        sample_weight : array-like of the same shape, default=None
-            Non-negative weights, read as repetitions: weight 2 counts an item twice. If
-            ``depends_on_weight_scale``, weights between 0 and 1 raise an error.
-        query_weight : array-like of shape (n_samples,), default=None
-            Weight of the list of each row in the mean, equal for all rows of a list. In two
-            dimensions pass one weight per list.
-        average : {"mean"} or None, default="mean"
-            "mean" returns the mean over the lists, None one value per list, by ascending id.
-        return_qid : bool, default=False
-            Whether to also return the ids of the lists. Needs ``average=None``.
-        pos_label : int, float, bool or str, default=None
-            The positive class; for a graded measure, the class that has grade 1.
-        n_relevant : int, array-like or mapping, default=None
-            Number of relevant items of each list, including those that are not among the rows.
-            Pass a number for one list, else one per row, or a mapping from the ids of the lists.
-        ideal : array-like or mapping, default=None
-            Grades of all relevant items of each list. Pass an array for one list, else a mapping
-            from the ids of the lists, or in two dimensions one array per row.
-
-        Returns
-        -------
-        float or ndarray of shape (n_lists,) or (ndarray, ndarray)
-            The mean for ``average="mean"``; else the values, with the ids if ``return_qid``.
-        """
+        """Evaluate rankings. Shape (n_lists,) or (ndarray, ndarray)."""
         if misplaced:
             # A search would turn any other error into the score NaN and continue.
             error = ScorerSetupError if hasattr(y_true, "fit") else TypeError
@@ -633,13 +596,7 @@ class Measure(ABC):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ConventionalMeasure(Measure):
-    """A measure that other systems compute by rules of their own.
-
-    Parameters
-    ----------
-    convention : str or None, default=None
-        The system whose number to give; None: the parameters as given.
-    """
+    """A measure that other systems compute by rules of their own."""
 
     convention: Convention | None = None
 
@@ -654,20 +611,7 @@ class ConventionalMeasure(Measure):
         super().__post_init__()
 
     def label_type(self, pos_label: Any = None, name: str = "y_true") -> LabelType:
-        """Return how the measure reads labels, by the rules of the system.
-
-        Parameters
-        ----------
-        pos_label : int, float, bool or str, default=None
-            The positive class; for a graded measure, the class that has grade 1.
-        name : str, default="y_true"
-            Name of the labels in messages.
-
-        Returns
-        -------
-        LabelType
-            The kind of the labels and how they are read.
-        """
+        """Return how the measure reads labels, by the rules of the system."""
         labels = super().label_type(pos_label, name)
         if self.kind == "binary" and self.rel is None and pos_label is None:
             return replace(labels, rel=self.rules.relevant)
@@ -756,18 +700,7 @@ def _check_average(average: Any, return_qid: Any) -> None:
 
 
 def short(number: Any) -> str:
-    """Write a number in the shortest text that reads as it.
-
-    Parameters
-    ----------
-    number : int or float
-        The number.
-
-    Returns
-    -------
-    str
-        The text.
-    """
+    """Write a number in the shortest text that reads as it."""
     if is_whole(number):
         return str(int(number))
     text = f"{number:g}"

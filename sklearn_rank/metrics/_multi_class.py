@@ -21,17 +21,7 @@ _AUC = AUCMeasure()
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class MultiClassAUCMeasure(Measure):
-    """Mean AUC of the classes, or of pairs of them; see ``roc_auc_score``.
-
-    Parameters
-    ----------
-    multi_class : {"ovr", "ovo"}
-        Each class against the rest, or each against each.
-    class_average : {"macro", "weighted"}, default="macro"
-        The plain mean, or that weighted by how frequent the classes are.
-    labels : tuple or None, default=None
-        Classes of the columns of the scores; None: those that occur, in ascending order.
-    """
+    """Mean AUC of the classes, or of pairs of them; see ``roc_auc_score``."""
 
     by_class = True
     two_dimensions_are_classes = False
@@ -40,7 +30,7 @@ class MultiClassAUCMeasure(Measure):
     function = "roc_auc_score"
     stem = "auc"
 
-    multi_class: Literal["ovr", "ovo"]
+    multi_class: Literal["ovr", "ovo"]  # Each class against the rest, or each against each
     class_average: Literal["macro", "weighted"] = "macro"
     labels: tuple[Any, ...] | None = None
 

@@ -110,18 +110,5 @@ def net_benefit(
 
 
 def check_threshold(threshold: Any, name: str = "threshold") -> float:
-    """Check a threshold of probabilities.
-
-    Parameters
-    ----------
-    threshold : float
-        The threshold, in [0, 1).
-    name : str, default="threshold"
-        What it is called in messages.
-
-    Returns
-    -------
-    float
-        The threshold.
-    """
+    """Check a threshold of probabilities."""
     return check_number(name, threshold, 0.0, 1.0, closed="left", what="a probability below 1")

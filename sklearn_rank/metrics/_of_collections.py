@@ -47,31 +47,15 @@ MOST_ROWS = 2**28
 
 @dataclass(frozen=True)
 class _Found:
-    """What a chunk has, and what is to be said of it.
-
-    Parameters
-    ----------
-    number : int
-        Number of the chunk.
-    what : object or None
-        What its rows are; None where none counts.
-    classes : dict
-        Labels of the negatives and of the positives.
-    n_matrix_rows : int
-        Number of rows of two dimensions.
-    told : list
-        Warnings.
-    n_single, n_lists : int, default=0
-        How many lists have one row, and how many there are.
-    """
+    """What a chunk has, and what is to be said of it."""
 
     number: int
-    what: Any
-    classes: dict[bool, Any]
-    n_matrix_rows: int
+    what: Any  # What its rows are; None where none counts
+    classes: dict[bool, Any]  # Labels of the negatives and of the positives
+    n_matrix_rows: int  # Number of rows of two dimensions
     told: list[Told]
-    n_single: int = 0
-    n_lists: int = 0
+    n_single: int = 0  # How many lists have one row, and how many there are
+    n_lists: int = 0  # How many lists have one row, and how many there are
 
 
 def value_of_collections(
@@ -83,26 +67,7 @@ def value_of_collections(
     return_qid: bool,
     relevant: dict[str, Any],
 ) -> Any:
-    """Evaluate a measure of labels, scores, ids or weights that are dask collections.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    columns : dict
-        ``y_true`` and ``y_score``, and ``qid``, ``sample_weight`` and ``query_weight`` or None.
-    pos_label : object
-        The positive class.
-    average, return_qid : object
-        As :meth:`Measure.__call__` takes them.
-    relevant : dict
-        ``n_relevant`` or ``ideal``, where they are given.
-
-    Returns
-    -------
-    float or ndarray or (ndarray, ndarray)
-        What the measure gives for the same rows in memory, but for rounding.
-    """
+    """Evaluate a measure of labels, scores, ids or weights that are dask collections."""
     measure._check_arguments(**columns, **relevant)
     check_classes_known(measure)
     columns = {name: value for name, value in columns.items() if value is not None}
@@ -142,26 +107,7 @@ def _how_to_keep_whole(qid: Any) -> str:
 def queries_value(
     measure: Any, partitions: Partitions, pos_label: Any, shared: dict[str, Any], qid: Any
 ) -> float:
-    """Evaluate a measure of queries that are whole in chunks, in the mean.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    partitions : Partitions
-        Columns under the names of the measure's arguments.
-    pos_label : object
-        The positive class.
-    shared : dict
-        Arguments for all chunks.
-    qid : object
-        The ids as they were passed, for messages.
-
-    Returns
-    -------
-    float
-        The mean.
-    """
+    """Evaluate a measure of queries that are whole in chunks, in the mean."""
     kept = _queries_of(measure, partitions, pos_label, shared, _how_to_keep_whole(qid))
     return float(kept.combined(measure, "mean", False))
 
@@ -256,24 +202,7 @@ def _queries_of_chunk(
 def value_of_one_list(
     measure: Any, partitions: Partitions, pos_label: Any = None, average: Any = "mean"
 ) -> Any:
-    """Evaluate a measure of all rows as one list.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    partitions : Partitions
-        Columns under the names of the measure's arguments.
-    pos_label : object, default=None
-        The positive class.
-    average : {"mean"} or None, default="mean"
-        Whether to return a number, or None for an array of it.
-
-    Returns
-    -------
-    float or ndarray of shape (1,)
-        The value.
-    """
+    """Evaluate a measure of all rows as one list. Shape (1,)."""
     if measure.by_class or getattr(measure, "convention", None) not in (None, "paper"):
         why = "has many classes" if measure.by_class else "depends on the order of tied rows"
         raise ValueError(
@@ -298,40 +227,15 @@ def value_of_one_list(
 
 @dataclass(frozen=True, eq=False)
 class ListOfChunks:
-    """The rows of one list, a table of those of each chunk, which stay where the chunks are.
-
-    Parameters
-    ----------
-    partitions : Partitions
-        The chunks.
-    tables : list of Delayed
-        The tables.
-    summaries : list of TableSummary
-        What is known of them.
-    """
+    """The rows of one list, a table of those of each chunk, which stay where the chunks are."""
 
     partitions: Partitions
     tables: list[Any]
-    summaries: list[TableSummary]
+    summaries: list[TableSummary]  # What is known of them
 
     @classmethod
     def of(cls, measure: Any, partitions: Partitions, pos_label: Any = None) -> ListOfChunks:
-        """Make the tables.
-
-        Parameters
-        ----------
-        measure : Measure
-            What reads the labels.
-        partitions : Partitions
-            Columns under the names of the measure's arguments.
-        pos_label : object, default=None
-            The positive class.
-
-        Returns
-        -------
-        ListOfChunks
-            The tables, of which only what is known of them came here.
-        """
+        """Make the tables. The tables, of which only what is known of them came here."""
         delayed = import_optional("dask", USED_BY).delayed
         tasks = partitions.map(_table_of_chunk, measure, pos_label, numbered=True)
         found = partitions.persist(*tasks)
@@ -351,13 +255,7 @@ class ListOfChunks:
         return all(one.single.whole for one in self.summaries)
 
     def plan(self) -> RangePlan | None:
-        """Plan ranges of scores.
-
-        Returns
-        -------
-        RangePlan or None
-            The plan; None where the rows are few, or ranges would save nothing.
-        """
+        """Plan ranges of scores."""
         if self.n_rows <= FEW_ROWS:
             return None
         return RangePlan.of(self.summaries, min(MOST_RANGES, -(-self.n_rows // ROWS_OF_RANGE)))
@@ -365,22 +263,7 @@ class ListOfChunks:
     def in_one_memory(
         self, measure: Any, function: Callable[..., Any] | None = None, *arguments: Any
     ) -> Any:
-        """Merge the tables in a tree, and evaluate a function where all of them are.
-
-        Parameters
-        ----------
-        measure : Measure
-            The measure, for messages.
-        function : callable or None, default=None
-            ``function(table, *arguments)``; None brings the table here.
-        *arguments : object
-            What it needs.
-
-        Returns
-        -------
-        object
-            What it returns, or the ScoreTable.
-        """
+        """Merge the tables in a tree, and evaluate a function where all of them are."""
         if self.n_rows > MOST_ROWS:
             raise ValueError(
                 f"{measure.name} of one list needs all {self.n_rows} distinct rows in memory:"
@@ -395,22 +278,7 @@ class ListOfChunks:
         return self.partitions.compute(merged)[0]
 
     def by_ranges(self, plan: RangePlan, function: Callable[..., T]) -> tuple[TableLists, list[T]]:
-        """Evaluate the lists in which all ranges but one are tied, where the ranges are.
-
-        Parameters
-        ----------
-        plan : RangePlan
-            The ranges.
-        function : callable
-            ``function(lists, tied)`` of such a list, and of the one with all ranges tied.
-
-        Returns
-        -------
-        tied : TableLists
-            The list with all ranges tied.
-        values : list
-            Values of the function; none of empty ranges.
-        """
+        """Evaluate the lists in which all ranges but one are tied, where the ranges are."""
         delayed = import_optional("dask", USED_BY).delayed
         of_plan, run = delayed(plan, traverse=False), delayed(function, traverse=False)
         cut, take = delayed(pieces_of, pure=False), delayed(getitem, pure=False)

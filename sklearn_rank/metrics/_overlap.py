@@ -24,17 +24,7 @@ LONGEST_TAIL = 2**20
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RankBiasedOverlapMeasure(Measure):
-    """Mean overlap of the tops of two orders; see ``rank_biased_overlap_score``.
-
-    Parameters
-    ----------
-    persistence : float, default=0.9
-        Chance p that the reader goes on by one depth, in (0, 1).
-    k : int or None, default=None
-        Last depth that is looked at.
-    beyond : {"extrapolated", "least", "nothing"}, default="extrapolated"
-        What the depths after the last one add.
-    """
+    """Mean overlap of the tops of two orders; see ``rank_biased_overlap_score``."""
 
     kind = "graded"
     per_query = True
@@ -45,8 +35,8 @@ class RankBiasedOverlapMeasure(Measure):
     stem = "rbo@"
     in_name = "persistence"
 
-    persistence: float = 0.9
-    k: int | None = None
+    persistence: float = 0.9  # Chance p that the reader goes on by one depth, in (0, 1)
+    k: int | None = None  # Last depth that is looked at
     beyond: Literal["extrapolated", "least", "nothing"] = "extrapolated"
 
     def __post_init__(self) -> None:

@@ -28,17 +28,7 @@ DEVIATIONS = 45.0
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PartialAUCMeasure(ConventionalMeasure):
-    """Partial area under the ROC curve; see ``partial_auc_score``.
-
-    Parameters
-    ----------
-    max_fpr : float, default=1
-        Largest false positive rate that counts, in (0, 1].
-    min_tpr : float, default=0
-        Smallest true positive rate that counts, in [0, 1).
-    scale : {"raw", "mcclish", "normalized"}, default="raw"
-        The area itself, on McClish's scale, or as a share of the largest.
-    """
+    """Partial area under the ROC curve; see ``partial_auc_score``."""
 
     weights = "relative"
     lacking = "items of one class only"
@@ -47,8 +37,8 @@ class PartialAUCMeasure(ConventionalMeasure):
     from_ranges = "sum"
     conventions = MappingProxyType({"proc": Rules(ties="lines", undefined="raise")})
 
-    max_fpr: float = 1.0
-    min_tpr: float = 0.0
+    max_fpr: float = 1.0  # Largest false positive rate that counts, in (0, 1]
+    min_tpr: float = 0.0  # Smallest true positive rate that counts, in [0, 1)
     scale: Literal["raw", "mcclish", "normalized"] = "raw"
 
     def __post_init__(self) -> None:
@@ -63,15 +53,7 @@ class PartialAUCMeasure(ConventionalMeasure):
         return self.max_fpr < 1 or self.min_tpr > 0
 
     def in_grammar(self) -> tuple[str, dict[str, Any]]:
-        """Say what the measure is called: by its limits, if it has any.
-
-        Returns
-        -------
-        name : str
-            The name.
-        parameters : dict
-            Parameters that the name does not contain.
-        """
+        """Say what the measure is called: by its limits, if it has any."""
         bare, parameters = super().in_grammar()
         level = bare.removeprefix(self.stem)
         name = self.stem if self.has_name else self.stem.rstrip("@")
@@ -113,18 +95,7 @@ class PartialAUCMeasure(ConventionalMeasure):
         return self.convention is None
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Compute the influence of each item of one list on the area.
-
-        Parameters
-        ----------
-        lists : ScoredLists
-            One list with items of both classes; the weights are whole numbers of repetitions.
-
-        Returns
-        -------
-        ClassInfluence or None
-            The influence; None with a convention.
-        """
+        """Compute the influence of each item of one list on the area."""
         if not self.has_influence:
             return None
         raw = partial_auc_influence_of(
@@ -144,13 +115,7 @@ class PartialAUCMeasure(ConventionalMeasure):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class NegativeHeightMeasure(Measure):
-    """Height of the negatives, the highest first; see ``negative_height_loss``.
-
-    Parameters
-    ----------
-    p : float
-        Norm, from 1 to infinity.
-    """
+    """Height of the negatives, the highest first; see ``negative_height_loss``."""
 
     greater_is_better = False
     weights = "relative"
@@ -159,7 +124,7 @@ class NegativeHeightMeasure(Measure):
     stem = "negative_height_loss@"
     in_name = "p"
 
-    p: float
+    p: float  # Norm, from 1 to infinity
 
     def __post_init__(self) -> None:
         check_number("p", self.p, 1.0)

@@ -18,50 +18,18 @@ Form: TypeAlias = Literal["list", "ids", "rows"]
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """What the rows of one part are.
+    """What the rows of one part are."""
 
-    Parameters
-    ----------
-    lists : ScoredLists or None
-        Their lists; None where there are no rows, or where none counts.
-    form : {"list", "ids", "rows"}
-        Whether rows are of one list, of lists with ids, or lists in rows of two dimensions, whose
-        ids are then the numbers of the rows.
-    classes : dict
-        Labels of the negatives, at False, and of the positives, at True, as they were passed;
-        empty for grades.
-    n_matrix_rows : int
-        Number of rows of two dimensions.
-    """
-
-    lists: ScoredLists | None
+    lists: ScoredLists | None  # Their lists; None where there are no rows, or where none counts
     form: Form
     classes: dict[bool, Any]
-    n_matrix_rows: int
+    n_matrix_rows: int  # Number of rows of two dimensions
 
 
 def read_part(
     measure: Any, y_true: Any, y_score: Any, *, pos_label: Any = None, **arguments: Any
 ) -> Part:
-    """Read rows of which others may be elsewhere: a part may hold one class only, or nothing.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    y_true, y_score : array-like
-        Labels and scores, which may be empty.
-    pos_label : int, float, bool or str, default=None
-        The positive class.
-    **arguments : dict
-        ``qid``, ``sample_weight``, ``query_weight``, ``n_relevant`` and ``ideal``, as
-        :meth:`Measure.lists` takes them; weights may all be 0.
-
-    Returns
-    -------
-    Part
-        The rows. Weights of items are not checked against the measure.
-    """
+    """Read rows of which others may be elsewhere: a part may hold one class only, or nothing."""
     measure._check_arguments(**arguments)
     qid, sample_weight, query_weight = (
         arguments.get(name) for name in ("qid", "sample_weight", "query_weight")
@@ -96,13 +64,7 @@ def read_part(
 
 
 def check_classes_known(measure: Any) -> None:
-    """Refuse a measure of many classes that does not know them, since a part may miss some.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    """
+    """Refuse a measure of many classes that does not know them, since a part may miss some."""
     if measure.by_class and getattr(measure, "labels", None) is None:
         raise ValueError(
             f"{measure.name} has no labels=, and a batch may lack some classes: pass"

@@ -69,22 +69,7 @@ class Run(ABC):
         return _laid_out(count, values)
 
     def sums(self, before: FloatArray, count: FloatArray, length: FloatArray) -> FloatArray:
-        """Sum the values at runs of positions.
-
-        Parameters
-        ----------
-        before : ndarray of shape (n_runs,)
-            One less than the first position of each run; that is more than 0.
-        count : ndarray of shape (n_runs,)
-            Whole numbers of positions.
-        length : ndarray of shape (n_runs,)
-            Lengths of the lists.
-
-        Returns
-        -------
-        ndarray of shape (n_runs,)
-            The sums.
-        """
+        """Sum the values at runs of positions. Shape (n_runs,)."""
         head = np.where(count <= HEAD, count, np.clip(np.ceil(HEAD - before), 0.0, count))
         sums = self.added(before, head, length)
         far = np.flatnonzero(count > head)
@@ -97,17 +82,7 @@ class Run(ABC):
     def sums_between(self, begin: FloatArray, end: FloatArray, length: FloatArray) -> FloatArray:
         """Sum the values at positions in ``(begin, end]``, a part of one counting by its share.
 
-        Parameters
-        ----------
-        begin, end : ndarray of shape (n_runs,)
-            Ends of the runs, at least 0.
-        length : ndarray of shape (n_runs,)
-            Lengths of the lists.
-
-        Returns
-        -------
-        ndarray of shape (n_runs,)
-            The sums.
+        Shape (n_runs,).
         """
         first, last = np.floor(begin), np.floor(end)
         sums = self.sums(first, last - first, length)
@@ -214,13 +189,7 @@ class NormalQuantileRun(Run):
 
 
 class PowerRun(Run):
-    """The power ``(i / length)**p``.
-
-    Parameters
-    ----------
-    p : float
-        Exponent, positive. A greater exponent gives more weight to the top.
-    """
+    """The power ``(i / length)**p``."""
 
     def __init__(self, p: float) -> None:
         self.p = p

@@ -21,115 +21,39 @@ __all__ = [
 
 @dataclass(frozen=True)
 class PositionalForm:
-    """A measure as ``b(y) + sum over positions i of discount(i) utility(item at i)``.
-
-    Parameters
-    ----------
-    utilities : callable
-        Utilities of the items of labelled lists, at least 0; NaN for a list for which the measure
-        is undefined.
-    discounts : callable or None
-        Discounts of the positions of a list of n items, never rising; None for a measure that
-        has no such form, but utilities whose order is optimal where labels are independent.
-    largest : float or None, default=None
-        Largest utility that any labels give; None where there is none.
-    largest_by_length : callable or None, default=None
-        Largest utility that any labels of a list of n items give, where it is less than
-        ``largest`` for longer lists.
-    expectation : str, default=""
-        By what the order is optimal where labels are independent, for measures without discounts.
-    """
+    """A measure as ``b(y) + sum over positions i of discount(i) utility(item at i)``."""
 
     utilities: Callable[[Lists], FloatArray]
     discounts: Callable[[int], FloatArray] | None
-    largest: float | None = None
+    largest: float | None = None  # Largest utility that any labels give; None where there is none
     largest_by_length: Callable[[int], float] | None = None
     expectation: str = ""
 
     def largest_among(self, n: int) -> float | None:
-        """Largest utility that any labels of n items give.
-
-        Parameters
-        ----------
-        n : int
-            Length of the list, at least 1; its items count once.
-
-        Returns
-        -------
-        float or None
-            The utility; None where there is no largest one.
-        """
+        """Largest utility that any labels of n items give."""
         if self.largest_by_length is None or n < 2:
             return self.largest
         return self.largest_by_length(n)
 
 
 def cut_after(discounts: FloatArray, k: int | None) -> FloatArray:
-    """Set the discounts after position k to 0.
-
-    Parameters
-    ----------
-    discounts : ndarray of shape (n,)
-        Discounts, which are overwritten.
-    k : int or None
-        Last position that counts; None counts all.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The same array.
-    """
+    """Set the discounts after position k to 0. The same array. Shape (n,)."""
     if k is not None:
         discounts[k:] = 0.0
     return discounts
 
 
 def logarithmic_discounts(n: int) -> FloatArray:
-    """Return ``1 / log2(1 + i)`` for the positions i = 1..n.
-
-    Parameters
-    ----------
-    n : int
-        Number of positions.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The discounts.
-    """
+    """Return ``1 / log2(1 + i)`` for the positions i = 1..n. Shape (n,)."""
     return np.asarray(1 / np.log2(np.arange(2, n + 2)))
 
 
 def linear_discounts(n: int) -> FloatArray:
-    """Return ``n - i`` for the positions i = 1..n.
-
-    Parameters
-    ----------
-    n : int
-        Number of positions.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The discounts.
-    """
+    """Return ``n - i`` for the positions i = 1..n. Shape (n,)."""
     return np.arange(n - 1, -1, -1, dtype=np.float64)
 
 
 def share_of_total(lists: Lists, total: FloatArray) -> FloatArray:
-    """Divide the class of each item, 0 or 1, by a number of its list.
-
-    Parameters
-    ----------
-    lists : Lists
-        Lists of two classes.
-    total : ndarray of shape (n_lists,)
-        The numbers; 0 where the measure is undefined.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The shares; NaN in lists where the number is 0.
-    """
+    """Divide the class of each item, 0 or 1, by a number of its list. Shape (n,)."""
     divisor = np.where(total > 0, total, np.nan)
     return lists.positive / lists.to_items(divisor)

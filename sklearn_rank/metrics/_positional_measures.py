@@ -33,17 +33,7 @@ __all__ = ["DCGMeasure", "NDCGMeasure", "PositionalMeasure"]
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PositionalMeasure(Measure):
-    """Any gain, discounted by any function; see ``positional_score``.
-
-    Parameters
-    ----------
-    gain : {"exponential", "linear"} or callable
-        Gain of a relevance.
-    discount : {"logarithmic", "linear"} or callable
-        Discount of positions and lengths of lists.
-    k : int or None, default=None
-        Last position that counts.
-    """
+    """Any gain, discounted by any function; see ``positional_score``."""
 
     kind = "graded"
     per_query = True
@@ -54,8 +44,8 @@ class PositionalMeasure(Measure):
     from_ranges = "sum"
 
     gain: Gain
-    discount: Discount
-    k: int | None = None
+    discount: Discount  # Discount of positions and lengths of lists
+    k: int | None = None  # Last position that counts
 
     def __post_init__(self) -> None:
         if self.k is not None:
@@ -90,17 +80,7 @@ class PositionalMeasure(Measure):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class DCGMeasure(ConventionalMeasure):
-    """Discounted cumulative gain; see ``dcg_score``.
-
-    Parameters
-    ----------
-    k : int or None, default=None
-        Last position that counts.
-    gain : {"exponential", "linear"}, callable or None, default=None
-        Gain of a relevance; None is "exponential".
-    log_base : float, default=2.0
-        Base of the logarithm.
-    """
+    """Discounted cumulative gain; see ``dcg_score``."""
 
     kind = "graded"
     per_query = True
@@ -116,8 +96,8 @@ class DCGMeasure(ConventionalMeasure):
         }
     )
 
-    k: int | None = None
-    gain: Gain | None = None
+    k: int | None = None  # Last position that counts
+    gain: Gain | None = None  # Gain of a relevance; None is "exponential"
     log_base: float = 2.0
 
     def __post_init__(self) -> None:
@@ -179,18 +159,7 @@ class DCGMeasure(ConventionalMeasure):
 
 
 def has_exponential_gain(measure: Measure) -> bool:
-    """Say whether a measure gains ``2**y - 1`` from an item of relevance y.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-
-    Returns
-    -------
-    bool
-        Whether it does.
-    """
+    """Say whether a measure gains ``2**y - 1`` from an item of relevance y."""
     if isinstance(measure, DCGMeasure):
         return isinstance(measure._gain, str) and measure._gain == "exponential"
     gain = measure.gain if isinstance(measure, PositionalMeasure) else None

@@ -27,16 +27,6 @@ def own_pos_label(estimator: Any) -> Any:
 
     It is its parameter ``pos_label``, or that of the last step of a pipeline, of the estimator
     that a search chose or is to fit, or of what is calibrated or given a threshold.
-
-    Parameters
-    ----------
-    estimator : object
-        Estimator, fitted or not.
-
-    Returns
-    -------
-    object
-        The class; None where nothing was said.
     """
     for one in estimators_within(estimator):
         said = getattr(one, "pos_label", None)
@@ -49,19 +39,7 @@ def own_pos_label(estimator: Any) -> Any:
 
 
 def estimators_within(estimator: Any) -> Iterator[Any]:
-    """Find the estimators through which another one ranks, from the outermost in.
-
-    Parameters
-    ----------
-    estimator : object
-        Estimator, fitted or not.
-
-    Yields
-    ------
-    object
-        The estimator itself, the last step of a pipeline, the estimator that a search chose or
-        is to fit, what is calibrated, given a threshold or repeated.
-    """
+    """Find the estimators through which another one ranks, from the outermost in."""
     while estimator is not None:
         yield estimator
         steps = getattr(estimator, "steps", None)
@@ -73,26 +51,7 @@ def estimators_within(estimator: Any) -> Iterator[Any]:
 
 
 def positive_class(estimator: Any, pos_label: Any = None) -> Any:
-    """Find the positive class of a fitted estimator.
-
-    Parameters
-    ----------
-    estimator : object
-        Fitted estimator.
-    pos_label : object, default=None
-        The class, if the caller says it; None asks the estimator.
-
-    Returns
-    -------
-    object
-        What the caller says, else what the estimator was told, else 1 if its labels are among 0
-        and 1 or among -1 and 1. Of what is no classifier, None where nothing was said.
-
-    Raises
-    ------
-    ValueError
-        If a classifier has other labels and nothing was said, or it does not know the class.
-    """
+    """Find the positive class of a fitted estimator."""
     said = own_pos_label(estimator) if pos_label is None else pos_label
     if not is_classifier(estimator):
         return said
@@ -109,24 +68,7 @@ def positive_class(estimator: Any, pos_label: Any = None) -> Any:
 
 
 def ranking_scores(estimator: Any, X: Any, positive: Any, method: str | None = None) -> Any:
-    """Scores by which an estimator ranks rows, as its scorers see them.
-
-    Parameters
-    ----------
-    estimator : object
-        Fitted estimator.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Rows.
-    positive : object
-        The positive class, from :func:`positive_class`.
-    method : str or None, default=None
-        The method that gives them; None is that by which the estimator ranks.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        The scores; more is nearer to the top.
-    """
+    """Scores by which an estimator ranks rows, as its scorers see them. Shape (n_samples,)."""
     method = response_method(estimator) if method is None else method
     if is_classifier(estimator):
         return cached_call(None, estimator, method, X, pos_label=positive)
@@ -136,19 +78,7 @@ def ranking_scores(estimator: Any, X: Any, positive: Any, method: str | None = N
 def one_score_a_row(values: Any, estimator: Any, method: str) -> Any:
     """Take the second column of two probabilities, and a column of predictions as a vector.
 
-    Parameters
-    ----------
-    values : array-like of shape (n_samples,) or (n_samples, n_columns)
-        What the method gave.
-    estimator : object
-        The estimator, for messages.
-    method : str
-        The method.
-
-    Returns
-    -------
-    array-like of shape (n_samples,)
-        One score for each row, where two dimensions are such.
+    One score for each row, where two dimensions are such. Shape (n_samples,).
     """
     if np.ndim(values) != 2:
         return values
@@ -166,18 +96,7 @@ def one_score_a_row(values: Any, estimator: Any, method: str) -> Any:
 
 
 def response_method(estimator: Any) -> str:
-    """Find the method by which an estimator ranks.
-
-    Parameters
-    ----------
-    estimator : object
-        Fitted estimator.
-
-    Returns
-    -------
-    str
-        Its name.
-    """
+    """Find the method by which an estimator ranks."""
     methods = RESPONSE_METHODS[:2] if is_classifier(estimator) else RESPONSE_METHODS
     for method in methods:
         if hasattr(estimator, method):

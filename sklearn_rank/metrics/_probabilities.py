@@ -18,24 +18,7 @@ ROUNDING = 1e-6
 def check_probabilities(
     y_true: Any, y_prob: Any, pos_label: Any, *, sample_weight: Any = None
 ) -> ScoredLists:
-    """Check the labels and probabilities of one list.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes.
-    y_prob : array-like of shape (n_samples,)
-        Probabilities of the positive class.
-    pos_label : int, float, bool or str
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights.
-
-    Returns
-    -------
-    ScoredLists
-        The list.
-    """
+    """Check the labels and probabilities of one list."""
     y_true, y_prob = ravelled(y_true, "y_true"), ravelled(y_prob, "y_prob")
     if np.ndim(y_prob) == 2:
         raise ValueError(
@@ -62,19 +45,6 @@ def check_probabilities(
 
 
 def threshold_of(threshold: float, y_prob: Any) -> float:
-    """Round a threshold as the probabilities were, so that those equal to it reach it.
-
-    Parameters
-    ----------
-    threshold : float
-        The threshold.
-    y_prob : array-like of shape (n_samples,)
-        Probabilities as they were passed: .7 in float32 is less than .7.
-
-    Returns
-    -------
-    float
-        The threshold, in the precision of the probabilities.
-    """
+    """Round a threshold as the probabilities were, so that those equal to it reach it."""
     kind = np.asarray(y_prob).dtype
     return float(kind.type(threshold)) if kind.kind == "f" else threshold

@@ -20,25 +20,9 @@ def rank_bias(
     """Estimate by how much the mean statistic exceeds its target on average, labels fixed.
 
     The mean over the positives of ``E[phi(R / (n + 1))] - phi(F)``, where the rank R of an item at
-    a given score is normal with the mean and the variance that the other items give it. Tied
-    items are those of a continuous score in random order: each stands at every place of its block
-    alike, and its share of the classes of the block is below it.
-
-    Parameters
-    ----------
-    positive : ndarray of bool of shape (n_rows,)
-        Which items are positive.
-    score : ndarray of shape (n_rows,)
-        Scores without NaN.
-    phi : ScoreGeneratingFunction
-        The function.
-    counts : ndarray of shape (n_rows,) or None, default=None
-        Number of items of each row, whole numbers; None is one.
-
-    Returns
-    -------
-    float
-        The bias.
+    a given score is normal with the mean and the variance that the other items give it. Tied items
+    are those of a continuous score in random order: each stands at every place of its block alike,
+    and its share of the classes of the block is below it.
     """
     blocks = counted_blocks(score, positive, counts)
     n, k, n_pos, size = blocks.n, blocks.k, blocks.n_pos, blocks.size

@@ -17,18 +17,6 @@ def reciprocals(start: FloatArray, count: FloatArray) -> FloatArray:
 
     The difference of two digamma functions, from their asymptotic series, which does not cancel;
     the first terms of sums that begin below its range are added one by one.
-
-    Parameters
-    ----------
-    start : ndarray of shape (n,)
-        First numbers x, at least 1.
-    count : ndarray of shape (n,)
-        How many terms each sum has.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The sums.
     """
     if np.all(count == 1):
         return 1.0 / start

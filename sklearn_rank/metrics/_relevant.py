@@ -17,17 +17,7 @@ __all__ = ["check_takes", "with_ideal", "with_n_relevant"]
 
 
 def check_takes(called: str, takes: tuple[str, ...], **given: Any) -> None:
-    """Refuse what a measure does not depend on, and what is said twice.
-
-    Parameters
-    ----------
-    called : str
-        What the measure is called, for messages.
-    takes : tuple of str
-        Which of "n_relevant" and "ideal" it takes.
-    **given : dict
-        What was passed, by name; None is nothing.
-    """
+    """Refuse what a measure does not depend on, and what is said twice."""
     names = [name for name, value in given.items() if value is not None]
     for name in names:
         if name not in takes:
@@ -40,25 +30,7 @@ def check_takes(called: str, takes: tuple[str, ...], **given: Any) -> None:
 def with_n_relevant(
     lists: ScoredLists, shape: tuple[int, ...], n_relevant: Any, name: str = "n_relevant"
 ) -> ScoredLists:
-    """Say how many relevant items each list has, whether they are among the rows or not.
-
-    Parameters
-    ----------
-    lists : ScoredLists
-        Lists of two classes, without weights of items.
-    shape : tuple of int
-        Shape of the labels as they were passed.
-    n_relevant : int, array-like or mapping
-        Of one list a number; one for each row, in two dimensions for each list; or a mapping
-        from the ids of the lists.
-    name : str, default="n_relevant"
-        What it is called in messages.
-
-    Returns
-    -------
-    ScoredLists
-        The same with the numbers.
-    """
+    """Say how many relevant items each list has, whether they are among the rows or not."""
     if isinstance(n_relevant, Mapping):
         given = np.array(_by_list(n_relevant, lists, name))
     elif np.ndim(n_relevant) == 0:
@@ -88,27 +60,7 @@ def with_n_relevant(
 def with_ideal(
     lists: ScoredLists, shape: tuple[int, ...], ideal: Any, *, graded: bool, rel: float | None
 ) -> ScoredLists:
-    """Say which grades the relevant items of each list have, among the rows or not.
-
-    Parameters
-    ----------
-    lists : ScoredLists
-        Lists without weights of items.
-    shape : tuple of int
-        Shape of the labels as they were passed.
-    ideal : array-like or mapping
-        Grades: of one list an array; in two dimensions one array for each list; or a mapping
-        from the ids of the lists.
-    graded : bool
-        Whether the lists are of grades.
-    rel : float or None
-        Of two classes, the least grade that is relevant; None: ``ideal`` holds 0 and 1.
-
-    Returns
-    -------
-    ScoredLists
-        The same with the grades, or of two classes with their numbers.
-    """
+    """Say which grades the relevant items of each list have, among the rows or not."""
     best = _grades(lists, shape, ideal)
     if graded:
         _check_holds(best, lists)

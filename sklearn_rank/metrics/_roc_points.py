@@ -28,13 +28,7 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TPRAtFPRMeasure(Measure):
-    """True positive rate at a largest false positive rate; see ``tpr_at_fpr_score``.
-
-    Parameters
-    ----------
-    max_fpr : float
-        Largest false positive rate allowed, in [0, 1). A greater value gives a greater rate.
-    """
+    """True positive rate at a largest false positive rate; see ``tpr_at_fpr_score``."""
 
     lacking = "items of one class only"
     weights = "relative"
@@ -82,19 +76,7 @@ class TPRAtFPRMeasure(Measure):
         return self.max_fpr > 0
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Compute the influence of each item of one list on the rate.
-
-        Parameters
-        ----------
-        lists : ScoredLists
-            One list with items of both classes; the weights are whole numbers of repetitions.
-
-        Returns
-        -------
-        ClassInfluence or None
-            The influence, by the slope of the ROC curve at the threshold; None for
-            ``max_fpr=0``.
-        """
+        """Compute the influence of each item of one list on the rate."""
         if not self.has_influence:
             return None
         n_neg = float(lists.sizes[0] - lists.positives[0])
@@ -118,13 +100,7 @@ class TPRAtFPRMeasure(Measure):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class FPRAtTPRMeasure(Measure):
-    """False positive rate at a smallest true positive rate; see ``fpr_at_tpr_loss``.
-
-    Parameters
-    ----------
-    min_tpr : float
-        Smallest true positive rate, in (0, 1].
-    """
+    """False positive rate at a smallest true positive rate; see ``fpr_at_tpr_loss``."""
 
     greater_is_better = False
     lacking = "items of one class only"
@@ -134,7 +110,7 @@ class FPRAtTPRMeasure(Measure):
     in_name = "min_tpr"
     from_ranges = "sum"
 
-    min_tpr: float
+    min_tpr: float  # Smallest true positive rate, in (0, 1]
 
     def __post_init__(self) -> None:
         check_number("min_tpr", self.min_tpr, 0.0, 1.0, closed="right")
@@ -175,19 +151,7 @@ class FPRAtTPRMeasure(Measure):
         return self.min_tpr < 1
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Compute the influence of each item of one list on the rate.
-
-        Parameters
-        ----------
-        lists : ScoredLists
-            One list with items of both classes; the weights are whole numbers of repetitions.
-
-        Returns
-        -------
-        ClassInfluence or None
-            The influence, by the slope of the ROC curve at the threshold; None for
-            ``min_tpr=1``.
-        """
+        """Compute the influence of each item of one list on the rate."""
         if not self.has_influence:
             return None
         n_pos = float(lists.positives[0])
@@ -212,13 +176,7 @@ class FPRAtTPRMeasure(Measure):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class KolmogorovSmirnovMeasure(Measure):
-    """Largest difference of the rates over all thresholds; see ``kolmogorov_smirnov_score``.
-
-    Parameters
-    ----------
-    two_sided : bool, default=False
-        Whether the difference counts where more negatives than positives are above.
-    """
+    """Largest difference of the rates over all thresholds; see ``kolmogorov_smirnov_score``."""
 
     lacking = "items of one class only"
     weights = "relative"

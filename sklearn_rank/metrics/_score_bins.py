@@ -29,43 +29,20 @@ _ENDS = (np.iinfo(np.int64).max, np.iinfo(np.int64).min)
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Bins that hold rows, by ascending score.
+    """Bins that hold rows, by ascending score."""
 
-    Parameters
-    ----------
-    low, high : ndarray of shape (n,)
-        Lowest and highest code of a row of each.
-    neg, pos : ndarray of shape (n,)
-        Weight of the negatives and of the positives of each.
-    n_rows : ndarray of shape (n,)
-        Number of rows of each, or fewer where equal rows came as one.
-    bin : ndarray of shape (n,)
-        Bin that each is; KEPT or SEEN for what is a part of one.
-    """
-
-    low: IntArray
-    high: IntArray
-    neg: FloatArray
-    pos: FloatArray
-    n_rows: IntArray
-    bin: IntArray
+    low: IntArray  # (n,): Lowest and highest code of a row of each
+    high: IntArray  # (n,): Lowest and highest code of a row of each
+    neg: FloatArray  # (n,): Weight of the negatives and of the positives of each
+    pos: FloatArray  # (n,): Weight of the negatives and of the positives of each
+    n_rows: IntArray  # (n,): Number of rows of each, or fewer where equal rows came as one
+    bin: IntArray  # (n,): Bin that each is; KEPT or SEEN for what is a part of one
 
     def __len__(self) -> int:
         return len(self.low)
 
     def at(self, which: AnyArray) -> Cells:
-        """Take some of them.
-
-        Parameters
-        ----------
-        which : ndarray
-            Indices or a mask.
-
-        Returns
-        -------
-        Cells
-            Those.
-        """
+        """Take some of them."""
         return Cells(
             self.low[which],
             self.high[which],
@@ -77,18 +54,7 @@ class Cells:
 
     @classmethod
     def joined(cls, parts: list[Cells]) -> Cells:
-        """Put several together, by ascending score.
-
-        Parameters
-        ----------
-        parts : list of Cells
-            Cells that do not overlap.
-
-        Returns
-        -------
-        Cells
-            All of them.
-        """
+        """Put several together, by ascending score. All of them."""
         together = cls(
             np.concatenate([one.low for one in parts]),
             np.concatenate([one.high for one in parts]),
@@ -110,15 +76,7 @@ def _more(n: int) -> int:
 
 
 class TakenRows:
-    """Rows of the bins of which all are kept, class by class.
-
-    Parameters
-    ----------
-    n_neg, n_pos : int
-        How many are expected.
-    weighted : bool
-        Whether rows have weights.
-    """
+    """Rows of the bins of which all are kept, class by class."""
 
     def __init__(self, n_neg: int, n_pos: int, weighted: bool) -> None:
         self.taken = np.zeros(2, dtype=np.int64)
@@ -147,31 +105,14 @@ class TakenRows:
                 self.codes[one].sort()
 
     def masses(self) -> list[float]:
-        """Weights of the negatives and of the positives that are kept.
-
-        Returns
-        -------
-        list of float
-            These two.
-        """
+        """Weights of the negatives and of the positives that are kept. These two."""
         return [
             float(weights.sum()) if len(weights) else float(n)
             for weights, n in zip(self.weights, self.taken.tolist(), strict=True)
         ]
 
     def cells(self, low: IntArray, high: IntArray) -> Cells:
-        """Find what cells hold of sorted rows.
-
-        Parameters
-        ----------
-        low, high : ndarray of shape (n,)
-            Ends of the cells, ascending.
-
-        Returns
-        -------
-        Cells
-            The cells.
-        """
+        """Find what cells hold of sorted rows."""
         masses, n_rows = [], np.zeros(len(low), dtype=np.int64)
         for codes, weights in zip(self.codes, self.weights, strict=True):
             begin, end = np.searchsorted(codes, low), np.searchsorted(codes, high, "right")
@@ -184,20 +125,7 @@ class TakenRows:
         return Cells(low, high, masses[0], masses[1], n_rows, np.full(len(low), KEPT))
 
     def edges_within(self, low: int, high: int, most: int) -> IntArray:
-        """Cut a range of scores where its sorted rows are too many.
-
-        Parameters
-        ----------
-        low, high : int
-            Ends of the range.
-        most : int
-            Number of rows of a part, but for equal ones.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Lowest codes of all parts but the first.
-        """
+        """Cut a range of scores where its sorted rows are too many. Shape (n,)."""
         edges: list[int] = []
         place = [int(np.searchsorted(codes, low)) for codes in self.codes]
         while True:
@@ -218,17 +146,7 @@ class TakenRows:
     def blocks(self, inside: list[slice], whole: Cells) -> tuple[FloatArray, FloatArray]:
         """Blocks of tied rows, ascending, with cells of which no rows are kept among them.
 
-        Parameters
-        ----------
-        inside : list of slice
-            The rows of each class.
-        whole : Cells
-            Cells that are one block each.
-
-        Returns
-        -------
-        neg, pos : ndarray of shape (n_blocks,)
-            Weights of the classes; neighbouring blocks of one class come as one.
+        Weights of the classes; neighbouring blocks of one class come as one. Shape (n_blocks,).
         """
         from ._table_kernels import blocks_between
 
@@ -244,8 +162,8 @@ class TakenRows:
 class ScoreBins:
     """Weights of the classes in bins of scores.
 
-    A bin holds the scores whose codes begin with the same bits; one that is too large for its
-    rows to be kept is divided by further bits. It takes 14 MB, and 1 more for each division.
+    A bin holds the scores whose codes begin with the same bits; one that is too large for its rows
+    to be kept is divided by further bits. It takes 14 MB, and 1 more for each division.
     """
 
     def __init__(self) -> None:
@@ -265,19 +183,7 @@ class ScoreBins:
         weight: FloatArray | None,
         rows: TakenRows | None = None,
     ) -> None:
-        """Count rows, and keep those of the bins of which all are kept.
-
-        Parameters
-        ----------
-        score : ndarray of shape (n,)
-            Scores without NaN.
-        positive : ndarray of bool of shape (n,)
-            Whether each is positive.
-        weight : ndarray of shape (n,) or None
-            Weights; None is 1 for each.
-        rows : TakenRows or None, default=None
-            Where rows are kept.
-        """
+        """Count rows, and keep those of the bins of which all are kept."""
         from ._table_kernels import scan
 
         rows = TakenRows(0, 0, False) if rows is None else rows
@@ -300,13 +206,7 @@ class ScoreBins:
         self._count = self._mass.astype(np.int64)
 
     def merge(self, other: ScoreBins) -> None:
-        """Add the rows of other bins; neither has a bin that was divided.
-
-        Parameters
-        ----------
-        other : ScoreBins
-            The others.
-        """
+        """Add the rows of other bins; neither has a bin that was divided."""
         self._count += other._count
         self._mass += other._mass
         low, high = other._ends.T
@@ -314,13 +214,7 @@ class ScoreBins:
         np.maximum(self._ends[:, 1], high, out=self._ends[:, 1])
 
     def cells(self) -> Cells:
-        """Find the bins that hold rows.
-
-        Returns
-        -------
-        Cells
-            Those that are neither divided nor done with, by ascending score.
-        """
+        """Find the bins that hold rows."""
         bins = np.flatnonzero((self._child < 0) & (self._child > DONE) & self._count.any(axis=1))
         low, high = self._ends[bins].T
         neg, pos = self._mass[bins].T
@@ -328,48 +222,16 @@ class ScoreBins:
         return cells.at(np.argsort(low))
 
     def masses(self) -> FloatArray:
-        """Weights of the negatives and of the positives.
-
-        Returns
-        -------
-        ndarray of shape (2,)
-            These, whatever has been divided.
-        """
+        """Weights of the negatives and of the positives. These, whatever has been divided."""
         leaves = self._child < 0
         return self._mass[leaves].sum(axis=0)
 
     def is_taken(self, bins: IntArray) -> BoolArray:
-        """Say of which bins the rows are kept now.
-
-        Parameters
-        ----------
-        bins : ndarray of shape (n,)
-            Bins, or other cells.
-
-        Returns
-        -------
-        ndarray of bool of shape (n,)
-            Whether they are.
-        """
+        """Say of which bins the rows are kept now. Whether they are. Shape (n,)."""
         return (bins >= 0) & (self._child[np.maximum(bins, 0)] == TAKE)
 
     def read_again(self, taken: IntArray, divided: IntArray, weighted: bool) -> TakenRows:
-        """Say what happens to rows that come again.
-
-        Parameters
-        ----------
-        taken : ndarray of shape (n_taken,)
-            Bins whose rows are kept.
-        divided : ndarray of shape (n_divided,)
-            Bins that are divided, and whose rows are counted in their parts.
-        weighted : bool
-            Whether rows have weights.
-
-        Returns
-        -------
-        TakenRows
-            Room for the rows that are kept.
-        """
+        """Say what happens to rows that come again. Room for the rows that are kept."""
         self._child[(self._child < 0) & (self._child > DONE)] = REST
         self._child[taken] = TAKE
         for one in divided:

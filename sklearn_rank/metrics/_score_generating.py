@@ -222,20 +222,7 @@ class Wilcoxon(ScoreGeneratingFunction):
 
 
 def ranks_below(u0: float, n: FloatArray) -> FloatArray:
-    """Find the last rank below a share of the list, by the very comparison of shares.
-
-    Parameters
-    ----------
-    u0 : float
-        The share, in [0, 1].
-    n : ndarray
-        Lengths of the lists.
-
-    Returns
-    -------
-    ndarray
-        The last rank r with ``r / (n + 1) < u0``.
-    """
+    """Find the last rank below a share of the list, by the very comparison of shares."""
     last = np.ceil(u0 * (n + 1.0)) - 1.0
     last = np.where(last / (n + 1.0) >= u0, last - 1.0, last)
     return np.where((last + 1.0) / (n + 1.0) < u0, last + 1.0, last)
@@ -638,18 +625,7 @@ _NAMED = {"wilcoxon": Wilcoxon, "van_der_waerden": VanDerWaerden}
 
 
 def as_score_generating(phi: Phi) -> ScoreGeneratingFunction:
-    """Read a score-generating function.
-
-    Parameters
-    ----------
-    phi : ScoreGeneratingFunction, str or callable
-        The function, its name if it has no parameter, or a nondecreasing function on (0, 1).
-
-    Returns
-    -------
-    ScoreGeneratingFunction
-        The function.
-    """
+    """Read a score-generating function."""
     if isinstance(phi, ScoreGeneratingFunction):
         return phi
     if isinstance(phi, str) and phi in _NAMED:
@@ -663,19 +639,6 @@ def as_score_generating(phi: Phi) -> ScoreGeneratingFunction:
 
 
 def cumulated(phi: ScoreGeneratingFunction, rank: FloatArray) -> FloatArray:
-    """Sum a score-generating function over the lowest ranks of a list.
-
-    Parameters
-    ----------
-    phi : ScoreGeneratingFunction
-        The function.
-    rank : ndarray of shape (m,)
-        Ascending numbers from 0 to the length of the list; parts of a rank count by their share.
-
-    Returns
-    -------
-    ndarray of shape (m,)
-        The sums over the ranks up to these.
-    """
+    """Sum a score-generating function over the lowest ranks of a list. Shape (m,)."""
     sums = phi._sums(rank[:-1], rank[1:], np.asarray(rank[-1]))
     return np.append(0.0, np.cumsum(sums))

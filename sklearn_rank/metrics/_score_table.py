@@ -25,41 +25,16 @@ _EMPTY = np.empty(0)
 
 @dataclass(frozen=True)
 class SingleWeights:
-    """What is known of the weights of single rows, which a table adds up.
+    """What is known of the weights of single rows, which a table adds up."""
 
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows, each counted once.
-    lightest : float, default=1
-        Smallest weight.
-    heaviest : float, default=1
-        Largest weight.
-    whole : bool, default=True
-        Whether all are whole numbers.
-    """
-
-    n_rows: int
-    lightest: float = 1.0
-    heaviest: float = 1.0
-    whole: bool = True
+    n_rows: int  # Number of rows, each counted once
+    lightest: float = 1.0  # Smallest weight
+    heaviest: float = 1.0  # Largest weight
+    whole: bool = True  # Whether all are whole numbers
 
     @classmethod
     def of_rows(cls, n_rows: int, weight: FloatArray | None) -> SingleWeights:
-        """Find what is to be known of the weights of some rows.
-
-        Parameters
-        ----------
-        n_rows : int
-            Number of rows, at least 1.
-        weight : ndarray of shape (n_rows,) or None
-            Positive weights; None is 1 for each.
-
-        Returns
-        -------
-        SingleWeights
-            That.
-        """
+        """Find what is to be known of the weights of some rows."""
         if weight is None:
             return cls(n_rows)
         whole = bool(np.all(weight == np.floor(weight)))
@@ -78,32 +53,13 @@ class SingleWeights:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TableLists(ScoredLists):
-    """One list whose equal rows stand as one of their weight.
+    """One list whose equal rows stand as one of their weight."""
 
-    Parameters
-    ----------
-    single : SingleWeights
-        What is known of the weights of the rows.
-    """
-
-    single: SingleWeights
+    single: SingleWeights  # What is known of the weights of the rows
 
     @classmethod
     def of_blocks(cls, neg: FloatArray, pos: FloatArray, single: SingleWeights) -> TableLists:
-        """Make one list of blocks of tied items.
-
-        Parameters
-        ----------
-        neg, pos : ndarray of shape (n_blocks,)
-            Weight of the negatives and of the positives of each block, ascending; 0 is none.
-        single : SingleWeights
-            What is known of the weights of the rows.
-
-        Returns
-        -------
-        TableLists
-            The list; its scores are numbers of blocks.
-        """
+        """Make one list of blocks of tied items. The list; its scores are numbers of blocks."""
         weight = np.stack([neg, pos], axis=1).ravel()
         some = np.flatnonzero(weight)
         return cls(
@@ -115,36 +71,12 @@ class TableLists(ScoredLists):
         )
 
     def blocks(self, *, of_negatives: bool = False, joined: bool = True) -> ClassBlocks:
-        """Find the blocks of tied items that hold positives, or negatives, without a sort.
-
-        Parameters
-        ----------
-        of_negatives : bool, default=False
-            Whether negatives are the class that the blocks hold.
-        joined : bool, default=True
-            Whether neighbouring blocks of this class only may come as one.
-
-        Returns
-        -------
-        ClassBlocks
-            The blocks.
-        """
+        """Find the blocks of tied items that hold positives, or negatives, without a sort."""
         in_class = ~self.positive if of_negatives else self.positive
         return sorted_class_blocks(self.score, in_class, self.weight, joined=joined)
 
     def top_blocks(self, *, of_negatives: bool = False) -> ClassBlocks:
-        """Find the topmost block that holds positives, or negatives.
-
-        Parameters
-        ----------
-        of_negatives : bool, default=False
-            Whether negatives are the class that the blocks hold.
-
-        Returns
-        -------
-        ClassBlocks
-            All such blocks.
-        """
+        """Find the topmost block that holds positives, or negatives. All such blocks."""
         return self.blocks(of_negatives=of_negatives)
 
     @cached_property
@@ -162,47 +94,20 @@ class TableLists(ScoredLists):
 class ScoreTable:
     """Distinct pairs of a score and a label, and how often each occurs.
 
-    Tables are not changed once they are made. A row takes the bytes of its score, of its label
-    (1 of a class, 8 of a grade) and, where a row occurs more than once, 8 of its weight.
-
-    Parameters
-    ----------
-    score : ndarray of shape (n,)
-        Scores without NaN, ascending.
-    label : ndarray of shape (n,)
-        Of two classes: bool, whether the row is positive. Else float64: its grade. Ascending
-        among equal scores.
-    weight : ndarray of shape (n,) or None
-        How often each counts; None is 1 for each.
-    single : SingleWeights
-        What is known of the weights of the rows of which the table was made.
+    Tables are not changed once they are made. A row takes the bytes of its score, of its label (1
+    of a class, 8 of a grade) and, where a row occurs more than once, 8 of its weight.
     """
 
-    score: AnyArray
+    score: AnyArray  # (n,): Scores without NaN, ascending
     label: AnyArray
-    weight: FloatArray | None
-    single: SingleWeights
+    weight: FloatArray | None  # (n,): How often each counts; None is 1 for each
+    single: SingleWeights  # What is known of the weights of the rows of which the table was made
 
     @classmethod
     def of_rows(
         cls, score: AnyArray, label: AnyArray, weight: FloatArray | None = None
     ) -> ScoreTable:
-        """Make the table of some rows in any order.
-
-        Parameters
-        ----------
-        score : ndarray of shape (n,)
-            Scores without NaN.
-        label : ndarray of shape (n,)
-            Whether each is positive, or its grade.
-        weight : ndarray of shape (n,) or None, default=None
-            Positive weights; None is 1 for each.
-
-        Returns
-        -------
-        ScoreTable
-            The table.
-        """
+        """Make the table of some rows in any order."""
         single = SingleWeights.of_rows(len(score), weight)
         # Adding 0 makes one zero of both.
         small = score.dtype.itemsize <= 2 or score.dtype == np.float32
@@ -212,18 +117,7 @@ class ScoreTable:
 
     @classmethod
     def merged(cls, tables: Sequence[ScoreTable]) -> ScoreTable:
-        """Make one table of several.
-
-        Parameters
-        ----------
-        tables : sequence of ScoreTable
-            At least one, of labels of one kind.
-
-        Returns
-        -------
-        ScoreTable
-            The table of the rows of all of them.
-        """
+        """Make one table of several. The table of the rows of all of them."""
         if len(tables) == 1:
             return tables[0]
         single = SingleWeights(0)
@@ -239,18 +133,7 @@ class ScoreTable:
         return cls(*runs[0], single)
 
     def merge(self, other: ScoreTable) -> ScoreTable:
-        """Make one table of this one and another.
-
-        Parameters
-        ----------
-        other : ScoreTable
-            A table of labels of the same kind.
-
-        Returns
-        -------
-        ScoreTable
-            The table of the rows of both.
-        """
+        """Make one table of this one and another. The table of the rows of both."""
         return ScoreTable.merged([self, other])
 
     def __len__(self) -> int:
@@ -273,13 +156,7 @@ class ScoreTable:
         return self.score.nbytes + self.label.nbytes + weight
 
     def to_lists(self) -> TableLists:
-        """Make the list that measures are of.
-
-        Returns
-        -------
-        TableLists
-            One list without an id.
-        """
+        """Make the list that measures are of. One list without an id."""
         return TableLists(
             labels=self.label,
             offsets=np.array([0, len(self)]),

@@ -27,20 +27,7 @@ MOST_LABELS = 64
 
 
 def counted_labels(y_true: AnyArray, sample_weight: Any) -> AnyArray:
-    """Find the labels of the rows that count.
-
-    Parameters
-    ----------
-    y_true : ndarray of shape (n_samples,)
-        Labels.
-    sample_weight : array-like or None
-        Weights of the rows.
-
-    Returns
-    -------
-    ndarray
-        The labels; all of them where the measure will refuse the weights.
-    """
+    """Find the labels of the rows that count."""
     weight = None if sample_weight is None else np.asarray(sample_weight)
     if weight is None or weight.shape != y_true.shape or weight.dtype.kind not in "biuf":
         return y_true
@@ -48,18 +35,7 @@ def counted_labels(y_true: AnyArray, sample_weight: Any) -> AnyArray:
 
 
 def labels_in(partitions: Partitions) -> AnyArray:
-    """Find the different labels of the rows that count.
-
-    Parameters
-    ----------
-    partitions : Partitions
-        With the columns ``y_true`` and perhaps ``sample_weight``.
-
-    Returns
-    -------
-    ndarray
-        The labels; of many different numbers, the smallest and the largest.
-    """
+    """Find the different labels of the rows that count."""
     found: AnyArray = partitions.reduce(_labels_of_chunk, _joined_labels)
     return found
 
@@ -91,30 +67,7 @@ def value_of_scored(
     takes_ids: bool,
     qid: Any,
 ) -> float:
-    """Evaluate a measure of the scores of an estimator.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    partitions : Partitions
-        ``X``, ``y_true``, and what else the measure takes of each row.
-    estimator : object
-        Fitted estimator; each machine gets it once.
-    positive : object
-        The positive class; None where labels are grades or say it.
-    shared : mapping
-        What else the measure takes of all rows.
-    takes_ids : bool
-        Whether the estimator needs the ids of the queries to score.
-    qid : object
-        The ids as they were passed.
-
-    Returns
-    -------
-    float
-        The value.
-    """
+    """Evaluate a measure of the scores of an estimator."""
     names = [name for name in partitions.columns if name != "X"]
     scored = partitions.with_columns(
         _scored_chunk, [*names, "y_score"], estimator, positive, takes_ids

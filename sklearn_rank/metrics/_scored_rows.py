@@ -23,41 +23,14 @@ NAMES_OF_IDS = ("groups", "qid")
 
 
 def scored_by(estimator: Any) -> Any:
-    """Find the estimator that can be handed ids: of a search, which cannot, what it chose.
-
-    Parameters
-    ----------
-    estimator : object
-        Fitted estimator.
-
-    Returns
-    -------
-    object
-        The estimator, or the one within.
-    """
+    """Find the estimator that can be handed ids: of a search, which cannot, what it chose."""
     while hasattr(estimator, "best_estimator_"):
         estimator = estimator.best_estimator_
     return estimator
 
 
 def metadata_for(estimator: Any, method: str, **metadata: Any) -> dict[str, Any]:
-    """Find what a method of an estimator takes of some metadata.
-
-    Parameters
-    ----------
-    estimator : object
-        Estimator, fitted or not.
-    method : str
-        Name of the method.
-    **metadata : dict
-        Values by the name of the argument; ``qid`` answers to ``groups`` too.
-
-    Returns
-    -------
-    dict
-        Those that it takes, by the names under which it does: its arguments, or for pipelines
-        and the like, what their steps ask for.
-    """
+    """Find what a method of an estimator takes of some metadata."""
     given = {name: value for name, value in metadata.items() if value is not None}
     if not given or not hasattr(estimator, method):
         return {}
@@ -72,24 +45,7 @@ def metadata_for(estimator: Any, method: str, **metadata: Any) -> dict[str, Any]
 
 
 def call_with_metadata(estimator: Any, method: str, *args: Any, **metadata: Any) -> Any:
-    """Call a method with what it takes of some metadata.
-
-    Parameters
-    ----------
-    estimator : object
-        Estimator.
-    method : str
-        Name of the method.
-    *args : tuple
-        Its positional arguments.
-    **metadata : dict
-        As :func:`metadata_for` takes it.
-
-    Returns
-    -------
-    object
-        What the method returned.
-    """
+    """Call a method with what it takes of some metadata."""
     taken = metadata_for(estimator, method, **metadata)
     if not hasattr(estimator, "steps"):
         return getattr(estimator, method)(*args, **taken)
@@ -98,25 +54,7 @@ def call_with_metadata(estimator: Any, method: str, *args: Any, **metadata: Any)
 
 
 def scores_with_ids(estimator: Any, X: Any, qid: Any, positive: Any = None) -> Any:
-    """Scores by which an estimator ranks the rows of queries.
-
-    Parameters
-    ----------
-    estimator : object
-        Fitted estimator.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Rows.
-    qid : array-like of shape (n_samples,) or None
-        Id of the query of each row, for estimators that take it.
-    positive : object, default=None
-        The positive class of a classifier of two; None is the greater. Of more classes, which must
-        be numbers, the score is their expected value.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        The scores.
-    """
+    """Scores by which an estimator ranks the rows of queries. Shape (n_samples,)."""
     method = response_method(estimator)
     many = is_classifier(estimator) and len(estimator.classes_) > 2
     if many and hasattr(estimator, "predict_proba"):

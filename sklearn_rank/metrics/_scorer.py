@@ -43,18 +43,7 @@ METADATA = ("sample_weight", "query_weight", "qid", "pos_label", "n_relevant", "
 
 
 def metadata_of(measure: Measure) -> list[str]:
-    """List what a measure takes beside labels and scores.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-
-    Returns
-    -------
-    list of str
-        The names.
-    """
+    """List what a measure takes beside labels and scores."""
     absent = {"n_relevant", "ideal"}.difference(measure.takes_relevant)
     if measure.weights == "none":
         absent.add("sample_weight")
@@ -62,13 +51,7 @@ def metadata_of(measure: Measure) -> list[str]:
 
 
 class _MeasureOfOrder:
-    """A measure for the scorer alone: others who call it, as a search for thresholds, pass labels.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    """
+    """A measure for the scorer only: a search for thresholds would call it with labels."""
 
     def __init__(self, measure: Measure) -> None:
         self.measure = measure
@@ -92,20 +75,9 @@ class _MeasureOfOrder:
 class RankingScorer(BaseScorer):
     """Scorer of an ordering; made by :func:`get_scorer`.
 
-    It ranks by ``decision_function``, else by ``predict_proba``, and by ``predict`` only where
-    the estimator is no classifier. The positive class is ``pos_label``, else that of the
-    estimator, else 1 of the usual labels; of others there is none, and it refuses to score.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    kwargs : dict
-        Keyword arguments of each call of the measure, as ``pos_label``.
-    qid : str, bool or None
-        As in :func:`get_scorer`.
-    single_list : bool
-        As in :func:`get_scorer`.
+    It ranks by ``decision_function``, else by ``predict_proba``, and by ``predict`` only where the
+    estimator is no classifier. The positive class is ``pos_label``, else that of the estimator,
+    else 1 of the usual labels; of others there is none, and it refuses to score.
     """
 
     def __init__(
@@ -166,38 +138,7 @@ class RankingScorer(BaseScorer):
         query_weight: Any = None,
         **metadata: Any,
     ) -> float:
-        """Score an estimator.
-
-        Parameters
-        ----------
-        estimator : object
-            Fitted estimator.
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-        y_true : array-like of shape (n_samples,)
-            Labels. For rankers of labels orders in the form of those of their ``fit``; for other
-            estimators that score many labels for each row grades of shape (n_samples, n_labels).
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; where each is a list of labels, in the mean.
-        qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row, the rows in any order.
-        query_weight : array-like of shape (n_samples,), default=None
-            Weight of the query of each row.
-        **metadata : dict
-            What else the measure takes, as ``ideal``. What the scorer asks for under another name,
-            as it does for ``qid`` under ``groups``, can be passed under that name too. ``groups``
-            that it does not ask for are those of a splitter, and not looked at.
-
-        Returns
-        -------
-        float
-            The value of the measure, negated for a loss.
-
-        Raises
-        ------
-        ScorerSetupError
-            If it can score no candidate: without ids, positive class or scale of grades.
-        """
+        """Score an estimator. The value of the measure, negated for a loss."""
         metadata |= {"sample_weight": sample_weight, "qid": qid, "query_weight": query_weight}
         given = {name: value for name, value in metadata.items() if value is not None}
         return self._score(partial(cached_call, None), estimator, X, y_true, **self._named(given))
@@ -466,15 +407,7 @@ def _check_taken(measure: Measure, names: Any) -> None:
 
 
 def refuse_level(measure: Measure, estimator: Any) -> None:
-    """Refuse a level of grades for a classifier, whose labels are two classes.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    estimator : object
-        A classifier.
-    """
+    """Refuse a level of grades for a classifier, whose labels are two classes."""
     if measure.rel is not None:
         raise ValueError(
             f"{measure.name} has rel= for grades, but {type(estimator).__name__} is a classifier"

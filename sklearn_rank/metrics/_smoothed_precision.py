@@ -22,13 +22,7 @@ MULTIPLES = (0.5, 1.0, 2.0, 4.0)
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SmoothedPrecisionAtTopMeasure(Measure):
-    """Mean precision at four shares around ``tau``; see ``smoothed_precision_at_top_score``.
-
-    Parameters
-    ----------
-    tau : float, default=0.05
-        Share of the items that form the top, in (0, 1).
-    """
+    """Mean precision at four shares around ``tau``; see ``smoothed_precision_at_top_score``."""
 
     weights = "relative"
     function = "smoothed_precision_at_top_score"
@@ -36,7 +30,7 @@ class SmoothedPrecisionAtTopMeasure(Measure):
     in_name = "tau"
     from_ranges = "sum"
 
-    tau: float = 0.05
+    tau: float = 0.05  # Share of the items that form the top, in (0, 1)
 
     def __post_init__(self) -> None:
         check_top("tau", self.tau)
@@ -66,18 +60,7 @@ class SmoothedPrecisionAtTopMeasure(Measure):
         return min(MULTIPLES[-1] * self.tau, 1.0)
 
     def influence(self, lists: ScoredLists) -> ClassInfluence:
-        """Compute the influence of each item of one list on the mean precision.
-
-        Parameters
-        ----------
-        lists : ScoredLists
-            One list with items of both classes; the weights are whole numbers of repetitions.
-
-        Returns
-        -------
-        ClassInfluence
-            The influence: that of the mean lift at the four shares, times the share of positives.
-        """
+        """Compute the influence of each item of one list on the mean precision."""
         n, positives = lists.sizes[0], float(lists.positives[0] / lists.sizes[0])
         found = lift_influence(lists, [float(mass[0] / n) for mass in self._masses(lists)])
         lift = found.estimate

@@ -90,19 +90,7 @@ def _utilities(lists: Lists) -> FloatArray:
 def middle_positions(values: FloatArray, weight: FloatArray | None, offsets: Any) -> FloatArray:
     """Middle of the positions of the tied block of each item, from the top of its list.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        By what the items are in order, from the largest.
-    weight : ndarray of shape (n,) or None
-        How many positions each item takes; None is 1.
-    offsets : ndarray of shape (n_lists + 1,)
-        Where each list begins, and n.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        The positions.
+    Shape (n,).
     """
     blocks = tied_blocks(values, offsets)
     mass: Any = blocks.lengths() if weight is None else blocks.totals(weight)

@@ -38,22 +38,7 @@ STEP = 0.25
 
 
 def reciprocal_stop(lists: ScoredLists, chance: FloatArray, k: int | None) -> FloatArray:
-    """Mean of 1 / position of the item at which a reader stops, 0 if none.
-
-    Parameters
-    ----------
-    lists : ScoredLists
-        The lists.
-    chance : ndarray of shape (n,)
-        Chance in [0, 1] that a reader who sees the item stops there.
-    k : int or None
-        Last position that is looked at; None is all.
-
-    Returns
-    -------
-    ndarray of shape (n_lists,)
-        One mean for each list, over its readers and over all orders of tied items.
-    """
+    """Mean of 1 / position of the item at which a reader stops, 0 if none. Shape (n_lists,)."""
     blocks = tied_blocks(lists.score, lists.offsets)
     chance = chance[blocks.order]
     starts, sizes, first = blocks.starts, blocks.lengths(), blocks.first
@@ -97,24 +82,7 @@ def reciprocal_stop(lists: ScoredLists, chance: FloatArray, k: int | None) -> Fl
 
 
 def padded(first: IntArray, lengths: IntArray) -> Iterator[tuple[IntArray, IntArray, BoolArray]]:
-    """Lay runs of about equal lengths out as matrices, one run in a row.
-
-    Parameters
-    ----------
-    first : ndarray of shape (n_runs,)
-        First entry of each run.
-    lengths : ndarray of shape (n_runs,)
-        Number of entries of each, at least 1.
-
-    Yields
-    ------
-    which : ndarray of shape (n_rows,)
-        Runs of this matrix.
-    index : ndarray of shape (n_rows, width)
-        Their entries; beyond the end of a run its last.
-    real : ndarray of bool of shape (n_rows, width)
-        Whether the run has this entry.
-    """
+    """Lay runs of about equal lengths out as matrices, one run in a row."""
     by_length = np.argsort(lengths, kind="stable")
     ordered = lengths[by_length]
     begin = 0
@@ -146,8 +114,8 @@ def _short(
 ) -> tuple[FloatArray, FloatArray]:
     """Mean of 1 / position within each block, and the chance to go on through it.
 
-    An item put into n others at a place drawn at random is among the first m of them with chance
-    m / (n + 1), so that c_m becomes ``(1 - m/(n+1)) c_m + m/(n+1) (P + (1 - P) c_(m-1))``.
+    An item put into n others at a place drawn at random is among the first m of them with chance m
+    / (n + 1), so that c_m becomes ``(1 - m/(n+1)) c_m + m/(n+1) (P + (1 - P) c_(m-1))``.
     """
     # In one order whatever the sort left, so that rounding does not depend on it. Items at which
     # nobody stops come first and leave every c_m at 0.

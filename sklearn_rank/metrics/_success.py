@@ -21,13 +21,7 @@ __all__ = ["SuccessMeasure", "success_at_k_score"]
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SuccessMeasure(ConventionalMeasure):
-    """Whether a positive is among the first k items; see ``success_at_k_score``.
-
-    Parameters
-    ----------
-    k : int
-        Number of top items, at least 1.
-    """
+    """Whether a positive is among the first k items; see ``success_at_k_score``."""
 
     per_query = True
     weights = "whole"
@@ -39,7 +33,7 @@ class SuccessMeasure(ConventionalMeasure):
     takes_relevant = ("n_relevant", "ideal")
     conventions = MappingProxyType({"trec_eval": TREC_EVAL, "ranx": RANX})
 
-    k: int
+    k: int  # Number of top items, at least 1
 
     def __post_init__(self) -> None:
         check_position("k", self.k)

@@ -31,39 +31,16 @@ MOST_LABELS = 64
 
 @dataclass(frozen=True, eq=False)
 class TableSummary:
-    """Summary of a table without its rows.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of its rows.
-    single : SingleWeights
-        What is known of the weights of the rows of which it was made.
-    labels : ndarray
-        Its distinct grades, if they are few, else the first of them; of classes, one.
-    samples : ndarray
-        Scores at equal distances among its rows, ascending.
-    """
+    """Summary of a table without its rows."""
 
     n_rows: int
-    single: SingleWeights
+    single: SingleWeights  # What is known of the weights of the rows of which it was made
     labels: AnyArray
-    samples: AnyArray
+    samples: AnyArray  # Scores at equal distances among its rows, ascending
 
 
 def summary_of(table: ScoreTable) -> TableSummary:
-    """Summarise a table for the plan of ranges.
-
-    Parameters
-    ----------
-    table : ScoreTable
-        The table.
-
-    Returns
-    -------
-    TableSummary
-        Its length, labels and some scores.
-    """
+    """Summarise a table for the plan of ranges. Its length, labels and some scores."""
     n = len(table)
     places = (np.arange(min(n, N_SAMPLES)) * n) // min(n, N_SAMPLES)
     of_classes = table.label.dtype.kind == "b"
@@ -73,18 +50,10 @@ def summary_of(table: ScoreTable) -> TableSummary:
 
 @dataclass(frozen=True, eq=False)
 class RangePlan:
-    """How tables are cut into ranges of scores.
+    """How tables are cut into ranges of scores."""
 
-    Parameters
-    ----------
-    edges : ndarray of shape (n_ranges - 1,)
-        Lowest score of each range but the first, ascending.
-    single : SingleWeights
-        What is known of the weights of the rows of all tables.
-    """
-
-    edges: AnyArray
-    single: SingleWeights
+    edges: AnyArray  # (n_ranges - 1,): Lowest score of each range but the first, ascending
+    single: SingleWeights  # What is known of the weights of the rows of all tables
 
     @property
     def n_ranges(self) -> int:
@@ -93,20 +62,7 @@ class RangePlan:
 
     @classmethod
     def of(cls, summaries: Sequence[TableSummary], n_ranges: int) -> RangePlan | None:
-        """Plan ranges of about the same number of rows.
-
-        Parameters
-        ----------
-        summaries : sequence of TableSummary
-            What is known of the tables.
-        n_ranges : int
-            How many are wanted; there are fewer where many rows are tied.
-
-        Returns
-        -------
-        RangePlan or None
-            The plan; None where ranges would save nothing, since labels are many or scores few.
-        """
+        """Plan ranges of about the same number of rows."""
         labels = np.unique(np.concatenate([one.labels for one in summaries]))
         if len(labels) > MOST_LABELS:
             return None
@@ -123,20 +79,7 @@ class RangePlan:
 
 
 def pieces_of(table: ScoreTable, plan: RangePlan) -> list[ScoreTable | None]:
-    """Cut a table at the edges of ranges.
-
-    Parameters
-    ----------
-    table : ScoreTable
-        The table.
-    plan : RangePlan
-        The ranges.
-
-    Returns
-    -------
-    list of ScoreTable or None
-        The rows of each range; None where there are none.
-    """
+    """Cut a table at the edges of ranges. The rows of each range; None where there are none."""
     bounds = np.searchsorted(table.score, plan.edges, "left")
     bounds = np.concatenate(([0], bounds, [len(table)]))
     return [
@@ -154,18 +97,7 @@ def _rows(table: ScoreTable, rows: slice) -> ScoreTable:
 
 
 def coarse_of(pieces: Sequence[ScoreTable | None]) -> ScoreTable:
-    """Tie all rows of each range.
-
-    Parameters
-    ----------
-    pieces : sequence of ScoreTable or None
-        The rows of each range of one table, some of which has rows.
-
-    Returns
-    -------
-    ScoreTable
-        One row for each range and label; scores are the numbers of the ranges.
-    """
+    """Tie all rows of each range."""
     numbers, labels, weights = [], [], []
     for number, piece in enumerate(pieces):
         if piece is not None:
@@ -193,24 +125,7 @@ def _label_totals(table: ScoreTable) -> tuple[AnyArray, FloatArray]:
 def with_range(
     coarse: ScoreTable, number: int | None, fine: ScoreTable | None, plan: RangePlan
 ) -> TableLists:
-    """Make the list in which all ranges but one are tied.
-
-    Parameters
-    ----------
-    coarse : ScoreTable
-        All rows, of which those of each range are tied.
-    number : int or None
-        The range whose rows have their own scores; None is no range.
-    fine : ScoreTable or None
-        Its rows.
-    plan : RangePlan
-        The ranges.
-
-    Returns
-    -------
-    TableLists
-        The list; its scores are whole numbers in the order of the scores.
-    """
+    """Make the list in which all ranges but one are tied."""
     score, label, weight = coarse.score, coarse.label, coarse.counts
     if fine is not None and number is not None:
         below, above = score < number, score > number

@@ -35,13 +35,7 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PrecisionAtTopMeasure(Measure):
-    """Share of positives in the top of the list; see ``precision_at_top_score``.
-
-    Parameters
-    ----------
-    tau : float, default=0.05
-        Share of the items that form the top, in (0, 1).
-    """
+    """Share of positives in the top of the list; see ``precision_at_top_score``."""
 
     weights = "relative"
     function = "precision_at_top_score"
@@ -49,7 +43,7 @@ class PrecisionAtTopMeasure(Measure):
     in_name = "tau"
     from_ranges = "sum"
 
-    tau: float = 0.05
+    tau: float = 0.05  # Share of the items that form the top, in (0, 1)
 
     def __post_init__(self) -> None:
         check_top("tau", self.tau)
@@ -71,18 +65,7 @@ class PrecisionAtTopMeasure(Measure):
         return positives_in_top(lists.leading(mass).blocks(), mass) / mass
 
     def influence(self, lists: ScoredLists) -> ClassInfluence:
-        """Compute the influence of each item of one list on the precision.
-
-        Parameters
-        ----------
-        lists : ScoredLists
-            One list with items of both classes; the weights are whole numbers of repetitions.
-
-        Returns
-        -------
-        ClassInfluence
-            The influence: that of the share of the positives in the top.
-        """
+        """Compute the influence of each item of one list on the precision."""
         mass = float(masses_of_tops(lists, "tau", self.tau)[0])
         recall = recall_influence(lists, mass, self.name)
         n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
@@ -92,13 +75,7 @@ class PrecisionAtTopMeasure(Measure):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class EnrichmentFactorMeasure(ConventionalMeasure):
-    """Precision in the top as a ratio to that of all items; see ``enrichment_factor_score``.
-
-    Parameters
-    ----------
-    fraction : float
-        Share of the items that form the top, in (0, 1).
-    """
+    """Precision in the top as a ratio to that of all items; see ``enrichment_factor_score``."""
 
     weights = "relative"
     lacking = "no positive"
@@ -108,7 +85,7 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
     from_ranges = "sum"
     conventions = MappingProxyType({"rdkit": replace(RDKIT, rounds_up=True)})
 
-    fraction: float
+    fraction: float  # Share of the items that form the top, in (0, 1)
 
     def __post_init__(self) -> None:
         check_top("fraction", self.fraction)
@@ -138,18 +115,7 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
         return self.convention is None
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Compute the influence of each item of one list on the factor.
-
-        Parameters
-        ----------
-        lists : ScoredLists
-            One list with items of both classes; the weights are whole numbers of repetitions.
-
-        Returns
-        -------
-        ClassInfluence or None
-            The influence: that of the share of the positives in the top; None with a convention.
-        """
+        """Compute the influence of each item of one list on the factor."""
         if not self.has_influence:
             return None
         mass = masses_of_tops(lists, "fraction", self.fraction)
@@ -158,20 +124,14 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PositivesAtTopMeasure(Measure):
-    """Number of positives above the highest negative; see ``positives_at_top_score``.
-
-    Parameters
-    ----------
-    normalize : bool, default=False
-        Whether to divide by the number of positives of the list.
-    """
+    """Number of positives above the highest negative; see ``positives_at_top_score``."""
 
     lacking = "no positive"
     function = "positives_at_top_score"
     stem = "pos@top"
     from_ranges = "sum"
 
-    normalize: bool = False
+    normalize: bool = False  # Whether to divide by the number of positives of the list
 
     @property
     def range(self) -> tuple[float, float]:
@@ -195,13 +155,7 @@ class PositivesAtTopMeasure(Measure):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AccuracyAtTopMeasure(Measure):
-    """Errors on both sides of the top quantile of the scores; see ``accuracy_at_top_loss``.
-
-    Parameters
-    ----------
-    tau : float, default=0.05
-        Share of the items that form the top, in (0, 1).
-    """
+    """Errors on both sides of the top quantile of the scores; see ``accuracy_at_top_loss``."""
 
     greater_is_better = False
     weights = "relative"
@@ -212,7 +166,7 @@ class AccuracyAtTopMeasure(Measure):
     is_mean_over_ties = False
     from_ranges = "sum"
 
-    tau: float = 0.05
+    tau: float = 0.05  # Share of the items that form the top, in (0, 1)
 
     def __post_init__(self) -> None:
         check_top("tau", self.tau)
@@ -234,19 +188,7 @@ class AccuracyAtTopMeasure(Measure):
             return (above / n_neg + below / n_pos) / 2
 
     def influence(self, lists: ScoredLists) -> ClassInfluence:
-        """Compute the influence of each item of one list on the loss.
-
-        Parameters
-        ----------
-        lists : ScoredLists
-            One list with items of both classes; the weights are whole numbers of repetitions.
-
-        Returns
-        -------
-        ClassInfluence
-            The influence: that of the share of the positives in the top; where many items are
-            tied at the quantile, which then stays, that of the shares beyond it.
-        """
+        """Compute the influence of each item of one list on the loss."""
         mass = float(masses_of_tops(lists, "tau", self.tau)[0])
         n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
         estimate = float(self.values(lists)[0])
@@ -310,15 +252,7 @@ def _errors_of_weights(
 
 
 def check_top(name: str, share: Any) -> None:
-    """Check the share of the items that form the top, in (0, 1).
-
-    Parameters
-    ----------
-    name : str
-        Name of the parameter, for messages.
-    share : object
-        Its value.
-    """
+    """Check the share of the items that form the top, in (0, 1)."""
     if not is_number(share):
         raise TypeError(f"{name}={share!r} must be a number between 0 and 1, both excluded.")
     if not 0 < share < 1:
@@ -330,21 +264,7 @@ def masses_of_tops(
 ) -> FloatArray:
     """Find the weight of the top of each list; warns of tops of less than one item.
 
-    Parameters
-    ----------
-    lists : ScoredLists
-        The lists.
-    name : str
-        Name of the parameter that is the share, for the warning.
-    share : float
-        Share of the items that make the top, in (0, 1].
-    warns : bool, default=True
-        Whether to warn.
-
-    Returns
-    -------
-    ndarray of shape (n_lists,)
-        The weights.
+    Shape (n_lists,).
     """
     masses, small = top_masses(lists.sizes, float(share), lists.whole, lists.smallest)
     if warns and small.any():

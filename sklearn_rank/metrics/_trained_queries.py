@@ -14,18 +14,7 @@ __all__ = ["n_queries_of", "overlap_with", "ranker_with_memory", "warn_of_traine
 
 
 def ranker_with_memory(estimator: Any) -> Any:
-    """Find the ranker that remembers its training queries.
-
-    Parameters
-    ----------
-    estimator : object
-        Fitted estimator; it, or what it ranks through, may remember them.
-
-    Returns
-    -------
-    object
-        The ranker; None where nothing is remembered.
-    """
+    """Find the ranker that remembers its training queries."""
     for one in estimators_within(estimator):
         if isinstance(getattr(one, "training_queries_", None), TrainingQueries):
             return one
@@ -40,24 +29,7 @@ def n_queries_of(estimator: Any) -> int:
 
 
 def overlap_with(ranker: Any, y: Any, qid: Any, weights: dict[str, Any]) -> Overlap | None:
-    """Compare the queries of some rows with those that a ranker was trained on.
-
-    Parameters
-    ----------
-    ranker : object
-        From :func:`ranker_with_memory`.
-    y : ndarray of shape (n_samples,)
-        Labels of valid rows.
-    qid : array-like of shape (n_samples,)
-        Ids of their queries.
-    weights : dict
-        Weights of rows and queries.
-
-    Returns
-    -------
-    Overlap or None
-        What they have in common; None where the labels are no numbers.
-    """
+    """Compare the queries of some rows with those that a ranker was trained on."""
     if y.dtype.kind == "O" and not any(isinstance(label, str) for label in y):
         y = y.astype(np.float64)
     if y.dtype.kind not in "biuf":
@@ -68,19 +40,7 @@ def overlap_with(ranker: Any, y: Any, qid: Any, weights: dict[str, Any]) -> Over
 
 
 def warn_of_trained_queries(estimator: Any, y: Any, qid: Any, weights: dict[str, Any]) -> None:
-    """Warn if an estimator is scored on queries that it was trained on.
-
-    Parameters
-    ----------
-    estimator : object
-        Fitted estimator; it, or what it ranks through, may remember its training queries.
-    y : ndarray of shape (n_samples,)
-        Labels of valid rows.
-    qid : array-like of shape (n_samples,), number or None
-        Ids of their queries.
-    weights : dict
-        Weights of rows and queries.
-    """
+    """Warn if an estimator is scored on queries that it was trained on."""
     ranker = None if qid is None or np.ndim(qid) == 0 else ranker_with_memory(estimator)
     overlap = None if ranker is None else overlap_with(ranker, y, qid, weights)
     if overlap is not None:

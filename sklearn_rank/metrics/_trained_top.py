@@ -15,15 +15,7 @@ __all__ = ["warn_of_other_top"]
 
 
 def warn_of_other_top(measure: Measure, estimator: Any) -> None:
-    """Warn if the share of the top differs between a measure and the training of an estimator.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure; only one that is called by a share ``tau`` says where the top ends.
-    estimator : object
-        Fitted estimator.
-    """
+    """Warn if the share of the top differs between a measure and the training of an estimator."""
     if measure.in_name != "tau":
         return
     share = measure.tau  # type: ignore[attr-defined] # the parameter in the name

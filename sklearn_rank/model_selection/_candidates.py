@@ -46,43 +46,16 @@ DIGITS = 12
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """The candidates, with prior weights and complexity, which do not depend on the data.
-
-    Parameters
-    ----------
-    candidates : list of dict
-        Parameters.
-    bases : list of Base
-        The estimator of each.
-    weights : ndarray of shape (n_candidates,)
-        Share of delta that each has.
-    simplicity : ndarray of int of shape (n_candidates,)
-        Rank of each, 0 the simplest.
-    """
+    """The candidates, with prior weights and complexity, which do not depend on the data."""
 
     candidates: list[dict[str, Any]]
     bases: list[Base]
-    weights: FloatArray
-    simplicity: IntArray
+    weights: FloatArray  # (n_candidates,): Share of delta that each has
+    simplicity: IntArray  # (n_candidates,): Rank of each, 0 the simplest
 
     @classmethod
     def of(cls, bases: Sequence[Base], prior: Any, complexity: Any) -> Grid:
-        """List the candidates of all estimators.
-
-        Parameters
-        ----------
-        bases : sequence of Base
-            The estimators and their grids.
-        prior : array-like, callable or None
-            As for :func:`prior_weights`.
-        complexity : str, callable or None
-            As for :func:`simplicity`.
-
-        Returns
-        -------
-        Grid
-            The candidates.
-        """
+        """List the candidates of all estimators."""
         candidates, owners = [], []
         for base in bases:
             found = list(ParameterGrid(base.grid))
@@ -102,62 +75,24 @@ class Grid:
         return cls(candidates, owners, weights, simplicity(complexity, shown))
 
     def shown(self, candidate: int) -> str:
-        """Describe a candidate in words.
-
-        Parameters
-        ----------
-        candidate : int
-            The candidate.
-
-        Returns
-        -------
-        str
-            The name of its estimator, if there are several, and its parameters.
-        """
+        """Describe a candidate in words."""
         name, params = self.bases[candidate].name, self.candidates[candidate]
         return " ".join([name] * bool(name) + [f"{params}"] * bool(params)) or "as it is"
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """One candidate on one split.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_test,)
-        Scores of the held-out rows; empty if the fit or the scoring failed.
-    failure : str
-        The traceback, if so.
-    fit_time : float
-        Seconds to fit.
-    score_time : float
-        Seconds to score.
-    model : object or None
-        The fitted estimator, if it was to be kept.
-    """
+    """One candidate on one split."""
 
     scores: FloatArray
-    failure: str
+    failure: str  # The traceback, if so
     fit_time: float
     score_time: float
-    model: Any
+    model: Any  # The fitted estimator, if it was to be kept
 
 
 def rows_of(values: Any, rows: IntArray) -> Any:
-    """Take rows of a matrix, a frame or a list.
-
-    Parameters
-    ----------
-    values : {array-like, sparse matrix} of shape (n_samples, ...)
-        The values.
-    rows : ndarray of int
-        Which ones.
-
-    Returns
-    -------
-    {array-like, sparse matrix}
-        Those rows, of the same kind.
-    """
+    """Take rows of a matrix, a frame or a list. Those rows, of the same kind."""
     if hasattr(values, "iloc"):
         return values.iloc[rows]
     if sp.issparse(values):
@@ -169,33 +104,15 @@ def rows_of(values: Any, rows: IntArray) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class FitTask:
-    """What is fitted, to which rows, and how.
+    """What is fitted, to which rows, and how."""
 
-    Parameters
-    ----------
-    estimator : estimator
-        What the parameters are of; it is cloned.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Rows.
-    y : ndarray of shape (n_samples,)
-        Labels.
-    fit_params : dict
-        Arguments of ``fit``; those with one value per row are divided.
-    keep_models : bool
-        Whether to keep the models.
-    raise_errors : bool
-        Whether a failing fit raises.
-    pos_label : object, default=None
-        The positive class, of classifiers.
-    """
-
-    estimator: Any
-    X: Any
-    y: Any
-    fit_params: dict[str, Any]
+    estimator: Any  # What the parameters are of; it is cloned
+    X: Any  # (n_samples, n_features)
+    y: Any  # (n_samples,)
+    fit_params: dict[str, Any]  # Arguments of ``fit``; those with one value per row are divided
     keep_models: bool
-    raise_errors: bool
-    pos_label: Any = None
+    raise_errors: bool  # Whether a failing fit raises
+    pos_label: Any = None  # The positive class, of classifiers
 
 
 def fit_candidates(
@@ -206,26 +123,7 @@ def fit_candidates(
     n_jobs: int | None,
     verbose: int,
 ) -> list[list[Fitted]]:
-    """Fit every candidate on every split.
-
-    Parameters
-    ----------
-    tasks : sequence of FitTask
-        What is fitted, for each candidate.
-    candidates : sequence of dict
-        Parameters.
-    splits : sequence of (ndarray, ndarray)
-        Rows to train on and rows to score.
-    n_jobs : int or None
-        As for joblib.
-    verbose : int
-        As for joblib.
-
-    Returns
-    -------
-    list of list of Fitted
-        For each candidate, for each split.
-    """
+    """Fit every candidate on every split."""
     found = Parallel(n_jobs=n_jobs, verbose=verbose)(
         delayed(_fit_one)(task, params, split)
         for (task, params), split in product(zip(tasks, candidates, strict=True), splits)
@@ -278,20 +176,7 @@ def _fit_one(task: FitTask, params: dict[str, Any], split: Split) -> Fitted:
 
 
 def is_per_row(value: Any, n: int) -> bool:
-    """Whether an argument of ``fit`` has one value per row.
-
-    Parameters
-    ----------
-    value : object
-        The argument.
-    n : int
-        Number of rows.
-
-    Returns
-    -------
-    bool
-        Whether it has.
-    """
+    """Whether an argument of ``fit`` has one value per row."""
     if value is None or isinstance(value, str | bytes | dict):
         return False
     shape = getattr(value, "shape", None)
@@ -301,20 +186,7 @@ def is_per_row(value: Any, n: int) -> bool:
 
 
 def prior_weights(prior: Any, candidates: Sequence[dict[str, Any]]) -> FloatArray:
-    """Share of delta that each candidate has.
-
-    Parameters
-    ----------
-    prior : array-like, callable or None
-        Weights, a function of the parameters, or None for equal ones.
-    candidates : sequence of dict
-        Parameters.
-
-    Returns
-    -------
-    ndarray of shape (n_candidates,)
-        Positive weights of sum 1.
-    """
+    """Share of delta that each candidate has. Positive weights of sum 1. Shape (n_candidates,)."""
     n = len(candidates)
     if prior is None:
         return np.full(n, 1.0 / n)
@@ -337,20 +209,7 @@ def prior_weights(prior: Any, candidates: Sequence[dict[str, Any]]) -> FloatArra
 
 
 def simplicity(complexity: Any, candidates: Sequence[dict[str, Any]]) -> IntArray:
-    """Order candidates from the simplest to the most complex.
-
-    Parameters
-    ----------
-    complexity : str, callable or None
-        Name of a parameter, a function of the parameters, or None for the order of the grid.
-    candidates : sequence of dict
-        Parameters.
-
-    Returns
-    -------
-    ndarray of shape (n_candidates,)
-        Rank of each candidate, 0 the simplest; equal ones in the order of the grid.
-    """
+    """Order candidates from the simplest to the most complex. Shape (n_candidates,)."""
     if complexity is None:
         return np.arange(len(candidates))
     key: Callable[[dict[str, Any]], Any]
@@ -374,18 +233,7 @@ def simplicity(complexity: Any, candidates: Sequence[dict[str, Any]]) -> IntArra
 
 
 def rank_descending(values: FloatArray) -> IntArray:
-    """Rank values, 1 the largest; ties, up to rounding, share the smallest and NaN is last.
-
-    Parameters
-    ----------
-    values : ndarray
-        The values.
-
-    Returns
-    -------
-    ndarray of int
-        Ranks.
-    """
+    """Rank values, 1 the largest; ties, up to rounding, share the smallest and NaN is last."""
     rounded = np.round(values, DIGITS)
     return rankdata(-np.nan_to_num(rounded, nan=-np.inf), method="min").astype(np.int32)
 
@@ -393,20 +241,7 @@ def rank_descending(values: FloatArray) -> IntArray:
 def candidate_table(
     candidates: Sequence[dict[str, Any]], fits: Sequence[Sequence[Fitted]]
 ) -> dict[str, Any]:
-    """Times and parameters, as in the ``cv_results_`` of scikit-learn.
-
-    Parameters
-    ----------
-    candidates : sequence of dict
-        Parameters.
-    fits : sequence of sequence of Fitted
-        For each candidate, for each split.
-
-    Returns
-    -------
-    dict
-        Columns by name.
-    """
+    """Times and parameters, as in the ``cv_results_`` of scikit-learn. Columns by name."""
     table: dict[str, Any] = {}
     for name in ("fit_time", "score_time"):
         times = np.array([[getattr(one, name) for one in of_candidate] for of_candidate in fits])

@@ -22,52 +22,19 @@ RULES = ("max_bound", WITHIN_NOISE)
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """Lower limits that hold for all candidates at once, of those that were scored.
+    """Lower limits that hold for all candidates at once, of those that were scored."""
 
-    Parameters
-    ----------
-    method : str
-        Where they come from.
-    delta : float
-        Probability that any of them fails.
-    deltas : ndarray of shape (n_scored,)
-        Probability that each fails.
-    lower : ndarray of shape (n_scored,)
-        The limits.
-    unclipped : ndarray of shape (n_scored,)
-        The same, not cut off at the end of the range, where limits would tie that differ.
-    """
-
-    method: str
-    delta: float
-    deltas: FloatArray
-    lower: FloatArray
+    method: str  # Where they come from
+    delta: float  # Probability that any of them fails
+    deltas: FloatArray  # (n_scored,): Probability that each fails
+    lower: FloatArray  # (n_scored,)
     unclipped: FloatArray
 
 
 def lower_limits(
     evidence: Evidence, method: str, delta: float, weights: FloatArray, rng: np.random.Generator
 ) -> Limits:
-    """Find a lower limit for each candidate.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        What the held-out parts showed.
-    method : str
-        One of the theorems of the measure, or the asymptotic one.
-    delta : float
-        Probability that any limit fails.
-    weights : ndarray of shape (n_scored,)
-        Share of it that each candidate has; those that failed have shares too.
-    rng : numpy.random.Generator
-        Source of the draws for asymptotic limits.
-
-    Returns
-    -------
-    Limits
-        The limits.
-    """
+    """Find a lower limit for each candidate."""
     if method == ASYMPTOTIC:
         deltas = simultaneous_tails(evidence, delta, weights / weights.sum(), rng)
         lower = evidence.lower(method, deltas)
@@ -80,30 +47,14 @@ def lower_limits(
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The chosen candidate, and the results of all candidates.
-
-    Parameters
-    ----------
-    grid : Grid
-        The candidates.
-    scored : ndarray of int
-        Indices of the candidates that were scored, because none of their fits failed.
-    evidence : Evidence
-        What the held-out parts showed of these.
-    limits : Limits
-        Their lower limits.
-    stays : ndarray of bool of shape (n_scored,)
-        Which of them a simultaneous paired test cannot tell from the best.
-    best : int
-        The chosen one among the scored.
-    """
+    """The chosen candidate, and the results of all candidates."""
 
     grid: Grid
     scored: IntArray
-    evidence: Evidence
-    limits: Limits
+    evidence: Evidence  # What the held-out parts showed of these
+    limits: Limits  # Their lower limits
     stays: BoolArray
-    best: int
+    best: int  # The chosen one among the scored
 
     @property
     def index(self) -> int:
@@ -133,18 +84,7 @@ class Choice:
         return column
 
     def results(self, fits: Sequence[Sequence[Fitted]]) -> dict[str, Any]:
-        """Tabulate all candidates.
-
-        Parameters
-        ----------
-        fits : sequence of sequence of Fitted
-            For each candidate, for each split.
-
-        Returns
-        -------
-        dict
-            Columns of ``cv_results_`` by name.
-        """
+        """Tabulate all candidates. Columns of ``cv_results_`` by name."""
         evidence, limits = self.evidence, self.limits
         table = candidate_table(self.grid.candidates, fits)
         for part, column in enumerate(self._column(evidence.values).T):
@@ -161,22 +101,7 @@ class Choice:
         return table
 
     def report(self, rule: str, refit: bool, rng: np.random.Generator) -> SelectionReport:
-        """Make the report of the choice and its guarantee.
-
-        Parameters
-        ----------
-        rule : str
-            How it was chosen.
-        refit : bool
-            Whether the chosen one is fitted anew to all rows.
-        rng : numpy.random.Generator
-            Source of the draws for the asymptotic interval.
-
-        Returns
-        -------
-        SelectionReport
-            The report.
-        """
+        """Make the report of the choice and its guarantee."""
         evidence, name = self.evidence, self.evidence.measure.name
         one_part = evidence.n_parts == 1
         of = f"the {evidence.n_parts} fold models"
@@ -251,29 +176,7 @@ def choose(
     rule: str,
     rng: np.random.Generator,
 ) -> Choice:
-    """Choose a candidate.
-
-    Parameters
-    ----------
-    grid : Grid
-        The candidates.
-    scored : ndarray of int
-        Which of them were scored.
-    evidence : Evidence
-        What the held-out parts showed of these.
-    limits : Limits
-        Their lower limits.
-    rule : {"max_bound", "within_noise"}
-        The largest lower limit, of equal ones that of the largest mean; or the simplest that may
-        be the best. Ties go to the simplest.
-    rng : numpy.random.Generator
-        Source of the draws for the simultaneous paired test.
-
-    Returns
-    -------
-    Choice
-        The choice.
-    """
+    """Choose a candidate."""
     stays = may_be_best(evidence, limits.delta, rng)
     rounded = np.round(limits.unclipped, DIGITS)
     if rule == WITHIN_NOISE:

@@ -34,18 +34,7 @@ N_FOLDS = 5
 
 
 def measure_of_rows(measure: MeasureLike) -> Measure:
-    """Read a measure that has intervals.
-
-    Parameters
-    ----------
-    measure : str, Measure, ScoreGeneratingFunction or callable
-        As :func:`sklearn_rank.metrics.get_measure` takes it.
-
-    Returns
-    -------
-    Measure
-        The measure.
-    """
+    """Read a measure that has intervals."""
     if isinstance(measure, RankingScorer):
         raise TypeError(
             f"measure={measure!r} is a scorer: pass the measure, measure={measure.measure.name!r}."
@@ -67,48 +56,17 @@ def measure_of_rows(measure: MeasureLike) -> Measure:
 
 @dataclass(frozen=True, eq=False)
 class Metadata:
-    """Arguments passed besides rows and labels.
+    """Arguments passed besides rows and labels."""
 
-    Parameters
-    ----------
-    params : dict
-        For the fits.
-    qid : ndarray of shape (n_samples,) or None
-        Ids of the queries; None is one list.
-    groups : ndarray of shape (n_samples,) or None
-        Ids of groups of rows, or of queries, that depend on each other.
-    """
-
-    params: dict[str, Any]
-    qid: AnyArray | None
+    params: dict[str, Any]  # For the fits
+    qid: AnyArray | None  # (n_samples,): Ids of the queries; None is one list
     groups: AnyArray | None
 
     @classmethod
     def of(
         cls, measure: Measure, n: int, *, groups: Any, qid: Any, params: Any, single_list: bool
     ) -> Metadata:
-        """Distinguish query ids from group ids.
-
-        Parameters
-        ----------
-        measure : Measure
-            The measure.
-        n : int
-            Number of rows.
-        groups : array-like of shape (n_samples,) or None
-            Ids of groups; of queries where ``qid`` is not given and the measure is a mean.
-        qid : array-like of shape (n_samples,) or None
-            Ids of queries.
-        params : dict or None
-            For the fits; it may hold ``groups`` and ``qid`` too.
-        single_list : bool
-            Whether a mean over queries is of one list, all rows, though there are groups.
-
-        Returns
-        -------
-        Metadata
-            The ids, checked.
-        """
+        """Distinguish query ids from group ids."""
         if params is not None and not isinstance(params, dict):
             raise TypeError(
                 f"params is a {type(params).__name__}, but must be a dict from names to arguments"
@@ -157,23 +115,11 @@ def _checked_ids(name: str, ids: Any, n: int) -> AnyArray | None:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows, labels and ids, as the measure reads them and as the fits get them.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    plan : FitPlan
-        What is fitted.
-    labels : ndarray of shape (n_samples,)
-        Labels as the measure reads them: 0 and 1, or grades.
-    metadata : Metadata
-        Ids.
-    """
+    """Rows, labels and ids, as the measure reads them and as the fits get them."""
 
     measure: Measure
-    plan: FitPlan
-    labels: AnyArray
+    plan: FitPlan  # What is fitted
+    labels: AnyArray  # (n_samples,): Labels as the measure reads them: 0 and 1, or grades
     metadata: Metadata
 
     @property
@@ -190,28 +136,7 @@ class Sample:
 def sample_of(
     estimator: Any, X: Any, y: Any, measure: Measure, metadata: Metadata, pos_label: Any
 ) -> Sample:
-    """Check rows and labels, and find the positive class.
-
-    Parameters
-    ----------
-    estimator : estimator
-        What is fitted.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Rows.
-    y : array-like of shape (n_samples,)
-        Labels.
-    measure : Measure
-        The measure.
-    metadata : Metadata
-        Ids, and what fits get.
-    pos_label : object
-        The positive class; None is that of the estimator.
-
-    Returns
-    -------
-    Sample
-        The sample.
-    """
+    """Check rows and labels, and find the positive class."""
     if y is None:
         raise ValueError("y is None: pass the labels.")
     refuse_missing_labels(y)
@@ -236,23 +161,7 @@ def sample_of(
 
 
 def folds_of(cv: Any, sample: Sample, seed: int | None) -> list[Split]:
-    """Split the rows into folds, and raise an error for folds without a value.
-
-    Parameters
-    ----------
-    cv : int, splitter, iterable or None
-        As for cross-validation; a number, or None for 5, is that of folds of whole queries or
-        groups, or stratified by class.
-    sample : Sample
-        The sample.
-    seed : int or None
-        Seed of the folds that a number stands for; None leaves rows in their order.
-
-    Returns
-    -------
-    list of (ndarray, ndarray)
-        Rows to fit to and rows to score.
-    """
+    """Split the rows into folds, and raise an error for folds without a value."""
     y, units = sample.plan.y, sample.metadata.units
     if cv is None or is_whole(cv):
         splitter, y = _own_splitter(N_FOLDS if cv is None else cv, sample, seed)

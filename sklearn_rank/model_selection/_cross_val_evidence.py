@@ -47,22 +47,7 @@ ROUNDING = 1e-12
 def held_out(
     sample: Sample, tests: Sequence[IntArray], scores: Sequence[Sequence[FloatArray]]
 ) -> HeldOut:
-    """Evaluate several candidates on held-out parts.
-
-    Parameters
-    ----------
-    sample : Sample
-        The sample.
-    tests : sequence of ndarray of int
-        Rows of each part.
-    scores : sequence of sequence of ndarray
-        For each candidate the scores of the rows of each part.
-
-    Returns
-    -------
-    HeldOut
-        What they show.
-    """
+    """Evaluate several candidates on held-out parts. What they show."""
     if sample.metadata.qid is None:
         return HeldOutLists(sample.measure, sample, tests, scores)
     return HeldOutQueries(sample.measure, sample, tests, scores)
@@ -72,19 +57,6 @@ def held_out(
 class HeldOut(ABC):
     """Estimates for several candidates from held-out parts.
 
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    sample : Sample
-        The sample.
-    tests : sequence of ndarray of int
-        Rows of each part.
-    scores : sequence of sequence of ndarray
-        For each candidate the scores of the rows of each part.
-
-    Notes
-    -----
     With ``v_ij`` the influence of row i of a class on the value of part j, ``n_j`` the rows of the
     class in it, c the mean of all ``v_ij`` with equal weight for the K parts, and N the rows of
     the class, the rows have the influence ``c + N sum over its parts of (v_ij - c) / (K n_j)`` on
@@ -94,7 +66,7 @@ class HeldOut(ABC):
 
     measure: Measure
     sample: Sample
-    tests: Sequence[IntArray]
+    tests: Sequence[IntArray]  # Rows of each part
     scores: Sequence[Sequence[FloatArray]]
 
     @property
@@ -114,22 +86,7 @@ class HeldOut(ABC):
 
     @abstractmethod
     def interval(self, candidate: int, level: float, center: float | None = None) -> Interval:
-        """Interval for the expected mean of one candidate.
-
-        Parameters
-        ----------
-        candidate : int
-            Which one.
-        level : float
-            Nominal coverage.
-        center : float or None, default=None
-            Estimate that the limits are for; None is the mean over the parts.
-
-        Returns
-        -------
-        Interval
-            The interval.
-        """
+        """Interval for the expected mean of one candidate."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -336,24 +293,7 @@ class HeldOutQueries(HeldOut):
 def query_values(
     sample: Sample, rows: IntArray, scores: Sequence[FloatArray]
 ) -> tuple[FloatArray, AnyArray]:
-    """Evaluate candidates on the queries of some rows.
-
-    Parameters
-    ----------
-    sample : Sample
-        The sample, of queries.
-    rows : ndarray of int
-        Rows of whole queries.
-    scores : sequence of ndarray
-        For each candidate the scores of these rows.
-
-    Returns
-    -------
-    values : ndarray of shape (n_candidates, n_queries)
-        Values on the queries that have one.
-    ids : ndarray of shape (n_queries,)
-        Their ids, ascending.
-    """
+    """Evaluate candidates on the queries of some rows."""
     measure = sample.measure
     lists = measure.lists(sample.labels[rows], scores[0], qid=sample.query_ids[rows])
     values, ids = [], np.empty(0)
@@ -378,20 +318,5 @@ def query_values(
 
 
 def value_of_list(measure: Measure, positive: BoolArray, score: FloatArray) -> float:
-    """Evaluate one list of two classes.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    positive : ndarray of bool of shape (n,)
-        Which items are positive; there are some of both classes.
-    score : ndarray of shape (n,)
-        Scores.
-
-    Returns
-    -------
-    float
-        Its value.
-    """
+    """Evaluate one list of two classes."""
     return float(measure.of_lists(measure.lists(positive.astype(np.int64), score)))

@@ -32,60 +32,24 @@ NAMES_OF_IDS = ("groups", "qid")
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Rows to fit to, and rows to score.
+    """Rows to fit to, and rows to score."""
 
-    Parameters
-    ----------
-    train : ndarray of int
-        Rows to fit to, repeated as often as they count.
-    test : ndarray of int
-        Rows to score.
-    copies : ndarray of int of shape (n_train,) or None, default=None
-        Of which copy of its query each training row is; None is of the only one.
-    """
-
-    train: IntArray
-    test: IntArray
+    train: IntArray  # Rows to fit to, repeated as often as they count
+    test: IntArray  # Rows to score
     copies: IntArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class FitParams:
-    """Parameters passed to a fit besides rows and labels.
-
-    Parameters
-    ----------
-    params : dict
-        Arguments of ``fit``; those with one value per row are divided.
-    ids_as : tuple of str
-        Arguments that are the ids of the queries.
-    routed : bool
-        Whether the fit runs with metadata routing enabled.
-    """
+    """Parameters passed to a fit besides rows and labels."""
 
     params: dict[str, Any] = field(default_factory=dict)
-    ids_as: tuple[str, ...] = ()
-    routed: bool = False
+    ids_as: tuple[str, ...] = ()  # Arguments that are the ids of the queries
+    routed: bool = False  # Whether the fit runs with metadata routing enabled
 
 
 def fit_params_of(estimator: Any, params: dict[str, Any], ids: AnyArray | None) -> FitParams:
-    """Find out what of some metadata the fits of an estimator get, and under which names.
-
-    Parameters
-    ----------
-    estimator : estimator
-        The estimator.
-    params : dict
-        What the user passed for the fits.
-    ids : ndarray of shape (n_samples,) or None
-        Ids of queries or groups, which go to a fit that asks for them whether or not metadata
-        routing is enabled.
-
-    Returns
-    -------
-    FitParams
-        The arguments.
-    """
+    """Find out what of some metadata the fits of an estimator get, and under which names."""
     routed = bool(sklearn.get_config()["enable_metadata_routing"])
     if not routed and ids is not None and has_fit_parameter(estimator, "qid"):
         return FitParams(params, ("qid",))
@@ -104,53 +68,20 @@ def fit_params_of(estimator: Any, params: dict[str, Any], ids: AnyArray | None) 
 
 @dataclass(frozen=True, eq=False)
 class FitPlan:
-    """What is fitted, to which rows, and how it ranks.
-
-    Parameters
-    ----------
-    estimator : estimator
-        It is cloned.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Rows.
-    y : ndarray of shape (n_samples,)
-        Labels.
-    params : FitParams
-        Arguments of the fits.
-    ids : ndarray of shape (n_samples,) or None
-        Ids of the queries.
-    pos_label : object
-        The positive class, of classifiers.
-    """
+    """What is fitted, to which rows, and how it ranks."""
 
     estimator: Any
-    X: Any
-    y: AnyArray
-    params: FitParams
-    ids: AnyArray | None
-    pos_label: Any
+    X: Any  # (n_samples, n_features)
+    y: AnyArray  # (n_samples,)
+    params: FitParams  # Arguments of the fits
+    ids: AnyArray | None  # (n_samples,)
+    pos_label: Any  # The positive class, of classifiers
 
 
 def fit_parts(
     plan: FitPlan, parts: Sequence[Part], *, n_jobs: int | None, verbose: int
 ) -> list[FloatArray]:
-    """Fit to each part and score its other rows.
-
-    Parameters
-    ----------
-    plan : FitPlan
-        What is fitted.
-    parts : sequence of Part
-        The parts.
-    n_jobs : int or None
-        As for joblib.
-    verbose : int
-        As for joblib.
-
-    Returns
-    -------
-    list of ndarray
-        Scores of the rows of each part.
-    """
+    """Fit to each part and score its other rows."""
     return list(
         Parallel(n_jobs=n_jobs, verbose=verbose)(
             delayed(_fit_one)(plan, number, part) for number, part in enumerate(parts)

@@ -328,22 +328,7 @@ def _of_folds(
 
 
 def fold_parts(cv: Any, sample: Sample, random_state: Any) -> list[Part]:
-    """Cut the rows into folds.
-
-    Parameters
-    ----------
-    cv : int, splitter, iterable or None
-        As for :func:`cross_val_interval`.
-    sample : Sample
-        The sample.
-    random_state : int, RandomState, Generator or None
-        As for :func:`cross_val_interval`.
-
-    Returns
-    -------
-    list of Part
-        The folds.
-    """
+    """Cut the rows into folds."""
     if cv is not None and not hasattr(cv, "split") and isinstance(cv, int):
         check_whole("cv", cv, 2)
     seed = None
@@ -353,18 +338,7 @@ def fold_parts(cv: Any, sample: Sample, random_state: Any) -> list[Part]:
 
 
 def fold_models(parts: Sequence[Part]) -> str:
-    """Describe the fold models of the mean.
-
-    Parameters
-    ----------
-    parts : sequence of Part
-        The folds.
-
-    Returns
-    -------
-    str
-        The words.
-    """
+    """Describe the fold models of the mean."""
     if len(parts) == 1:
         return "the model fitted without the held-out part"
     return f"the {len(parts)} fold models"

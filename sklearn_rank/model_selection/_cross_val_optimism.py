@@ -28,18 +28,10 @@ SHARE_DRAWN = 0.632
 
 @dataclass(frozen=True, eq=False)
 class BootstrapFound:
-    """Bootstrap estimate for the model fitted to all rows.
-
-    Parameters
-    ----------
-    limits : Interval
-        Estimate and limits.
-    note : str
-        How the estimate came about.
-    """
+    """Bootstrap estimate for the model fitted to all rows."""
 
     limits: Interval
-    note: str
+    note: str  # How the estimate came about
 
 
 def bootstrap_interval(
@@ -50,28 +42,7 @@ def bootstrap_interval(
     rng: np.random.Generator,
     jobs: dict[str, Any],
 ) -> BootstrapFound:
-    """Fit to all rows and to bootstrap samples, and correct the apparent value.
-
-    Parameters
-    ----------
-    sample : Sample
-        The sample.
-    method : {"optimism", "632+"}
-        The correction.
-    n_resamples : int
-        Bootstrap samples.
-    level : float
-        Nominal coverage.
-    rng : numpy.random.Generator
-        Source of the samples.
-    jobs : dict
-        ``n_jobs`` and ``verbose`` of the fits.
-
-    Returns
-    -------
-    BootstrapFound
-        Estimate and limits.
-    """
+    """Fit to all rows and to bootstrap samples, and correct the apparent value."""
     every = np.arange(len(sample.labels))
     parts = [_draw(sample, rng) for _ in range(n_resamples)]
     scores = fit_parts(sample.plan, [Part(every, every), *parts], **jobs)

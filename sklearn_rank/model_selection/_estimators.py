@@ -17,38 +17,15 @@ FORMS = (
 
 @dataclass(frozen=True, eq=False)
 class Base:
-    """An estimator of a search and its grid.
+    """An estimator of a search and its grid."""
 
-    Parameters
-    ----------
-    name : str
-        What it is called among several; empty for a single one.
-    estimator : estimator
-        What is cloned.
-    grid : dict or list of dict
-        Values by parameter name; {} is the estimator as it is.
-    """
-
-    name: str
-    estimator: Any
-    grid: Any
+    name: str  # What it is called among several; empty for a single one
+    estimator: Any  # What is cloned
+    grid: Any  # Values by parameter name; {} is the estimator as it is
 
 
 def bases_of(estimator: Any, param_grid: Any) -> list[Base]:
-    """Read the estimators of a search.
-
-    Parameters
-    ----------
-    estimator : estimator, list or dict
-        One; or several, or pairs of an estimator and its grid, or these by name.
-    param_grid : dict, list of dict or None
-        Grid of a single one; None is the estimator as it is.
-
-    Returns
-    -------
-    list of Base
-        The estimators, in order.
-    """
+    """Read the estimators of a search."""
     if not isinstance(estimator, list | tuple | dict):
         return [Base("", estimator, {} if param_grid is None else param_grid)]
     if param_grid is not None:

@@ -36,18 +36,7 @@ ASYMPTOTIC = "max-t"
 
 
 def measure_with_limits(measure: MeasureLike) -> Measure:
-    """Read a measure that has lower limits and for which greater is better.
-
-    Parameters
-    ----------
-    measure : str, Measure, ScoreGeneratingFunction or callable
-        The measure, as :func:`sklearn_rank.metrics.get_measure` takes it.
-
-    Returns
-    -------
-    Measure
-        The measure.
-    """
+    """Read a measure that has lower limits and for which greater is better."""
     found = _read(measure)
     if not found.greater_is_better:
         raise ValueError(
@@ -69,37 +58,13 @@ def measure_with_limits(measure: MeasureLike) -> Measure:
 
 
 def spread_of(counts: Sequence[int]) -> str:
-    """Say numbers of items of several parts.
-
-    Parameters
-    ----------
-    counts : sequence of int
-        The numbers.
-
-    Returns
-    -------
-    str
-        The smallest and the largest.
-    """
+    """Say numbers of items of several parts. The smallest and the largest."""
     low, high = min(counts), max(counts)
     return f"{low}" if low == high else f"{low} to {high}"
 
 
 def each_of(counts: Sequence[int], items: str) -> str:
-    """Say numbers of items of several parts, and of what.
-
-    Parameters
-    ----------
-    counts : sequence of int
-        The numbers.
-    items : str
-        What is counted.
-
-    Returns
-    -------
-    str
-        The numbers, of each part if there are several.
-    """
+    """Say numbers of items of several parts, and of what."""
     return f"{spread_of(counts)} {items}" + (" each" if len(counts) > 1 else "")
 
 
@@ -117,40 +82,13 @@ def _read(measure: MeasureLike) -> Measure:
 
 
 def methods_of(measure: Measure, of_queries: bool) -> tuple[str, ...]:
-    """Find the theorems that give lower limits.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    of_queries : bool
-        Whether its mean over queries is meant, and not its value of one list.
-
-    Returns
-    -------
-    tuple of str
-        Their names.
-    """
+    """Find the theorems that give lower limits. Their names."""
     return measure.theorems if measure.per_query == of_queries else ()
 
 
 class Evidence(ABC):
     """Values of several candidates on held-out parts, and their limits.
 
-    Attributes
-    ----------
-    measure : Measure
-        The measure.
-    of_queries : bool
-        Whether its mean over queries is meant, and not its value of one list.
-    of_new_data : str
-        Which value on new data is limited: the expected one, or that of the population.
-    disjoint : sequence of int or None
-        Of how many parts the class of each part is, the parts of a class sharing no item; None
-        where no two parts share any.
-
-    Notes
-    -----
     Asymptotic statements take parts without common items as independent. The mean of K parts is
     that of the means of the classes, in proportion to their sizes. By convexity of ``x x'`` it
     varies no more, in any direction and whatever the dependence of the classes, than these do on
@@ -182,80 +120,23 @@ class Evidence(ABC):
 
     @abstractmethod
     def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Asymptotic limits, each of which fails with the given probability.
-
-        Parameters
-        ----------
-        tails : ndarray of shape (n_candidates,)
-            Probabilities.
-
-        Returns
-        -------
-        low : ndarray of shape (n_candidates,)
-            Lower limits.
-        high : ndarray of shape (n_candidates,)
-            Upper limits.
-        """
+        """Asymptotic limits, each of which fails with the given probability."""
 
     def widths(self, method: str, deltas: FloatArray) -> FloatArray:
         """Distances of the lower limits from the means, each failing with its own delta.
 
-        Parameters
-        ----------
-        method : str
-            One of the theorems of the measure.
-        deltas : ndarray of shape (n_candidates,)
-            Probabilities of failure.
-
-        Returns
-        -------
-        ndarray of shape (n_candidates,)
-            Non-negative widths.
+        Non-negative widths. Shape (n_candidates,).
         """
         raise ValueError(f"method={method!r} does not support {self.measure.name}.")
 
     def usual_method(self, method: str, delta: float, n_candidates: int) -> str:
-        """Default method, which must not depend on the scores.
-
-        Parameters
-        ----------
-        method : str
-            The first choice: a theorem of the measure, or the asymptotic method.
-        delta : float
-            Probability of failure for all candidates together.
-        n_candidates : int
-            Number of candidates, those that failed included.
-
-        Returns
-        -------
-        str
-            Of "kl" for several parts "hoeffding", which is often as good there.
-        """
+        """Default method, which must not depend on the scores."""
         return "hoeffding" if method == "kl" and self.n_parts > 1 else method
 
     def bound(
         self, method: str, candidate: int, delta: float, weights: FloatArray, n_candidates: int
     ) -> Bound:
-        """Make the bound for a candidate that was chosen by its scores.
-
-        Parameters
-        ----------
-        method : str
-            One of the theorems of the measure.
-        candidate : int
-            The candidate.
-        delta : float
-            Probability of failure for all candidates together.
-        weights : ndarray of shape (n_scored,)
-            Share of it that each has that was scored.
-        n_candidates : int
-            Number of candidates, those that failed included.
-
-        Returns
-        -------
-        Bound
-            Of the mean less its expectation.
-        """
+        """Make the bound for a candidate that was chosen by its scores."""
         raise ValueError(f"method={method!r} does not support {self.measure.name}.")
 
     @cached_property
@@ -302,17 +183,7 @@ class Evidence(ABC):
     def lower(self, method: str, deltas: FloatArray) -> FloatArray:
         """Lower limits for the expected means, each failing with its own delta.
 
-        Parameters
-        ----------
-        method : str
-            One of the theorems of the measure, or the asymptotic one.
-        deltas : ndarray of shape (n_candidates,)
-            Probabilities of failure.
-
-        Returns
-        -------
-        ndarray of shape (n_candidates,)
-            The limits.
+        Shape (n_candidates,).
         """
         if method == ASYMPTOTIC:
             return self.asymptotic_limits(deltas)[0]
@@ -320,22 +191,7 @@ class Evidence(ABC):
 
 
 def with_prior_shares(stated: Bound, value: float, shares: FloatArray) -> Bound:
-    """Restate a bound with equal parts of delta for unequal parts.
-
-    Parameters
-    ----------
-    stated : Bound
-        The bound for equal shares.
-    value : float
-        Its value for the shares that there are.
-    shares : ndarray of shape (n_scored,)
-        Shares, 1 where they are equal.
-
-    Returns
-    -------
-    Bound
-        The same where all shares are 1.
-    """
+    """Restate a bound with equal parts of delta for unequal parts."""
     if np.allclose(shares, 1.0, rtol=1e-12, atol=0.0):
         return stated
     return replace(

@@ -21,18 +21,6 @@ def fold_entropy(n: int, delta: float) -> float:
     """Largest relative entropy of a mean over folds: ``ln(xi(n) / delta) / n``.
 
     ``xi(n) = sum_j C(n, j) (j/n)^j (1 - j/n)^(n-j)``, about ``sqrt(pi n / 2)``.
-
-    Parameters
-    ----------
-    n : int
-        Number of independent pairs or queries of the smallest fold, at least 1.
-    delta : float
-        Probability of failure.
-
-    Returns
-    -------
-    float
-        The largest ``KL(mean || expected mean)``.
     """
     j = np.arange(n + 1.0)
     terms = gammaln(n + 1.0) - gammaln(j + 1.0) - gammaln(n - j + 1.0)
@@ -43,63 +31,21 @@ def fold_entropy(n: int, delta: float) -> float:
 def fold_widths(means: FloatArray, n: int, deltas: FloatArray) -> FloatArray:
     """Distances of lower limits from means over folds, in Chernoff's form.
 
-    Parameters
-    ----------
-    means : ndarray of shape (n_candidates,)
-        Means over the folds, in [0, 1].
-    n : int
-        Number of independent pairs or queries of the smallest fold.
-    deltas : ndarray of shape (n_candidates,)
-        Probabilities of failure.
-
-    Returns
-    -------
-    ndarray of shape (n_candidates,)
-        The widths.
+    Shape (n_candidates,).
     """
     entropies = np.array([fold_entropy(n, float(delta)) for delta in deltas])
     return means - kl_limits(means, entropies)[0]
 
 
 def fold_target(name: str) -> str:
-    """Describe the target of a bound for folds.
-
-    Parameters
-    ----------
-    name : str
-        What the measure is called.
-
-    Returns
-    -------
-    str
-        The mean less its expectation, in words.
-    """
+    """Describe the target of a bound for folds. The mean less its expectation, in words."""
     return f"mean {name} of the folds - mean expected {name} of their models"
 
 
 def chernoff_fold_bound(
     value: float, delta: float, name: str, *, conditioned_on: str, items: str
 ) -> Bound:
-    """Make the bound for a mean over folds, in Chernoff's form.
-
-    Parameters
-    ----------
-    value : float
-        How far the expectation may lie below the mean.
-    delta : float
-        Probability of failure for all candidates together.
-    name : str
-        What the measure is called.
-    conditioned_on : str
-        What counts as fixed.
-    items : str
-        What is assumed of the items.
-
-    Returns
-    -------
-    Bound
-        The statement.
-    """
+    """Make the bound for a mean over folds, in Chernoff's form."""
     return Bound(
         value=value,
         theorem=f"{OURS}, folds in Chernoff's form, for all candidates",

@@ -36,38 +36,12 @@ ITEMS = "items are independent given their labels"
 
 
 def is_auc(measure: Measure) -> bool:
-    """Whether a measure of one list is the AUC.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-
-    Returns
-    -------
-    bool
-        Whether it is, whatever it counts for lists without a value, which are not among these.
-    """
+    """Whether a measure of one list is the AUC."""
     return measure == get_measure("auc", undefined=measure.undefined, rel=measure.rel)
 
 
 def influence_of_list(measure: Measure, positive: BoolArray, score: FloatArray) -> ClassInfluence:
-    """Compute the influence of each item of one list on a measure.
-
-    Parameters
-    ----------
-    measure : Measure
-        Measure of one list of two classes.
-    positive : ndarray of bool of shape (n,)
-        Which items are positive; there are some of both classes.
-    score : ndarray of shape (n,)
-        Scores.
-
-    Returns
-    -------
-    ClassInfluence
-        The influence.
-    """
+    """Compute the influence of each item of one list on a measure."""
     found = measure.influence(measure.lists(positive.astype(np.int64), score))
     if found is None or not isfinite(found.estimate):
         raise ValueError(
@@ -79,26 +53,14 @@ def influence_of_list(measure: Measure, positive: BoolArray, score: FloatArray) 
 
 @dataclass(frozen=True, eq=False)
 class ListEvidence(Evidence):
-    """Values of several candidates on held-out lists, whose influence is known.
-
-    Parameters
-    ----------
-    positive : sequence of ndarray of bool
-        Which rows of each part are positive; there are some of both classes.
-    scores : sequence of sequence of ndarray
-        For each part the scores of each candidate.
-    measure : Measure
-        The measure.
-    disjoint : sequence of int or None, default=None
-        As for :class:`Evidence`.
-    """
+    """Values of several candidates on held-out lists, whose influence is known."""
 
     of_new_data: ClassVar[str] = "population"
 
     positive: Sequence[BoolArray]
-    scores: Sequence[Sequence[FloatArray]]
+    scores: Sequence[Sequence[FloatArray]]  # For each part the scores of each candidate
     measure: Measure
-    disjoint: Sequence[int] | None = None
+    disjoint: Sequence[int] | None = None  # As for :class:`Evidence`
 
     @cached_property
     def _influences(self) -> list[list[ClassInfluence]]:
@@ -138,43 +100,17 @@ class ListEvidence(Evidence):
         return float(np.mean(tied))
 
     def fewest(self) -> str:
-        """Describe the size of the rarer class.
-
-        Returns
-        -------
-        str
-            Items of the smaller class of the smallest part.
-        """
+        """Describe the size of the rarer class."""
         n_pos, n_neg = map(min, self._class_counts)
         return f"{n_pos} positives" if n_pos <= n_neg else f"{n_neg} negatives"
 
     def counts(self) -> str:
-        """Say how many items there are.
-
-        Returns
-        -------
-        str
-            Positives and negatives of the parts.
-        """
+        """Say how many items there are. Positives and negatives of the parts."""
         n_pos, n_neg = self._class_counts
         return f"{spread_of(n_pos)} positives and {each_of(n_neg, 'negatives')}"
 
     def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Limits from the influence, with half an item added at either end.
-
-        Parameters
-        ----------
-        tails : ndarray of shape (n_candidates,)
-            Probability of either limit to be on the wrong side.
-
-        Returns
-        -------
-        low : ndarray of shape (n_candidates,)
-            Lower limits: Wilson's, or exact ones where they are farther out, within a finite
-            range, else normal ones.
-        high : ndarray of shape (n_candidates,)
-            Upper limits.
-        """
+        """Limits from the influence, with half an item added at either end."""
         variance, z = np.diag(self.regularized_covariance), ndtri(tails)
         if not isfinite(self.length):
             reach = np.abs(z) * np.sqrt(variance)
@@ -196,19 +132,7 @@ class ListEvidence(Evidence):
 
 @dataclass(frozen=True, eq=False)
 class AUCEvidence(ListEvidence):
-    """AUCs of several candidates on held-out parts.
-
-    Parameters
-    ----------
-    positive : sequence of ndarray of bool
-        Which rows of each part are positive; there are some of both classes.
-    scores : sequence of sequence of ndarray
-        For each part the scores of each candidate.
-    measure : Measure, default=AUC
-        The AUC.
-    disjoint : sequence of int or None, default=None
-        As for :class:`Evidence`.
-    """
+    """AUCs of several candidates on held-out parts."""
 
     of_new_data: ClassVar[str] = "expected"
 
@@ -229,17 +153,7 @@ class AUCEvidence(ListEvidence):
     def widths(self, method: Any, deltas: FloatArray) -> FloatArray:
         """Distances of the lower limits from the means, each failing with its own delta.
 
-        Parameters
-        ----------
-        method : {"mcdiarmid", "hoeffding", "kl"}
-            Inequality.
-        deltas : ndarray of shape (n_candidates,)
-            Probabilities of failure.
-
-        Returns
-        -------
-        ndarray of shape (n_candidates,)
-            The widths.
+        Shape (n_candidates,).
         """
         n_pos, n_neg = self._class_counts
         if method == "kl" and self.n_parts > 1:
@@ -262,20 +176,7 @@ class AUCEvidence(ListEvidence):
         return np.array([one.value for one in found])
 
     def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Score limits with a variance by placements, regularised.
-
-        Parameters
-        ----------
-        tails : ndarray of shape (n_candidates,)
-            Probability of either limit to be on the wrong side.
-
-        Returns
-        -------
-        low : ndarray of shape (n_candidates,)
-            Lower limits.
-        high : ndarray of shape (n_candidates,)
-            Upper limits.
-        """
+        """Score limits with a variance by placements, regularised."""
         # A (1 - A) is concave: that of the mean is no less than the mean over the parts.
         with np.errstate(divide="ignore", invalid="ignore"):
             effects, unseen = (
@@ -288,26 +189,7 @@ class AUCEvidence(ListEvidence):
     def bound(
         self, method: Any, candidate: int, delta: float, weights: FloatArray, n_candidates: int
     ) -> Bound:
-        """Make the bound for a candidate that was chosen by its scores.
-
-        Parameters
-        ----------
-        method : {"mcdiarmid", "hoeffding", "kl"}
-            Inequality.
-        candidate : int
-            The candidate.
-        delta : float
-            Probability of failure for all candidates together.
-        weights : ndarray of shape (n_scored,)
-            Share of it that each has that was scored.
-        n_candidates : int
-            Number of candidates, those that failed included.
-
-        Returns
-        -------
-        Bound
-            Of the AUC less its expectation, given the labels.
-        """
+        """Make the bound for a candidate that was chosen by its scores."""
         n_pos, n_neg = self._class_counts
         value = float(self.widths(method, delta * weights)[candidate])
         if method == "kl" and self.n_parts > 1:

@@ -41,24 +41,7 @@ def list_evidence(
     scores: Sequence[Sequence[FloatArray]],
     disjoint: Sequence[int] | None = None,
 ) -> ListEvidence:
-    """Make the evidence of lists with the theorems of the measure.
-
-    Parameters
-    ----------
-    measure : Measure
-        Measure of one list of two classes.
-    positive : sequence of ndarray of bool
-        Which rows of each part are positive; there are some of both classes.
-    scores : sequence of sequence of ndarray
-        For each part the scores of each candidate.
-    disjoint : sequence of int or None, default=None
-        As for :class:`Evidence`.
-
-    Returns
-    -------
-    ListEvidence
-        The evidence.
-    """
+    """Make the evidence of lists with the theorems of the measure."""
     # Which rows are positive is known here.
     measure = get_measure(measure, rel=None)
     kind = ListEvidence
@@ -80,35 +63,12 @@ class _GuaranteedEvidence(ListEvidence):
 
     @abstractmethod
     def lower_of_part(self, part: int, deltas: FloatArray) -> FloatArray:
-        """Lower limits for one part, each failing with its own delta.
-
-        Parameters
-        ----------
-        part : int
-            The part.
-        deltas : ndarray of shape (n_candidates,)
-            Probabilities of failure.
-
-        Returns
-        -------
-        ndarray of shape (n_candidates,)
-            The limits.
-        """
+        """Lower limits for one part, each failing with its own delta. Shape (n_candidates,)."""
 
     def widths(self, method: str, deltas: FloatArray) -> FloatArray:
         """Distances of the lower limits from the means, each failing with its own delta.
 
-        Parameters
-        ----------
-        method : str
-            The theorem of the measure.
-        deltas : ndarray of shape (n_candidates,)
-            Probabilities of failure; of several parts each has its share.
-
-        Returns
-        -------
-        ndarray of shape (n_candidates,)
-            Non-negative widths.
+        Non-negative widths. Shape (n_candidates,).
         """
         n = self.n_parts
         limits = [self.lower_of_part(part, deltas / n) for part in range(n)]
@@ -117,26 +77,7 @@ class _GuaranteedEvidence(ListEvidence):
     def bound(
         self, method: str, candidate: int, delta: float, weights: FloatArray, n_candidates: int
     ) -> Bound:
-        """Make the bound for a candidate that was chosen by its scores.
-
-        Parameters
-        ----------
-        method : str
-            The theorem of the measure.
-        candidate : int
-            The candidate.
-        delta : float
-            Probability of failure for all candidates together.
-        weights : ndarray of shape (n_scored,)
-            Share of it that each has that was scored.
-        n_candidates : int
-            Number of candidates, those that failed included.
-
-        Returns
-        -------
-        Bound
-            Of the mean less that of the population.
-        """
+        """Make the bound for a candidate that was chosen by its scores."""
         value = float(self.widths(method, delta * weights)[candidate])
         name, folds = self.measure.name, self.n_parts > 1
         stated = Bound(
@@ -159,20 +100,7 @@ class TopEvidence(_GuaranteedEvidence):
     ties = TIES_IN_RANDOM_ORDER
 
     def lower_of_part(self, part: int, deltas: FloatArray) -> FloatArray:
-        """Lower limits for one part, each failing with its own delta.
-
-        Parameters
-        ----------
-        part : int
-            The part.
-        deltas : ndarray of shape (n_candidates,)
-            Probabilities of failure.
-
-        Returns
-        -------
-        ndarray of shape (n_candidates,)
-            The limits.
-        """
+        """Lower limits for one part, each failing with its own delta. Shape (n_candidates,)."""
         positive = self.positive[part]
         above = [
             np.count_nonzero(~positive)
@@ -183,25 +111,7 @@ class TopEvidence(_GuaranteedEvidence):
         return top_precision_limits(np.stack(above), len(positive), measure.tau, np.log(deltas))
 
     def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Score limits, or exact ones where they are farther out.
-
-        Parameters
-        ----------
-        tails : ndarray of shape (n_candidates,)
-            Probability of either limit to be on the wrong side.
-
-        Returns
-        -------
-        low : ndarray of shape (n_candidates,)
-            Lower limits; the values themselves for tails of 1/2 and more.
-        high : ndarray of shape (n_candidates,)
-            Upper limits.
-
-        Notes
-        -----
-        The variance is that with random labels, which is no less than that given the labels. With
-        a few dozen items in the top limits by the variance that was seen are too close.
-        """
+        """Score limits, or exact ones where they are farther out."""
         measure: Any = self.measure
         sizes = [len(positive) for positive in self.positive]
         tops = [int(top_mass(np.array([float(n)]), measure.tau)[0]) for n in sizes]
@@ -234,46 +144,12 @@ class RankEvidence(_GuaranteedEvidence):
     ties = SAME_TIES
 
     def lower_of_part(self, part: int, deltas: FloatArray) -> FloatArray:
-        """Lower limits for one part, each failing with its own delta.
-
-        Parameters
-        ----------
-        part : int
-            The part.
-        deltas : ndarray of shape (n_candidates,)
-            Probabilities of failure.
-
-        Returns
-        -------
-        ndarray of shape (n_candidates,)
-            The limits.
-        """
+        """Lower limits for one part, each failing with its own delta. Shape (n_candidates,)."""
         lists = [self._list(part, score) for score in self.scores[part]]
         return dkw_lower_limits(lists, self.measure, deltas)
 
     def usual_method(self, method: str, delta: float, n_candidates: int) -> str:
-        """Use limits by bands if a perfect order keeps two thirds of its distance to tied items.
-
-        Parameters
-        ----------
-        method : str
-            The theorem of the measure.
-        delta : float
-            Probability of failure for all candidates together.
-        n_candidates : int
-            Number of candidates.
-
-        Returns
-        -------
-        str
-            The theorem, or the asymptotic method.
-
-        Notes
-        -----
-        The lead is that over items all tied, the mean over the parts. What is kept depends on the
-        numbers of positives, negatives, parts and candidates and on delta, but on no score: limits
-        that were taken because they turned out well would fail more often than they say.
-        """
+        """Use bands if a perfect order keeps two thirds of its distance to tied items."""
         share = np.array([delta / (n_candidates * self.n_parts)])
         leads = []
         for part, positive in enumerate(self.positive):

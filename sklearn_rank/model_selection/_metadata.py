@@ -24,45 +24,16 @@ __all__ = ["Metadata", "estimator_names", "metadata_of", "router_of"]
 
 @dataclass(frozen=True, eq=False)
 class Metadata:
-    """Parameters passed to the ``fit`` of a search, by their receiver.
+    """Parameters passed to the ``fit`` of a search, by their receiver."""
 
-    Parameters
-    ----------
-    fit_params : list of dict
-        Arguments of the fits of each estimator.
-    groups : array-like or None
-        Groups for the splitter.
-    qid : ndarray of shape (n_samples,) or None
-        Ids of the queries, for a mean over queries.
-    wholes : dict
-        Ids by their kind; no id may be in both the training and the test part.
-    """
-
-    fit_params: list[dict[str, Any]]
-    groups: Any
-    qid: AnyArray | None
+    fit_params: list[dict[str, Any]]  # Arguments of the fits of each estimator
+    groups: Any  # Groups for the splitter
+    qid: AnyArray | None  # (n_samples,): Ids of the queries, for a mean over queries
     wholes: dict[str, AnyArray]
 
 
 def metadata_of(search: Any, params: dict[str, Any], measure: Measure, n: int) -> Metadata:
-    """Divide the parameters passed to ``fit`` by their receiver.
-
-    Parameters
-    ----------
-    search : BoundSearchCV
-        The search.
-    params : dict
-        What was passed.
-    measure : Measure
-        The measure.
-    n : int
-        Number of rows.
-
-    Returns
-    -------
-    Metadata
-        Whom it is for.
-    """
+    """Divide the parameters passed to ``fit`` by their receiver. Whom it is for."""
     if sklearn.get_config()["enable_metadata_routing"]:
         routed = process_routing(search, "fit", **params)
         fit_params = [
@@ -113,38 +84,12 @@ def _check_groups_of_rows(cv: Any) -> None:
 
 
 def estimator_names(n: int) -> list[str]:
-    """Name the estimators of a search for metadata routing.
-
-    Parameters
-    ----------
-    n : int
-        Number of estimators.
-
-    Returns
-    -------
-    list of str
-        The names.
-    """
+    """Name the estimators of a search for metadata routing."""
     return ["estimator"] if n == 1 else [f"estimator_{place}" for place in range(n)]
 
 
 def router_of(search: Any, measure: Measure, splitter: Any) -> MetadataRouter:
-    """Return the metadata router of a search.
-
-    Parameters
-    ----------
-    search : BoundSearchCV
-        The search.
-    measure : Measure
-        The measure.
-    splitter : splitter
-        What holds out parts.
-
-    Returns
-    -------
-    MetadataRouter
-        The requests.
-    """
+    """Return the metadata router of a search."""
     scorer = get_scorer(measure)
     if sklearn.get_config()["enable_metadata_routing"]:
         # Weights may be for the fits; in the limits each row and query counts once.

@@ -32,24 +32,8 @@ def simultaneous_tails(
 ) -> FloatArray:
     """Probabilities that limits for single candidates may have to hold together.
 
-    With correlated normal variables ``Z_c`` and tails in proportion to the weights,
-    ``P(Z_c is within its tail for some c) = delta``.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        What the candidates showed.
-    delta : float
-        Probability that any limit fails.
-    weights : ndarray of shape (n_candidates,)
-        Positive weights, of sum 1.
-    rng : numpy.random.Generator
-        Source of the draws.
-
-    Returns
-    -------
-    ndarray of shape (n_candidates,)
-        Tails, between those of Bonferroni and delta.
+    With correlated normal variables ``Z_c`` and tails in proportion to the weights, ``P(Z_c is
+    within its tail for some c) = delta``.
     """
     delta = _kept(evidence, delta)
     if len(weights) == 1:
@@ -83,20 +67,6 @@ def may_be_best(evidence: Evidence, delta: float, rng: np.random.Generator) -> B
     their difference, q being the quantile of the largest of its standardised differences to all
     others. So the one whose expected mean is the largest stays with probability ``1 - delta``, in
     the limit, although it is unknown which one that is.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        What the candidates showed.
-    delta : float
-        Probability that the best is removed.
-    rng : numpy.random.Generator
-        Source of the draws.
-
-    Returns
-    -------
-    ndarray of bool of shape (n_candidates,)
-        Which ones stay; the candidate of the largest mean does.
     """
     n, delta = len(evidence.means), _kept(evidence, delta)
     if n == 1:

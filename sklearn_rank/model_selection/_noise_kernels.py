@@ -22,23 +22,7 @@ def count_overtaken(
     least_leads: FloatArray,
     counts: IntArray,
 ) -> None:
-    """Count the draws in which some other one is ahead of a candidate by its lead or more.
-
-    Parameters
-    ----------
-    drawn : ndarray of shape (n_draws, n)
-        Values of all in each draw.
-    tops : ndarray of shape (n_draws, n_blocks)
-        Largest value of each block of 32.
-    candidates : ndarray of int of shape (n_candidates,)
-        The candidates to count for.
-    leads : ndarray of shape (n_candidates, n)
-        By how much each one has to be ahead; infinite for those that do not count.
-    least_leads : ndarray of shape (n_candidates, n_blocks)
-        Smallest lead of each block.
-    counts : ndarray of int of shape (n_candidates,)
-        The counts, which are added to.
-    """
+    """Count the draws in which some other one is ahead of a candidate by its lead or more."""
     n_draws, n = drawn.shape
     for start in range(0, n_draws, TILE):
         stop = min(start + TILE, n_draws)

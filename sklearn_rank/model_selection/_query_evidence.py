@@ -34,26 +34,14 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class QueryEvidence(Evidence):
-    """Values of several candidates on the queries of held-out parts.
-
-    Parameters
-    ----------
-    measure : Measure
-        A mean over queries.
-    samples : sequence of ndarray of shape (n_candidates, n_queries)
-        For each part the value of each candidate on each query.
-    disjoint : sequence of int or None, default=None
-        As for :class:`Evidence`.
-    chance : float or None, default=None
-        Mean over the parts of a random order.
-    """
+    """Values of several candidates on the queries of held-out parts."""
 
     of_queries: ClassVar[bool] = True
 
-    measure: Measure
+    measure: Measure  # A mean over queries
     samples: Sequence[FloatArray]
-    disjoint: Sequence[int] | None = None
-    chance: float | None = None
+    disjoint: Sequence[int] | None = None  # As for :class:`Evidence`
+    chance: float | None = None  # Mean over the parts of a random order
 
     @cached_property
     def joint_estimates(self) -> list[JointEstimate]:
@@ -73,39 +61,17 @@ class QueryEvidence(Evidence):
         return min(degree * size for degree, size in zip(degrees, self.disjoint, strict=True))
 
     def fewest(self) -> str:
-        """Say how many queries the smallest part has.
-
-        Returns
-        -------
-        str
-            Their number.
-        """
+        """Say how many queries the smallest part has. Their number."""
         return f"{min(self._query_counts)} queries"
 
     def counts(self) -> str:
-        """Say how many queries there are.
-
-        Returns
-        -------
-        str
-            Queries of the parts.
-        """
+        """Say how many queries there are."""
         return each_of(self._query_counts, "queries")
 
     def widths(self, method: str, deltas: FloatArray) -> FloatArray:
         """Distances of the lower limits from the means, each failing with its own delta.
 
-        Parameters
-        ----------
-        method : {"hoeffding", "kl", "bernstein"}
-            Inequality.
-        deltas : ndarray of shape (n_candidates,)
-            Probabilities of failure.
-
-        Returns
-        -------
-        ndarray of shape (n_candidates,)
-            The widths.
+        Shape (n_candidates,).
         """
         logs = -np.log(deltas)
         if method == "hoeffding":
@@ -134,20 +100,7 @@ class QueryEvidence(Evidence):
         return np.mean(np.minimum(parts, 1.0), axis=0)
 
     def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Student's limits, with the variance that queries of equal values may have hidden.
-
-        Parameters
-        ----------
-        tails : ndarray of shape (n_candidates,)
-            Probability of either limit to be on the wrong side.
-
-        Returns
-        -------
-        low : ndarray of shape (n_candidates,)
-            Lower limits.
-        high : ndarray of shape (n_candidates,)
-            Upper limits.
-        """
+        """Student's limits, with the variance that queries of equal values may have hidden."""
         variance = np.diag(self.covariance)
         rounding = (ROUNDING * np.abs(self.means)) ** 2
         variance = np.where(variance > rounding, variance, np.diag(self.regularized_covariance))
@@ -158,26 +111,7 @@ class QueryEvidence(Evidence):
     def bound(
         self, method: str, candidate: int, delta: float, weights: FloatArray, n_candidates: int
     ) -> Bound:
-        """Make the bound for a candidate that was chosen by its scores.
-
-        Parameters
-        ----------
-        method : {"hoeffding", "kl", "bernstein"}
-            Inequality.
-        candidate : int
-            The candidate.
-        delta : float
-            Probability of failure for all candidates together.
-        weights : ndarray of shape (n_scored,)
-            Share of it that each has that was scored.
-        n_candidates : int
-            Number of candidates, those that failed included.
-
-        Returns
-        -------
-        Bound
-            Of the mean over queries less its expectation.
-        """
+        """Make the bound for a candidate that was chosen by its scores."""
         name = self.measure.name
         value = float(self.widths(method, delta * weights)[candidate])
         folds = self.n_parts > 1
@@ -203,30 +137,7 @@ def query_evidence(
     pos_label: Any = None,
     with_chance: bool = False,
 ) -> QueryEvidence:
-    """Evaluate the candidates on the queries of each part.
-
-    Parameters
-    ----------
-    measure : Measure
-        A mean over queries.
-    y_true : sequence of ndarray
-        Labels of each part.
-    scores : sequence of sequence of ndarray
-        For each part the scores of each candidate.
-    qid : sequence of ndarray
-        Ids of the queries of each part.
-    disjoint : sequence of int or None, default=None
-        As for :class:`Evidence`.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    with_chance : bool, default=False
-        Whether to find the value of a random order too.
-
-    Returns
-    -------
-    QueryEvidence
-        The values, where the measure is defined.
-    """
+    """Evaluate the candidates on the queries of each part."""
     samples, tied = [], []
     with_chance = with_chance and measure.is_mean_over_ties
     for y, of_part, ids in zip(y_true, scores, qid, strict=True):

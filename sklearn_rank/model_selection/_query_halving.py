@@ -26,17 +26,7 @@ __all__ = ["HalvingQueryGridSearchCV", "HalvingQueryRandomSearchCV"]
 
 
 class _SomeQueries:
-    """Splits of another splitter with a share of the queries of either side.
-
-    Parameters
-    ----------
-    base : splitter
-        The other one.
-    share : float
-        The share, in (0, 1].
-    random_state : None, int or RandomState
-        Source of the choice; of an int a larger share of a side has all queries of a smaller one.
-    """
+    """Splits of another splitter with a share of the queries of either side."""
 
     def __init__(self, base: Any, share: float, random_state: Any) -> None:
         self.base = base
@@ -46,24 +36,7 @@ class _SomeQueries:
     def split(
         self, X: Any, y: Any = None, groups: Any = None
     ) -> Iterator[tuple[IntArray, IntArray]]:
-        """Generate rows to train on and rows to test on, of whole queries.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,), default=None
-            Grades.
-        groups : array-like of shape (n_samples,), default=None
-            Id of the query of each row.
-
-        Yields
-        ------
-        train : ndarray
-            Rows to train on.
-        test : ndarray
-            Rows to test on.
-        """
+        """Generate rows to train on and rows to test on, of whole queries."""
         queries = queries_of(groups, num_samples(X), "The search")
         for train, test in whole_splits(self.base, X, y, groups, queries):
             yield self._some(queries, train), self._some(queries, test)

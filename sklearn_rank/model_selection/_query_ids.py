@@ -29,21 +29,11 @@ STRATA = ("length", "relevance")
 
 @dataclass(frozen=True, eq=False)
 class Queries:
-    """Queries of rows.
+    """Queries of rows."""
 
-    Parameters
-    ----------
-    ids : ndarray of shape (n_queries,)
-        Ids, in the order in which they appear.
-    offsets : ndarray of shape (n_queries + 1,)
-        Where the rows of each query begin in ``rows``, and n.
-    rows : ndarray of shape (n,)
-        Rows, query by query.
-    """
-
-    ids: AnyArray
-    offsets: IntArray
-    rows: IntArray
+    ids: AnyArray  # (n_queries,): Ids, in the order in which they appear
+    offsets: IntArray  # (n_queries + 1,): Where the rows of each query begin in ``rows``, and n
+    rows: IntArray  # (n,)
 
     @property
     def count(self) -> int:
@@ -69,40 +59,13 @@ class Queries:
         return found
 
     def rows_of(self, some: Any) -> IntArray:
-        """Find the rows of some queries, ascending.
-
-        Parameters
-        ----------
-        some : ndarray
-            Places of the queries, or whether each is meant.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            All of their rows.
-        """
+        """Find the rows of some queries, ascending. All of their rows. Shape (n_rows,)."""
         chosen = np.zeros(self.count, dtype=bool)
         chosen[some] = True
         return np.flatnonzero(chosen[self.of_rows])
 
     def strata(self, stratify: Collection[str], y: Any, least: int) -> list[FloatArray]:
-        """Find what the queries are to be sorted by.
-
-        Parameters
-        ----------
-        stratify : collection of str
-            Some of ``STRATA``.
-        y : array-like of shape (n,)
-            Grades of the rows, for "relevance".
-        least : int
-            Queries that a stratum must have for each part to get one.
-
-        Returns
-        -------
-        list of ndarray of shape (n_queries,)
-            Keys, the first one first; where there are two the first is coarse, so that the second
-            counts too.
-        """
+        """Find what the queries are to be sorted by. Shape (n_queries,)."""
         keys = []
         if "length" in stratify:
             keys.append(self.lengths.astype(np.float64))
@@ -130,24 +93,7 @@ def places_of(ids: Any, n: int) -> IntArray | None:
 
 
 def queries_of(groups: Any, n: int, whose: str, *, name: str = "groups") -> Queries:
-    """Check the id of the query of each row.
-
-    Parameters
-    ----------
-    groups : array-like of shape (n,)
-        The ids.
-    n : int
-        Number of rows.
-    whose : str
-        Who needs them, for the message.
-    name : str, default="groups"
-        What they are called in messages.
-
-    Returns
-    -------
-    Queries
-        The queries.
-    """
+    """Check the id of the query of each row."""
     if groups is None:
         raise ValueError(
             f"{whose} got no groups, the query id of each row: pass split(X, y, groups=qid); in a"
@@ -164,18 +110,7 @@ def queries_of(groups: Any, n: int, whose: str, *, name: str = "groups") -> Quer
 
 
 def check_stratify(stratify: Any) -> tuple[str, ...]:
-    """Check what to stratify queries by.
-
-    Parameters
-    ----------
-    stratify : None, str or collection of str
-        The argument.
-
-    Returns
-    -------
-    tuple of str
-        Some of ``STRATA``.
-    """
+    """Check what to stratify queries by. Some of ``STRATA``."""
     if stratify is None:
         return ()
     names = (stratify,) if isinstance(stratify, str) else stratify
@@ -203,22 +138,7 @@ def spread_folds(
 ) -> IntArray:
     """Assign queries to folds so that each fold gets one of any n_folds neighbours of an order.
 
-    Parameters
-    ----------
-    n : int
-        Number of queries.
-    n_folds : int
-        Number of folds.
-    keys : list of ndarray of shape (n,)
-        What to order by; none is no order.
-    rng : numpy.random.RandomState or None
-        Source of the deals; None deals forwards and backwards in turn, and without keys takes
-        consecutive queries.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Fold of each query; the numbers of queries of two folds differ by one at most.
+    Fold of each query; the numbers of queries of two folds differ by one at most. Shape (n,).
     """
     order = _sorted(n, keys, rng)
     folds = np.empty(n, dtype=np.intp)
@@ -238,29 +158,7 @@ def spread_folds(
 def spread_sample(
     some: IntArray, size: int, keys: list[FloatArray], rng: np.random.RandomState
 ) -> IntArray:
-    """Draw from queries so that the drawn ones are spread over an order.
-
-    Parameters
-    ----------
-    some : ndarray of shape (n,)
-        The queries.
-    size : int
-        How many to draw, at most n; each is drawn with the same probability.
-    keys : list of ndarray
-        What to order by, one value for each query of all; none is no order.
-    rng : numpy.random.RandomState
-        Source of the draws.
-
-    Returns
-    -------
-    ndarray of shape (size,)
-        The drawn ones.
-
-    Notes
-    -----
-    Every n/size-th of the order, from a random start, after blocks of as many neighbours are
-    shuffled, so that there are more samples than starts.
-    """
+    """Draw from queries so that the drawn ones are spread over an order. Shape (size,)."""
     order = some[_sorted(len(some), [key[some] for key in keys], rng)]
     step = len(some) / size
     if keys:

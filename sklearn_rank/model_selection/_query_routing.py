@@ -22,20 +22,7 @@ NAMES = ("groups", "qid")
 
 
 def ids_as_asked(consumers: Sequence[tuple[Any, str]], qid: Any) -> dict[str, Any]:
-    """Pass the query ids under the names by which some objects request them.
-
-    Parameters
-    ----------
-    consumers : sequence of tuple of (object, str)
-        Estimators and scorers, each with the method that will be called.
-    qid : array-like of shape (n_samples,)
-        The ids.
-
-    Returns
-    -------
-    dict
-        Metadata to pass where routing is enabled; empty if nobody asks.
-    """
+    """Pass the query ids under the names by which some objects request them."""
     routings = [(get_routing_for_object(one), method) for one, method in consumers]
     return {
         name: qid
@@ -45,20 +32,7 @@ def ids_as_asked(consumers: Sequence[tuple[Any, str]], qid: Any) -> dict[str, An
 
 
 def ids_for_scorer(scorer: Any, qid: Any) -> dict[str, Any]:
-    """Find how to call a scorer with the ids, where routing is enabled.
-
-    Parameters
-    ----------
-    scorer : scorer
-        A scorer, or scikit-learn's one for many measures.
-    qid : array-like of shape (n_samples,)
-        The ids.
-
-    Returns
-    -------
-    dict
-        Its keyword arguments.
-    """
+    """Find how to call a scorer with the ids, where routing is enabled. Its keyword arguments."""
     router = MetadataRouter(owner="scorer").add(
         scorer=scorer, method_mapping=MethodMapping().add(caller="score", callee="score")
     )
@@ -67,18 +41,7 @@ def ids_for_scorer(scorer: Any, qid: Any) -> dict[str, Any]:
 
 
 def scorer_of(scoring: Any) -> Any:
-    """Take the name of a measure for its scorer; leave all else to scikit-learn.
-
-    Parameters
-    ----------
-    scoring : object
-        What was passed as ``scoring``.
-
-    Returns
-    -------
-    object
-        What scikit-learn takes as such.
-    """
+    """Take the name of a measure for its scorer; leave all else to scikit-learn."""
     if not isinstance(scoring, str | Measure):
         return scoring
     scorer = get_scorer(scoring)

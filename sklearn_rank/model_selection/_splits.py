@@ -29,26 +29,7 @@ HELD_OUT = 1 / 3
 def splitter_of(
     cv: Any, y: AnyArray | None, *, per_query: bool, classifier: bool, seed: int
 ) -> Any:
-    """Find the splitter that an argument names.
-
-    Parameters
-    ----------
-    cv : int, splitter, iterable or None
-        The argument.
-    y : ndarray of shape (n_samples,) or None
-        Labels.
-    per_query : bool
-        Whether queries are held out, not rows.
-    classifier : bool
-        Whether the estimator is a classifier.
-    seed : int
-        Seed of the one random split.
-
-    Returns
-    -------
-    splitter
-        The splitter.
-    """
+    """Find the splitter that an argument names."""
     if cv is None:
         kind = GroupShuffleSplit if per_query else StratifiedShuffleSplit
         return kind(1, test_size=HELD_OUT, random_state=seed)
@@ -60,27 +41,7 @@ def splitter_of(
 def positive_rows(
     y: AnyArray, pos_label: Any, searched: str | None, *, rel: float | None = None
 ) -> tuple[Any, BoolArray]:
-    """Find the positive class and its rows.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-        Labels.
-    pos_label : object
-        The positive class, where it was said.
-    searched : str or None
-        Name of the estimator, if it is a classifier, which knows two classes of any name and, if
-        nothing was said, takes the greater.
-    rel : float or None, default=None
-        Least grade that is positive, where the labels are grades.
-
-    Returns
-    -------
-    pos_label : object
-        The class; None for 1 of the usual labels of what is no classifier.
-    positive : ndarray of bool of shape (n_samples,)
-        Its rows.
-    """
+    """Find the positive class and its rows."""
     assert_all_finite(y, input_name="y")
     kind = type_of_target(y, input_name="y", raise_unknown=True)
     classes = np.unique(y)
@@ -106,17 +67,7 @@ def positive_rows(
 def check_splits(
     splits: list[Split], positive: BoolArray | None, wholes: dict[str, AnyArray]
 ) -> None:
-    """Raise an error for splits on which limits for held-out rows are not valid.
-
-    Parameters
-    ----------
-    splits : list of (ndarray, ndarray)
-        Rows to train on and rows to score.
-    positive : ndarray of bool of shape (n_samples,) or None
-        Which rows are positive, where each part needs both classes.
-    wholes : dict
-        Ids, one per row, of what must not be cut, by what it is called.
-    """
+    """Raise an error for splits on which limits for held-out rows are not valid."""
     if not splits:
         raise ValueError("cv yielded no split: pass a splitter that holds out some rows.")
     for part, (train, test) in enumerate(splits):
@@ -153,20 +104,7 @@ def _check_whole_ids(name: str, ids: AnyArray, splits: list[Split]) -> None:
 
 
 def sizes_of_disjoint(splits: list[Split], n: int) -> list[int] | None:
-    """Put held-out parts into classes of parts that share no row, each into the first it fits.
-
-    Parameters
-    ----------
-    splits : list of (ndarray, ndarray)
-        Rows to train on and rows to score.
-    n : int
-        Number of rows.
-
-    Returns
-    -------
-    list of int or None
-        Number of parts in the class of each; None where no two parts share a row.
-    """
+    """Put held-out parts into classes of parts that share no row, each into the first it fits."""
     taken: list[BoolArray] = []
     classes: list[int] = []
     for _, test in splits:

@@ -19,20 +19,7 @@ __all__ = ["splitter_of", "whole_splits"]
 
 
 def splitter_of(cv: Any, estimator: Any) -> Any:
-    """Read the argument ``cv``, where a number is one of folds of whole queries.
-
-    Parameters
-    ----------
-    cv : int, splitter, iterable or None
-        The argument.
-    estimator : estimator
-        Whose folds they are.
-
-    Returns
-    -------
-    splitter
-        The splitter; a number is ``QueryKFold(cv, shuffle=False)``, None is 5.
-    """
+    """Read the argument ``cv``, where a number is one of folds of whole queries."""
     if cv is None or is_whole(cv):
         return QueryKFold(5 if cv is None else cv, shuffle=False)
     return check_cv(cv, classifier=is_classifier(estimator))
@@ -41,28 +28,7 @@ def splitter_of(cv: Any, estimator: Any) -> Any:
 def whole_splits(
     splitter: Any, X: Any, y: Any, groups: Any, queries: Queries
 ) -> Iterator[tuple[IntArray, IntArray]]:
-    """Split, and raise an error for splits that do not keep queries whole.
-
-    Parameters
-    ----------
-    splitter : splitter
-        The splitter.
-    X : array-like of shape (n_samples, n_features)
-        Rows.
-    y : array-like of shape (n_samples,)
-        Grades.
-    groups : array-like of shape (n_samples,)
-        Id of the query of each row.
-    queries : Queries
-        The same, checked.
-
-    Yields
-    ------
-    train : ndarray
-        Rows to train on.
-    test : ndarray
-        Rows to test on.
-    """
+    """Split, and raise an error for splits that do not keep queries whole."""
     # Splitters of scikit-learn that do not ask for groups warn of them.
     asks = "groups" in get_routing_for_object(splitter).consumes("split", ["groups"])
     ids = groups if asks or not hasattr(splitter, "get_metadata_routing") else None

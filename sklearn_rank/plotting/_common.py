@@ -58,20 +58,7 @@ CELLS = 2000
 
 
 def axes_of(ax: Any, **kwargs: Any) -> Any:
-    """Return the axes to draw on; without any, create a figure with constrained layout.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes or None
-        Axes.
-    **kwargs : dict
-        Keyword arguments passed to ``subplots`` if new axes are created.
-
-    Returns
-    -------
-    matplotlib Axes
-        Axes to draw on.
-    """
+    """Return the axes to draw on; without any, create a figure with constrained layout."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -86,55 +73,18 @@ def axes_of(ax: Any, **kwargs: Any) -> Any:
 
 
 def foreground(ax: Any) -> Any:
-    """Return the colour of text, which stands out from the background in any style.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        Axes.
-
-    Returns
-    -------
-    colour
-        The colour.
-    """
+    """Return the colour of text, which stands out from the background in any style."""
     return ax.yaxis.label.get_color()
 
 
 def band_alpha(ax: Any, n_bands: int) -> float:
-    """Return the opacity of bands: lighter for many, stronger on a dark background.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        Axes.
-    n_bands : int
-        Number of bands on the axes.
-
-    Returns
-    -------
-    float
-        The opacity.
-    """
+    """Return the opacity of bands: lighter for many, stronger on a dark background."""
     dark = np.mean(ax.get_facecolor()[:3]) < 0.5
     return (0.22 if n_bands <= 3 else 0.08) * (2.0 if dark else 1.0)
 
 
 def wrapped(name: str, width: int) -> str:
-    """Break a long name into lines.
-
-    Parameters
-    ----------
-    name : str
-        The name.
-    width : int
-        Most letters of a line.
-
-    Returns
-    -------
-    str
-        The name with line breaks.
-    """
+    """Break a long name into lines. The name with line breaks."""
     return fill(name, width, break_long_words=True) if len(name) > width else name
 
 
@@ -144,15 +94,6 @@ def draw_legend(ax: Any, below: float = 0.0, inside: str = "best") -> None:
     In a figure that a display made, the legend is below the axes, and the figure grows by its
     height. In axes of the caller it is inside for a few entries, else to the right if there is
     room for it.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        Axes.
-    below : float, default=0.0
-        What is drawn below the axes, as a share of their height.
-    inside : str, default="best"
-        Place of a legend that is inside, as in matplotlib.
     """
     handles, labels = ax.get_legend_handles_labels()
     if not labels:
@@ -186,13 +127,7 @@ def _has_room(ax: Any, width: float, height: float) -> bool:
 
 
 def log_positions(ax: Any) -> None:
-    """Put positions from the top on a logarithmic axis with the numbers 1, 10, 100.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        Axes with curves.
-    """
+    """Put positions from the top on a logarithmic axis with the numbers 1, 10, 100."""
     largest = max(float(ax.dataLim.x1), 2.0)
     factors = range(1, 10) if largest <= 10 else (1, 2, 5) if largest < 200 else (1,)
     powers = 10 ** np.arange(int(np.log10(largest)) + 1)
@@ -205,15 +140,8 @@ def log_positions(ax: Any) -> None:
 def visible(x: Any, y: Any) -> Any:
     """Leave out points of a curve that nobody can tell from their neighbours.
 
-    Parameters
-    ----------
-    x, y : ndarray of shape (n_points,)
-        The curve in the units of the drawing, such as logarithms on a logarithmic axis.
-
-    Returns
-    -------
-    ndarray of shape (n_points,) of bool
-        Which points are drawn: of each run within a cell of the axes the first and the last one.
+    Which points are drawn: of each run within a cell of the axes the first and the last one. Shape
+    (n_points,).
     """
     points = np.stack([np.asarray(x, float), np.asarray(y, float)])
     low, span = points.min(axis=1, keepdims=True), np.ptp(points, axis=1)[:, None]
@@ -283,34 +211,14 @@ class CurveDisplay(Display):
 
 
 def show_heights(ax: Any, heights: Any, *, first: bool) -> None:
-    """Let the axis reach from 0 to the highest of shares, those drawn before included.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        The axes.
-    heights : sequence of float
-        Heights of what is drawn, finite ones and not.
-    first : bool
-        Whether nothing was drawn before.
-    """
+    """Let the axis reach from 0 to the highest of shares, those drawn before included."""
     heights = np.asarray(heights)
     top = 1.02 * float(np.max(heights[np.isfinite(heights)], initial=0.0)) or 1.02
     ax.set_ylim(0.0, top if first else max(top, ax.get_ylim()[1]))
 
 
 def label_rows(ax: Any, names: Any, texts: Any) -> None:
-    """Label the rows, the first on top, with a text to the right of each.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        Axes.
-    names : sequence of str
-        Labels of the rows.
-    texts : sequence of str
-        Texts on the right.
-    """
+    """Label the rows, the first on top, with a text to the right of each."""
     for row, text in enumerate(texts):
         ax.text(1.02, row, text, transform=ax.get_yaxis_transform(), va="center", fontsize="small")
     ax.set_yticks(range(len(names)), [wrapped(name, 24) for name in names])
@@ -321,26 +229,7 @@ def label_rows(ax: Any, names: Any, texts: Any) -> None:
 
 
 def query_response(estimator: Any, X: Any, measure: Measure, pos_label: Any) -> tuple[Any, Any]:
-    """Find the scores of a fitted estimator for queries, and the positive class of their labels.
-
-    Parameters
-    ----------
-    estimator : object
-        Fitted estimator.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Rows.
-    measure : Measure
-        The measure.
-    pos_label : object
-        The positive class if the caller passes it, else None.
-
-    Returns
-    -------
-    y_score : ndarray of shape (n_samples,)
-        Scores; the positive class is expected at the top.
-    pos_label : object
-        The positive class. None if it is not given and the labels may be grades.
-    """
+    """Scores of a fitted estimator for queries, and the positive class of their labels."""
     y_score, positive = _response(estimator, X, pos_label)
     said = own_pos_label(estimator) if pos_label is None else pos_label
     return y_score, None if said is None and measure.kind == "graded" else positive
@@ -354,24 +243,7 @@ def _response(estimator: Any, X: Any, pos_label: Any) -> tuple[Any, Any]:
 
 
 def probabilities_of(estimator: Any, X: Any, pos_label: Any) -> tuple[Any, Any]:
-    """Find the probabilities of a fitted classifier, and its positive class.
-
-    Parameters
-    ----------
-    estimator : object
-        Fitted classifier.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Rows.
-    pos_label : object
-        The positive class if the caller passes it, else None.
-
-    Returns
-    -------
-    y_prob : ndarray of shape (n_samples,)
-        Probability of the positive class.
-    pos_label : object
-        That class.
-    """
+    """Find the probabilities of a fitted classifier, and its positive class."""
     check_is_fitted(estimator)
     if not hasattr(estimator, "predict_proba"):
         raise AttributeError(
@@ -383,20 +255,7 @@ def probabilities_of(estimator: Any, X: Any, pos_label: Any) -> tuple[Any, Any]:
 
 
 def systems_of(y_score: Any, name: str | None) -> dict[str, Any]:
-    """Return a dict of the scores by the name of the system.
-
-    Parameters
-    ----------
-    y_score : array-like, mapping of str to array-like, or data frame
-        Scores of one system, or of several by name.
-    name : str or None
-        Name of a single system.
-
-    Returns
-    -------
-    dict of str to array-like
-        Scores by name.
-    """
+    """Return a dict of the scores by the name of the system."""
     if not isinstance(y_score, Mapping) and not hasattr(y_score, "columns"):
         return {"" if name is None else name: np.asarray(y_score)}
     if name is not None:

@@ -12,26 +12,7 @@ __all__ = ["centre_and_scale", "scaled"]
 def centre_and_scale(
     values: FloatArray, offsets: IntArray, weight: FloatArray | None, *, by_extremes: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """Compute centre and scale of the columns of each list.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n, n_columns)
-        Rows, list by list; NaN is missing.
-    offsets : ndarray of shape (n_lists + 1,)
-        Where each list begins, and n.
-    weight : ndarray of shape (n,) or None
-        Non-negative weights of the rows; None is 1 for each.
-    by_extremes : bool
-        Whether these are the least value and the range, not the mean and the standard deviation.
-
-    Returns
-    -------
-    centre : ndarray of shape (n_lists, n_columns)
-        Value that is subtracted.
-    scale : ndarray of shape (n_lists, n_columns)
-        Value to divide by; infinite if all values are equal.
-    """
+    """Compute centre and scale of the columns of each list."""
     starts, lengths = offsets[:-1], np.diff(offsets)
     counted = values
     if weight is not None and not weight.all():
@@ -84,19 +65,7 @@ def scaled(
 ) -> FloatArray:
     """Subtract the centres of the lists and divide by their scales, in place.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n, n_columns)
-        Rows, list by list.
-    offsets : ndarray of shape (n_lists + 1,)
-        Where each list begins, and n.
-    centre, scale : ndarray of shape (n_lists, n_columns)
-        Centres and scales; where no row of a list counts, the centre is NaN.
-
-    Returns
-    -------
-    ndarray of shape (n, n_columns)
-        The same array; 0 where nothing is known of the list.
+    The same array; 0 where nothing is known of the list. Shape (n, n_columns).
     """
     lengths = np.diff(offsets)
     unknown = np.isnan(centre)

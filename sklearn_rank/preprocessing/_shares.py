@@ -14,35 +14,14 @@ __all__ = ["SortedList", "rank_shares"]
 
 @dataclass(frozen=True, eq=False)
 class SortedList:
-    """The values of one list, by column, to rank other rows among them.
+    """The values of one list, by column, to rank other rows among them."""
 
-    Parameters
-    ----------
-    values : ndarray of shape (n, n_columns)
-        Each column ascending, NaN last.
-    below : ndarray of shape (n + 1, n_columns)
-        Weight of the first 0, 1 ... n values of each column, NaN not counted.
-    """
-
-    values: FloatArray
+    values: FloatArray  # (n, n_columns): Each column ascending, NaN last
     below: FloatArray
 
     @classmethod
     def of(cls, values: FloatArray, weight: FloatArray | None) -> SortedList:
-        """Sort the columns.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n, n_columns)
-            Rows of the list.
-        weight : ndarray of shape (n,) or None
-            Their weights; None is 1 for each.
-
-        Returns
-        -------
-        SortedList
-            The columns.
-        """
+        """Sort the columns."""
         order = np.argsort(values, axis=0)
         ordered = np.take_along_axis(values, order, axis=0)
         share = np.ones(order.shape) if weight is None else weight[order]
@@ -51,18 +30,7 @@ class SortedList:
         return cls(ordered, np.concatenate((start, np.cumsum(share, axis=0))))
 
     def shares(self, values: FloatArray) -> FloatArray:
-        """Rank other rows among those of the list.
-
-        Parameters
-        ----------
-        values : ndarray of shape (m, n_columns)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (m, n_columns)
-            Share of the list below each value less the share above; NaN for NaN.
-        """
+        """Rank other rows among those of the list. Shape (m, n_columns)."""
         shares = np.empty(values.shape)
         for j, (column, below) in enumerate(zip(self.values.T, self.below.T, strict=True)):
             first = np.searchsorted(column, values[:, j], "left")
@@ -75,25 +43,7 @@ class SortedList:
 def rank_shares(
     values: FloatArray, offsets: IntArray, weight: FloatArray | None, block: int
 ) -> FloatArray:
-    """Rank the rows of each list, column by column.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n, n_columns)
-        Rows, list by list; NaN is missing, and is neither below nor above.
-    offsets : ndarray of shape (n_lists + 1,)
-        Where each list begins, and n.
-    weight : ndarray of shape (n,) or None
-        Non-negative weights of the rows; None is 1 for each.
-    block : int
-        Number of values that are sorted at a time, but for longer lists.
-
-    Returns
-    -------
-    ndarray of shape (n, n_columns)
-        Share of the list below each value less the share above, 0 where no row counts; NaN for
-        NaN.
-    """
+    """Rank the rows of each list, column by column. Shape (n, n_columns)."""
     shares = np.empty(values.shape)
     for rows, is_row in _equally_long(offsets, values.shape[1], block):
         padded = values[rows]

@@ -306,22 +306,7 @@ def _classes_of(decision: FloatArray, classes: AnyArray, towards: float) -> AnyA
 
 
 def positive_or_second(name: str, classes: Any, pos_label: Any) -> Any:
-    """Find the positive class; without ``pos_label`` it is the greater label, with a warning.
-
-    Parameters
-    ----------
-    name : str
-        Name of the estimator.
-    classes : ndarray of shape (2,)
-        The classes, ascending.
-    pos_label : object
-        The positive class. None is 1 for the usual labels, else the second class, with a warning.
-
-    Returns
-    -------
-    object
-        The class.
-    """
+    """Find the positive class; without ``pos_label`` it is the greater label, with a warning."""
     if pos_label is not None:
         whose = "classes of y"
         if isinstance(pos_label, str) and np.array_equal(classes, [0, 1]):

@@ -23,18 +23,7 @@ __all__ = ["BatchedLists", "in_file_order", "read_cells"]
 
 
 def in_file_order(lists: Lists) -> Lists:
-    """Order lists by their rows, which for each must be together.
-
-    Parameters
-    ----------
-    lists : Lists
-        Lists by ascending id.
-
-    Returns
-    -------
-    Lists
-        The same in the order in which they are read.
-    """
+    """Order lists by their rows, which for each must be together."""
     if lists.rows is None:
         return lists
     order = np.argsort(lists.rows[lists.offsets[:-1]])
@@ -62,20 +51,7 @@ def in_file_order(lists: Lists) -> Lists:
 
 
 def read_cells(rows: RowBatches, cells: list[Cell]) -> Iterator[list[tuple[int, Any]]]:
-    """Read rows once, cell by cell.
-
-    Parameters
-    ----------
-    rows : RowBatches
-        The rows.
-    cells : list of Cell
-        Cells of them, one after the other.
-
-    Yields
-    ------
-    list of (number, rows)
-        Cells that end in one batch. The rows of one that began in an earlier batch are a copy.
-    """
+    """Read rows once, cell by cell."""
     stops = np.array([cell.stop for cell in cells])
     done = 0
     kept: list[Any] = []  # rows that were read of a cell that has not ended
@@ -101,27 +77,13 @@ def _stacked(pieces: list[Any]) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class BatchedLists:
-    """Blocks of lists whose rows are read in batches; implements ``Blocks`` of the solvers.
-
-    Parameters
-    ----------
-    rows : RowBatches
-        The rows.
-    cells : list of Cell
-        All lists, in the order of the rows.
-    normalizer : QueryNormalizer or None
-        Normalises the features within each list.
-    n_threads : int
-        Number of threads that share the cells of a batch.
-    losses : list or None, default=None
-        Loss of each cell.
-    """
+    """Blocks of lists whose rows are read in batches; implements ``Blocks`` of the solvers."""
 
     rows: RowBatches
-    cells: list[Cell]
-    normalizer: QueryNormalizer | None
-    n_threads: int
-    losses: list[Any] | None = None
+    cells: list[Cell]  # All lists, in the order of the rows
+    normalizer: QueryNormalizer | None  # Normalises the features within each list
+    n_threads: int  # Number of threads that share the cells of a batch
+    losses: list[Any] | None = None  # Loss of each cell
 
     @classmethod
     def of(
@@ -132,24 +94,7 @@ class BatchedLists:
         normalizer: QueryNormalizer | None = None,
         n_threads: int = 1,
     ) -> BatchedLists:
-        """Take lists of all rows.
-
-        Parameters
-        ----------
-        rows : RowBatches
-            The rows.
-        lists : Lists
-            The lists, from :func:`in_file_order`.
-        normalizer : QueryNormalizer or None, default=None
-            Normalises the features within each list.
-        n_threads : int, default=1
-            Number of threads.
-
-        Returns
-        -------
-        BatchedLists
-            The blocks, without losses.
-        """
+        """Take lists of all rows. The blocks, without losses."""
         return cls(rows, cells_of(lists, rows.shape[1]), normalizer, n_threads)
 
     @property
@@ -158,35 +103,11 @@ class BatchedLists:
         return self.rows.shape[1]
 
     def on(self, make: Callable[[Lists], Any]) -> BatchedLists:
-        """Make losses.
-
-        Parameters
-        ----------
-        make : callable
-            From lists to their loss.
-
-        Returns
-        -------
-        BatchedLists
-            The same with the losses.
-        """
+        """Make losses. The same with the losses."""
         return replace(self, losses=[make(cell.lists) for cell in self.cells])
 
     def total(self, function: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
-        """Sum a function over the cells, in one reading.
-
-        Parameters
-        ----------
-        function : callable
-            ``function(items, loss, *arguments)``, a tuple of numbers and arrays.
-        *arguments : object
-            Further arguments of the function.
-
-        Returns
-        -------
-        tuple
-            The sums.
-        """
+        """Sum a function over the cells, in one reading."""
         return summed(self._each(function, arguments))
 
     def _each(self, function: Any, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
@@ -209,18 +130,7 @@ class BatchedLists:
                 yield from pool.map(one, found)
 
     def scores(self, score: Callable[[Any], FloatArray]) -> FloatArray:
-        """Score the rows, in one reading.
-
-        Parameters
-        ----------
-        score : callable
-            From the items of a cell, float64, to their scores.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            The scores; NaN for rows of no list.
-        """
+        """Score the rows, in one reading. The scores; NaN for rows of no list. Shape (n_rows,)."""
         scores = np.full(self.rows.shape[0], np.nan)
         reader = ItemReader(self.normalizer)
         for found in read_cells(self.rows, self.cells):

@@ -29,48 +29,19 @@ MOST_LABELS = 3
 
 @dataclass(frozen=True, eq=False)
 class BlockLists:
-    """Lists in blocks, with summaries over all of them.
+    """Lists in blocks, with summaries over all of them."""
 
-    Parameters
-    ----------
-    blocks : Blocks
-        The blocks, for solvers.
-    n_lists : int
-        Number of lists that count.
-    weight : float
-        Sum of their weights.
-    largest : float
-        Largest of their labels.
-    differ : bool
-        Whether a list has different labels.
-    given : TrainingQueries
-        Record of the training queries, including those left out.
-    labels : ndarray
-        Labels as they were read; of chunks some, the smallest and the largest among them.
-    """
-
-    blocks: BatchedLists | ChunkedLists
-    n_lists: int
-    weight: float
-    largest: float
-    differ: bool
-    given: TrainingQueries | None
+    blocks: BatchedLists | ChunkedLists  # The blocks, for solvers
+    n_lists: int  # Number of lists that count
+    weight: float  # Sum of their weights
+    largest: float  # Largest of their labels
+    differ: bool  # Whether a list has different labels
+    given: TrainingQueries | None  # Record of the training queries, including those left out
     labels: AnyArray
 
 
 def has_pairs(lists: Lists) -> bool:
-    """Whether a list has items of different labels.
-
-    Parameters
-    ----------
-    lists : Lists
-        The lists.
-
-    Returns
-    -------
-    bool
-        Whether one has.
-    """
+    """Whether a list has items of different labels."""
     steps = np.diff(lists.grade) != 0
     steps[lists.offsets[1:-1] - 1] = False
     return bool(steps.any())
@@ -79,24 +50,7 @@ def has_pairs(lists: Lists) -> bool:
 def batched_lists(
     rows: RowBatches, lists: Lists, *, normalizer: QueryNormalizer | None, n_threads: int
 ) -> BlockLists:
-    """Take lists of rows that are read batch by batch.
-
-    Parameters
-    ----------
-    rows : RowBatches
-        The rows.
-    lists : Lists
-        The lists, with utilities or relevances as labels.
-    normalizer : QueryNormalizer or None
-        Normalises the features within each list.
-    n_threads : int
-        Number of threads that share the work of a batch.
-
-    Returns
-    -------
-    BlockLists
-        The lists, cut into blocks.
-    """
+    """Take lists of rows that are read batch by batch. The lists, cut into blocks."""
     ordered = in_file_order(lists)
     return BlockLists(
         blocks=BatchedLists.of(rows, ordered, normalizer=normalizer, n_threads=n_threads),
@@ -181,31 +135,7 @@ def chunked_lists(
     normalizer: QueryNormalizer | None,
     held: ExitStack,
 ) -> tuple[BlockLists, int, int]:
-    """Make lists in the chunks of dask collections, and keep them there.
-
-    Parameters
-    ----------
-    columns : dict
-        X, y, qid, sample_weight, query_weight and perhaps others, by name.
-    labels : LabelType
-        Type of the labels.
-    convert : callable
-        ``convert(lists, columns)``: from the lists of a chunk as they were given to those of
-        utilities or relevances; None where none is left.
-    n_features : int
-        Number of features.
-    normalizer : QueryNormalizer or None
-        Normalises the features within each list.
-    held : ExitStack
-        Releases the chunks when it is closed.
-
-    Returns
-    -------
-    lists : BlockLists
-        The lists.
-    n_single, n_given : int
-        How many of those that were given have one row, and how many there were.
-    """
+    """Make lists in the chunks of dask collections, and keep them there."""
     partitions = aligned(**columns)
     chunks = partitions.map(_read_chunk, labels, convert, n_features, normalizer, numbered=True)
     blocks = ChunkedLists.of(partitions, chunks, n_features, held)
@@ -263,15 +193,7 @@ def _read_chunk(
 
 
 def refuse_cut_queries(ids: list[AnyArray], chunks: list[int]) -> None:
-    """Raise an error for queries with rows in more than one chunk.
-
-    Parameters
-    ----------
-    ids : list of ndarray
-        Distinct ids of queries of each chunk.
-    chunks : list of int
-        Number of each chunk.
-    """
+    """Raise an error for queries with rows in more than one chunk."""
     if len({"text" if one.dtype.kind in "OSU" else "number" for one in ids}) > 1:
         raise ValueError(
             "qid has strings in some chunks and numbers in others: convert them to one type."
@@ -294,21 +216,7 @@ def refuse_cut_queries(ids: list[AnyArray], chunks: list[int]) -> None:
 def normalized_scores(estimator: Any, X: Any, qid: Any, score: Callable[[Any], FloatArray]) -> Any:
     """Score rows that are not in memory, with features normalised within each query.
 
-    Parameters
-    ----------
-    estimator : estimator
-        A fitted estimator with ``normalizer_``.
-    X : RowBatches or dask collection
-        The rows.
-    qid : array-like or dask collection of shape (n_rows,)
-        Id of the query of each row.
-    score : callable
-        From normalised rows to scores.
-
-    Returns
-    -------
-    ndarray or dask array of shape (n_rows,)
-        The scores.
+    Shape (n_rows,).
     """
     check_features(estimator, X, reset=False)
     normalizer = estimator.normalizer_

@@ -24,42 +24,15 @@ USED_BY = "A dask collection"
 
 
 class BlockedClasses(NamedTuple):
-    """Labels and weights of all rows, and the rows as a design.
+    """Labels and weights of all rows, and the rows as a design."""
 
-    Parameters
-    ----------
-    y : ndarray of shape (n_rows,)
-        Labels.
-    weight : ndarray of shape (n_rows,)
-        Non-negative weights.
-    design : callable
-        From the numbers of the rows that count, or None for all, to these as a design.
-    """
-
-    y: AnyArray
-    weight: FloatArray
+    y: AnyArray  # (n_rows,)
+    weight: FloatArray  # (n_rows,): Non-negative weights
     design: Callable[[IntArray | None], Design]
 
 
 def blocked_classes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> BlockedClasses:
-    """Check rows that are not in memory, and load their labels and weights.
-
-    Parameters
-    ----------
-    estimator : estimator
-        The estimator, whose number and names of features are stored.
-    X : RowBatches or dask collection
-        The rows.
-    y : array-like or dask collection of shape (n_rows,)
-        Labels; with batches in memory.
-    sample_weight : array-like or dask collection of shape (n_rows,) or None
-        Weights; with batches in memory.
-
-    Returns
-    -------
-    BlockedClasses
-        Data to fit a ranker of two classes.
-    """
+    """Check rows that are not in memory, and load their labels and weights."""
     check_features(estimator, X, reset=True)
     if isinstance(X, RowBatches):
         check_small_columns(X, y=y, sample_weight=sample_weight)

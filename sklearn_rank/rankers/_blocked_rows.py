@@ -31,38 +31,12 @@ ROW_TYPES = (np.float64, np.float32)
 
 
 def is_blocked(X: Any) -> bool:
-    """Whether rows are read in blocks.
-
-    Parameters
-    ----------
-    X : object
-        The value passed as X.
-
-    Returns
-    -------
-    bool
-        True for ``RowBatches`` and dask collections.
-    """
+    """Whether rows are read in blocks. True for ``RowBatches`` and dask collections."""
     return isinstance(X, RowBatches) or is_collection(X)
 
 
 def refuse_blocked(estimator: Any, X: Any, instead: str = "") -> None:
-    """Raise an error for rows in blocks, if a fit needs all rows in memory.
-
-    Parameters
-    ----------
-    estimator : estimator
-        The estimator.
-    X : object
-        The value passed as X.
-    instead : str, default=""
-        Further remedy to name in the message.
-
-    Raises
-    ------
-    TypeError
-        If X is ``RowBatches`` or a dask collection.
-    """
+    """Raise an error for rows in blocks, if a fit needs all rows in memory."""
     if is_blocked(X):
         raise TypeError(
             f"{type(estimator).__name__} needs X in memory, but X is of type {type(X).__name__}: "
@@ -72,17 +46,7 @@ def refuse_blocked(estimator: Any, X: Any, instead: str = "") -> None:
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
-    """Store the number and names of the features of blocked rows, or compare them with those.
-
-    Parameters
-    ----------
-    estimator : estimator
-        The estimator.
-    X : RowBatches or dask collection
-        The rows.
-    reset : bool
-        Whether to store.
-    """
+    """Store the number and names of the features of blocked rows, or compare them with those."""
     n_features, names = _features(X)
     if reset:
         forget(estimator, "feature_names_in_")
@@ -127,15 +91,7 @@ def _features(X: Any) -> tuple[int, Any]:
 
 
 def check_small_columns(rows: RowBatches, **columns: Any) -> None:
-    """Check that labels, ids and weights of batches were passed, and are in memory.
-
-    Parameters
-    ----------
-    rows : RowBatches
-        The rows.
-    **columns : array-like or None
-        Other arguments, by name.
-    """
+    """Check that labels, ids and weights of batches were passed, and are in memory."""
     for name, values in columns.items():
         kept = getattr(rows, name, None)
         if values is None and kept is not None:
@@ -151,22 +107,7 @@ def check_small_columns(rows: RowBatches, **columns: Any) -> None:
 
 
 def checked_chunk(X: Any, *, n_features: int, dtype: Any = ROW_TYPES) -> Any:
-    """Check the features of a block.
-
-    Parameters
-    ----------
-    X : array-like, sparse matrix or dataframe of shape (n_rows, n_features)
-        The rows.
-    n_features : int
-        How many features there must be.
-    dtype : type or tuple of types, default=(np.float64, np.float32)
-        Types that are taken as they are; others become the first.
-
-    Returns
-    -------
-    ndarray or CSR array of shape (n_rows, n_features)
-        Finite numbers.
-    """
+    """Check the features of a block. Finite numbers. Shape (n_rows, n_features)."""
     kept = list(dtype) if isinstance(dtype, tuple) else dtype
     X = check_array(X, accept_sparse="csr", dtype=kept, input_name="X", ensure_all_finite=False)
     if X.shape[1] != n_features:
@@ -187,18 +128,7 @@ def checked_chunk(X: Any, *, n_features: int, dtype: Any = ROW_TYPES) -> Any:
 
 
 def extreme_labels(y: Any) -> AnyArray:
-    """Find the smallest and the largest label.
-
-    Parameters
-    ----------
-    y : array-like or dask collection of shape (n_rows,)
-        Labels.
-
-    Returns
-    -------
-    ndarray of shape (2,)
-        The two.
-    """
+    """Find the smallest and the largest label. Shape (2,)."""
     if not is_collection(y):
         return _extremes([np.asarray(y)])
     return np.asarray(aligned(y=y).reduce(_extremes_of_chunk, _extremes))
@@ -214,22 +144,7 @@ def _extremes(parts: list[AnyArray]) -> AnyArray:
 
 
 def scores_by_blocks(estimator: Any, X: Any, score: Callable[[Any], FloatArray]) -> Any:
-    """Score blocked rows.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A fitted estimator.
-    X : RowBatches or dask collection
-        The rows.
-    score : callable
-        From checked rows of float64 to their scores; for collections it can be pickled.
-
-    Returns
-    -------
-    ndarray or dask array of shape (n_rows,)
-        Scores; lazy for dask collections.
-    """
+    """Score blocked rows. Scores; lazy for dask collections. Shape (n_rows,)."""
     check_features(estimator, X, reset=False)
     if isinstance(X, RowBatches):
         scores = np.empty(X.shape[0])
@@ -246,22 +161,7 @@ def _scores_of_chunk(
 
 
 def lazy_scores(partitions: Any, function: Callable[..., FloatArray], *arguments: Any) -> Any:
-    """Scores of the chunks as one dask array.
-
-    Parameters
-    ----------
-    partitions : Partitions
-        The chunks.
-    function : callable
-        ``function(columns, *arguments)``: scores of the rows of a chunk.
-    *arguments : object
-        Further arguments of the function.
-
-    Returns
-    -------
-    dask array of shape (n_rows,)
-        Lazy scores.
-    """
+    """Scores of the chunks as one dask array. Shape (n_rows,)."""
     array = import_optional("dask.array", "A dask collection")
     delayed = import_optional("dask", "A dask collection").delayed(_or_none, pure=False)
     lengths = partitions.lengths or (np.nan,) * partitions.n_chunks

@@ -24,17 +24,7 @@ N_DRAWS = 4
 
 
 class LossObjective:
-    """Loss of lists as an objective of trees.
-
-    Parameters
-    ----------
-    loss : TemplateLoss
-        The loss.
-    lists : Lists
-        Items with utilities; the weight of a list is a factor of its loss.
-    n_threads : int
-        Number of threads.
-    """
+    """Loss of lists as an objective of trees."""
 
     def __init__(self, loss: TemplateLoss, lists: Lists, n_threads: int) -> None:
         self.loss, self.lists = loss, lists
@@ -88,17 +78,7 @@ class LossObjective:
 
 
 class MeasureOfScores:
-    """Value of a measure for changing scores of the same rows.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    lists : ScoredLists
-        The rows, with any scores.
-    n_rows : int
-        Number of rows.
-    """
+    """Value of a measure for changing scores of the same rows."""
 
     def __init__(self, measure: Measure, lists: ScoredLists, n_rows: int) -> None:
         self.measure, self.lists, self.n_rows = measure, lists, n_rows
@@ -122,20 +102,6 @@ def in_canonical_order(X: Any, lists: Lists) -> tuple[Any, Lists]:
 
     Sums of floating-point numbers depend on the order, and the choice between two equal splits on
     such sums.
-
-    Parameters
-    ----------
-    X : {ndarray, CSR matrix} of shape (n_rows, n_features)
-        All rows as they came.
-    lists : Lists
-        Their lists.
-
-    Returns
-    -------
-    X : {ndarray, CSR matrix} of shape (n, n_features)
-        Row of each item.
-    lists : Lists
-        The items in this order.
     """
     rows = np.arange(len(lists.labels)) if lists.rows is None else lists.rows
     key = feature_keys(X)[rows]

@@ -18,17 +18,7 @@ BLOCK = 2048
 
 
 class StumpScores:
-    """Sum of coefficients times stumps, ``1`` where a feature exceeds a threshold, else 0.
-
-    Parameters
-    ----------
-    features : ndarray of int of shape (n_stumps,)
-        Feature of each stump.
-    thresholds : ndarray of shape (n_stumps,)
-        Its threshold.
-    alphas : ndarray of shape (n_stumps,)
-        Its coefficient.
-    """
+    """Sum of coefficients times stumps, ``1`` where a feature exceeds a threshold, else 0."""
 
     def __init__(self, features: IntArray, thresholds: FloatArray, alphas: FloatArray) -> None:
         order = np.lexsort((thresholds, features))
@@ -44,18 +34,7 @@ class StumpScores:
         )
 
     def scores(self, X: Any) -> FloatArray:
-        """Scores of rows.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix} of shape (n, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Their scores.
-        """
+        """Scores of rows. Shape (n,)."""
         if len(self.features) == 0:
             return np.zeros(X.shape[0])
         # Columns without a stump are skipped.

@@ -55,35 +55,12 @@ TARGETS: dict[str, Callable[[Any, TwoClasses], ScoreObjective]] = {
 
 
 def target_of(ranker: Any, rows: TwoClasses) -> ScoreObjective:
-    """Make the objective set by the parameters of a ranker.
-
-    Parameters
-    ----------
-    ranker : BoostedTopRanker
-        The ranker.
-    rows : TwoClasses
-        Rows of two classes.
-
-    Returns
-    -------
-    ScoreObjective
-        The objective.
-    """
+    """Make the objective set by the parameters of a ranker."""
     return TARGETS[ranker.target](ranker, rows)
 
 
 class WarmedUp:
-    """Gradient and curvature of the logistic likelihood in the first rounds, then of a target.
-
-    Parameters
-    ----------
-    target : ScoreObjective
-        The target.
-    rows : TwoClasses
-        Its rows.
-    n_warmup : int
-        Number of rounds of the likelihood.
-    """
+    """Gradient and curvature of the logistic likelihood in the first rounds, then of a target."""
 
     def __init__(self, target: ScoreObjective, rows: TwoClasses, n_warmup: int) -> None:
         self._target, self._n_warmup = target, n_warmup
@@ -91,18 +68,7 @@ class WarmedUp:
         self._n_rounds, self._first, self._factor = 0, 0.0, 0.0
 
     def __call__(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Gradient and curvature for the next round.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n,)
-            Scores.
-
-        Returns
-        -------
-        gradient, curvature : ndarray of shape (n,)
-            The target's are multiplied so that their curvature begins as the likelihood's did.
-        """
+        """Gradient and curvature for the next round. Shape (n,)."""
         self._n_rounds += 1
         if self._n_rounds <= self._n_warmup:
             gradient, curvature = self._likelihood.gradient_and_curvature(scores)

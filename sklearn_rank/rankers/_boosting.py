@@ -31,42 +31,20 @@ LEAST_CURVATURE = 1e-3
 
 
 class Monitor(NamedTuple):
-    """Evaluation of held-out rows, which ends the fit early.
+    """Evaluation of held-out rows, which ends the fit early."""
 
-    Parameters
-    ----------
-    X : {ndarray, CSR matrix} of shape (n_rows, n_features)
-        Held-out rows.
-    value : callable
-        Value of their scores, in their order; more is better.
-    patience : int
-        Number of rounds without improvement after which the fit ends.
-    """
-
-    X: Any
-    value: Callable[[FloatArray], float]
-    patience: int
+    X: Any  # (n_rows, n_features): Held-out rows
+    value: Callable[[FloatArray], float]  # Value of their scores, in their order; more is better
+    patience: int  # Number of rounds without improvement after which the fit ends
 
 
 class BoostedFit(NamedTuple):
-    """Result of a fit.
+    """Result of a fit."""
 
-    Parameters
-    ----------
-    trees : Trees
-        The trees up to the best round.
-    n_rounds : int
-        Number of rounds that were run.
-    validation_values : ndarray of shape (n_rounds + 1,) or None
-        Value of the held-out rows at the start and after each round; None without a monitor.
-    train_scores : ndarray of shape (n_rows,)
-        Scores of the rows by these trees.
-    """
-
-    trees: Trees
-    n_rounds: int
+    trees: Trees  # The trees up to the best round
+    n_rounds: int  # Number of rounds that were run
     validation_values: FloatArray | None
-    train_scores: FloatArray
+    train_scores: FloatArray  # (n_rows,): Scores of the rows by these trees
 
 
 def boost(
@@ -84,28 +62,6 @@ def boost(
     Gradient and curvature are multiplied by one factor, so that the mean curvature at the start is
     1: parameters of the backends that are sums of curvatures then count rows, and the scale of the
     objective does not matter.
-
-    Parameters
-    ----------
-    X : {ndarray, CSR matrix} of shape (n_rows, n_features)
-        Rows, float64.
-    objective : callable
-        Gradient and curvature, the latter at least 0, of the scores of the rows.
-    settings : TreeSettings
-        Settings of the trees.
-    base_score : float, default=0.0
-        Score of all rows before the first tree.
-    total_weight : float or None, default=None
-        Total weight of all rows, with repetitions; None is the number of rows.
-    monitor : Monitor or None, default=None
-        Ends the fit early; the trees are then those of the first best round.
-    on_round : callable or None, default=None
-        Called with the number of each round from 1, and the value of the monitor or None.
-
-    Returns
-    -------
-    BoostedFit
-        The trees, and what the monitor saw.
     """
     grower = BACKENDS[settings.backend](X, settings, None if monitor is None else monitor.X)
     scaled = _Scaled(objective, base_score, float(total_weight or X.shape[0]))

@@ -43,64 +43,24 @@ LIMITS = {"LightGBM": (1e-35, np.inf), "XGBoost": SINGLE, "CatBoost": SINGLE}
 
 @dataclass(frozen=True, kw_only=True)
 class TreeSettings:
-    """Settings of trees, named as in scikit-learn.
+    """Settings of trees, named as in scikit-learn."""
 
-    Parameters
-    ----------
-    backend : {"lightgbm", "xgboost"}
-        Library that grows them.
-    n_estimators : int
-        Largest number of trees.
-    learning_rate : float
-        Factor of each tree.
-    max_leaf_nodes : int or None
-        Most leaves of a tree; None is no limit.
-    max_depth : int or None
-        Maximum depth of a tree. None is no limit.
-    min_samples_leaf : int
-        Least number of rows of a leaf; XGBoost takes it as a sum of curvatures, of mean 1.
-    l2_regularization : float
-        Penalty of the squared values of the leaves, in units of rows.
-    max_features : float
-        Share of the features that are tried at each node.
-    monotonic_cst : ndarray of shape (n_features,) or None
-        1 where the score may only rise with a feature, -1 where it may only fall, else 0.
-    n_threads : int
-        Number of threads.
-    seed : int
-        Seed of everything random.
-    backend_params : mapping, default={}
-        Further parameters of the backend, by its own names.
-    """
-
-    backend: str
-    n_estimators: int
-    learning_rate: float
-    max_leaf_nodes: int | None
-    max_depth: int | None
+    backend: str  # Library that grows them
+    n_estimators: int  # Largest number of trees
+    learning_rate: float  # Factor of each tree
+    max_leaf_nodes: int | None  # Most leaves of a tree; None is no limit
+    max_depth: int | None  # Maximum depth of a tree. None is no limit
     min_samples_leaf: int
-    l2_regularization: float
-    max_features: float
+    l2_regularization: float  # Penalty of the squared values of the leaves, in units of rows
+    max_features: float  # Share of the features that are tried at each node
     monotonic_cst: IntArray | None
     n_threads: int
-    seed: int
+    seed: int  # Seed of everything random
     backend_params: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Trees(ABC):
-    """Grown trees, which score rows; equal where all trees are, and stored as their text.
-
-    Parameters
-    ----------
-    model : object
-        The booster of the backend.
-    n_features : int
-        Number of features.
-    base_score : float
-        Score of all rows before the first tree.
-    n_threads : int
-        Number of threads that score.
-    """
+    """Grown trees, which score rows; equal where all trees are, and stored as their text."""
 
     def __init__(self, model: Any, n_features: int, base_score: float, n_threads: int) -> None:
         self.model, self.n_features = model, n_features
@@ -124,20 +84,7 @@ class Trees(ABC):
         """All trees, in the backend's format of files."""
 
     def scores(self, X: Any, n_trees: int | None = None) -> FloatArray:
-        """Score rows.
-
-        Parameters
-        ----------
-        X : {ndarray, CSR matrix} of shape (n_rows, n_features)
-            Rows.
-        n_trees : int or None, default=None
-            How many of the first trees count; None is all.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Scores, the base score included.
-        """
+        """Score rows. Scores, the base score included. Shape (n_rows,)."""
         n_trees = self.n_trees if n_trees is None else n_trees
         if n_trees == 0:
             return np.full(X.shape[0], self.base_score)
@@ -152,17 +99,7 @@ class Trees(ABC):
 
 
 class Grower(ABC):
-    """Grows trees on fixed rows.
-
-    Parameters
-    ----------
-    X : {ndarray, CSR matrix} of shape (n_rows, n_features)
-        Rows.
-    settings : TreeSettings
-        Settings of the trees.
-    X_val : {ndarray, CSR matrix} or None
-        Held-out rows.
-    """
+    """Grows trees on fixed rows."""
 
     @abstractmethod
     def __init__(self, X: Any, settings: TreeSettings, X_val: Any) -> None: ...

@@ -113,22 +113,7 @@ class CalibratedRanker(QueryRanker):
 
 
 def with_utilities(measure: Measure, lists: Lists, examined: FloatArray | None) -> Lists | None:
-    """Replace labels by utilities, and leave out lists for which the measure is undefined.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    lists : Lists
-        Labelled lists of its kind.
-    examined : ndarray of shape (n,) or None
-        Probabilities that items were examined, which divide their utilities.
-
-    Returns
-    -------
-    Lists or None
-        Lists of utilities; None where no list is left.
-    """
+    """Replace labels by utilities, and leave out lists for which the measure is undefined."""
     utilities = utilities_of(measure, lists)
     if examined is not None:
         utilities = utilities / examined
@@ -150,25 +135,7 @@ def nothing_to_learn(measure: Measure, n_rows: int) -> ValueError:
 def calibrated_loss(
     loss: TemplateLoss | str, measure: Any, *, eta: float | None, largest: float
 ) -> TemplateLoss:
-    """Make the loss for lists of utilities, with a warning if it is not order-preserving.
-
-    Parameters
-    ----------
-    loss : TemplateLoss or str
-        The parameter of the ranker.
-    measure : str, Measure, ScoreGeneratingFunction or callable
-        The measure that gave the utilities.
-    eta : float or None
-        Upper limit of the utilities for a loss by name that has one; None is the largest.
-    largest : float
-        Largest utility that the measure gives or that the lists have, whichever is more: utilities
-        that were divided by propensities exceed those of the measure.
-
-    Returns
-    -------
-    TemplateLoss
-        The loss.
-    """
+    """Make the loss for lists of utilities, with a warning if it is not order-preserving."""
     if eta is not None and not isinstance(loss, str):
         raise ValueError(
             f"eta={eta:g} applies only to losses given by name, but loss is {loss!r}: set the "

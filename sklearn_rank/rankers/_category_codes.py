@@ -11,23 +11,7 @@ __all__ = ["category_codes", "with_categories"]
 
 
 def category_codes(estimator: Any, X: Any, *, reset: bool = False) -> Any:
-    """Replace the category columns of a frame by their codes.
-
-    Parameters
-    ----------
-    estimator : estimator
-        It keeps ``categories_``: the categories of each such column, by the column's number.
-    X : array-like or DataFrame of shape (n_samples, n_features)
-        Rows.
-    reset : bool, default=False
-        Whether this is the fit, which remembers the categories.
-
-    Returns
-    -------
-    array-like or DataFrame
-        NaN is a missing value or one without a category in the fit. What is no frame, or has no
-        category columns, is returned as it is.
-    """
+    """Replace the category columns of a frame by their codes."""
     is_pandas = hasattr(X, "iloc") and hasattr(X, "columns")
     found = {}
     if is_pandas:

@@ -36,106 +36,37 @@ class ChunkedLists:
 
     Chunks are computed once and kept by the scheduler, which computes them again from their graph
     where a worker is lost.
-
-    Parameters
-    ----------
-    partitions : Partitions
-        Source of the chunks, used to name the chunk in errors.
-    chunks : list of Delayed
-        A tuple for each, of which ``rows`` are the rows and ``lists`` the lists; None of one
-        without lists.
-    n_features : int
-        Number of features.
-    held : ExitStack
-        Releases the kept chunks when it is closed, even while an error refers to them.
-    prepared : list of Delayed or None, default=None
-        The chunks with their losses.
     """
 
-    partitions: Partitions
+    partitions: Partitions  # Source of the chunks, used to name the chunk in errors
     chunks: list[Any]
     n_features: int
     held: ExitStack
-    prepared: list[Any] | None = None
+    prepared: list[Any] | None = None  # The chunks with their losses
 
     @classmethod
     def of(
         cls, partitions: Partitions, chunks: list[Any], n_features: int, held: ExitStack
     ) -> ChunkedLists:
-        """Compute the chunks, and keep them on the workers.
-
-        Parameters
-        ----------
-        partitions : Partitions
-            Source of the chunks.
-        chunks : list of Delayed
-            The chunks.
-        n_features : int
-            Number of features.
-        held : ExitStack
-            Releases them.
-
-        Returns
-        -------
-        ChunkedLists
-            The blocks, without losses.
-        """
+        """Compute the chunks, and keep them on the workers. The blocks, without losses."""
         return cls(partitions, _kept(chunks, held), n_features, held)
 
     def reduced(self, function: Callable[[Any], Any], merge: Callable[[list[Any]], Any]) -> Any:
-        """Merge the results of a function for each chunk.
-
-        Parameters
-        ----------
-        function : callable
-            From a chunk to its result.
-        merge : callable
-            From a list of two or more of these to one.
-
-        Returns
-        -------
-        object
-            The merged result; None if no chunk has rows of positive weight.
-        """
+        """Merge the results of a function for each chunk."""
         take = import_optional("dask", USED_BY).delayed(_if_any, pure=False)
         found = [take(function, chunk) for chunk in self.chunks]
         (merged,) = self.partitions.compute(tree_reduce(found, merge))
         return merged
 
     def on(self, make: Callable[[Lists], Any]) -> ChunkedLists:
-        """Make losses where the chunks are.
-
-        Parameters
-        ----------
-        make : callable
-            From lists to their loss; it can be pickled.
-
-        Returns
-        -------
-        ChunkedLists
-            The same with the losses.
-        """
+        """Make losses where the chunks are. The same with the losses."""
         delayed = import_optional("dask", USED_BY).delayed
         prepare, shared = delayed(_prepare, pure=False), delayed(make, traverse=False)
         prepared = [prepare(number, chunk, shared) for number, chunk in enumerate(self.chunks)]
         return replace(self, prepared=_kept(prepared, self.held))
 
     def total(self, function: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
-        """Sum a function over the cells of all chunks.
-
-        Parameters
-        ----------
-        function : callable
-            ``function(items, loss, *arguments)``, a tuple of numbers and arrays; it can be
-            pickled.
-        *arguments : object
-            Further arguments of the function.
-
-        Returns
-        -------
-        tuple
-            The sums.
-        """
+        """Sum a function over the cells of all chunks."""
         delayed = import_optional("dask", USED_BY).delayed
         evaluate = delayed(_evaluate, pure=False)
         shared = delayed(partial(_call, function, arguments), traverse=False)

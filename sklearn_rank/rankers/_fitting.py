@@ -83,23 +83,7 @@ def _with_warnings(function: Callable[..., Any], call: tuple[Any, ...]) -> tuple
 
 
 class FitProgress:
-    """Report the steps of a fit to callbacks and, with ``verbose``, to the user.
-
-    Parameters
-    ----------
-    estimator : estimator with CallbackSupportMixin
-        The estimator, whose ``fit`` runs under ``with_callbacks``.
-    n_steps : int
-        Largest number of steps.
-    X, y : object
-        Training data, handed to the callbacks.
-    criterion : {"relative_gap", "gradient_norm", "statistic"}, default="relative_gap"
-        Criterion that is passed to :meth:`iteration`.
-    instead : str, default=""
-        Remedy for long fits. If given, steps must take about the same time, and a LongFitWarning
-        is issued if the remaining steps will take more than ten minutes. With ``verbose``, steps
-        2, 4, 8 ... write the remaining time to the standard error.
-    """
+    """Report the steps of a fit to callbacks and, with ``verbose``, to the user."""
 
     def __init__(
         self,
@@ -175,24 +159,7 @@ def warn_not_converged(
     regularise: str,
     problems: str = "",
 ) -> None:
-    """Warn that a certificate does not reach the tolerance.
-
-    Parameters
-    ----------
-    criterion : {"relative_gap", "gradient_norm"}
-        Name of the certificate.
-    value : float
-        Its value.
-    n_iter, max_iter : int
-        Iterations taken, and most of them; steps that end before are at their limit of rounding.
-    tol : float
-        The tolerance.
-    regularise : str
-        How to make the problem easier, such as ``"raise alpha"``.
-    problems : str, default=""
-        Which of several problems did not reach it, such as ``"2 of 9 problems"``; ``value`` is
-        then the greatest.
-    """
+    """Warn that a certificate does not reach the tolerance."""
     which = f"{problems} did not reach tol={tol:g}: the largest" if problems else "The"
     missed = "" if problems else f" and did not reach tol={tol:g}"
     larger = "max_iter or tol" if n_iter >= max_iter else "tol"
@@ -206,20 +173,7 @@ def warn_not_converged(
 def warn_of_scales(
     estimator: Any, scales: FloatArray, *, sparse: bool = False, within_queries: bool = False
 ) -> None:
-    """Warn where the scales of two features differ by a factor of a million or more.
-
-    Parameters
-    ----------
-    estimator : estimator
-        What is fitted; ``feature_names_in_`` names the features if it has them.
-    scales : ndarray of shape (n_features,)
-        Standard deviations of the features, as from ``column_scales``, or multiples; 0 is
-        constant, and ignored.
-    sparse : bool, default=False
-        Whether the rows are sparse.
-    within_queries : bool, default=False
-        Whether these are deviations within queries, so that a normaliser of queries mends them.
-    """
+    """Warn where the scales of two features differ by a factor of a million or more."""
     varying = np.flatnonzero((scales > 0) & np.isfinite(scales))
     if not len(varying):
         return

@@ -18,22 +18,7 @@ Fold = tuple[IntArray, IntArray]
 
 
 def of_taken_rows(cv: Any, taken: IntArray, n_samples: int) -> Any:
-    """Renumber parts that are given by row numbers, where rows of weight 0 are left out.
-
-    Parameters
-    ----------
-    cv : int, splitter, iterable or None
-        As scikit-learn takes it.
-    taken : ndarray of shape (n,)
-        The rows that count, ascending.
-    n_samples : int
-        Number of rows that were passed.
-
-    Returns
-    -------
-    int, splitter, list or None
-        The same; of an iterable of parts a list of them, numbers of the rows that count.
-    """
+    """Renumber parts that are given by row numbers, where rows of weight 0 are left out."""
     if not isinstance(cv, Iterable) or hasattr(cv, "split"):
         return cv
     number = np.full(n_samples, -1)
@@ -43,24 +28,7 @@ def of_taken_rows(cv: Any, taken: IntArray, n_samples: int) -> Any:
 
 
 def values_of_taken_rows(name: str, values: Any, taken: IntArray, n_samples: int) -> Any:
-    """Take the values of some rows, such as their groups.
-
-    Parameters
-    ----------
-    name : str
-        Name of the argument, for messages.
-    values : array-like of shape (n_samples,)
-        One value for each row that was passed.
-    taken : ndarray of shape (n,)
-        The rows that count.
-    n_samples : int
-        Number of rows that were passed.
-
-    Returns
-    -------
-    array-like of shape (n,)
-        Their values.
-    """
+    """Take the values of some rows, such as their groups. Shape (n,)."""
     (values,) = indexable(ravelled(values, name))
     if len(values) != n_samples:
         raise ValueError(

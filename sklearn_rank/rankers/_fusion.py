@@ -25,35 +25,14 @@ EQUAL = 2.0**-30
 
 
 class Fusion:
-    """Scores of members, each on one scale within each query.
-
-    Parameters
-    ----------
-    name : {"zscore", "rank", "minmax", "reciprocal_rank"}
-        Which scale.
-    """
+    """Scores of members, each on one scale within each query."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.normalizer = QueryNormalizer("rank" if name == "reciprocal_rank" else name)
 
     def fit(self, scores: FloatArray, qid: Any, sample_weight: Any) -> Fusion:
-        """Learn the statistics of the scores of a single list; nothing for several lists.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_samples, n_members)
-            Scores of the training rows.
-        qid : array-like of shape (n_samples,) or number
-            Ids of their queries.
-        sample_weight : ndarray of shape (n_samples,) or None
-            Their weights.
-
-        Returns
-        -------
-        Fusion
-            The same object.
-        """
+        """Learn the statistics of the scores of a single list; nothing for several lists."""
         largest = np.abs(scores).max(axis=0, initial=0.0, where=np.isfinite(scores))
         self.step = np.where(largest > 0, largest, 1.0) * EQUAL
         self.normalizer.fit(self._rounded(scores), qid=qid, sample_weight=sample_weight)
@@ -67,22 +46,7 @@ class Fusion:
         return np.rint(scores / self.step)
 
     def values(self, scores: FloatArray, qid: Any, sample_weight: Any = None) -> FloatArray:
-        """Put scores on one scale.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_samples, n_members)
-            Scores.
-        qid : array-like of shape (n_samples,), number or None
-            Ids of the queries; None places the rows in the one list of the fit.
-        sample_weight : ndarray of shape (n_samples,) or None, default=None
-            Weights of the rows, of ids.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_members)
-            Scaled scores.
-        """
+        """Put scores on one scale. Shape (n_samples, n_members)."""
         scores = self._rounded(scores)
         found = self.normalizer.transform(scores, qid=qid, sample_weight=sample_weight)
         if self.name != "reciprocal_rank":
@@ -102,18 +66,6 @@ def fitted_weights(values: FloatArray, lists: Lists) -> FloatArray:
 
     They minimise the mean over the queries of the mean over their rows of ``(values w - v)**2``,
     with the utilities v standardised within each query.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n, n_members)
-        Scores of rows that the members were not fitted on, on one scale.
-    lists : Lists
-        The rows, in the same order, with the utilities as labels.
-
-    Returns
-    -------
-    ndarray of shape (n_members,)
-        The weights.
     """
     utilities = lists.grade[:, np.newaxis]
     normalizer = QueryNormalizer()

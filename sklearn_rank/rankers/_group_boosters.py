@@ -34,17 +34,7 @@ IDS = ("group_id", "qid", "group")
 
 
 class Stopping:
-    """Early stopping: validation rows, values of the measure on them, and patience.
-
-    Parameters
-    ----------
-    rows : GroupedRows
-        Validation rows.
-    scores : ValidationScores
-        Where the scores of each round go.
-    patience : int
-        Rounds without a better value after which to stop.
-    """
+    """Early stopping: validation rows, values of the measure on them, and patience."""
 
     def __init__(self, rows: GroupedRows, scores: ValidationScores, patience: int) -> None:
         self.rows, self.scores, self.patience = rows, scores, patience
@@ -61,13 +51,7 @@ class Stopping:
 
 
 class GroupBooster:
-    """Any estimator whose ``fit`` takes sizes or ids of groups.
-
-    Parameters
-    ----------
-    estimator : estimator
-        It; changed by :meth:`fit`.
-    """
+    """Any estimator whose ``fit`` takes sizes or ids of groups."""
 
     # Whether the library is supported, and its parameters for early stopping.
     is_known = False
@@ -80,13 +64,7 @@ class GroupBooster:
         self.name = type(estimator).__name__
 
     def ids_argument(self) -> str:
-        """Find the argument of ``fit`` that takes the queries.
-
-        Returns
-        -------
-        {"group_id", "qid", "group"}
-            Its name.
-        """
+        """Find the argument of ``fit`` that takes the queries."""
         taken = inspect.signature(self.estimator.fit).parameters
         for name in IDS:
             if name in taken:
@@ -135,24 +113,10 @@ class GroupBooster:
             check_limits(X, type(self).__name__, of_fit=of_fit, missing=missing)
 
     def check_labels(self, labels: FloatArray) -> None:
-        """Raise an error for grades that the library does not accept.
-
-        Parameters
-        ----------
-        labels : ndarray of shape (n,)
-            Grades.
-        """
+        """Raise an error for grades that the library does not accept."""
 
     def fit(self, rows: GroupedRows, stopping: Stopping | None) -> None:
-        """Fit the estimator.
-
-        Parameters
-        ----------
-        rows : GroupedRows
-            Training rows.
-        stopping : Stopping or None
-            When to stop before the last round.
-        """
+        """Fit the estimator."""
         name = self.ids_argument()
         ids = rows.sizes if name == "group" else rows.codes
         weights = self._weights(rows)
@@ -170,38 +134,15 @@ class GroupBooster:
         )
 
     def predict(self, X: Any) -> Any:
-        """Score rows.
-
-        Parameters
-        ----------
-        X : array-like
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Scores.
-        """
+        """Score rows. Shape (n,)."""
         return self.estimator.predict(_matrix(X) if self.is_known else X)
 
     def importances(self) -> FloatArray:
-        """Give the importances of the features.
-
-        Returns
-        -------
-        ndarray of shape (n_features,)
-            One per feature.
-        """
+        """Give the importances of the features. One per feature. Shape (n_features,)."""
         return self.estimator.feature_importances_
 
     def n_rounds(self) -> int | None:
-        """Count the rounds that scores are made of.
-
-        Returns
-        -------
-        int or None
-            Their number; None where there is none.
-        """
+        """Count the rounds that scores are made of. Their number; None where there is none."""
         return None
 
 
@@ -227,13 +168,7 @@ class LightGBM(GroupBooster):
             )
 
     def check_labels(self, labels: FloatArray) -> None:
-        """Raise an error for grades without a gain.
-
-        Parameters
-        ----------
-        labels : ndarray of shape (n,)
-            Grades.
-        """
+        """Raise an error for grades without a gain."""
         parameters = self.estimator.get_params()
         objective = parameters.get("objective")
         if objective not in (None, "lambdarank", "rank_xendcg", "xendcg"):
@@ -249,15 +184,7 @@ class LightGBM(GroupBooster):
         )
 
     def fit(self, rows: GroupedRows, stopping: Stopping | None) -> None:
-        """Fit the estimator; LightGBM prints only if requested.
-
-        Parameters
-        ----------
-        rows : GroupedRows
-            Training rows.
-        stopping : Stopping or None
-            When to stop before the last round.
-        """
+        """Fit the estimator; LightGBM prints only if requested."""
         lightgbm = import_optional("lightgbm", USED_BY)
         if not {"verbose", "verbosity"} & set(self.estimator.get_params()):
             self.estimator.set_params(verbosity=-1)
@@ -282,13 +209,7 @@ class LightGBM(GroupBooster):
         )
 
     def n_rounds(self) -> int:
-        """Count the rounds that scores are made of.
-
-        Returns
-        -------
-        int
-            Their number.
-        """
+        """Count the rounds that scores are made of. Their number."""
         booster = self.estimator.booster_
         return (
             booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration()
@@ -312,13 +233,7 @@ class XGBoost(GroupBooster):
             )
 
     def check_labels(self, labels: FloatArray) -> None:
-        """Raise an error for grades without a gain.
-
-        Parameters
-        ----------
-        labels : ndarray of shape (n,)
-            Grades.
-        """
+        """Raise an error for grades without a gain."""
         parameters = self.estimator.get_params()
         objective = parameters["objective"]
         if objective == "rank:map":
@@ -338,15 +253,7 @@ class XGBoost(GroupBooster):
             )
 
     def fit(self, rows: GroupedRows, stopping: Stopping | None) -> None:
-        """Fit the estimator.
-
-        Parameters
-        ----------
-        rows : GroupedRows
-            Training rows.
-        stopping : Stopping or None
-            When to stop before the last round.
-        """
+        """Fit the estimator."""
         callbacks = self.estimator.get_params().get("callbacks")
         if stopping is not None:
             watch = _xgboost_callback(self.estimator, stopping)
@@ -359,13 +266,7 @@ class XGBoost(GroupBooster):
             self.estimator.set_params(callbacks=callbacks)
 
     def n_rounds(self) -> int:
-        """Count the rounds that scores are made of.
-
-        Returns
-        -------
-        int
-            Their number.
-        """
+        """Count the rounds that scores are made of. Their number."""
         booster = self.estimator.get_booster()
         best = booster.attr("best_iteration")
         return booster.num_boosted_rounds() if best is None else int(best) + 1
@@ -381,15 +282,7 @@ class CatBoost(GroupBooster):
     kinds_of_columns = ("cat_features", "text_features", "embedding_features")
 
     def fit(self, rows: GroupedRows, stopping: Stopping | None) -> None:
-        """Fit the estimator; CatBoost prints and writes files only if requested.
-
-        Parameters
-        ----------
-        rows : GroupedRows
-            Training rows.
-        stopping : Stopping or None
-            When to stop before the last round.
-        """
+        """Fit the estimator; CatBoost prints and writes files only if requested."""
         parameters = self.estimator.get_params()
         if parameters.get("allow_writing_files") is None:
             self.estimator.set_params(allow_writing_files=False)
@@ -429,39 +322,16 @@ class CatBoost(GroupBooster):
             metric.forget()
 
     def predict(self, X: Any) -> Any:
-        """Score rows, with the number of threads set in the estimator.
-
-        Parameters
-        ----------
-        X : array-like
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Scores.
-        """
+        """Score rows, with the number of threads set in the estimator. Shape (n,)."""
         threads = self.estimator.get_params().get("thread_count")
         return self.estimator.predict(_matrix(X), thread_count=-1 if threads is None else threads)
 
     def importances(self) -> FloatArray:
-        """Give the importances of the features, of a kind that needs no rows.
-
-        Returns
-        -------
-        ndarray of shape (n_features,)
-            One per feature.
-        """
+        """Give the importances of the features, of a kind that needs no rows. One per feature."""
         return self.estimator.get_feature_importance(type="PredictionValuesChange")
 
     def n_rounds(self) -> int:
-        """Count the rounds that scores are made of.
-
-        Returns
-        -------
-        int
-            Their number.
-        """
+        """Count the rounds that scores are made of. Their number."""
         return int(self.estimator.tree_count_)
 
 
@@ -470,13 +340,6 @@ class CatBoostMeasure:
 
     CatBoost asks for its value on the training rows and then on the validation rows, each whole
     and in their order, once a round.
-
-    Parameters
-    ----------
-    rows : GroupedRows
-        Training rows.
-    stopping : Stopping
-        Validation rows and their measure.
     """
 
     def __init__(self, rows: GroupedRows, stopping: Stopping) -> None:
@@ -498,51 +361,15 @@ class CatBoostMeasure:
         self._scores, self._labels = None, np.empty(0)
 
     def is_max_optimal(self) -> bool:
-        """Whether greater is better.
-
-        Returns
-        -------
-        bool
-            True.
-        """
+        """Whether greater is better."""
         return True
 
     def get_final_error(self, error: float, weight: float) -> float:
-        """Return the value, which is not a sum over rows.
-
-        Parameters
-        ----------
-        error : float
-            Value returned by :meth:`evaluate`.
-        weight : float
-            Its weight.
-
-        Returns
-        -------
-        float
-            The value.
-        """
+        """Return the value, which is not a sum over rows."""
         return error
 
     def evaluate(self, approxes: Any, target: Any, weight: Any) -> tuple[float, float]:
-        """Evaluate scores of the validation rows.
-
-        Parameters
-        ----------
-        approxes : sequence of ndarray of shape (n,)
-            Scores.
-        target : ndarray of shape (n,)
-            Labels, which identify the rows.
-        weight : ndarray of shape (n,) or None
-            Weights.
-
-        Returns
-        -------
-        float
-            The value; 0 for the training rows, which are not evaluated.
-        float
-            Its weight, 1.
-        """
+        """Evaluate scores of the validation rows."""
         if self._alike:
             self._is_second = not self._is_second
             is_validation = not self._is_second
@@ -612,18 +439,7 @@ KNOWN = {
 
 
 def booster_of(estimator: Any) -> GroupBooster:
-    """Find the adapter of an estimator by its class.
-
-    Parameters
-    ----------
-    estimator : estimator
-        It.
-
-    Returns
-    -------
-    GroupBooster
-        Adapter of LightGBM, XGBoost or CatBoost, else one by the signature of ``fit``.
-    """
+    """Find the adapter of an estimator by its class."""
     for one in type(estimator).__mro__:
         known = KNOWN.get((one.__module__.partition(".")[0], one.__name__))
         if known is not None:
@@ -632,18 +448,7 @@ def booster_of(estimator: Any) -> GroupBooster:
 
 
 def unfitted(estimator: Any) -> Any:
-    """Copy an estimator without what it learned.
-
-    Parameters
-    ----------
-    estimator : estimator
-        It.
-
-    Returns
-    -------
-    estimator
-        One with the same parameters.
-    """
+    """Copy an estimator without what it learned. One with the same parameters."""
     if isinstance(booster_of(estimator), CatBoost):
         # It copies lists, such as cat_features, and clone wants the same objects.
         return type(estimator)(**estimator.get_params(deep=False))

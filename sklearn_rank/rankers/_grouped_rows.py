@@ -39,21 +39,7 @@ class GroupedRows(NamedTuple):
 
 
 def ordered_by_content(X: Any, lists: Lists) -> Lists:
-    """Order the rows of each query, and the queries, by hashes of features and labels.
-
-    Parameters
-    ----------
-    X : ndarray, sparse array in CSR format or DataFrame
-        Rows.
-    lists : Lists
-        Their lists, with whole weights or none.
-
-    Returns
-    -------
-    Lists
-        The same lists, in an order that depends neither on that in which the rows came nor on the
-        ids. Rows, or queries, that are alike stand in any order.
-    """
+    """Order the rows of each query, and the queries, by hashes of features and labels."""
     n = X.shape[0]
     rows = np.arange(n) if lists.rows is None else lists.rows
     keys = row_keys(X, lists.to_rows(lists.labels, n))[rows]
@@ -79,20 +65,7 @@ def ordered_by_content(X: Any, lists: Lists) -> Lists:
 
 
 def grouped_rows(X: Any, lists: Lists) -> GroupedRows:
-    """Sort rows by query and repeat each by its weight.
-
-    Parameters
-    ----------
-    X : ndarray, sparse array or DataFrame
-        Rows.
-    lists : Lists
-        Their lists, with whole weights or none.
-
-    Returns
-    -------
-    GroupedRows
-        The rows.
-    """
+    """Sort rows by query and repeat each by its weight."""
     rows, labels, sizes = lists.rows, lists.grade, lists.lengths
     if lists.weight is not None:
         times = lists.weight.astype(np.intp)
@@ -103,15 +76,7 @@ def grouped_rows(X: Any, lists: Lists) -> GroupedRows:
 
 
 class ValidationScores:
-    """Values of a measure on validation rows, round by round.
-
-    Parameters
-    ----------
-    measure : Measure
-        The measure.
-    rows : GroupedRows
-        Validation rows, of which at least one query has a value.
-    """
+    """Values of a measure on validation rows, round by round."""
 
     def __init__(self, measure: Measure, rows: GroupedRows) -> None:
         self.values: list[float] = []
@@ -132,18 +97,7 @@ class ValidationScores:
         measure.of_lists(self._lists)
 
     def add(self, scores: Any) -> float:
-        """Evaluate the scores of one more round.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n,)
-            Scores of the validation rows.
-
-        Returns
-        -------
-        float
-            Value of the measure, more is better.
-        """
+        """Evaluate the scores of one more round. Value of the measure, more is better."""
         scored = self._lists.scored_by(scores, (len(self._lists.labels),))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)

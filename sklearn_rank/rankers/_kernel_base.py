@@ -48,8 +48,8 @@ FAR = 1e3
 class KernelRanker(CallbackSupportMixin, BipartiteRanker):
     """Base class of rankers with a linear or kernel score: input checks and decision values.
 
-    A subclass has the parameters of the constraints; ``tol``, ``max_iter`` and ``verbose`` are
-    its solver's.
+    A subclass has the parameters of the constraints; ``tol``, ``max_iter`` and ``verbose`` are its
+    solver's.
     """
 
     _parameter_constraints = {

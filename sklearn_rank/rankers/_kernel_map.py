@@ -29,17 +29,7 @@ OF_DISTANCES = ("rbf", "laplacian")
 
 
 class KernelMap:
-    """A kernel with its parameters, as scikit-learn's kernel methods read them.
-
-    Parameters
-    ----------
-    kernel : {"rbf", "laplacian", "poly", "precomputed"} or callable
-        The kernel; a callable takes two rows and the parameters of ``kernel_params``.
-    gamma, degree, coef0 : float
-        Parameters of the named kernels; gamma None is ``1 / n_features``.
-    kernel_params : dict or None
-        Parameters of a callable.
-    """
+    """A kernel with its parameters, as scikit-learn's kernel methods read them."""
 
     def __init__(
         self, kernel: Any, gamma: Any, degree: Any, coef0: Any, kernel_params: Any
@@ -52,18 +42,7 @@ class KernelMap:
 
     @classmethod
     def of(cls, estimator: Any) -> KernelMap | None:
-        """Read the parameters of an estimator.
-
-        Parameters
-        ----------
-        estimator : estimator
-            With scikit-learn's parameters of kernel methods.
-
-        Returns
-        -------
-        KernelMap or None
-            Its kernel; None for ``kernel="linear"``.
-        """
+        """Read the parameters of an estimator. Its kernel; None for ``kernel="linear"``."""
         if estimator.kernel == "linear":
             return None
         return cls(
@@ -80,18 +59,7 @@ class KernelMap:
         return bool(self.kernel == "precomputed")
 
     def values(self, X: Any, Y: Any) -> FloatArray:
-        """Values of the kernel between two sets of points.
-
-        Parameters
-        ----------
-        X, Y : {array-like, sparse matrix} of shape (n, n_features), (m, n_features)
-            The points.
-
-        Returns
-        -------
-        ndarray of shape (n, m)
-            The values.
-        """
+        """Values of the kernel between two sets of points. Shape (n, m)."""
         # Scikit-learn takes squares of stored entries.
         points, others = (summed(rows) if sp.issparse(rows) else rows for rows in (X, Y))
         return np.asarray(
@@ -99,36 +67,12 @@ class KernelMap:
         )
 
     def design(self, X: Any) -> Design:
-        """Coordinates of points, whose inner products are the values of the kernel.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix} of shape (n, n_features) or (n, n)
-            Points, or with ``kernel="precomputed"`` the kernel matrix.
-
-        Returns
-        -------
-        Design
-            Of shape (n, rank); it knows the inner products where they are in memory.
-        """
+        """Coordinates of points, whose inner products are the values of the kernel."""
         rows = self.coordinates(X, np.arange(X.shape[0]))
         return as_kernel_design(rows, self._matrix)
 
     def coordinates(self, X: Any, taken: IntArray) -> FloatArray:
-        """Coordinates of some points, as :meth:`design` has them of all.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix} of shape (n, n_features) or (n, n)
-            Points, or with ``kernel="precomputed"`` the kernel matrix.
-        taken : ndarray of shape (m,)
-            The rows to take.
-
-        Returns
-        -------
-        ndarray of shape (m, rank)
-            The coordinates.
-        """
+        """Coordinates of some points, as :meth:`design` has them of all. Shape (m, rank)."""
         matrix: FloatArray | None = None
         if self.is_precomputed:
             matrix = self._symmetric(X[np.ix_(taken, taken)])
@@ -162,39 +106,13 @@ class KernelMap:
         return matrix
 
     def expansion(self, coef: FloatArray) -> tuple[IntArray, FloatArray]:
-        """Weights of the coordinates as a sum of kernel functions.
-
-        Parameters
-        ----------
-        coef : ndarray of shape (rank,)
-            Weights of the coordinates that were given last.
-
-        Returns
-        -------
-        support : ndarray of shape (rank,)
-            Rows whose kernel functions are added.
-        dual_coef : ndarray of shape (rank,)
-            Their coefficients.
-        """
+        """Weights of the coordinates as a sum of kernel functions."""
         return self._taken[self._factor.support], self._factor.expansion(coef)
 
     def diagonal(self, X: Any) -> FloatArray:
         """Values of the kernel of each point with itself, the squared norms of their images.
 
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix} of shape (n, n_features)
-            Points, or with ``kernel="precomputed"`` the square kernel matrix.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            The values.
-
-        Raises
-        ------
-        ValueError
-            If a precomputed matrix is not square.
+        Shape (n,).
         """
         if self.is_precomputed:
             if X.shape[0] != X.shape[1]:

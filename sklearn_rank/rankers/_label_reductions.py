@@ -35,21 +35,11 @@ Reduction: TypeAlias = Literal["regression", "pairs", "queries"]
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """Rows to learn from.
+    """Rows to learn from."""
 
-    Parameters
-    ----------
-    X : array-like of shape (n, n_features)
-        Features.
-    targets : ndarray of shape (n, n_labels)
-        What of each label is to be learned, NaN where a row lacks it.
-    weight : ndarray of shape (n,) or None
-        Positive weights; None is 1.
-    """
-
-    X: Any
+    X: Any  # (n, n_features)
     targets: FloatArray
-    weight: FloatArray | None
+    weight: FloatArray | None  # (n,): Positive weights; None is 1
 
     def only(self, rows: AnyArray) -> LabelledRows:
         """Take some of them."""
@@ -61,18 +51,7 @@ class LabelledRows:
 
 
 def reduction_of(estimator: Any) -> Reduction:
-    """Find how labels can be ranked by an estimator.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Regressor, classifier, or ranker of queries.
-
-    Returns
-    -------
-    {"regression", "pairs", "queries"}
-        By a regression of the utilities, a classifier of each pair, or queries of labels.
-    """
+    """Find how labels can be ranked by an estimator."""
     if not isinstance(estimator, type):
         if metadata_for(estimator, "fit", qid=0):
             return "queries"
@@ -95,15 +74,7 @@ def reduction_of(estimator: Any) -> Reduction:
 
 
 def check_takes_weights(estimator: Any, reduction: Reduction) -> None:
-    """Refuse weights that an estimator would not see.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Of one of the kinds.
-    reduction : {"regression", "pairs", "queries"}
-        Its kind.
-    """
+    """Refuse weights that an estimator would not see."""
     argument = "sample_weight"
     if reduction == "queries":
         argument = "query_weight"
@@ -126,23 +97,7 @@ def check_takes_weights(estimator: Any, reduction: Reduction) -> None:
 
 
 def fit_regressors(estimator: Any, rows: LabelledRows, n_jobs: int | None) -> list[Any]:
-    """Fit clones of a regressor to the targets.
-
-    Parameters
-    ----------
-    estimator : regressor
-        The regressor.
-    rows : LabelledRows
-        Rows with utilities as targets.
-    n_jobs : int or None
-        Number of fits at a time.
-
-    Returns
-    -------
-    list of regressors
-        One, of all labels, where none is missing and it takes several outputs; else one for each
-        label, fitted to the rows that have it.
-    """
+    """Fit clones of a regressor to the targets."""
     known = ~np.isnan(rows.targets)
     if known.all() and _takes_several_outputs(estimator):
         return [fit_with_weights(estimator, rows.X, rows.targets, rows.weight)]
@@ -162,22 +117,7 @@ def _fitted_to_label(estimator: Any, rows: LabelledRows, label: int) -> Any:
 
 
 def regressor_scores(models: list[Any], X: Any, n_labels: int) -> FloatArray:
-    """Predict the utilities of the labels.
-
-    Parameters
-    ----------
-    models : list of regressors
-        As :func:`fit_regressors` returns them.
-    X : array-like of shape (n, n_features)
-        Rows.
-    n_labels : int
-        Number of labels.
-
-    Returns
-    -------
-    ndarray of shape (n, n_labels)
-        The predictions.
-    """
+    """Predict the utilities of the labels. Shape (n, n_labels)."""
     if len(models) == 1:
         return np.asarray(models[0].predict(X), dtype=np.float64).reshape(-1, n_labels)
     return np.column_stack([np.ravel(one.predict(X)) for one in models]).astype(np.float64)
@@ -187,24 +127,7 @@ def regressor_scores(models: list[Any], X: Any, n_labels: int) -> FloatArray:
 
 
 def fit_pairs(estimator: Any, rows: LabelledRows, n_jobs: int | None) -> list[Any]:
-    """Fit clones of a classifier to pairs of labels.
-
-    Parameters
-    ----------
-    estimator : classifier
-        The classifier.
-    rows : LabelledRows
-        Rows with utilities as targets.
-    n_jobs : int or None
-        Number of fits at a time.
-
-    Returns
-    -------
-    list of classifiers or floats
-        For each pair of labels i < j, in lexicographic order, who is above in the rows that have
-        both and do not tie them: class 1 is i. The share of 1 itself where all agree, and 1/2
-        where there is no such row.
-    """
+    """Fit clones of a classifier to pairs of labels."""
     pairs = combinations(range(rows.targets.shape[1]), 2)
     return in_parallel(n_jobs, _fitted_to_pair, ((estimator, rows, *pair) for pair in pairs))
 
@@ -223,25 +146,7 @@ def _fitted_to_pair(estimator: Any, rows: LabelledRows, first: int, second: int)
 
 
 def pair_scores(models: list[Any], X: Any, n_labels: int, *, hard: bool) -> FloatArray:
-    """Join the classifiers of pairs to scores of the labels.
-
-    Parameters
-    ----------
-    models : list of classifiers or floats
-        As :func:`fit_pairs` returns them.
-    X : array-like of shape (n, n_features)
-        Rows.
-    n_labels : int
-        Number of labels.
-    hard : bool
-        Whether to count the labels that each is above more likely than not.
-
-    Returns
-    -------
-    ndarray of shape (n, n_labels)
-        The mean of the probabilities to be above, over the other labels; if ``hard`` a third of
-        it, which breaks ties, and the count.
-    """
+    """Join the classifiers of pairs to scores of the labels. Shape (n, n_labels)."""
     shares, votes = np.zeros((2, num_samples(X), n_labels))
     for model, (first, second) in zip(models, combinations(range(n_labels), 2), strict=True):
         lead = 2.0 * (model if isinstance(model, float) else model.predict_proba(X)[:, 1]) - 1.0
@@ -257,20 +162,7 @@ def pair_scores(models: list[Any], X: Any, n_labels: int, *, hard: bool) -> Floa
 
 
 def fit_queries(estimator: Any, rows: LabelledRows) -> Any:
-    """Fit a clone of a ranker of queries to the labels of each row.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Ranker whose ``fit`` takes ``qid``.
-    rows : LabelledRows
-        Rows with relevances as targets; their X an array or sparse matrix.
-
-    Returns
-    -------
-    estimator
-        The fitted clone.
-    """
+    """Fit a clone of a ranker of queries to the labels of each row."""
     row, label = np.nonzero(~np.isnan(rows.targets))
     items = _items(rows.X, row, label, rows.targets.shape[1])
     given = {"qid": row, "query_weight": None if rows.weight is None else rows.weight[row]}
@@ -310,22 +202,7 @@ def _items(X: Any, row: IntArray, label: IntArray, n_labels: int) -> Any:
 
 
 def query_scores(model: Any, X: Any, n_labels: int) -> FloatArray:
-    """Score the labels of rows by a ranker of queries.
-
-    Parameters
-    ----------
-    model : estimator
-        As :func:`fit_queries` returns it.
-    X : {ndarray, sparse matrix} of shape (n, n_features)
-        Rows.
-    n_labels : int
-        Number of labels.
-
-    Returns
-    -------
-    ndarray of shape (n, n_labels)
-        Its scores.
-    """
+    """Score the labels of rows by a ranker of queries. Shape (n, n_labels)."""
     row = np.repeat(np.arange(X.shape[0]), n_labels)
     items = _items(X, row, np.tile(np.arange(n_labels), X.shape[0]), n_labels)
     return np.asarray(scores_with_ids(model, items, row), dtype=np.float64).reshape(-1, n_labels)

@@ -22,27 +22,7 @@ __all__ = ["label_utilities", "utility_lists"]
 def utility_lists(
     name: str, measure: Any, orders: LabelOrders, weight: FloatArray | None
 ) -> tuple[Lists, BoolArray]:
-    """Make lists of the labels of rows, with the utilities that a measure gives them.
-
-    Parameters
-    ----------
-    name : str
-        Name of the ranker, for messages.
-    measure : str, Measure, ScoreGeneratingFunction or callable
-        The measure.
-    orders : LabelOrders
-        The orders.
-    weight : ndarray of shape (n_rows,) or None
-        Weights of the rows; None is 1.
-
-    Returns
-    -------
-    lists : Lists
-        Lists of the rows whose labels have an order for the measure, their ``rows`` entries of the
-        matrix of these rows and the labels, row by row.
-    kept : ndarray of bool of shape (n_rows,)
-        Which rows these are.
-    """
+    """Make lists of the labels of rows, with the utilities that a measure gives them."""
     some: BoolArray = np.logical_or.reduce(orders.known, axis=1)
     if not some.all():
         # A row without labels has no list.
@@ -102,21 +82,7 @@ def _graded(name: str, measure: Measure, orders: LabelOrders) -> LabelOrders:
 
 
 def label_utilities(measure: Any, lists: Lists) -> FloatArray:
-    """Utilities of labels, whose order is the one to learn.
-
-    Parameters
-    ----------
-    measure : str, Measure, ScoreGeneratingFunction or callable
-        The measure.
-    lists : Lists
-        Grades of the labels of each row.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Utilities of a measure that has them; else the share of the other labels of the row that
-        are below each, ties half. NaN for rows whose labels have no order.
-    """
+    """Utilities of labels, whose order is the one to learn. Shape (n,)."""
     found = get_measure(measure)
     if found.positional is not None:
         return utilities_of(found, lists)

@@ -24,39 +24,16 @@ LEAST_ROWS = 1024
 
 
 class Cell(NamedTuple):
-    """Some consecutive lists, and where their rows are.
+    """Some consecutive lists, and where their rows are."""
 
-    Parameters
-    ----------
-    lists : Lists
-        The lists; their ``rows`` are not looked at.
-    start, stop : int
-        The rows among which theirs are.
-    order : ndarray of shape (n_items,) or None
-        Row of each item, from ``start`` on; None where all stand as they are.
-    """
-
-    lists: Lists
-    start: int
-    stop: int
+    lists: Lists  # The lists; their ``rows`` are not looked at
+    start: int  # The rows among which theirs are
+    stop: int  # The rows among which theirs are
     order: IntArray | None
 
 
 def cells_of(lists: Lists, n_features: int) -> list[Cell]:
-    """Cut lists into cells.
-
-    Parameters
-    ----------
-    lists : Lists
-        The lists.
-    n_features : int
-        Number of features.
-
-    Returns
-    -------
-    list of Cell
-        The cells, in order.
-    """
+    """Cut lists into cells."""
     size = max(LEAST_ROWS, CELL_BYTES // (8 * max(1, n_features)))
     offsets = lists.offsets
     cuts = np.searchsorted(offsets, np.arange(0, offsets[-1], size))
@@ -76,33 +53,14 @@ def _cell(lists: Lists, first: int, last: int) -> Cell:
 
 
 class ItemReader:
-    """Makes the items of cells from rows, in float64; those of a cell overwrite the last one's.
-
-    Parameters
-    ----------
-    normalizer : QueryNormalizer or None, default=None
-        Normalises the features within each list.
-    """
+    """Makes the items of cells from rows, in float64; those of a cell overwrite the last one's."""
 
     def __init__(self, normalizer: QueryNormalizer | None = None) -> None:
         self._normalizer = None if normalizer is None else clone(normalizer)
         self._buffer = np.empty((0, 0))
 
     def items(self, cell: Cell, rows: Any) -> Design:
-        """Take the items of a cell.
-
-        Parameters
-        ----------
-        cell : Cell
-            The cell.
-        rows : ndarray or CSR array of shape (cell.stop - cell.start, n_features)
-            Its rows.
-
-        Returns
-        -------
-        Design
-            The items, which hold until the next call.
-        """
+        """Take the items of a cell. The items, which hold until the next call."""
         order, lists = cell.order, cell.lists
         if self._normalizer is not None:
             taken = (rows if order is None else rows[order]).astype(np.float64, copy=False)
@@ -121,18 +79,7 @@ class ItemReader:
 
 
 def summed(results: Iterable[tuple[Any, ...] | None]) -> tuple[Any, ...] | None:
-    """Sum tuples of numbers and arrays, in order.
-
-    Parameters
-    ----------
-    results : iterable of tuple or None
-        The tuples; None is left out.
-
-    Returns
-    -------
-    tuple or None
-        The sums; None of nothing.
-    """
+    """Sum tuples of numbers and arrays, in order. The sums; None of nothing."""
     total: tuple[Any, ...] | None = None
     for found in results:
         if found is not None:

@@ -48,18 +48,7 @@ COPIED = 1024
 
 
 def relative_alpha(alpha: Any) -> float | None:
-    """Read ``"scale"`` or ``"0.1*scale"``.
-
-    Parameters
-    ----------
-    alpha : float or str
-        The parameter.
-
-    Returns
-    -------
-    float or None
-        The factor; None for a number, which is absolute.
-    """
+    """Read ``"scale"`` or ``"0.1*scale"``. The factor; None for a number, which is absolute."""
     if not isinstance(alpha, str):
         return None
     factor, star, unit = alpha.rpartition("*")
@@ -76,22 +65,7 @@ def relative_alpha(alpha: Any) -> float | None:
 
 
 def alpha_of_curvature(alpha: Any, curvature: FloatArray) -> float:
-    """Strength of the penalty where the curvature of the loss is known.
-
-    Parameters
-    ----------
-    alpha : float or str
-        The parameter.
-    curvature : ndarray of shape (n_features,)
-        Curvature of the weighted loss in the coefficient of each feature, a sum of
-        :func:`feature_curvature` over lists.
-
-    Returns
-    -------
-    float
-        The number itself, or the factor times a tenth of the curvature of a typical feature; times
-        1 where the loss or the features do not vary within any list.
-    """
+    """Strength of the penalty where the curvature of the loss is known."""
     factor = relative_alpha(alpha)
     if factor is None:
         return float(alpha)
@@ -115,20 +89,6 @@ def feature_curvature(items: Design, loss: LossOfScores, lists: Lists) -> FloatA
 
     It is the sum over the lists of the curvature of the loss between scores of minus and plus half
     the standardised utilities, times the variance of the feature in the list.
-
-    Parameters
-    ----------
-    items : Design
-        Rows of the lists, in their order.
-    loss : LossOfScores
-        The loss, weighted as in the objective.
-    lists : Lists
-        The lists, with utilities as labels.
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
-        The sum.
     """
     return _variances(items, lists, _curvatures(loss, lists))
 
@@ -136,19 +96,7 @@ def feature_curvature(items: Design, loss: LossOfScores, lists: Lists) -> FloatA
 def curvature_at_0(items: Design, loss: LossOfScores, lists: Lists) -> FloatArray:
     """Second derivative of a loss by the coefficient of each feature at scores of 0, about.
 
-    Parameters
-    ----------
-    items : Design
-        Rows of the lists, in their order.
-    loss : LossOfScores
-        The loss, weighted as in the objective.
-    lists : Lists
-        The lists, of whose labels only the loss knows.
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
-        That of scores that vary as the feature does within the lists.
+    That of scores that vary as the feature does within the lists. Shape (n_features,).
     """
     return _variances(items, lists, lists.totals(loss.curvature(np.zeros(items.shape[0]))))
 
@@ -162,29 +110,7 @@ def label_alpha(
     *,
     is_kernel: bool,
 ) -> float:
-    """Strength of the penalty of a problem in which each label has coefficients of its own.
-
-    Parameters
-    ----------
-    alpha : float or str
-        The parameter.
-    scales : ndarray of shape (n_features,)
-        Standard deviations of the features.
-    loss : ThreadedLoss
-        The loss, weighted as in the objective.
-    lists : Lists
-        The labels of each row, with utilities.
-    n_labels : int
-        Number of labels.
-    is_kernel : bool
-        Whether the features are coordinates of a kernel.
-
-    Returns
-    -------
-    float
-        The number itself, or the factor times a share of the curvature of the loss in the
-        coefficient of a typical feature, in the mean over labels; 1 in place of a curvature of 0.
-    """
+    """Strength of the penalty of a problem in which each label has coefficients of its own."""
     factor = relative_alpha(alpha)
     if factor is None:
         return float(alpha)
@@ -227,19 +153,11 @@ def _variances(items: Design, lists: Lists, factor: FloatArray) -> FloatArray:
 
 
 class _Parts(NamedTuple):
-    """Weighted sums over the rows of lists, as far as they were seen.
-
-    Parameters
-    ----------
-    origin : ndarray of shape (n_lists, n_features) or None
-        What was subtracted from the rows, so that nothing cancels; None is nothing.
-    means, squares : {ndarray, sparse array} of shape (n_lists, n_features)
-        Sums of rows and of their squares times their shares.
-    """
+    """Weighted sums over the rows of lists, as far as they were seen."""
 
     origin: FloatArray | None
-    means: Any
-    squares: Any
+    means: Any  # (n_lists, n_features): Sums of rows and of their squares times their shares
+    squares: Any  # (n_lists, n_features): Sums of rows and of their squares times their shares
 
     def variances(self, factor: FloatArray) -> FloatArray:
         """Sum over the first lists, with factors, of the variances of each feature."""

@@ -22,16 +22,9 @@ MOST_LABELS = 3
 def refuse_joint_utilities(measure: MeasureLike, labels: AnyArray) -> None:
     """Refuse a measure whose utilities depend on labels of other items.
 
-    With examinations e of 0 and 1, the mean of ``u(e y) / p`` is u(y) if ``u(e y) = e u(y)``:
-    the utility of an item is a function of its own label, and 0 of the label 0. It is tried on
-    every examination of a short list of the labels.
-
-    Parameters
-    ----------
-    measure : str, Measure, ScoreGeneratingFunction or callable
-        A measure with utilities.
-    labels : ndarray of shape (n,)
-        The labels: bool, or grades.
+    With examinations e of 0 and 1, the mean of ``u(e y) / p`` is u(y) if ``u(e y) = e u(y)``: the
+    utility of an item is a function of its own label, and 0 of the label 0. It is tried on every
+    examination of a short list of the labels.
     """
     found, form = positional_form(measure)
 
@@ -57,13 +50,7 @@ def refuse_joint_utilities(measure: MeasureLike, labels: AnyArray) -> None:
 
 
 def refuse_other_losses(loss: TemplateLoss | str) -> None:
-    """Refuse losses for which utilities divided by propensities mean nothing.
-
-    Parameters
-    ----------
-    loss : TemplateLoss or str
-        The loss, or its name.
-    """
+    """Refuse losses for which utilities divided by propensities mean nothing."""
     made = get_loss(loss) if isinstance(loss, str) else loss
     if not made.is_order_preserving:
         raise ValueError(

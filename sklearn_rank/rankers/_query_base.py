@@ -220,8 +220,8 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
     def _store_queries(self, lists: Any, *, add: bool = False) -> None:
         """Store how many queries were learned from, and which, at the end of a fit.
 
-        ``lists`` are those of :meth:`_lists`, with other labels perhaps, and perhaps without
-        some; or have ``n_lists`` and ``given`` as these do. ``add`` keeps the queries of earlier
+        ``lists`` are those of :meth:`_lists`, with other labels perhaps, and perhaps without some;
+        or have ``n_lists`` and ``given`` as these do. ``add`` keeps the queries of earlier
         batches.
         """
         given = lists.given

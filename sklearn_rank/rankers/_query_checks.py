@@ -27,31 +27,7 @@ ROUTING = "sklearn.set_config(enable_metadata_routing=True)"
 
 
 def check_given_ids(name: str, qid: Any, n_rows: int, *, single_list: bool) -> None:
-    """Check that ids were given or are not needed.
-
-    Parameters
-    ----------
-    name : str
-        Name of the ranker.
-    qid : array-like of shape (n_rows,), number or None
-        The ids that ``fit`` was given.
-    n_rows : int
-        Number of rows.
-    single_list : bool
-        Value of the parameter ``single_list``.
-
-    Raises
-    ------
-    ValueError
-        If ids are given for what is one list.
-    QuerySetupError
-        If ids are missing for many rows.
-
-    Warns
-    -----
-    SingleListWarning
-        If ids are missing for a few rows.
-    """
+    """Check that ids were given or are not needed."""
     if qid is None:
         if not single_list:
             _miss(name, n_rows)
@@ -64,27 +40,7 @@ def check_given_ids(name: str, qid: Any, n_rows: int, *, single_list: bool) -> N
 
 
 def check_gains(name: str, measure: Measure, y: FloatArray) -> None:
-    """Check that relevances have gains, where those of the measure are exponential.
-
-    Parameters
-    ----------
-    name : str
-        Name of the ranker.
-    measure : Measure
-        The measure of its score.
-    y : ndarray of shape (n,)
-        Relevances.
-
-    Raises
-    ------
-    ValueError
-        If a gain is infinite.
-
-    Warns
-    -----
-    LargeGainWarning
-        If gains of 1 are lost beside the largest.
-    """
+    """Check that relevances have gains, where those of the measure are exponential."""
     if y.dtype.kind not in "biuf" or not has_exponential_gain(measure):
         return
     largest = float(y.max(initial=0))

@@ -15,25 +15,7 @@ __all__ = ["query_folds"]
 
 
 def query_folds(cv: Any, items: Any, lists: Lists, n_rows: int) -> list[Fold]:
-    """Make the folds of the items of lists; those of one list are of its rows, equal ones in one.
-
-    Parameters
-    ----------
-    cv : int, splitter, iterable or None
-        Number of folds, None for 5; a splitter, which is handed the lists as groups; or pairs of
-        the numbers of training and test rows.
-    items : {ndarray, sparse array or matrix} of shape (n, n_features)
-        The items.
-    lists : Lists
-        The lists.
-    n_rows : int
-        Number of rows that they were made from.
-
-    Returns
-    -------
-    list of (ndarray, ndarray)
-        Numbers of training and test items.
-    """
+    """Make the folds of lists, or of the rows of one list, equal rows in one fold."""
     cv = 5 if cv is None else cv
     groups = lists.list_of
     if isinstance(cv, int | np.integer):

@@ -42,22 +42,7 @@ class HeldOut(NamedTuple):
 
 
 def held_out_lists(lists: Lists, fraction: Any, random_state: Any) -> BoolArray:
-    """Draw the lists that are held out.
-
-    Parameters
-    ----------
-    lists : Lists
-        At least two lists.
-    fraction : float or int
-        Share of the lists, in (0, 1), or their number.
-    random_state : int, RandomState or None
-        What draws them, by their order; the ids do not count.
-
-    Returns
-    -------
-    ndarray of bool of shape (n_lists,)
-        Which are held out: at least one, and not all.
-    """
+    """Draw the lists that are held out. Which are held out: at least one, and not all."""
     n = lists.n_lists
     if n < 2:
         raise ValueError(
@@ -71,24 +56,7 @@ def held_out_lists(lists: Lists, fraction: Any, random_state: Any) -> BoolArray:
 
 
 def hold_out_queries(qid: Any, fraction: Any, random_state: Any, n_rows: int) -> HeldOut:
-    """Hold out the rows of some queries.
-
-    Parameters
-    ----------
-    qid : array-like of shape (n_rows,)
-        Id of the query of each row, in any order.
-    fraction : float or int
-        Share of the queries, in (0, 1), or their number.
-    random_state : int, RandomState or None
-        Random state for drawing them.
-    n_rows : int
-        Number of rows.
-
-    Returns
-    -------
-    HeldOut
-        Rows of the queries to train on, and of those that are held out.
-    """
+    """Hold out the rows of some queries."""
     ids, offsets, rows = group_rows(check_qid(qid, n_rows), by_appearance=True)
     lists = Lists(labels=np.zeros(n_rows), offsets=offsets, ids=ids, rows=rows)
     held = lists.to_items(held_out_lists(lists, fraction, random_state))
@@ -97,22 +65,7 @@ def hold_out_queries(qid: Any, fraction: Any, random_state: Any, n_rows: int) ->
 
 
 def hold_out_rows(labels: AnyArray, fraction: Any, random_state: Any) -> HeldOut:
-    """Hold out a share of the rows of each class.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_rows,)
-        Class of each row.
-    fraction : float or int
-        Share of the rows of each class, in (0, 1), or the number of rows in all.
-    random_state : int, RandomState or None
-        Random state for drawing them.
-
-    Returns
-    -------
-    HeldOut
-        Rows to train on and rows that are held out, of each class at least one.
-    """
+    """Hold out a share of the rows of each class."""
     random = check_random_state(random_state)
     share = fraction / len(labels) if isinstance(fraction, Integral) else fraction
     held = np.zeros(len(labels), dtype=bool)
@@ -128,22 +81,7 @@ def hold_out_rows(labels: AnyArray, fraction: Any, random_state: Any) -> HeldOut
 
 
 def check_validation_data(early_stopping: bool, X_val: Any, **others: Any) -> bool:
-    """Check which arguments of validation came together.
-
-    Parameters
-    ----------
-    early_stopping : bool
-        The parameter of the estimator.
-    X_val : array-like or None
-        Rows.
-    **others : array-like or None
-        What belongs to the rows, such as ``y_val``, of which all are needed.
-
-    Returns
-    -------
-    bool
-        Whether there are validation data.
-    """
+    """Check which arguments of validation came together. Whether there are validation data."""
     given = {"X_val": X_val, **others}
     absent = [name for name, value in given.items() if value is None]
     present = [name for name in given if name not in absent]

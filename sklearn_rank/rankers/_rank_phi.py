@@ -21,23 +21,7 @@ METRICS = "sklearn_rank.metrics"
 
 
 def read_phi(phi: Any) -> ScoreGeneratingFunction:
-    """Read the parameter ``phi``.
-
-    Parameters
-    ----------
-    phi : str, Measure, ScoreGeneratingFunction or callable
-        A function of the ranks, or a measure that has one.
-
-    Returns
-    -------
-    ScoreGeneratingFunction
-        The function.
-
-    Raises
-    ------
-    ValueError
-        If it is a measure that is no linear rank statistic.
-    """
+    """Read the parameter ``phi``."""
     if isinstance(phi, ScoreGeneratingFunction):
         return phi
     named = isinstance(phi, str) and phi not in ("wilcoxon", "van_der_waerden")
@@ -55,25 +39,7 @@ def read_phi(phi: Any) -> ScoreGeneratingFunction:
 
 
 def sums_over_ranks(phi: ScoreGeneratingFunction, length: float) -> CumulatedPhi:
-    """Sum phi over the ranks of a list.
-
-    Parameters
-    ----------
-    phi : ScoreGeneratingFunction
-        The function.
-    length : float
-        Length of the list, rows counted by weight.
-
-    Returns
-    -------
-    CumulatedPhi
-        The sums.
-
-    Raises
-    ------
-    ValueError
-        If phi decreases, or has one value at all ranks.
-    """
+    """Sum phi over the ranks of a list."""
     rank = np.linspace(0.0, length, 1 + int(min(np.ceil(length), MOST_CELLS)))
     sums = CumulatedPhi(rank, cumulated(phi, rank))
     if not phi._rises(np.asarray(length)):

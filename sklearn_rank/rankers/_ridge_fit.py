@@ -33,27 +33,7 @@ def ridge_solution(
     data: tuple[Any, Any],
     checkpoints: Checkpoints | None = None,
 ) -> LinearSolution:
-    """Solve the problem of an estimator, and store its intercepts and certificate there.
-
-    Parameters
-    ----------
-    estimator : estimator
-        With the parameters ``solver``, ``tol`` and ``max_iter``; its fit runs under callbacks.
-    problem : LinearProblem, BlockProblem or LabelProblem
-        The problem.
-    start : ndarray or None
-        Parameters to start from; None is 0.
-    data : tuple of (X, y)
-        Training data, handed to the callbacks.
-    checkpoints : Checkpoints or None, default=None
-        Where parameters are kept after each iteration, and from where they are taken if the same
-        problem was left before its end.
-
-    Returns
-    -------
-    LinearSolution
-        The solution, whose coefficients are for the caller to store.
-    """
+    """Solve the problem of an estimator, and store its intercepts and certificate there."""
     progress = FitProgress(estimator, estimator.max_iter, *data, criterion="gradient_norm")
     done, keep = 0, None
     if checkpoints is not None:

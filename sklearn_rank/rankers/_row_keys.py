@@ -23,18 +23,7 @@ STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 def is_frame(X: Any) -> bool:
-    """Whether rows are a data frame, of columns that need not be numbers.
-
-    Parameters
-    ----------
-    X : object
-        Rows.
-
-    Returns
-    -------
-    bool
-        Whether they have columns.
-    """
+    """Whether rows are a data frame, of columns that need not be numbers."""
     return hasattr(X, "columns") and hasattr(X, "shape")
 
 
@@ -51,53 +40,17 @@ def summed(X: Any) -> Any:
 
 
 def row_keys(X: Any, labels: FloatArray) -> AnyArray:
-    """Hash the values of each row.
-
-    Parameters
-    ----------
-    X : ndarray, sparse array in CSR format or DataFrame of shape (n, n_features)
-        Rows.
-    labels : ndarray of shape (n,)
-        One more value of each.
-
-    Returns
-    -------
-    ndarray of uint64 of shape (n,)
-        The same for rows of the same values, in any container and whatever the other rows are;
-        of different rows two agree with probability 2**-64.
-    """
+    """Hash the values of each row. Shape (n,)."""
     return feature_keys(X) + mixed_bits(labels)
 
 
 def mixed_bits(values: AnyArray) -> AnyArray:
-    """Hash numbers.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Numbers.
-
-    Returns
-    -------
-    ndarray of uint64 of shape (n,)
-        Of 0 it is 0.
-    """
+    """Hash numbers. Shape (n,)."""
     return _mixed(_bits(values), SECOND)
 
 
 def feature_keys(X: Any) -> AnyArray:
-    """Hash the features of each row.
-
-    Parameters
-    ----------
-    X : ndarray, sparse array in CSR format or DataFrame of shape (n, n_features)
-        Rows.
-
-    Returns
-    -------
-    ndarray of uint64 of shape (n,)
-        As :func:`row_keys`, without labels.
-    """
+    """Hash the features of each row. As :func:`row_keys`, without labels. Shape (n,)."""
     if sp.issparse(X):
         return _keys_of_sparse(X)
     if is_frame(X):

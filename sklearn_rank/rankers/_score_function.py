@@ -60,13 +60,7 @@ class ScoreFunction(ABC):
 
 
 class LinearScores(ScoreFunction):
-    """Rows times coefficients.
-
-    Parameters
-    ----------
-    coef : ndarray of shape (n_features,)
-        The coefficients.
-    """
+    """Rows times coefficients."""
 
     def __init__(self, coef: FloatArray) -> None:
         self.coef = coef
@@ -89,19 +83,7 @@ class LinearScores(ScoreFunction):
 
 
 class KernelScores(ScoreFunction):
-    """Kernel values with support rows times coefficients.
-
-    Parameters
-    ----------
-    kernel : KernelMap
-        The kernel.
-    dual_coef : ndarray of shape (n_support,)
-        The coefficients.
-    support : ndarray of shape (n_support,)
-        The support rows, among those of the data that were fitted.
-    support_rows : {ndarray, sparse matrix} of shape (n_support, n_features) or None
-        The support rows themselves; None for a precomputed kernel.
-    """
+    """Kernel values with support rows times coefficients."""
 
     def __init__(
         self, kernel: KernelMap, dual_coef: FloatArray, support: IntArray, support_rows: Any
@@ -143,22 +125,7 @@ class KernelScores(ScoreFunction):
 
 
 def learned_scores(kernel: KernelMap | None, coef: FloatArray, X: Any) -> ScoreFunction:
-    """Score function of a solution.
-
-    Parameters
-    ----------
-    kernel : KernelMap or None
-        The kernel whose coordinates were the rows of the problem; None for rows as they are.
-    coef : ndarray of shape (n_coordinates,)
-        Weights of the coordinates.
-    X : {ndarray, sparse matrix} of shape (n, n_features)
-        The rows, or the matrix of a precomputed kernel.
-
-    Returns
-    -------
-    ScoreFunction
-        What was learned.
-    """
+    """Score function of a solution. What was learned."""
     if kernel is None:
         return LinearScores(coef)
     support, dual_coef = kernel.expansion(coef)
@@ -169,15 +136,6 @@ def store_scores(estimator: Any, function: ScoreFunction, rows: TwoClasses) -> N
     """Give an estimator its classes and its score function, and nothing of an earlier fit.
 
     What is stored scores the second class high, as in all of scikit-learn, whichever is positive.
-
-    Parameters
-    ----------
-    estimator : estimator
-        The estimator.
-    function : ScoreFunction
-        What was learned, by which the positives are on top.
-    rows : TwoClasses
-        The rows from which it was learned.
     """
     forget(estimator, "coef_", "dual_coef_", "support_", "X_fit_")
     estimator.classes_, estimator.pos_label_ = rows.classes, rows.pos_label
@@ -185,18 +143,7 @@ def store_scores(estimator: Any, function: ScoreFunction, rows: TwoClasses) -> N
 
 
 def fitted_scores(estimator: Any) -> ScoreFunction:
-    """Score function of an estimator, from its parameters and fitted attributes.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A fitted estimator.
-
-    Returns
-    -------
-    ScoreFunction
-        What it learned.
-    """
+    """Score function of an estimator, from its parameters and fitted attributes."""
     kernel = KernelMap.of(estimator)
     if kernel is None:
         return LinearScores(estimator.coef_[0])

@@ -28,25 +28,7 @@ TIED = 1e-10
 def focus_weights(
     scores: FloatArray, weight: FloatArray, phi: ScoreGeneratingFunction, floor: float
 ) -> FloatArray:
-    """Compute row weights from places in a ranking.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n,)
-        Scores; more is nearer to the top.
-    weight : ndarray of shape (n,)
-        How many times each row stands there, positive.
-    phi : ScoreGeneratingFunction
-        What places count; its derivative is what a row gains by a place.
-    floor : float
-        Least weight, as a share of the largest.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Weights times ``max(floor, phi'(u) / max phi')``, u the mean place of a block of tied
-        rows as a share of the list, 1 at the top; scaled to the sum of ``weight``.
-    """
+    """Compute row weights from places in a ranking. Shape (n,)."""
     order = np.argsort(-scores, kind="stable")
     ordered = scores[order]
     new = np.r_[True, -np.diff(ordered) > TIED * (ordered[0] - ordered[-1])]
@@ -70,22 +52,10 @@ def focus_weights(
 
 @dataclass(frozen=True, eq=False)
 class Rounds:
-    """The fits, first to last.
+    """The fits, first to last."""
 
-    Parameters
-    ----------
-    models : list of estimator
-        Fitted classifiers, the pilot first.
-    positive : object
-        The class that belongs on top.
-    spreads : tuple of (float, float)
-        Standard deviation of the scores of the training rows by the pilot and by the last.
-    held_out : tuple of (ndarray of shape (n,), ndarray of shape (n,)) or None
-        Scores of the training rows by pilots and last fits to other folds, where there are folds.
-    """
-
-    models: list[Any]
-    positive: Any
+    models: list[Any]  # Fitted classifiers, the pilot first
+    positive: Any  # The class that belongs on top
     spreads: tuple[float, float]
     held_out: tuple[FloatArray, FloatArray] | None = None
 
@@ -95,22 +65,7 @@ class Rounds:
         combination: Combination,
         score: Callable[[Any, Any, Any], FloatArray] = log_odds,
     ) -> FloatArray:
-        """Score rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-            Rows.
-        combination : {"pilot", "last", "sum"}
-            Whose scores; the sum is that of standard scores, as a mean on the models' scale.
-        score : callable, default=log_odds
-            Scores of an estimator, given rows and the positive class.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Scores by which the positives are on top.
-        """
+        """Score rows. Scores by which the positives are on top. Shape (n,)."""
         parts = [
             score(model, X, self.positive) if share else 0.0
             for model, share in zip(
@@ -135,34 +90,15 @@ class Rounds:
 
 @dataclass(frozen=True, eq=False)
 class SecondLook:
-    """How to fit in rounds.
+    """How to fit in rounds."""
 
-    Parameters
-    ----------
-    estimator : estimator
-        Classifier that takes weights.
-    phi : ScoreGeneratingFunction
-        What places count.
-    floor : float
-        Least weight, as a share of the largest.
-    n_rounds : int
-        Fits after the first.
-    folds : callable
-        Given rows, labels and groups, returns the folds by whose fits the rows are ranked, or
-        None where they are ranked by the fit to all of them; asked with the fitted pilot first.
-    n_jobs : int or None
-        Number of threads or processes over the folds.
-    fit_params : dict
-        Further arguments of each fit.
-    """
-
-    estimator: Any
-    phi: ScoreGeneratingFunction
-    floor: float
-    n_rounds: int
+    estimator: Any  # Classifier that takes weights
+    phi: ScoreGeneratingFunction  # What places count
+    floor: float  # Least weight, as a share of the largest
+    n_rounds: int  # Fits after the first
     folds: Callable[[Any, Any, AnyArray, Any], Sequence[Fold] | None]
-    n_jobs: int | None
-    fit_params: dict[str, Any]
+    n_jobs: int | None  # Number of threads or processes over the folds
+    fit_params: dict[str, Any]  # Further arguments of each fit
 
     def fit(
         self,
@@ -175,31 +111,7 @@ class SecondLook:
         on_round: Callable[[], None] = lambda: None,
         held_out: Callable[[Any], Sequence[Fold] | None] = lambda pilot: None,
     ) -> Rounds:
-        """Fit, weigh the rows by their places, fit again.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n_features)
-            Rows.
-        y : ndarray of shape (n,)
-            Labels.
-        weight : ndarray of shape (n,)
-            Positive weights.
-        positive : object
-            The class that belongs on top.
-        groups : array-like of shape (n,) or None, default=None
-            Groups for the folds.
-        on_round : callable
-            Called when a round is done.
-        held_out : callable
-            Given the fitted pilot, returns folds by which all rows are scored, or None where
-            nothing asks for such scores.
-
-        Returns
-        -------
-        Rounds
-            The fits.
-        """
+        """Fit, weigh the rows by their places, fit again."""
         models = [self._fit(X, y, weight)]
         on_round()
         folds = self.folds(models[0], X, y, groups)

@@ -33,44 +33,16 @@ POSSIBLE = (
 
 @dataclass(frozen=True)
 class StructuralMeasure:
-    """A measure with its most violated labellings.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    kind : {"pairs", "top", "order", "set"}
-        What its labellings are of.
-    k : int or None, default=None
-        Number of rows in the top.
-    tau : float or None, default=None
-        Share of the rows in the top. Without both the top has as many rows as there are positives.
-    """
+    """A measure with its most violated labellings."""
 
     name: str
-    kind: Literal["pairs", "top", "order", "set"]
-    k: int | None = None
+    kind: Literal["pairs", "top", "order", "set"]  # What its labellings are of
+    k: int | None = None  # Number of rows in the top
     tau: float | None = None
 
     @classmethod
     def of(cls, measure: MeasureLike) -> Self:
-        """Read the measure.
-
-        Parameters
-        ----------
-        measure : str, Measure or callable
-            A name, with "f1", or what ``get_measure`` takes.
-
-        Returns
-        -------
-        StructuralMeasure
-            The measure.
-
-        Raises
-        ------
-        ValueError
-            If there are no labellings for it.
-        """
+        """Read the measure."""
         if measure == "f1":
             return cls("f1", "set")
         if measure == "prbep":
@@ -102,23 +74,7 @@ class StructuralMeasure:
         return self.kind == "set"
 
     def mass(self, rows: TwoClasses) -> float | None:
-        """Find the weight of the top.
-
-        Parameters
-        ----------
-        rows : TwoClasses
-            The rows.
-
-        Returns
-        -------
-        float or None
-            The weight; None where the measure has no top.
-
-        Raises
-        ------
-        ValueError
-            If it holds all rows.
-        """
+        """Find the weight of the top. The weight; None where the measure has no top."""
         if self.kind != "top":
             return None
         n_neg, n_pos = rows.masses
@@ -142,29 +98,7 @@ class StructuralMeasure:
         reference: Literal["labels", "best"],
         auc_share: float,
     ) -> Callable[[FloatArray], Labelling]:
-        """Make the search for the most violated labelling.
-
-        Parameters
-        ----------
-        rows : TwoClasses
-            The rows.
-        mass : float or None
-            Weight of the top, if there is one.
-        reference : {"labels", "best"}
-            What labellings of the top are compared with.
-        auc_share : float
-            Share of the hinge of the AUC in that of a measure that does not see all pairs.
-
-        Returns
-        -------
-        callable
-            From scores to the labelling.
-
-        Raises
-        ------
-        ValueError
-            If the measure counts rows and weights are no whole numbers.
-        """
+        """Make the search for the most violated labelling. From scores to the labelling."""
         labellings: Callable[[FloatArray], Labelling]
         pairs = PairLabellings(rows.positive, rows.weight)
         if self.kind == "pairs":

@@ -39,30 +39,14 @@ OF_SCORES = ("tau", "kernel", "gamma", "degree", "coef0", "kernel_params")
 
 @dataclass(frozen=True, eq=False)
 class CrossValidation:
-    """Rows that are trained on and held out in turn, and what the scores are.
+    """Rows that are trained on and held out in turn, and what the scores are."""
 
-    Parameters
-    ----------
-    search : AccuracyAtTopBase
-        Parameters of the fits.
-    X : {ndarray, sparse matrix} of shape (n, n_features)
-        The rows that count; of a precomputed kernel its square matrix.
-    y : ndarray of shape (n,)
-        Their labels.
-    rows : TwoClasses
-        Their classes and weights.
-    scorer : callable
-        Called with a fitted ranker, rows and labels.
-    params : dict
-        Further arguments of the scorer, where they have one value per row.
-    """
-
-    search: AccuracyAtTopBase
-    X: Any
-    y: AnyArray
-    rows: TwoClasses
-    scorer: Callable[..., Any]
-    params: dict[str, Any]
+    search: AccuracyAtTopBase  # Parameters of the fits
+    X: Any  # (n, n_features): The rows that count; of a precomputed kernel its square matrix
+    y: AnyArray  # (n,): Their labels
+    rows: TwoClasses  # Their classes and weights
+    scorer: Callable[..., Any]  # Called with a fitted ranker, rows and labels
+    params: dict[str, Any]  # Further arguments of the scorer, where they have one value per row
 
     def scores(
         self,
@@ -73,21 +57,7 @@ class CrossValidation:
     ) -> FloatArray:
         """Fit and score all settings in all folds.
 
-        Parameters
-        ----------
-        grid : TopGrid
-            The settings.
-        folds : sequence of (ndarray, ndarray)
-            Numbers of the rows that are trained on and held out.
-        on_block : callable
-            Called when a block of problems is solved, with whether it was found in a checkpoint.
-        checkpoints : Checkpoints or None
-            Where blocks are kept that are solved.
-
-        Returns
-        -------
-        ndarray of shape (n_folds, n_Cs, n_quantiles, n_selections, n_taus)
-            The scores.
+        Shape (n_folds, n_Cs, n_quantiles, n_selections, n_taus).
         """
         scores = np.empty((len(folds), *grid.shape))
         solved = []

@@ -25,20 +25,12 @@ NAMES = ("C", "quantile", "selection", "tau")
 
 @dataclass(frozen=True, eq=False)
 class TopGrid:
-    """All combinations of some values of four parameters of ``AccuracyAtTopRanker``.
+    """All combinations of some values of four parameters of ``AccuracyAtTopRanker``."""
 
-    Parameters
-    ----------
-    C : ndarray of shape (n_Cs,)
-        Ascending.
-    quantile, selection, tau : tuple
-        Values of the others.
-    """
-
-    C: FloatArray
-    quantile: tuple[str, ...]
-    selection: tuple[Selection, ...]
-    tau: tuple[float, ...]
+    C: FloatArray  # (n_Cs,)
+    quantile: tuple[str, ...]  # Values of the others
+    selection: tuple[Selection, ...]  # Values of the others
+    tau: tuple[float, ...]  # Values of the others
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -51,23 +43,7 @@ class TopGrid:
         return [dict(zip(NAMES, one, strict=True)) for one in product(*values)]
 
     def choose(self, scores: FloatArray, rule: Rule) -> tuple[int, BoolArray]:
-        """Choose a setting by its scores in folds.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_folds, n_settings)
-            Scores in the order of the settings; more is better.
-        rule : {"best", "one_standard_error"}
-            The largest mean; or the largest mean among settings with the smallest C of those
-            that are within one standard error of it.
-
-        Returns
-        -------
-        best : int
-            The setting; the first of several that are as good.
-        within : ndarray of bool of shape (n_settings,)
-            Which settings are within one standard error of the largest mean.
-        """
+        """Choose a setting by its scores in folds."""
         # Means that differ only by rounding are equal.
         mean, error = scores.mean(axis=0).round(DIGITS), standard_error(scores)
         best = int(np.argmax(mean))

@@ -15,66 +15,24 @@ __all__ = ["TwoClasses"]
 
 @dataclass(frozen=True, eq=False)
 class TwoClasses:
-    """The rows of positive weight, with their classes.
+    """The rows of positive weight, with their classes."""
 
-    Parameters
-    ----------
-    classes : ndarray of shape (2,)
-        The classes, ascending.
-    pos_label : object
-        The positive class.
-    taken : ndarray of shape (n,)
-        The rows that have positive weight, of those given.
-    positive : ndarray of bool of shape (n,)
-        Whether they are of the positive class.
-    weight : ndarray of shape (n,)
-        Their weights.
-    """
-
-    classes: AnyArray
-    pos_label: Any
-    taken: IntArray
-    positive: BoolArray
-    weight: FloatArray
+    classes: AnyArray  # (2,)
+    pos_label: Any  # The positive class
+    taken: IntArray  # (n,): The rows that have positive weight, of those given
+    positive: BoolArray  # (n,): Whether they are of the positive class
+    weight: FloatArray  # (n,): Their weights
 
     @classmethod
     def of_rows(
         cls, classes: Any, pos_label: Any, positive: BoolArray, weight: FloatArray
     ) -> TwoClasses:
-        """Leave out rows of weight 0.
-
-        Parameters
-        ----------
-        classes : array-like of shape (2,)
-            The classes, ascending.
-        pos_label : object
-            The positive class.
-        positive : ndarray of bool of shape (n_samples,)
-            Whether each row is of the positive class.
-        weight : ndarray of shape (n_samples,)
-            Its weight.
-
-        Returns
-        -------
-        TwoClasses
-            The others.
-        """
+        """Leave out rows of weight 0."""
         taken = np.flatnonzero(weight > 0)
         return cls(np.asarray(classes), pos_label, taken, positive[taken], weight[taken])
 
     def part(self, numbers: IntArray) -> TwoClasses:
-        """Take some of the rows that count.
-
-        Parameters
-        ----------
-        numbers : ndarray of shape (m,)
-            Which of them.
-
-        Returns
-        -------
-        TwoClasses
-            These, counted from 0 on.
-        """
+        """Take some of the rows that count. These, counted from 0 on."""
         return TwoClasses(
             self.classes,
             self.pos_label,
@@ -103,26 +61,7 @@ class TwoClasses:
         return self.weight[~self.positive].sum(), self.weight[self.positive].sum()
 
     def costs(self, C: float, class_weight: Any) -> FloatArray:
-        """Cost of each row in a loss.
-
-        Parameters
-        ----------
-        C : float
-            Cost of a unit of loss.
-        class_weight : {"balanced", "pairs"}, dict or None
-            Factor of each class: ``n / (2 n_class)``, the weight of the other class, those
-            given, or 1.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            C times weight times factor.
-
-        Raises
-        ------
-        ValueError
-            If a factor is not positive and finite.
-        """
+        """Cost of each row in a loss. C times weight times factor. Shape (n,)."""
         negative, positive = self._factors(class_weight)
         return C * self.weight * np.where(self.positive, positive, negative)
 

@@ -19,21 +19,11 @@ __all__ = ["EstimatorRanking", "FittedEstimators"]
 
 @dataclass(frozen=True, eq=False)
 class EstimatorRanking:
-    """Score of a fitted estimator less its least on the training rows, divided by its range there.
+    """Score of a fitted estimator, scaled to the range of the training rows."""
 
-    Parameters
-    ----------
-    estimator : estimator
-        Classifier of 0 and 1, or regressor.
-    low : float
-        Least score of the training rows.
-    range : float
-        Their largest score less the least.
-    """
-
-    estimator: Any
-    low: float
-    range: float
+    estimator: Any  # Classifier of 0 and 1, or regressor
+    low: float  # Least score of the training rows
+    range: float  # Their largest score less the least
 
     def values(self, X: Any) -> AnyArray:
         """Values on rows, cut off at 0 and 1."""
@@ -47,19 +37,7 @@ class EstimatorRanking:
 
 
 class FittedEstimators:
-    """Fits of an estimator to rows under changing weights.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Classifier or regressor that takes weights.
-    X : {array-like, sparse matrix} of shape (n, n_features)
-        Rows.
-    rows : TwoClasses
-        Their classes.
-    random : RandomState or None
-        Where the seed of each fit is from; None leaves the estimator its own.
-    """
+    """Fits of an estimator to rows under changing weights."""
 
     is_exact = False
 

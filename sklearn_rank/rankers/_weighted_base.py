@@ -22,25 +22,7 @@ LEAST_PROBABILITY = 1e-12
 
 
 def weight_argument(estimator: Any, *, regressors: bool = False) -> str:
-    """Find the argument of ``fit`` by which an estimator takes weights of rows.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Classifier; of a pipeline the last step takes them, of a search what it fits.
-    regressors : bool, default=False
-        Whether a regressor will do.
-
-    Returns
-    -------
-    str
-        Such as ``"sample_weight"`` or ``"logisticregression__sample_weight"``.
-
-    Raises
-    ------
-    TypeError
-        If it takes none, or is no classifier.
-    """
+    """Find the argument of ``fit`` by which an estimator takes weights of rows."""
     is_learner = hasattr(estimator, "fit") and not isinstance(estimator, type)
     if not (is_learner and (is_classifier(estimator) or (regressors and is_regressor(estimator)))):
         kind = "neither a classifier nor a regressor" if regressors else "not a classifier"
@@ -68,26 +50,7 @@ def weight_argument(estimator: Any, *, regressors: bool = False) -> str:
 def fit_with_weights(
     estimator: Any, X: Any, y: Any, weight: FloatArray | None, **fit_params: Any
 ) -> Any:
-    """Fit a clone of an estimator to weighted rows.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Classifier or regressor.
-    X : array-like of shape (n, n_features)
-        Rows.
-    y : ndarray of shape (n,) or (n, n_outputs)
-        Labels or targets.
-    weight : ndarray of shape (n,) or None
-        Positive weights; None hands none on.
-    **fit_params : dict
-        Further arguments of its fit.
-
-    Returns
-    -------
-    estimator
-        The fitted clone.
-    """
+    """Fit a clone of an estimator to weighted rows."""
     given = {} if weight is None else {weight_argument(estimator, regressors=True): weight}
     # The weights are computed for this estimator, so that no metadata request is needed.
     with config_context(enable_metadata_routing=False), told_once():
@@ -95,44 +58,14 @@ def fit_with_weights(
 
 
 def log_odds(estimator: Any, X: Any, positive: Any) -> FloatArray:
-    """Scores of rows by a fitted classifier, by which the positives are on top.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted classifier.
-    X : array-like of shape (n, n_features)
-        Rows.
-    positive : object
-        The positive class.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Its decision values, or the logarithms of the odds by its probabilities.
-    """
+    """Scores of rows by a fitted classifier, by which the positives are on top. Shape (n,)."""
     if response_method(estimator) == "predict_proba":
         return log_odds_of_probabilities(estimator, X, positive)
     return np.asarray(ranking_scores(estimator, X, positive), dtype=np.float64)
 
 
 def log_odds_of_probabilities(estimator: Any, X: Any, positive: Any) -> FloatArray:
-    """Logarithms of the odds of rows by the probabilities of a fitted classifier.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted classifier with ``predict_proba``.
-    X : array-like of shape (n, n_features)
-        Rows.
-    positive : object
-        The positive class.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Of probabilities cut off at 1e-12 and 1 - 1e-12.
-    """
+    """Logarithms of the odds of rows by the probabilities of a fitted classifier. Shape (n,)."""
     columns = np.asarray(estimator.predict_proba(X), dtype=np.float64)
     share = columns[:, int(estimator.classes_[1] == positive)]
     return logit(np.clip(share, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY))
