@@ -2,29 +2,116 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Unpack
 
-from ._at_k_measures import PrecisionAtKMeasure, RecallAtKMeasure
-from ._conventions import Convention
-from ._measure import Average, Undefined, Value
+import numpy as np
 
-__all__ = ["precision_at_k_score", "recall_at_k_score"]
+from .._arguments import check_position
+from .._blocks import ClassBlocks
+from .._lists import Lists, ScoredLists
+from .._typing import FloatArray
+from ._conventions import CATBOOST, LETOR, RANX, TREC_EVAL, XGBOOST, Rules
+from ._functions import (
+    ConventionOptions,
+    RelevantOptions,
+    evaluate,
+    function_of,
+)
+from ._influence import ClassInfluence
+from ._influence_of_top import affine_of_recall, recall_influence
+from ._measure import ConventionalMeasure, Value
+from ._positional_form import PositionalForm, cut_after, share_of_total
+
+__all__ = [
+    "PrecisionAtKMeasure",
+    "RecallAtKMeasure",
+    "positives_in_top",
+    "precision_at_k_score",
+    "recall_at_k_score",
+    "relevant_of",
+]
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class _AtK(ConventionalMeasure):
+    """A share of the positives among the first k items."""
+
+    per_query = True
+    in_name = "k"
+    from_ranges = "sum"
+
+    k: int  # Number of top items, at least 1
+
+    def __post_init__(self) -> None:
+        check_position("k", self.k)
+        super().__post_init__()
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0 to 1."""
+        return (0.0, 1.0)
+
+    def _discounts(self, n: int) -> FloatArray:
+        return cut_after(np.ones(n), self.k)
+
+    def _found(self, lists: ScoredLists) -> FloatArray:
+        """Mean number of positives among the first k."""
+        blocks = self.rules.ordered(lists, lists.positive).leading(self.k).blocks()
+        return positives_in_top(blocks, np.full(lists.n_lists, float(self.k)))
+
+    @property
+    def has_influence(self) -> bool:
+        """False with the rules of another system."""
+        return self.convention is None
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class PrecisionAtKMeasure(_AtK):
+    """Share of positives among the first k items; see ``precision_at_k_score``."""
+
+    stem = "precision@"
+    conventions = MappingProxyType(
+        {
+            "paper": Rules(),
+            "xgboost": replace(XGBOOST, undefined="skip", divides_by_length=True),
+            "catboost": replace(
+                CATBOOST, undefined="skip", divides_by_length=True, weighs_lists=False
+            ),
+            "trec_eval": replace(TREC_EVAL, undefined="skip"),
+            "ranx": replace(RANX, undefined="skip"),
+            "letor": replace(LETOR, undefined="skip"),
+        }
+    )
+
+    @property
+    def positional(self) -> PositionalForm:
+        """One k-th for each positive, at the first k positions."""
+        return PositionalForm(
+            lambda lists: lists.positive / self.k, self._discounts, largest=1.0 / self.k
+        )
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Precision of each list."""
+        found = self._found(lists)
+        if self.rules.divides_by_length:
+            return found / np.minimum(lists.sizes, self.k)
+        return found / self.k
+
+    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
+        """Compute the influence of each item of one list on the precision."""
+        if not self.has_influence:
+            return None
+        recall = recall_influence(lists, float(self.k), self.name)
+        n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
+        slope = (recall.estimate + n_pos / n * recall.label_slope) * n / self.k
+        return affine_of_recall(recall, 0.0, n_pos / self.k, slope=slope)
+
+
+@function_of(PrecisionAtKMeasure)
 def precision_at_k_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    k: int,
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-    rel: float | None = None,
-    convention: Convention | None = None,
+    y_true: Any, y_score: Any, *, k: int, **options: Unpack[ConventionOptions]
 ) -> Value:
     """Precision at k: share of positives among the first k items.
 
@@ -33,32 +120,9 @@ def precision_at_k_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     k : int
         Number of top items, at least 1. It is the divisor even if the list is shorter.
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
-        Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
-        the value, and weights between 0 and 1 raise an error.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        Has no effect: the measure is defined for every list.
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    rel : float or None, default=None
-        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes, or
-        with ``convention`` applies the threshold of that system.
-    convention : {"paper", "xgboost", "catboost", "trec_eval", "ranx", "letor"}, default=None
+    convention
         System whose value to reproduce, with its rules for ties and for lists shorter than k. A
         conflicting parameter raises an error.
 
@@ -66,13 +130,6 @@ def precision_at_k_score(
     -------
     float or ndarray of shape (n_lists,)
         Precision in [0, 1]; higher is better.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid or conflicts with ``convention``.
-    TypeError
-        If ``k`` is not a whole number.
 
     See Also
     --------
@@ -99,34 +156,52 @@ def precision_at_k_score(
     >>> precision_at_k_score([1, 0, 1, 0], [4.0, 2.0, 2.0, 1.0], k=2)
     0.75
     """
-    return PrecisionAtKMeasure(k=k, undefined=undefined, rel=rel, convention=convention)(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
+    return evaluate(PrecisionAtKMeasure, y_true, y_score, k=k, **options)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RecallAtKMeasure(_AtK):
+    """Share of the positives that are among the first k items; see ``recall_at_k_score``."""
+
+    stem = "recall@"
+    lacking = "no positive"
+    takes_relevant = ("n_relevant", "ideal")
+    conventions = MappingProxyType(
+        {
+            "paper": Rules(knows_judgments=True),
+            "catboost": replace(CATBOOST, undefined=1.0, weighs_lists=False),
+            "trec_eval": TREC_EVAL,
+            "ranx": RANX,
+        }
     )
 
+    @property
+    def positional(self) -> PositionalForm:
+        """One over the number of positives for each, at the first k positions."""
+        return PositionalForm(self._utilities, self._discounts, largest=1.0)
 
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Recall of each list."""
+        found, positives = self._found(lists), lists.positives
+        with np.errstate(invalid="ignore"):
+            # Sums of real weights are rounded.
+            relevant = positives if lists.n_relevant is None else lists.n_relevant
+            return np.minimum(found, positives) / relevant
+
+    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
+        """Compute the influence of each item of one list on the recall."""
+        if not self.has_influence or lists.n_relevant is not None:
+            return None
+        return recall_influence(lists, float(self.k), self.name)
+
+    def _utilities(self, lists: Lists) -> FloatArray:
+        self._check_fit_weights(lists)
+        return share_of_total(lists, lists.weighted_totals(lists.positive.astype(np.float64)))
+
+
+@function_of(RecallAtKMeasure)
 def recall_at_k_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    k: int,
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-    rel: float | None = None,
-    n_relevant: Any = None,
-    ideal: Any = None,
-    convention: Convention | None = None,
+    y_true: Any, y_score: Any, *, k: int, **options: Unpack[RelevantOptions]
 ) -> Value:
     """Recall at k: share of the positives that are among the first k items.
 
@@ -135,42 +210,9 @@ def recall_at_k_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     k : int
         Number of top items, at least 1.
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
-        Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
-        the value, and weights between 0 and 1 raise an error.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        How a list without positives counts: "skip" leaves it out of the mean (its own value is
-        NaN), "raise" raises an error, a number is its value. None is "skip", or with
-        ``convention`` the rule of that system.
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    rel : float or None, default=None
-        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes, or
-        with ``convention`` applies the threshold of that system.
-    n_relevant : int, array-like or mapping, default=None
-        Number of relevant items of each list, including those that are not among the rows. Pass a
-        number for one list; else one number per row, equal for all rows of a list, or a mapping
-        from the ids of the lists. None assumes that the rows contain all relevant items.
-    ideal : array-like or mapping, default=None
-        Relevances of all relevant items of each list, an alternative to ``n_relevant``; those of
-        at least ``rel`` count. Pass an array for one list; else a mapping from the ids of the
-        lists, or in two dimensions one array per row.
-    convention : {"paper", "catboost", "trec_eval", "ranx"}, default=None
+    convention
         System whose value to reproduce, with its rules for ties and for lists without positives. A
         conflicting parameter raises an error. trec_eval and ranx count relevant items that were
         not retrieved: if the rows lack some, pass ``ideal`` or ``n_relevant``.
@@ -179,19 +221,6 @@ def recall_at_k_score(
     -------
     float or ndarray of shape (n_lists,)
         Recall in [0, 1]; higher is better.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid or conflicts with ``convention``, or if a list is undefined and
-        ``undefined="raise"``.
-    TypeError
-        If ``k`` is not a whole number.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If lists are undefined; one warning with their number.
 
     See Also
     --------
@@ -212,15 +241,25 @@ def recall_at_k_score(
     >>> recall_at_k_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], k=1)
     0.5
     """
-    return RecallAtKMeasure(k=k, undefined=undefined, rel=rel, convention=convention)(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
-        n_relevant=n_relevant,
-        ideal=ideal,
-    )
+    return evaluate(RecallAtKMeasure, y_true, y_score, k=k, **options)
+
+
+def positives_in_top(blocks: ClassBlocks, mass: FloatArray) -> FloatArray:
+    """Mean weight of the positives in the top of each list, over all orders of tied items.
+
+    At most the weight of the top and that of the positives. Shape (n_lists,).
+    """
+    size = blocks.of_class + blocks.of_other
+    above = blocks.by_block(blocks.total) - blocks.below - size
+    taken = np.clip(blocks.by_block(mass) - above, 0.0, size)
+    # Blocks of positives only, cut or not, count without rounding.
+    found = np.where(blocks.of_other == 0.0, taken, blocks.of_class * (taken / size))
+    return np.minimum(blocks.sums(found), np.minimum(mass, blocks.n_class))
+
+
+def relevant_of(lists: ScoredLists, blocks: ClassBlocks) -> FloatArray:
+    """Number of relevant items of each list, those included that are not among its items.
+
+    Shape (n_lists,).
+    """
+    return blocks.n_class if lists.n_relevant is None else lists.n_relevant

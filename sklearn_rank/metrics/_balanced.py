@@ -11,7 +11,7 @@ import numpy as np
 from .._arguments import check_position
 from .._lists import Lists, ScoredLists
 from .._typing import FloatArray
-from ._at_k_measures import positives_in_top, relevant_of
+from ._at_k import positives_in_top, relevant_of
 from ._conventions import RANX, TREC_EVAL, Convention
 from ._influence import ClassInfluence
 from ._influence_of_top import affine_of_recall, recall_influence

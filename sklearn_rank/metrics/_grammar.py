@@ -11,8 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ._at_k import precision_at_k_score, recall_at_k_score
-from ._at_k_measures import PrecisionAtKMeasure, RecallAtKMeasure
+from ._at_k import PrecisionAtKMeasure, RecallAtKMeasure, precision_at_k_score, recall_at_k_score
 from ._balanced import F1AtKMeasure, RPrecisionMeasure, f1_at_k_score, r_precision_score
 from ._cascade import (
     average_precision_score,

@@ -10,7 +10,7 @@ import numpy as np
 from .._arguments import check_share
 from .._lists import ScoredLists
 from .._typing import FloatArray
-from ._at_k_measures import positives_in_top
+from ._at_k import positives_in_top
 from ._influence import ClassInfluence
 from ._influence_of_top import lift_influence
 from ._measure import Average, Measure, Undefined, Value

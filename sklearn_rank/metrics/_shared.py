@@ -1,7 +1,7 @@
 """Names of this package that other packages of the library import, besides the public ones."""
 
 from ._accumulated import QueryValues as KeptValues
-from ._at_k_measures import PrecisionAtKMeasure
+from ._at_k import PrecisionAtKMeasure
 from ._cascade_measures import AveragePrecisionMeasure, RankBiasedPrecisionMeasure
 from ._custom import CustomMeasure
 from ._fixed_scale import check_fixed_scale

@@ -11,7 +11,7 @@ import numpy as np
 from .._arguments import check_position
 from .._lists import ScoredLists
 from .._typing import FloatArray
-from ._at_k_measures import relevant_of
+from ._at_k import relevant_of
 from ._conventions import RANX, TREC_EVAL, Convention
 from ._measure import Average, ConventionalMeasure, Undefined, Value
 from ._stopping import NEGLIGIBLE, padded

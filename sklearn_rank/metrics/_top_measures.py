@@ -17,7 +17,7 @@ from .._top import top_masses
 from .._typing import AnyArray, FloatArray, IntArray
 from .._warn import warn
 from ..exceptions import SmallTopWarning
-from ._at_k_measures import positives_in_top
+from ._at_k import positives_in_top
 from ._conventions import RDKIT
 from ._influence import ClassInfluence, block_across, local_ranks
 from ._influence_of_top import affine_of_recall, lift_influence, recall_influence
