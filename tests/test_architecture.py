@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,11 +21,14 @@ PACKAGE = Path(sklearn_rank.__file__).parent
 TESTS = Path(__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-every_file = pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
 
-
+@cache
 def parse(path):
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def name_of(path):
+    return str(path.relative_to(PACKAGE))
 
 
 def absolute_name(node, path):
@@ -36,19 +40,25 @@ def absolute_name(node, path):
     return ".".join([*parent, *([node.module] if node.module else [])])
 
 
+@cache
 def imports(path):
     """(line, dotted name) of every import, at any depth of the file.
 
     `from a import b` gives "a.b": b may be a module.
     """
+    found = []
     for node in ast.walk(parse(path)):
         if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield node.lineno, alias.name
+            found += [(node.lineno, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             module = absolute_name(node, path)
-            for alias in node.names:
-                yield node.lineno, f"{module}.{alias.name}"
+            found += [(node.lineno, f"{module}.{alias.name}") for alias in node.names]
+    return found
+
+
+def imports_of_package():
+    """(file, line, dotted name) of every import in the package."""
+    return [(path, line, name) for path in FILES for line, name in imports(path)]
 
 
 def modules_of_package():
@@ -73,115 +83,89 @@ def part_of(path):
     return path.relative_to(PACKAGE).with_suffix("").parts[0]
 
 
-@every_file
-def test_imports_go_to_lower_layers(path):
-    height, part = layer_numbers(), part_of(path)
-    if part in ("__init__", "__main__"):
-        pytest.skip("the top-level package and `python -m` are above every layer")
-    wrong = []
-    for line, name in imports(path):
+def test_imports_go_to_lower_layers():
+    height, modules, wrong = layer_numbers(), modules_of_package(), []
+    for path, line, name in imports_of_package():
+        part, where = part_of(path), f"{name_of(path)}:{line}"
         package, _, rest = name.partition(".")
-        if package != "sklearn_rank":
-            continue
         target = rest.split(".")[0]
-        if target not in modules_of_package():
-            wrong.append(f"{path.name}:{line} imports {name!r} from the top-level package")
-        elif target == part:
+        # The top-level package and `python -m` are above every layer.
+        if package != "sklearn_rank" or part in ("__init__", "__main__", target):
             continue
+        if target not in modules:
+            wrong.append(f"{where} imports {name!r} from the top-level package")
         elif height[target] > height[part] or height[target] == height[part] > 0:
-            wrong.append(f"{path.name}:{line} ({part}) imports {name!r}, which is not below it")
+            wrong.append(f"{where} imports {name!r}, which is not below it")
     assert not wrong, "\n".join(wrong)
 
 
-def is_shared(path):
-    return path.name == "_shared.py"
-
-
-@every_file
-def test_subpackages_import_public_or_shared_names(path):
+def test_subpackages_import_public_or_shared_names():
     """Other subpackages import public names, or names that ``_shared`` exports."""
-    part = part_of(path)
     wrong = []
-    for line, name in imports(path):
+    for path, line, name in imports_of_package():
         parts = name.split(".")
-        if parts[0] != "sklearn_rank" or len(parts) < 3 or parts[1] == part:
+        if parts[0] != "sklearn_rank" or len(parts) < 3 or parts[1] == part_of(path):
             continue
         if (PACKAGE / parts[1]).is_dir() and parts[2].startswith("_") and parts[2] != "_shared":
-            wrong.append(f"{path.name}:{line} imports {name}")
+            wrong.append(f"{name_of(path)}:{line} imports {name}")
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in FILES if is_shared(path)], ids=lambda p: str(p.relative_to(PACKAGE))
-)
-def test_shared_exports_and_defines_nothing(path):
-    nodes = parse(path).body
-    defined = [n for n in nodes if not isinstance(n, ast.Expr | ast.ImportFrom | ast.Assign)]
-    assert defined == []
-    shown = {
-        alias.asname or alias.name
-        for n in nodes
-        if isinstance(n, ast.ImportFrom)
-        for alias in n.names
-    }
-    (listed,) = (ast.literal_eval(n.value) for n in nodes if isinstance(n, ast.Assign))
-    assert sorted(shown) == sorted(listed)
-    part = path.parent.name
-    used = {
-        name.split(".")[-1]
-        for other in FILES
-        if part_of(other) != part
-        for _, name in imports(other)
-        if name.startswith(f"sklearn_rank.{part}._shared.")
-    }
-    assert set(listed) <= used, f"nobody imports {sorted(set(listed) - used)}"
+def test_shared_exports_and_defines_nothing():
+    for path in PACKAGE.glob("*/_shared.py"):
+        nodes = parse(path).body
+        defined = [n for n in nodes if not isinstance(n, ast.Expr | ast.ImportFrom | ast.Assign)]
+        assert defined == [], path
+        shown = {
+            alias.asname or alias.name
+            for n in nodes
+            if isinstance(n, ast.ImportFrom)
+            for alias in n.names
+        }
+        (listed,) = (ast.literal_eval(n.value) for n in nodes if isinstance(n, ast.Assign))
+        assert sorted(shown) == sorted(listed), path
+        part = path.parent.name
+        used = {
+            name.split(".")[-1]
+            for other, _, name in imports_of_package()
+            if part_of(other) != part and name.startswith(f"sklearn_rank.{part}._shared.")
+        }
+        assert set(listed) <= used, f"nobody imports {sorted(set(listed) - used)} of {part}"
 
 
-@every_file
-def test_only_the_shim_knows_private_scikit_learn(path):
-    if path.name == "_sklearn_compat.py":
-        pytest.skip("this is the shim")
+def test_only_the_shim_knows_private_scikit_learn():
     wrong = [
-        f"{path.name}:{line} imports {name}"
-        for line, name in imports(path)
-        if name.split(".")[0] == "sklearn"
+        f"{name_of(path)}:{line} imports {name}"
+        for path, line, name in imports_of_package()
+        if path.name != "_sklearn_compat.py"
+        and name.split(".")[0] == "sklearn"
         and any(part.startswith("_") and not part.startswith("__") for part in name.split("."))
     ]
     assert not wrong, "\n".join(wrong)
 
 
-@every_file
-def test_matplotlib_stays_inside_the_functions_of_plotting(path):
-    everywhere = {line for line, name in imports(path) if name.split(".")[0] == "matplotlib"}
-    if part_of(path) != "plotting":
-        assert not everywhere, f"{path.name} imports matplotlib at {sorted(everywhere)}"
-        return
+def test_matplotlib_is_imported_in_the_functions_of_one_file():
+    lines = {}
+    for path, line, name in imports_of_package():
+        if name.split(".")[0] == "matplotlib":
+            lines.setdefault(name_of(path), set()).add(line)
+    (place,) = lines
+    assert place == os.path.join("plotting", "_common.py")
     inside = {
         node.lineno
-        for function in ast.walk(parse(path))
+        for function in ast.walk(parse(PACKAGE / place))
         if isinstance(function, ast.FunctionDef)
         for node in ast.walk(function)
         if isinstance(node, ast.Import | ast.ImportFrom)
     }
-    assert everywhere <= inside
+    assert lines[place] <= inside
 
 
-def test_plotting_imports_matplotlib_in_one_file():
-    files = {
-        str(path.relative_to(PACKAGE))
-        for path in FILES
-        for _, name in imports(path)
-        if name.split(".")[0] == "matplotlib"
-    }
-    assert files == {os.path.join("plotting", "_common.py")}
-
-
-@every_file
-def test_no_assert_and_no_print(path):
-    if path == PACKAGE / "_command" / "_demo.py":
-        pytest.skip("the demo prints: that is what it is for")
+def test_no_assert_and_no_print():
     wrong = [
-        f"{path.name}:{node.lineno}"
+        f"{name_of(path)}:{node.lineno}"
+        for path in FILES
+        if path != PACKAGE / "_command" / "_demo.py"  # the demo prints: that is what it is for
         for node in ast.walk(parse(path))
         if isinstance(node, ast.Assert)
         or (
@@ -197,10 +181,14 @@ def test_every_module_has_a_layer():
     assert modules_of_package() - {"__init__", "__main__"} <= set(layer_numbers())
 
 
-@pytest.mark.parametrize("path", sorted((TESTS / "oracles").rglob("*.py")), ids=lambda p: p.stem)
-def test_an_oracle_shares_no_code_with_what_it_judges(path):
-    names = [name for _, name in imports(path)]
-    assert not [name for name in names if name.split(".")[0] == "sklearn_rank"]
+def test_an_oracle_shares_no_code_with_what_it_judges():
+    wrong = [
+        f"{path.name}:{line} imports {name}"
+        for path in sorted((TESTS / "oracles").rglob("*.py"))
+        for line, name in imports(path)
+        if name.split(".")[0] == "sklearn_rank"
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 def run_python(code):

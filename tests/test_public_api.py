@@ -40,18 +40,18 @@ def load(name):
     return getattr(importlib.import_module(module), attribute)
 
 
-def methods_of(name):
-    """Full names of the public methods that a class takes from this package."""
-    return [
-        f"{name}.{attribute}"
+def methods_of(names):
+    """A full name of each public method that classes take from this package."""
+    methods = {
+        method: f"{name}.{attribute}"
+        for name in names
+        if inspect.isclass(load(name))
         for attribute, method in inspect.getmembers(load(name), callable)
         if not attribute.startswith("_")
         and getattr(method, "__module__", "").startswith("sklearn_rank.")
         and hasattr(method, "__qualname__")
-    ]
-
-
-METHODS = [method for name in NAMES if inspect.isclass(load(name)) for method in methods_of(name)]
+    }
+    return list(methods.values())
 
 
 def checks():
@@ -60,13 +60,17 @@ def checks():
     return numpydoc.validate.get_validation_checks(wanted)
 
 
-def complaints(name, ignore=()):
+def complaints(names, ignore=()):
+    wanted = checks() - set(ignore)
     with warnings.catch_warnings():
         # numpydoc parses the docstring again for each section.
         warnings.simplefilter("ignore", UserWarning)
-        errors = numpydoc.validate.validate(name)["errors"]
-    wanted = checks() - set(ignore)
-    return [f"{name}: {code} {text}" for code, text in errors if code in wanted]
+        return [
+            f"{name}: {code} {text}"
+            for name in names
+            for code, text in numpydoc.validate.validate(name)["errors"]
+            if code in wanted
+        ]
 
 
 @pytest.mark.parametrize("module_name", PUBLIC_MODULES)
@@ -101,24 +105,24 @@ def test_no_name_means_two_things():
     assert [name for name, things in meanings.items() if len(things) > 1] == []
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_docstring(name):
-    assert load(name).__doc__, f"{name} has no docstring"
-    assert complaints(name) == []
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_docstring_of_method(name):
+@pytest.mark.parametrize("part", SUBPACKAGES)
+def test_docstrings(part):
+    names = names_of(f"sklearn_rank.{part}")
+    assert [name for name in names if not load(name).__doc__] == []
+    assert complaints(names) == []
     # Examples and relatives are those of the class.
-    assert complaints(name, ignore=["EX01"]) == []
+    assert complaints(methods_of(names), ignore=["EX01"]) == []
 
 
-@pytest.mark.parametrize("module_name", [*PUBLIC_MODULES, *MODULES])
-def test_every_module_says_what_it_is(module_name):
-    if module_name.endswith("__main__"):
-        pytest.skip("running the demo is tested elsewhere")
-    first = (importlib.import_module(module_name).__doc__ or "").strip().splitlines()[:1]
-    assert first, f"{module_name} has no docstring"
+def test_the_package_offers_only_what_its_subpackages_offer():
+    below = {load(name) for name in NAMES if name.count(".") > 1}
+    assert {load(name) for name in names_of("sklearn_rank")} <= below
+
+
+def test_every_module_says_what_it_is():
+    modules = [name for name in MODULES if not name.endswith("__main__")]  # that runs the demo
+    silent = [x for x in modules if not (importlib.import_module(x).__doc__ or "").strip()]
+    assert silent == []
 
 
 def test_every_public_name_is_in_the_reference_once():
