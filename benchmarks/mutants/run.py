@@ -2,7 +2,7 @@
 
     python benchmarks/mutants/run.py [--only NAME ...]
 
-Each mutant is one changed fragment in a copy of the package; its part of the quick tests must fail.
+A mutant is one changed fragment in a copy of the package; its part of the quick tests must fail.
 """
 
 import argparse

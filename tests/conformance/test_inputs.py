@@ -100,12 +100,15 @@ def arguments_of(function, leave_out=()):
     return given
 
 
-def cases(names=ARRAYS):
+every_function = pytest.mark.parametrize("function", functions().values(), ids=functions())
+
+
+def names_of(function, names=ARRAYS):
+    """Those of the arrays that the function takes."""
     return [
-        pytest.param(function, name, id=f"{title}-{name}")
-        for title, function in functions().items()
+        name
         for name in inspect.signature(function).parameters
-        if name in names and (title, name) not in SECOND_FORMS
+        if name in names and (function.__name__, name) not in SECOND_FORMS
     ]
 
 
@@ -138,17 +141,20 @@ def test_the_functions_are_found():
     assert {"ndcg_score", "rank_positions", "roc_band", "utility"} <= set(functions())
 
 
-@pytest.mark.parametrize(("function", "name"), cases())
-def test_a_column_is_a_vector(function, name):
+@every_function
+def test_a_column_is_a_vector(function):
     given = arguments_of(function)
     expected = function(**given)
-    with pytest.warns(DataConversionWarning, match=r"is a column, of shape \(\d+, 1\)") as caught:
-        found = function(**{**given, name: as_column(given[name])})
-    assert_same(found, expected)
-    assert {one.filename for one in caught} == {__file__}
+    for name in names_of(function):
+        with pytest.warns(
+            DataConversionWarning, match=r"is a column, of shape \(\d+, 1\)"
+        ) as told:
+            found = function(**{**given, name: as_column(given[name])})
+        assert_same(found, expected)
+        assert {one.filename for one in told} == {__file__}
 
 
-@pytest.mark.parametrize("function", functions().values(), ids=functions())
+@every_function
 def test_columns_are_one_list(function):
     """Without ids a column of labels and scores is one list, not many of one item each."""
     given = arguments_of(function, leave_out=("groups", "query_weight", "sample_weight"))
@@ -165,21 +171,20 @@ def test_columns_are_one_list(function):
     assert_same(found, expected)
 
 
-@pytest.mark.parametrize(("function", "name"), cases(IDS_OF))
-@pytest.mark.parametrize(
-    "ids",
-    ["groups", b"groups", (i for i in IDS), dict(enumerate(IDS)), set(IDS), lambda row: row, True],
-    ids=lambda ids: type(ids).__name__,
-)
-def test_what_is_no_array_of_ids_is_refused(function, name, ids):
-    told = "pass the column|pass a one-dim"
-    if name == "groups" and function.__name__ in GROUPS:
-        ids, told = (ids, ids), r"pass \(groups_first, groups_second"
-    kind = ValueError
-    if function is inference.compare and isinstance(ids, dict):
-        kind, told = TypeError, "pass paired=False, or one array"  # a mapping has a meaning there
-    with pytest.raises(kind, match=rf"{name}[= ].*({told})"):
-        function(**{**arguments_of(function), name: ids})
+NO_IDS = ["groups", b"groups", (i for i in IDS), dict(enumerate(IDS)), set(IDS), len, True]
+
+
+@every_function
+def test_what_is_no_array_of_ids_is_refused(function):
+    for name in names_of(function, IDS_OF):
+        for ids in NO_IDS:
+            kind, told = ValueError, "pass the column|pass a one-dim"
+            if name == "groups" and function.__name__ in GROUPS:
+                ids, told = (ids, ids), r"pass \(groups_first, groups_second"
+            if function is inference.compare and isinstance(ids, dict):
+                kind, told = TypeError, "pass paired=False, or one array"  # it has a meaning there
+            with pytest.raises(kind, match=rf"{name}[= ].*({told})"):
+                function(**{**arguments_of(function), name: ids})
 
 
 @pytest.mark.parametrize(

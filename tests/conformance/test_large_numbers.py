@@ -11,7 +11,7 @@ from sklearn_rank import metrics
 from sklearn_rank._lists import Lists
 from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import TopDCG, get_measure
-from tests.catalogue import FUNCTIONS, METRICS
+from tests.catalogue import FUNCTIONS, METRICS, WAYS_IN
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
 
@@ -111,7 +111,7 @@ exact = pytest.mark.parametrize("score", EXACT.values(), ids=EXACT)
 
 
 @exact
-@every_function
+@pytest.mark.parametrize("case", WAYS_IN, ids=str)
 def test_scores_that_only_float64_ties_are_refused(case, score):
     y_true = np.resize(case.grades, 3)
     with pytest.raises(ValueError, match=r"y_score has .* which float64 cannot distinguish"):
@@ -120,7 +120,7 @@ def test_scores_that_only_float64_ties_are_refused(case, score):
         case(np.tile(y_true, 2), [*score, *score], qid=[1, 1, 1, 2, 2, 2])
 
 
-@every_function
+@pytest.mark.parametrize("case", WAYS_IN, ids=str)
 def test_scores_that_float64_keeps_apart_are_taken(case):
     y_true = np.resize(case.grades, 3)
     value = case(y_true, [2, 3, 1])

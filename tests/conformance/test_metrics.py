@@ -13,17 +13,15 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank import metrics
 from sklearn_rank.exceptions import SmallTopWarning
-from tests.catalogue import FUNCTIONS, METRICS
+from tests.catalogue import FUNCTIONS, METRICS, WAYS_IN
 from tests.oracles.orders import orders
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
 
 every_measure = pytest.mark.parametrize("case", METRICS, ids=str)
-# What hardly depends on the parameters: each function, and every fourth of the settings.
-OFTEN = [case for i, case in enumerate(METRICS) if case in FUNCTIONS or i % 4 == 0]
-WEIGHABLE = [case for case in OFTEN if case.weights != "none"]
-often = pytest.mark.parametrize("case", OFTEN, ids=str)
 every_function = pytest.mark.parametrize("case", FUNCTIONS, ids=str)
+every_way_in = pytest.mark.parametrize("case", WAYS_IN, ids=str)
+WEIGHABLE = [case for case in FUNCTIONS if case.weights != "none"]
 
 EXACT = 1e-13
 
@@ -129,7 +127,7 @@ def test_any_scores_at_all(data):
 # ----------------------------------------------------------------------------------- invariances
 
 
-@often
+@every_function
 def test_order_of_rows_does_not_matter(case):
     rng = np.random.default_rng(1)
     pairs = lists(case)
@@ -145,7 +143,7 @@ def increasing_maps(score):
     return (score * 1e300, score * 5e-324, np.exp(score), score - 7, score - 1e15)
 
 
-@often
+@every_function
 def test_increasing_maps_of_the_scores_change_nothing(case):
     pairs = lists(case)
     for y_true, y_score in pairs[:3]:
@@ -160,7 +158,7 @@ def test_increasing_maps_of_the_scores_change_nothing(case):
     assert per_list(case, (y_true, by_query, qid)).tolist() == expected.tolist()
 
 
-@often
+@every_way_in
 def test_type_of_the_scores_does_not_matter(case):
     y_true, y_score = next(pair for pair in lists(case) if len(pair[0]) > 3)
     y_score = np.array(y_score)
@@ -173,7 +171,7 @@ def test_type_of_the_scores_does_not_matter(case):
         assert typed.tolist() == per_list(case, (data[0], levels.astype(float), data[2])).tolist()
 
 
-@often
+@every_way_in
 def test_infinities_are_in_order_and_zeros_are_equal(case):
     y_true = [1, 0, 1, 1, 0]
     finite = case(y_true, [2, 1, 0, -1, -2])
@@ -221,7 +219,7 @@ def test_whole_weights_are_repetitions(case):
         assert weighted == close(value, abs=1e-12)
 
 
-@pytest.mark.parametrize("case", WEIGHABLE, ids=str)
+@pytest.mark.parametrize("case", [case for case in WAYS_IN if case.weights != "none"], ids=str)
 def test_weight_zero_is_absence(case):
     # Whatever stands in a row of weight 0.
     for y_true, y_score in lists(case, n_lists=4):
@@ -301,7 +299,9 @@ def test_real_weights_close_to_whole_ones(case):
     assert same.all()
 
 
-@pytest.mark.parametrize("case", [case for case in METRICS if case.weights == "relative"], ids=str)
+@pytest.mark.parametrize(
+    "case", [case for case in FUNCTIONS if case.weights == "relative"], ids=str
+)
 def test_real_weights_scale_freely(case):
     y_true, y_score, qid = stacked(lists(case))
     weight = real_weights(case, len(qid))
@@ -329,7 +329,7 @@ def ids_of(kind, numbers):
     return {"int": 7 * numbers - 50, "float": numbers / 8 - 3, "big": numbers + 2**62}[kind]
 
 
-@often
+@every_way_in
 def test_queries_are_the_mean_of_their_values(case):
     y_true, y_score, qid = stacked(lists(case))
     expected = [case(y_true[qid == query], y_score[qid == query]) for query in np.unique(qid)]
@@ -342,7 +342,7 @@ def test_queries_are_the_mean_of_their_values(case):
         assert shown.tolist() == ids_of(kind, np.unique(qid)).tolist()
 
 
-@every_measure
+@every_function
 def test_many_short_and_long_queries(case):
     # Lengths that repeat, lengths that do not, and rows that stand together or not.
     rng = np.random.default_rng(4)
@@ -369,7 +369,7 @@ def test_many_short_and_long_queries(case):
     assert weighted == close(expected, abs=1e-12)
 
 
-@often
+@every_way_in
 def test_one_list_without_an_id(case):
     y_true, y_score = lists(case)[0]
     value = case(y_true, y_score)
@@ -389,7 +389,7 @@ def equally_long(case, n_lists=12, n=4):
     return np.array(rows), rng.integers(0, 4, (len(rows), n))
 
 
-@often
+@every_way_in
 def test_two_dimensions_are_one_list_per_row(case):
     y_true, y_score = equally_long(case)
     if not case.two_dimensions:
@@ -415,7 +415,7 @@ def test_two_dimensions_are_one_list_per_row(case):
     )
 
 
-@pytest.mark.parametrize("case", [case for case in OFTEN if case.two_dimensions], ids=str)
+@pytest.mark.parametrize("case", [case for case in WAYS_IN if case.two_dimensions], ids=str)
 def test_nan_in_two_dimensions_is_no_item(case):
     pairs = [pair for pair in lists(case, n_lists=12) if len(pair[0]) < 6]
     y_true, y_score, weight = np.full((3, len(pairs), 6), np.nan)
@@ -445,7 +445,7 @@ def test_nan_in_two_dimensions_is_no_item(case):
         case(y_true, y_score)
 
 
-@often
+@every_way_in
 def test_query_weights(case):
     rng = np.random.default_rng(7)
     y_true, y_score, qid = stacked(lists(case, n_lists=8))
@@ -492,7 +492,7 @@ def with_undefined(case):
     return stacked([some[0], empty, some[1], empty, some[2]]), [case(*pair) for pair in some]
 
 
-@pytest.mark.parametrize("case", [case for case in OFTEN if undefined_list(case)], ids=str)
+@pytest.mark.parametrize("case", [case for case in WAYS_IN if undefined_list(case)], ids=str)
 def test_undefined_lists(case):
     (y_true, y_score, qid), values = with_undefined(case)
     a, b, c = values
@@ -523,7 +523,7 @@ def test_undefined_lists(case):
         assert value == close(np.mean(values))
 
 
-@pytest.mark.parametrize("case", [case for case in OFTEN if undefined_list(case)], ids=str)
+@pytest.mark.parametrize("case", [case for case in WAYS_IN if undefined_list(case)], ids=str)
 def test_undefined_lists_and_query_weights(case):
     (y_true, y_score, qid), (a, b, c) = with_undefined(case)
     weight = np.array([1.0, 5.0, 2.0, 5.0, 0.0])[qid]
@@ -542,7 +542,7 @@ def test_undefined_lists_and_query_weights(case):
         assert value == close((a + 2 * b + 3 * c) / 6)
 
 
-@often
+@every_function
 def test_a_single_undefined_list(case):
     labels = undefined_list(case)
     y_true = [1, 0] if labels is None else labels
@@ -586,7 +586,7 @@ def refused(case, message):
     assert re.search(message, str(error)), f"{case}: {error}"
 
 
-@every_function
+@every_way_in
 @pytest.mark.parametrize("library", ["numpy", "list", "tuple", "pandas", "polars", "categorical"])
 def test_containers(case, library):
     y_true, y_score, weight = (
@@ -633,7 +633,7 @@ def test_input_is_left_alone(case):
     assert given[1].tolist() == y_score.tolist()
 
 
-@every_function
+@every_way_in
 def test_nan_is_refused_with_its_row(case):
     with pytest.raises(ValueError, match="y_score is NaN at row 2"):
         case([1, 0, 1], [1.0, 2.0, np.nan])
