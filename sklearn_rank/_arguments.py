@@ -9,23 +9,6 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-__all__ = [
-    "MOST_ITEMS",
-    "check_choice",
-    "check_count",
-    "check_flag",
-    "check_generator",
-    "check_level",
-    "check_number",
-    "check_position",
-    "check_resamples",
-    "check_share",
-    "check_whole",
-    "is_number",
-    "is_whole",
-    "shown",
-]
-
 # Positions are counted in 64 bits; no list is as long.
 LAST_POSITION = 2**63 - 1
 

@@ -24,8 +24,6 @@ from ._version import __version__
 from ._warn import warn
 from .exceptions import CheckpointWarning
 
-__all__ = ["Checkpoint", "Checkpoints", "cleared_on_success", "fingerprint"]
-
 # Libraries on whose versions the bits of results depend.
 LIBRARIES = ("numba", "numpy", "scipy")
 

@@ -15,8 +15,6 @@ import numpy as np
 
 from ._typing import AnyArray, IntArray
 
-__all__ = ["Coded", "coded_column", "distinct_codes", "is_missing", "offsets_from", "stable_order"]
-
 # Strings from which hashing them in NumPy is faster than one by one, and rows at a time, so that
 # their characters stay in the processor's cache.
 MANY = 4096

@@ -21,8 +21,6 @@ from numba.extending import get_cython_function_address, intrinsic
 
 from ._warn import warn
 
-__all__ = ["Kernel", "address_of_potrf", "call_potrf", "compiled"]
-
 # Seconds of compiling after which the user gets one warning.
 PATIENCE = 2.0
 

@@ -24,19 +24,6 @@ from ._validation import KNOWN_IN_PART, ravelled, refuse_mask
 from ._warn import warn
 from .exceptions import ContinuousLabelWarning
 
-__all__ = [
-    "ABOVE",
-    "TARGET_TYPES",
-    "LabelOrders",
-    "RowError",
-    "TargetType",
-    "fault_of",
-    "first_bad_positions",
-    "read_label_orders",
-    "rows_numbered",
-    "split_order",
-]
-
 TargetType: TypeAlias = Literal["auto", "utilities", "positions", "orders", "indicator", "classes"]
 TARGET_TYPES = ("auto", "utilities", "positions", "orders", "indicator", "classes")
 

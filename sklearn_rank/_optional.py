@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-__all__ = ["import_optional", "import_pandas", "lightgbm_aliases"]
-
 # What pip installs for each package, with the least version: the same as the extras say.
 REQUIREMENTS = {
     "catboost": "catboost>=1.2.8",

@@ -18,17 +18,6 @@ from sklearn.exceptions import DataConversionWarning
 from ._optional import import_optional
 from ._warn import warn
 
-__all__ = [
-    "USED_BY",
-    "Partitions",
-    "aligned",
-    "any_collection",
-    "in_chunk",
-    "is_collection",
-    "refuse_collection",
-    "tree_reduce",
-]
-
 # What needs dask, for the message where it is not installed.
 USED_BY = "A dask collection"
 

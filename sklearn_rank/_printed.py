@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ROUNDING", "Printed", "Table", "fixed", "html_table", "text_table"]
-
 # Title, names of the columns, and the rows, the first cell of which is the name of the row.
 Table = tuple[str, Sequence[str], Iterable[Sequence[Any]]]
 

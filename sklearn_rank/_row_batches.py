@@ -13,9 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
-from ._batch_files import ParquetBatches, SvmlightBatches
+from ._batch_files import ParquetBatches, SvmlightBatches, ZeroBased
 from ._codes import coded_column, distinct_codes, is_missing
-from ._letor_lines import ZeroBased
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._validation import (
     check_qid,
@@ -25,8 +24,6 @@ from ._validation import (
     refuse_mask,
     refuse_rounded_ids,
 )
-
-__all__ = ["RowBatches"]
 
 ROLES = ("X", "y", "qid", "sample_weight", "query_weight")
 

@@ -20,29 +20,6 @@ from ._partitions import refuse_collection
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._warn import warn
 
-__all__ = [
-    "KNOWN_IN_PART",
-    "CheckedRows",
-    "are_usual_labels",
-    "check_grades",
-    "check_positive",
-    "check_propensities",
-    "check_qid",
-    "check_item_weights",
-    "check_rows",
-    "check_scores",
-    "check_scores_of_rows",
-    "check_vector",
-    "class_among",
-    "hint_of_mark",
-    "missing_label",
-    "ravelled",
-    "refuse_mask",
-    "refuse_missing_labels",
-    "refuse_rounded_ids",
-    "validate_data",
-]
-
 # Beyond it float64 no longer tells neighbouring integers apart: different scores would tie.
 LARGEST_EXACT_INTEGER = 2**53
 

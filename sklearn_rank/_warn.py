@@ -10,8 +10,6 @@ from contextvars import ContextVar
 
 from ._sklearn_compat import call_of_user
 
-__all__ = ["Told", "collected", "told_once", "warn"]
-
 # Text and category of a warning.
 Told = tuple[str, type[Warning]]
 

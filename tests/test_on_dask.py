@@ -25,7 +25,7 @@ from sklearn_rank import (
     TopFocusedRanker,
 )
 from sklearn_rank._solvers import PivotProblem, Top, solve_candidates, threads_here
-from sklearn_rank._solvers._blocks_of_work import SentOnce, in_blocks
+from sklearn_rank._solvers._accuracy_at_top import SentOnce, in_blocks
 from sklearn_rank.datasets import make_label_ranking, make_subset_ranking
 from sklearn_rank.exceptions import QuerySetupError, ScorerSetupError
 from sklearn_rank.metrics import get_scorer
@@ -126,7 +126,7 @@ def test_errors_and_interrupts_end_a_fit(on_dask, monkeypatch, tmp_path):
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("sklearn_rank.rankers._fitting.FitProgress.step", interrupted)
+        patch.setattr("sklearn_rank.rankers._base.FitProgress.step", interrupted)
         with pytest.raises(KeyboardInterrupt):
             ranker.fit(X, y)
     assert ranker.coef_ is before

@@ -6,18 +6,19 @@ import numpy as np
 import pytest
 
 from sklearn_rank import _order
-from sklearn_rank._blocks import class_blocks, pairs_in_order, tied_blocks, top_class_blocks
 from sklearn_rank._order import (
+    class_blocks,
     class_codes,
     descending,
     leading,
+    pairs_in_order,
+    quantile_at_mass,
+    quantiles_at_masses,
     ragged_ranges,
     running_totals,
     sorted_descending,
-)
-from sklearn_rank._top import (
-    quantile_at_mass,
-    quantiles_at_masses,
+    tied_blocks,
+    top_class_blocks,
     top_mass,
     top_masses,
     top_threshold,

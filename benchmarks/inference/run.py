@@ -31,15 +31,15 @@ from sklearn_rank.inference import (
     precision_at_top_interval,
     two_sample_rank_test,
 )
-from sklearn_rank.inference._auc_limits import METHODS
-from sklearn_rank.inference._query_samples import (
+from sklearn_rank.inference._auc import METHODS
+from sklearn_rank.inference._limits import flipped_subsets, resampled_means
+from sklearn_rank.inference._queries import (
     ComparisonOptions,
     IntervalOptions,
+    QueryValues,
     sample_interval,
     sample_test,
 )
-from sklearn_rank.inference._query_values import QueryValues
-from sklearn_rank.inference._resampling import flipped_subsets, resampled_means
 from sklearn_rank.metrics import Exponential, LocalAUC
 
 LEVEL = 0.95

@@ -43,6 +43,7 @@ from measuring import (
 from top_of_list.compare import paired_test
 
 from sklearn_rank import AccuracyAtTopRanker, StructuralRanker, TopPushRanker
+from sklearn_rank._order import top_mass
 from sklearn_rank._solvers import (
     PivotProblem,
     Top,
@@ -50,7 +51,6 @@ from sklearn_rank._solvers import (
     select_solution,
     solve_candidates,
 )
-from sklearn_rank._top import top_mass
 from sklearn_rank.datasets import load_ionosphere
 from sklearn_rank.exceptions import SmallTopWarning, ZeroSolutionWarning
 from sklearn_rank.inference import holm_adjust

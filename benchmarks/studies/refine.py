@@ -28,8 +28,8 @@ from threadpoolctl import threadpool_limits
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import describe_machine
 
+from sklearn_rank._order import quantile_at_mass, top_mass
 from sklearn_rank._solvers import PivotProblem, best_scales, refine_top, solve_pivots_newton
-from sklearn_rank._top import quantile_at_mass, top_mass
 from sklearn_rank.datasets import load_ionosphere
 from sklearn_rank.metrics import precision_at_top_score
 

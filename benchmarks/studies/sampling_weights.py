@@ -20,7 +20,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import describe_machine, format_table
 
-from sklearn_rank.inference import _weight_meaning, compare, metric_interval
+from sklearn_rank.inference import _samples as _weight_meaning
+from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.metrics import get_measure
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "sampling_weights.csv"

@@ -21,8 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, describe_machine, format_table, write_table
 
 from sklearn_rank.model_selection._choice import lower_limits
-from sklearn_rank.model_selection._evidence import measure_with_limits
-from sklearn_rank.model_selection._list_theorems import list_evidence
+from sklearn_rank.model_selection._evidence import list_evidence, measure_with_limits
 
 DELTA = 0.1
 N_CANDIDATES = 8

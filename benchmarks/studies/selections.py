@@ -25,8 +25,8 @@ from sklearn.preprocessing import StandardScaler
 from top_of_list.data_sets import SETS, split_of
 from top_of_list.methods import inner_folds, smoothed_precisions
 
+from sklearn_rank._order import top_mass
 from sklearn_rank._solvers import PivotProblem, PivotSolver, Top, select_solution, solve_candidates
-from sklearn_rank._top import top_mass
 from sklearn_rank.metrics import precision_at_top_score
 
 TAUS = (0.01, 0.05, 0.1, 0.19)

@@ -22,7 +22,8 @@ from scipy.special import expit, ndtri
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import describe_machine, format_table
 
-from sklearn_rank.inference import _share_sums, calibration_at_top, net_benefit_curve
+from sklearn_rank.inference import _probabilities as _share_sums
+from sklearn_rank.inference import calibration_at_top, net_benefit_curve
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "threshold_coverage.csv"
 THRESHOLDS = (0.05, 0.2, 0.5, 0.8)

@@ -33,8 +33,6 @@ from ..rankers import AccuracyAtTopRanker, TopFocusedRanker
 from ._options import DOCS
 from ._tables import WIDTH, aligned
 
-__all__ = ["run_demo"]
-
 TAUS = (0.05, 0.1, 0.19)
 GRID = np.logspace(-3, 1, 5)
 N_SPLITS = 4

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-__all__ = ["CommandError", "did_you_mean", "listed"]
-
 # Names that a message lists at most.
 SHOWN = 20
 

@@ -1,16 +1,793 @@
-"""Which of the two kinds of input the options name."""
+"""Rankings and labels from tables, runs and judgments, checked."""
 
 from __future__ import annotations
 
+import csv
+import gzip
+import os
+import shlex
+import sys
+import warnings
+import zlib
+from abc import ABC, abstractmethod
 from argparse import Namespace
-from collections.abc import Sequence
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from re import fullmatch, search
+from typing import IO, Any
 
-from ._errors import CommandError
-from ._rankings import Rankings
-from ._run_rankings import RunRankings
-from ._table_rankings import TableRankings
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
 
-__all__ = ["read_rankings"]
+from .._batch_files import open_file
+from .._optional import import_optional
+from .._typing import AnyArray, FloatArray
+from .._validation import KNOWN_IN_PART
+from ..datasets import join_qrels, load_qrels, load_trec_run
+from ..metrics import Measure, get_measure, get_measure_names, make_measure
+from ._errors import CommandError, did_you_mean, listed
+from ._options import LABELS
+
+
+@dataclass(frozen=True)
+class OfQueries:
+    """Values of a measure, one for each query."""
+
+    ids: AnyArray  # (n_defined,): Ids of the queries that have a value
+    values: FloatArray  # (n_defined,)
+    n_queries: int  # Number of queries, those without a value included
+    n_undefined: int
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Arguments of ``metric_interval`` and ``compare``, and counts of queries."""
+
+    measure: Measure
+    y_true: Any
+    scores: dict[str, Any]
+    qid: Any = None  # Ids of the queries, and of groups that depend on each other
+    groups: Any = None  # Ids of the queries, and of groups that depend on each other
+    n_queries: int | None = None  # Number of queries; None is one list
+    n_undefined: int = 0  # Number of queries where the measure is undefined
+    notes: tuple[str, ...] = ()  # Sentences about this sample
+
+    @classmethod
+    def of_values(cls, measure: Measure, found: dict[str, OfQueries]) -> Sample:
+        """Make the sample of values of the same queries."""
+        shared = set.intersection(*(set(one.ids.tolist()) for one in found.values()))
+        first = next(iter(found.values()))
+        kept = {name: np.isin(one.ids, sorted(shared)) for name, one in found.items()}
+        return cls(
+            make_measure(
+                _value,
+                name=measure.in_grammar()[0],  # the convention stands in the heading
+                kind="graded",
+                range=measure.counted_range,
+                greater_is_better=measure.greater_is_better,
+            ),
+            np.zeros(len(shared)),
+            {name: one.values[kept[name]] for name, one in found.items()},
+            qid=first.ids[kept[next(iter(found))]],
+            n_queries=first.n_queries,
+            n_undefined=max(one.n_undefined for one in found.values()),
+        )
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Keyword arguments of the functions of inference."""
+        return {"qid": self.qid, "groups": self.groups}
+
+    def value(self, name: str) -> float:
+        """Evaluate the measure, without an interval. The value; NaN where it is undefined."""
+        if not len(self.y_true):
+            return float("nan")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            return float(self.measure(self.y_true, self.scores[name], qid=self.qid))
+
+
+def _value(y_true: AnyArray, y_score: FloatArray) -> float:
+    """The value of a query stands in the place of the score of its only row."""
+    return float(y_score[0])
+
+
+def values_of_queries(
+    measure: Measure, y_true: Any, y_score: Any, qid: Any, ideal: Any = None
+) -> OfQueries:
+    """Evaluate each query."""
+    lists = measure.lists(y_true, y_score, qid=qid, ideal=ideal)
+    undefined = np.isnan(measure.values(lists))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        values, ids = measure.of_lists(lists, average=None, return_qid=True)
+    has = ~np.isnan(values)
+    return OfQueries(ids[has], values[has], len(ids), int(undefined.sum()))
+
+
+# Measures by their names in trec_eval.
+OF_TREC_EVAL = {"map": "ap", "recip_rank": "rr", "mrr": "rr", "rprec": "r_precision"}
+AT_K_OF_TREC_EVAL = {
+    "p": "precision",
+    "map_cut": "ap",
+    "ndcg_cut": "ndcg",
+    "recall": "recall",
+    "success": "success",
+}
+
+
+class Rankings(ABC):
+    """Scores by name, with the labels of what they rank."""
+
+    names: tuple[str, ...]  # Columns of scores, or runs
+    heading: str  # What was read, in one line
+    described: dict[str, Any]  # The same for JSON
+    notes: list[str]  # Sentences about the input
+    is_one_list: bool  # Whether there are no queries
+
+    @property
+    @abstractmethod
+    def usual_measures(self) -> tuple[str, ...]:
+        """Measures that are taken where none is named; the first one for a comparison."""
+
+    @abstractmethod
+    def measure(self, name: str) -> Measure:
+        """Read the name of a measure. The measure, by the convention that was asked for."""
+
+    @abstractmethod
+    def sample(self, measure: Measure, names: Sequence[str]) -> Sample:
+        """Make the sample of some of the rankings. What the functions of inference take."""
+
+    def named(self, name: str) -> str:
+        """Find a ranking by what the user calls it. The name that it has here."""
+        if name in self.names:
+            return name
+        raise CommandError(
+            f"--baseline {name!r} is none of {listed(self.names)}{did_you_mean(name, self.names)}"
+        )
+
+
+def our_name(name: str) -> str:
+    """Return the name of a measure that trec_eval calls otherwise; other names as they are."""
+    lower = name.lower()
+    if lower in OF_TREC_EVAL:
+        return OF_TREC_EVAL[lower]
+    parts = fullmatch(r"(p|map_cut|ndcg_cut|recall|success)[_.@]?(\d+)", lower)
+    return f"{AT_K_OF_TREC_EVAL[parts[1]]}@{parts[2]}" if parts else name
+
+
+def read_measure(name: str, convention: str | None) -> Measure:
+    """Read the name of a measure."""
+    try:
+        measure = get_measure(name)
+    except (TypeError, ValueError) as error:
+        # The library knows other spellings too, such as those of scikit-learn.
+        near = search(r"did you mean '([^']+)'", str(error))
+        hint = f"; did you mean {near[1]!r}?" if near else did_you_mean(name, get_measure_names())
+        raise CommandError(
+            f"--measure: there is no measure {name!r}{hint or ';'} --list-measures prints all"
+        ) from error
+    if convention is None:
+        return measure
+    try:
+        return get_measure(name, convention=convention)
+    except TypeError:
+        raise CommandError(
+            f"--measure {name} has no --convention: leave out one of them"
+        ) from None
+    except ValueError as error:
+        raise CommandError(f"--measure {name}: {error}") from error
+
+
+STDIN = "-"
+PARQUET = (".parquet", ".pq")
+SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
+
+# First bytes of files that are no text, and what they are.
+FORMATS = {
+    b"PK\x03\x04": "a zip file, as .xlsx files are: unpack it, or save the table as CSV",
+    b"\x1f\x8b": "compressed by gzip: give its name the end .gz",
+    b"BZh": "compressed by bzip2: give its name the end .bz2",
+    b"\xfd7zXZ": "compressed by xz: unpack it with xz -d",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd: unpack it with zstd -d",
+    b"7z\xbc\xaf": "a 7z file: unpack it",
+    b"PAR1": "a Parquet file: give its name the end .parquet",
+    b"\xd0\xcf\x11\xe0": "a file of an old version of Office: save the table as CSV",
+}
+# Formats that are read, by the end of the name.
+READ = {".gz": b"\x1f\x8b", ".bz2": b"BZh", **dict.fromkeys(PARQUET, b"PAR1")}
+
+# Bytes of the longest line that a table may have, and rows from one sign of life to the next.
+LONGEST_LINE, PROGRESS = 2**26, 5_000_000
+
+# From the names of all columns, those that are read.
+Choose = Callable[[list[str]], Sequence[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column of a file."""
+
+    name: str
+    cells: list[str]  # Its cells; an empty one is a missing value
+    places: Sequence[int]  # Number of the line, or of the row, of each cell
+    counts: str  # What is numbered
+
+    def error(self, row: int, what: str) -> CommandError:
+        """Say what is wrong with a cell."""
+        return CommandError(f"{self.counts} {self.places[row]}: column {self.name!r} {what}")
+
+
+def read_columns(path: str, delimiter: str | None, choose: Choose) -> dict[str, Column]:
+    """Read columns of a CSV, TSV or Parquet file."""
+    if os.path.splitext(path)[1].lower() in PARQUET:
+        columns = _parquet_columns(path, choose)
+    else:
+        columns = _csv_columns(path, _separator(path, delimiter), choose)
+    if not len(next(iter(columns.values())).cells):
+        raise CommandError(f"{_title(path)}: there are no rows below the names of the columns")
+    return columns
+
+
+@contextmanager
+def reading(path: str) -> Iterator[None]:
+    """Turn errors of a file into messages."""
+    title = _title(path)
+    try:
+        if path != STDIN and os.path.isfile(path):
+            with open(path, "rb") as stream:
+                _refuse_format(path, stream.read(8))
+        yield
+    except IsADirectoryError:
+        raise CommandError(f"{title} is a directory: pass a file") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise CommandError(f"{title} is damaged or not compressed by gzip: {error}") from error
+    except CommandError as error:
+        raise CommandError(
+            f"{title}, {error}" if _begins_with_place(error) else str(error)
+        ) from error
+    except OSError as error:
+        raise CommandError(f"{title}: {error.strerror or error}") from error
+
+
+def check_columns(wanted: Sequence[str], header: Sequence[str]) -> None:
+    """Check that each column is there, once."""
+    counts = Counter(header)
+    for name in wanted:
+        if not counts[name]:
+            raise CommandError(
+                f"there is no column {name!r}{did_you_mean(name, header) or ';'}"
+                f" the columns are {listed(header)}{without_header(header)}"
+            )
+        if counts[name] > 1:
+            raise CommandError(f"line 1: {counts[name]} columns are called {name!r}: rename them")
+
+
+def without_header(header: Sequence[str]) -> str:
+    """Return a clause that says that a file has no names of columns."""
+    if not all(is_number(name) for name in header):
+        return ""
+    return ", which are numbers: the first line must name the columns"
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a text is a number. Whether it is; "nan" and "inf" are."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _refuse_format(path: str, start: bytes) -> None:
+    """Refuse a file whose first bytes are those of another format than its name says."""
+    own = READ.get(os.path.splitext(path)[1].lower())
+    for magic, what in FORMATS.items():
+        if start.startswith(magic) and magic != own:
+            raise CommandError(f"{_title(path)} is {what}")
+
+
+def _begins_with_place(error: CommandError) -> bool:
+    return str(error).startswith(("line ", "row "))
+
+
+def _title(path: str) -> str:
+    return "standard input" if path == STDIN else path
+
+
+def _separator(path: str, delimiter: str | None) -> str:
+    if delimiter is not None:
+        delimiter = "\t" if delimiter in ("\\t", "tab") else delimiter
+        if len(delimiter) != 1 or delimiter in '\r\n"':
+            raise CommandError(f"--delimiter {delimiter!r} must be one character, or tab")
+        return delimiter
+    base, suffix = os.path.splitext(path.lower())
+    if suffix in (".gz", ".bz2"):
+        suffix = os.path.splitext(base)[1]
+    return "\t" if suffix == ".tsv" else ","
+
+
+def _open(path: str) -> IO[bytes]:
+    return sys.stdin.buffer if path == STDIN else open_file(path)
+
+
+def _csv_columns(path: str, separator: str, choose: Choose) -> dict[str, Column]:
+    stream = _open(path)
+    try:
+        rows = _rows(path, stream, separator)
+        _, header = next(rows, (0, []))
+        if not header:
+            raise CommandError(f"{_title(path)} is empty: the first line must name the columns")
+        header = [name.strip() for name in header]
+        _check_separator(header, separator)
+        wanted = list(dict.fromkeys(choose(header)))
+        places, cells = _cells(rows, header, [header.index(name) for name in wanted])
+    finally:
+        if path != STDIN:
+            stream.close()
+    return {
+        name: Column(name, one, places, "line") for name, one in zip(wanted, cells, strict=True)
+    }
+
+
+def _cells(
+    rows: Iterator[tuple[int, list[str]]], header: list[str], wanted: list[int]
+) -> tuple[array[int], list[list[str]]]:
+    """Line of each row, and the cells of the wanted columns."""
+    places = array("q")
+    cells: list[list[str]] = [[] for _ in wanted]
+    line, name = 1, header[wanted[0]]
+    try:
+        for line, row in rows:
+            if len(row) != len(header):
+                fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
+                raise CommandError(f"line {line}: {fields}, but the first line has {len(header)}")
+            places.append(line)
+            for column, i in zip(cells, wanted, strict=True):
+                name = header[i]
+                column.append(row[i].strip())
+            if len(places) % PROGRESS == 0:
+                sys.stderr.write(f"{len(places):,} rows read, reading on\n")
+    except MemoryError:
+        for column in cells:
+            column.clear()
+        raise CommandError(
+            f"line {line}: there is no memory for column {name!r} of more rows: pass fewer rows,"
+            " or accumulate batches of them (sklearn_rank.metrics.Accumulator)"
+        ) from None
+    return places, cells
+
+
+def _rows(path: str, stream: IO[bytes], separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Rows that are not blank, each with the number of its first line."""
+    reader = csv.reader(_decoded(path, stream), delimiter=separator, strict=True)
+    line = 1
+    try:
+        for row in reader:
+            if row:
+                yield line, row
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise CommandError(f"line {line}: {error}; check the quotes from here on") from error
+
+
+def _decoded(path: str, stream: IO[bytes]) -> Iterator[str]:
+    for number, line in enumerate(iter(partial(stream.readline, LONGEST_LINE), b""), 1):
+        if number == 1 and path == STDIN:
+            _refuse_format(path, line)
+        if len(line) == LONGEST_LINE:
+            raise CommandError(
+                f"line {number} has more than {LONGEST_LINE:,} bytes: pass a table with one line"
+                " for each row"
+            )
+        try:
+            text = line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise CommandError(
+                f"line {number}: the text is not UTF-8 (byte {line[error.start]:#04x}): save the"
+                " file as UTF-8"
+            ) from error
+        yield text.removeprefix("\ufeff") if number == 1 else text
+
+
+def _check_separator(header: list[str], separator: str) -> None:
+    """Refuse a header of one name that holds another separator."""
+    if len(header) > 1:
+        return
+    for other, name in SEPARATORS.items():
+        if other != separator and other in header[0]:
+            said = "tab" if other == "\t" else f"'{other}'"
+            raise CommandError(
+                f"line 1: the only column is {header[0]!r}, whose names {name} seems to separate:"
+                f" pass --delimiter {said}"
+            )
+
+
+def _parquet_columns(path: str, choose: Choose) -> dict[str, Column]:
+    try:
+        parquet = import_optional("pyarrow.parquet", "Reading a Parquet file")
+        arrow = import_optional("pyarrow", "Reading a Parquet file")
+    except ImportError as error:
+        raise CommandError(str(error)) from error
+    if not os.path.isfile(path):
+        open(path, "rb").close()
+    try:
+        file = parquet.ParquetFile(path)
+        header = list(file.schema_arrow.names)
+        wanted = list(dict.fromkeys(choose(header)))
+        table = file.read(columns=wanted)
+    except arrow.ArrowException as error:
+        raise CommandError(f"{path} cannot be read as Parquet: {error}") from error
+    places = range(1, table.num_rows + 1)
+    return {
+        name: Column(name, [_text(cell) for cell in table.column(name).to_pylist()], places, "row")
+        for name in wanted
+    }
+
+
+def _text(cell: Any) -> str:
+    return "" if cell is None else str(cell)
+
+
+# Systems that order tied documents by their names, as trec_eval does.
+BY_NAMES = ("trec_eval", "gdeval", "ranx")
+# Systems of which runs and judgments are input.
+OF_RUNS = ("none", *BY_NAMES)
+
+
+class RunRankings(Rankings):
+    """Runs and judgments of TREC."""
+
+    def __init__(self, options: Namespace) -> None:
+        self.is_one_list = False
+        self._asked = options.convention
+        self._convention = options.convention or "trec_eval"
+        if self._convention not in OF_RUNS:
+            raise CommandError(
+                f"--convention {self._convention} is not for runs: pass one of {listed(OF_RUNS)}"
+            )
+        qrels = _loaded(load_qrels, options.qrels)
+        ties = "trec" if self._convention in BY_NAMES else "mean"
+        self.notes = []
+        self._joined = {}
+        for name, path in _names_of(options.run).items():
+            run = _loaded(load_trec_run, path, ties=ties)
+            try:
+                self._joined[name] = join_qrels(run, qrels, complete=options.complete)
+            except ValueError:
+                raise CommandError(
+                    f"{path} and {options.qrels} have no query in common: the run has"
+                    f" {str(run.qid[0])!r}, the judgments {str(qrels.qid[0])!r}"
+                ) from None
+            self._note(name, options.complete)
+        self.names = tuple(self._joined)
+        judged = len(set(qrels.qid.tolist()))
+        runs = ", ".join(self.names)
+        self.heading = (
+            f"{runs} against {os.path.basename(options.qrels)}: {judged:,} judged queries"
+        )
+        if self._convention != "none":
+            self.heading += f", as {self._convention}"
+        self.described = {
+            "runs": list(options.run),
+            "qrels": options.qrels,
+            "queries": judged,
+            "convention": self._convention,
+            "complete": options.complete,
+        }
+
+    def _note(self, name: str, complete: bool) -> None:
+        """Say what the run and the judgments do not share."""
+        both = self._joined[name]
+        missing = both.missing if complete else []
+        # The document without a name that stands for a missing query is not one of the run.
+        documents = ~np.isin(both.qid, missing)
+        total, unjudged = int(documents.sum()), int((~both.judged[documents]).sum())
+        if unjudged:
+            self.notes.append(
+                f"{name}: {unjudged:,} of {total:,} documents are not judged and count as not"
+                " relevant."
+            )
+        if both.missing:
+            became = "counted as 0" if complete else "left out; --complete counts 0 instead"
+            self.notes.append(
+                f"{name}: no document for {_queries(len(both.missing))} of the judgments, first"
+                f" {both.missing[0]!r}: {became}."
+            )
+        if both.unjudged:
+            self.notes.append(
+                f"{name}: {_queries(len(both.unjudged))} without judgments, first"
+                f" {both.unjudged[0]!r}: left out."
+            )
+
+    @property
+    def usual_measures(self) -> tuple[str, ...]:
+        """Measures that are taken where none is named."""
+        return ("ndcg@10", "ap", "rr")
+
+    def measure(self, name: str) -> Measure:
+        """Read the name of a measure."""
+        measure = read_measure(name, None)
+        if self._convention != "none":
+            try:
+                return read_measure(name, self._convention)
+            except CommandError:
+                if self._asked is not None:
+                    raise
+            note = f"{name} is not a measure of {self._convention}: it follows its definition."
+            if note not in self.notes:
+                self.notes.append(note)
+        if measure.kind == "graded" or measure.rel is not None:
+            return measure
+        return get_measure(name, rel=1)
+
+    def sample(self, measure: Measure, names: Sequence[str]) -> Sample:
+        """Make the sample of some of the runs, on the queries that they share."""
+        takes = "ideal" in measure.takes_relevant
+        found = {}
+        for name in names:
+            both = self._joined[name]
+            ideal = both.ideal if takes else None
+            found[name] = values_of_queries(measure, both.y_true, both.y_score, both.qid, ideal)
+        return Sample.of_values(measure, found)
+
+
+def _names_of(paths: Sequence[str]) -> dict[str, str]:
+    """Short names of runs: the names of their files, or the paths where these are alike."""
+    if len(set(paths)) < len(paths):
+        twice = next(path for path in paths if paths.count(path) > 1)
+        raise CommandError(f"--run {twice} is given twice: give it once")
+    short = [os.path.basename(path) for path in paths]
+    return dict(zip(paths if len(set(short)) < len(short) else short, paths, strict=True))
+
+
+def _loaded(load: Any, path: str, **how: Any) -> Any:
+    with reading(path):
+        try:
+            return load(path, **how)
+        except ValueError as error:
+            raise CommandError(str(error).rstrip(".")) from error
+
+
+def _queries(count: int) -> str:
+    return "1 query" if count == 1 else f"{count:,} queries"
+
+
+WORDS = {"true": "1", "false": "0"}
+CLASSES = ({0.0, 1.0}, {-1.0, 1.0})
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Labels of the rows."""
+
+    values: FloatArray  # (n_rows,): Numbers; 0 and 1 where the positive class was named
+    column: str  # Name of their column
+    pos_label: str | None  # The positive class, where it was named
+
+    @property
+    def are_classes(self) -> bool:
+        """Whether they are among 0 and 1, or -1 and 1."""
+        return any(set(np.unique(self.values).tolist()) <= pair for pair in CLASSES)
+
+    @property
+    def shown(self) -> str:
+        """What they are, for the line above the results."""
+        if self.are_classes:
+            called = self.column if self.pos_label is None else f"{self.column} {self.pos_label}"
+            return f"{int((self.values == 1).sum()):,} positive ({called})"
+        low, high = self.values.min(), self.values.max()
+        return f"labels {low:g} to {high:g} ({self.column})"
+
+    def why_not(self, measure: Measure) -> str | None:
+        """Say why a measure cannot take them, None where it can."""
+        wanted = measure.label_type()
+        if measure.kind == "graded" and self.values.min() < wanted.lowest:
+            return (
+                f"column {self.column!r} has the grade {self.values.min():g}, but grades start at"
+                f" {wanted.lowest:g}"
+            )
+        if measure.kind == "graded" or wanted.rel is not None or self.are_classes:
+            return None
+        some, counts = np.unique(self.values, return_counts=True)
+        if len(some) == 2:
+            rarer = some[0] if counts[0] < counts[1] else some[1]
+            which = "rarer" if counts[0] != counts[1] else "second"
+            return (
+                f"the labels are {some[0]:g} and {some[1]:g}; --pos-label {rarer:g} makes the"
+                f" {which} one positive"
+            )
+        return (
+            f"column {self.column!r} has {len(some):,} values, but the measure takes two classes;"
+            f" name the relevant grades, as in '{measure.name}(rel>={some[-1]:g})'"
+        )
+
+
+def labels_of(column: Column, pos_label: str | None) -> Labels:
+    """Read labels: numbers, or classes of which one is positive."""
+    _check_known(column)
+    if pos_label is not None:
+        values = _is_positive(column, pos_label)
+    else:
+        words = {text.lower() for text in set(column.cells)}
+        if words <= set(WORDS):
+            cells = [WORDS[text.lower()] for text in column.cells]
+            column = Column(column.name, cells, column.places, column.counts)
+        _refuse_words(column)
+        values = numbers_of(column)
+    if np.ptp(values) == 0.0:
+        raise CommandError(
+            f"{column.counts} {column.places[0]} and all after it: column {column.name!r} is"
+            f" {column.cells[0]!r}, so that no order is better than another; pass rows of both"
+            " classes, or of several grades"
+        )
+    return Labels(values, column.name, pos_label)
+
+
+def ids_of(column: Column) -> AnyArray:
+    """Read ids, none of which is missing. The ids as they are written. Shape (n_rows,)."""
+    _check_present(column)
+    return np.array(column.cells)
+
+
+def numbers_of(column: Column) -> FloatArray:
+    """Read numbers, none of which is missing. The numbers, infinities among them."""
+    try:
+        values = np.array([float(text) for text in column.cells])
+    except ValueError:
+        row, text = next((i, text) for i, text in enumerate(column.cells) if not is_number(text))
+        if not text:
+            raise column.error(row, "is empty") from None
+        hint = ": write decimals with a point" if is_number(text.replace(",", ".")) else ""
+        raise column.error(row, f"is {text!r}, not a number{hint}") from None
+    if np.isnan(values).any():
+        raise column.error(
+            int(np.argmax(np.isnan(values))), "is NaN: remove the row or fill it in"
+        )
+    return values
+
+
+def _check_present(column: Column) -> None:
+    if "" in column.cells:
+        raise column.error(column.cells.index(""), "is empty")
+
+
+def _check_known(column: Column) -> None:
+    """Refuse labels that are known in part."""
+    for row, text in enumerate(column.cells):
+        if text == "" or text.lower() == "nan":
+            raise column.error(row, f"is {text or 'empty'}, {KNOWN_IN_PART}")
+
+
+def _is_positive(column: Column, pos_label: str) -> FloatArray:
+    positive = np.array([text == pos_label for text in column.cells])
+    if not positive.any() and is_number(pos_label):
+        # 1 is also written 1.0, as in a column of real numbers.
+        number = float(pos_label)
+        positive = np.array([is_number(t) and float(t) == number for t in column.cells])
+    if not positive.any():
+        raise CommandError(
+            f"--pos-label {pos_label!r} is not in column {column.name!r}: its labels are"
+            f" {listed(sorted(set(column.cells)))}"
+        )
+    return positive.astype(float)
+
+
+def _refuse_words(column: Column) -> None:
+    """Refuse labels of which none is a number."""
+    if any(map(is_number, column.cells)):
+        return
+    counts = Counter(column.cells)
+    words = sorted(counts)
+    rarest = min(reversed(words), key=counts.__getitem__)
+    raise column.error(
+        0,
+        f"is {column.cells[0]!r}: the labels are words ({listed(words)}); name the positive class,"
+        f" as in --pos-label {shlex.quote(rarest)}",
+    )
+
+
+class TableRankings(Rankings):
+    """Columns of a table."""
+
+    def __init__(self, options: Namespace) -> None:
+        self._options = options
+        with reading(options.file):
+            columns = read_columns(options.file, options.delimiter, self._chosen)
+            self._read(columns)
+        title = "standard input" if options.file == STDIN else os.path.basename(options.file)
+        n_rows = len(self._labels.values)
+        parts = [f"{n_rows:,} rows"]
+        self.described = {
+            "file": options.file,
+            "rows": n_rows,
+            "label": self._roles["label"],
+            "pos_label": options.pos_label,
+            "qid": self._roles["qid"],
+            "groups": self._roles["groups"],
+        }
+        if self._qid is not None:
+            self.described["queries"] = len(np.unique(self._qid))
+            parts.append(f"{self.described['queries']:,} queries ({self._roles['qid']})")
+        if self._groups is not None:
+            found = len(np.unique(self._groups))
+            parts.append(f"{found:,} groups ({self._roles['groups']})")
+        self.heading = f"{title}: {', '.join([*parts, self._labels.shown])}"
+        self.notes = []
+        self.is_one_list = self._qid is None
+
+    def _chosen(self, header: list[str]) -> list[str]:
+        """Find the columns that are read, and what each is for."""
+        options = self._options
+        label = options.label or _usual_label(header)
+        scores = options.score or [name for name in header if _is_usual_score(name)]
+        if not scores:
+            raise CommandError(
+                f"no column of scores: name it with --score, one of {listed(header)}"
+            )
+        if options.one_list and options.qid:
+            raise CommandError("--one-list and --qid exclude each other: leave out one of the two")
+        qid = None if options.one_list else options.qid or ("qid" if "qid" in header else None)
+        self.names = tuple(scores)
+        self._roles = {"label": label, "qid": qid, "groups": options.groups}
+        wanted = [label, *scores, *(name for name in (qid, options.groups) if name)]
+        check_columns(wanted, header)
+        twice = next((name for name in scores if [label, *scores].count(name) > 1), None)
+        if twice is not None:
+            raise CommandError(f"column {twice!r} is named twice as label or score: name it once")
+        return wanted
+
+    def _read(self, columns: dict[str, Column]) -> None:
+        self._labels: Labels = labels_of(columns[self._roles["label"]], self._options.pos_label)
+        self._scores = {name: numbers_of(columns[name]) for name in self.names}
+        qid, groups = self._roles["qid"], self._roles["groups"]
+        self._qid = ids_of(columns[qid]) if qid else None
+        self._groups = ids_of(columns[groups]) if groups else None
+
+    @property
+    def usual_measures(self) -> tuple[str, ...]:
+        """Measures that are taken where none is named."""
+        classes = self._labels.are_classes
+        if self._qid is not None:
+            return ("ndcg@10", "ap", "rr") if classes else ("ndcg@10", "ndcg")
+        return ("auc", "ap", "precision@top0.1") if classes else ("spearman", "tau_b")
+
+    def measure(self, name: str) -> Measure:
+        """Read the name of a measure."""
+        convention = self._options.convention
+        return read_measure(name, None if convention == "none" else convention)
+
+    def sample(self, measure: Measure, names: Sequence[str]) -> Sample:
+        """Make the sample of some of the columns. What the functions of inference take."""
+        reason = self._labels.why_not(measure)
+        if reason is not None:
+            raise ValueError(reason)
+        y_true, scores = self._labels.values, {name: self._scores[name] for name in names}
+        if self._qid is None:
+            return Sample(measure, y_true, scores, groups=self._groups)
+        found = values_of_queries(measure, y_true, scores[names[0]], self._qid)
+        return Sample(
+            measure, y_true, scores, self._qid, self._groups, found.n_queries, found.n_undefined
+        )
+
+
+def _usual_label(header: Sequence[str]) -> str:
+    found = [name for name in LABELS if name in header]
+    if len(found) != 1:
+        what = (
+            f"the columns {listed(found)} could all be labels" if found else "no column of labels"
+        )
+        hint = without_header(header)
+        raise CommandError(f"{what}: name it with --label, one of {listed(header)}{hint}")
+    return found[0]
+
+
+def _is_usual_score(name: str) -> bool:
+    return name in ("score", "y_score") or name.startswith("score_")
 
 
 def read_rankings(options: Namespace) -> Rankings:

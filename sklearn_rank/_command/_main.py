@@ -12,8 +12,6 @@ from contextlib import suppress
 from ._errors import CommandError
 from ._options import make_parser
 
-__all__ = ["main"]
-
 MODULE = "python -m sklearn_rank"
 SCRIPT = "sklearn-rank"
 
@@ -64,7 +62,7 @@ def _run(options: Namespace) -> None:
 
         run_evaluate(options)
     else:
-        from ._compare import run_compare
+        from ._evaluate import run_compare
 
         run_compare(options)
 

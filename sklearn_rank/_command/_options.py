@@ -11,8 +11,6 @@ from typing import Any
 
 from .._version import __version__
 
-__all__ = ["DOCS", "LABELS", "PICTURE", "make_parser"]
-
 DOCS = "https://sklearn-rank.readthedocs.io"
 
 # Columns of labels that are found without --label.

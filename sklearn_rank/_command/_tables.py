@@ -13,8 +13,6 @@ from typing import Any
 
 from ._errors import CommandError
 
-__all__ = ["WIDTH", "aligned", "as_csv", "as_json", "sentences", "write"]
-
 # Columns of a terminal.
 WIDTH = 80
 

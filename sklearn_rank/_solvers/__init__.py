@@ -2,36 +2,63 @@
 
 from ._accuracy_at_top import (
     AccuracyAtTopSolution,
-    Selection,
-    select_solution,
-    solve_accuracy_at_top,
-)
-from ._block_problem import BlockProblem, Blocks
-from ._blocked_design import BlockedDesign
-from ._candidates import (
     CandidateSolutions,
     CandidateValues,
     PivotSolver,
+    Selection,
     Top,
+    select_solution,
+    solve_accuracy_at_top,
     solve_candidates,
 )
-from ._chunked_design import ChunkedDesign, ChunkOfRows
-from ._collapse import collapses, largest_collapsing_mass
-from ._columns import by_columns
-from ._contracts import LossOfScores, choose_method
+from ._boosting_objectives import (
+    ExponentialPush,
+    LogisticLikelihood,
+    LogisticPush,
+    ScoreObjective,
+    SmoothAccuracyAtTop,
+    SmoothRankStatistic,
+    SmoothTopPush,
+)
 from ._cutting_planes import CuttingPlaneResult, Planes, solve_cutting_planes
-from ._design import Design, InMemoryDesign, as_design, as_kernel_design
-from ._difference_losses import DifferenceLoss, Hinge, Linear, LogisticLoss, SquaredHinge
+from ._design import (
+    BlockedDesign,
+    ChunkedDesign,
+    ChunkOfRows,
+    Design,
+    InMemoryDesign,
+    as_design,
+    as_kernel_design,
+    column_scales,
+    view_design,
+)
 from ._hinge import BlockHingeProblem, HingeProblem, solve_linear_hinge
 from ._kernel import KernelFactor, check_definite, factorise_kernel, factorise_kernel_matrix
-from ._label_problem import LabelProblem
-from ._linear import LinearSolution, solve_linear
-from ._linear_problem import LinearProblem, Quadratic, quadratic_expansion
-from ._logistic_regression import solve_logistic_regression
-from ._newton import solve_pivots_newton
-from ._p_norm_push import PNormPushProblem, solve_p_norm_push
-from ._pivot_problem import PivotProblem, most_blocks
-from ._rank_boost import Boosting, PairWeights, RankBoostResult, rank_boost
+from ._linear import (
+    BlockProblem,
+    Blocks,
+    LabelProblem,
+    LinearProblem,
+    LinearSolution,
+    Quadratic,
+    quadratic_expansion,
+    solve_linear,
+)
+from ._logistic import PNormPushProblem, solve_logistic_regression, solve_p_norm_push
+from ._pivots import PivotProblem, most_blocks, solve_pivots_newton
+from ._rank_boost import (
+    Boosting,
+    FeatureRanking,
+    Features,
+    Found,
+    PairWeights,
+    RankBoostResult,
+    Stump,
+    Stumps,
+    by_columns,
+    rank_boost,
+    score_by_tables,
+)
 from ._rank_statistic import (
     CumulatedPhi,
     RankStatisticProblem,
@@ -40,21 +67,19 @@ from ._rank_statistic import (
     maximise_rank_statistic,
 )
 from ._refine import best_scales, refine_top
-from ._result import Certificate, SolverResult
-from ._scales import column_scales
-from ._score_objectives import (
-    ExponentialPush,
-    LogisticLikelihood,
-    LogisticPush,
-    ScoreObjective,
+from ._result import Certificate, LossOfScores, SolverResult, choose_method, threads_here
+from ._top_part import (
+    DifferenceLoss,
+    Hinge,
+    Linear,
+    LogisticLoss,
+    SquaredHinge,
+    SurrogateQuantile,
+    TopFunctional,
+    TopMean,
+    TopPushProblem,
 )
-from ._threads import threads_here
-from ._top_functionals import SurrogateQuantile, TopFunctional, TopMean
-from ._top_objectives import SmoothAccuracyAtTop, SmoothRankStatistic, SmoothTopPush
-from ._top_part import TopPushProblem
-from ._top_push import TopPushSolution, solve_top_push
-from ._view_design import view_design
-from ._weak_rankings import FeatureRanking, Features, Found, Stump, Stumps, score_by_tables
+from ._top_push import TopPushSolution, collapses, largest_collapsing_mass, solve_top_push
 
 __all__ = [
     "AccuracyAtTopSolution",

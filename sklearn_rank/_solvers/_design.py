@@ -1,28 +1,21 @@
-"""Data of a problem as a linear operator, through which solvers access all rows."""
+"""Rows as a linear operator, wherever they lie, and the scales of their columns."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property, reduce
 from itertools import pairwise
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
+from .._optional import import_optional
+from .._partitions import Partitions, in_chunk, tree_reduce
 from .._typing import FloatArray, IntArray
-
-__all__ = [
-    "CompiledArrays",
-    "DenseDesign",
-    "Design",
-    "InMemoryDesign",
-    "KernelDesign",
-    "SparseDesign",
-    "as_design",
-    "as_kernel_design",
-]
-
 
 # Rows of which a copy is made at a time where one is needed.
 COPIED_ROWS = 2048
@@ -311,3 +304,484 @@ def as_design(X: Any) -> Design:
 def as_kernel_design(coordinates: FloatArray, values: FloatArray | None) -> Design:
     """Wrap coordinates of points in the space of a kernel for a solver."""
     return DenseDesign(coordinates) if values is None else KernelDesign(coordinates, values)
+
+
+# Dense rows that are converted to float64 at a time, which stay in the processor's cache.
+CONVERTED_ROWS = 2048
+
+
+class OrderedDesign(Design):
+    """Some rows of data in an order of their own: vectors are reordered, not rows."""
+
+    def __init__(self, n_all_rows: int, n_features: int, order: IntArray | None = None) -> None:
+        self._n_all_rows, self._n_features, self._order = n_all_rows, n_features, order
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n_rows = self._n_all_rows if self._order is None else len(self._order)
+        return n_rows, self._n_features
+
+    def _places(self, index: Any) -> IntArray:
+        """Numbers of rows of the design among all."""
+        return np.arange(self._n_all_rows)[index] if self._order is None else self._order[index]
+
+    def _in_order(self, by_all_rows: FloatArray) -> FloatArray:
+        return by_all_rows if self._order is None else by_all_rows[self._order]
+
+    def _by_all_rows(self, by_row: FloatArray) -> FloatArray:
+        """Values of the rows, at their places among all; 0 for rows that are absent."""
+        if self._order is None:
+            return by_row
+        values = np.zeros((self._n_all_rows, *np.shape(by_row)[1:]))
+        values[self._order] = by_row
+        return values
+
+
+class PartedDesign(OrderedDesign):
+    """Some rows of data that come in parts.
+
+    Products are those of float64, whatever the type of the data.
+    """
+
+    @abstractmethod
+    def _parts(self) -> Iterator[tuple[slice, Any]]:
+        """Consecutive parts of all rows in float64; one may be overwritten by the next."""
+
+    def scores(self, coef: FloatArray) -> FloatArray:
+        scores = np.empty((self._n_all_rows, *np.shape(coef)[1:]))
+        for part, rows in self._parts():
+            scores[part] = rows @ coef
+        return self._in_order(scores)
+
+    def pull_back(self, by_row: FloatArray) -> FloatArray:
+        by_all_rows = self._by_all_rows(by_row)
+        total = np.zeros((self._n_features, *np.shape(by_row)[1:]))
+        for part, rows in self._parts():
+            total += rows.T @ by_all_rows[part]
+        return total
+
+    def gram(self, weight: FloatArray | None = None) -> FloatArray:
+        weight = self._by_all_rows(np.ones(self.shape[0]) if weight is None else weight)
+        total = np.zeros((self._n_features, self._n_features))
+        for part, rows in self._parts():
+            total += as_design(rows).gram(weight[part])
+        return total
+
+    def absolute_scores(self, coef: FloatArray) -> FloatArray:
+        terms = np.empty(self._n_all_rows)
+        for part, rows in self._parts():
+            terms[part] = as_design(rows).absolute_scores(coef)
+        return self._in_order(terms)
+
+    def squared_norms(self) -> FloatArray:
+        norms = np.empty(self._n_all_rows)
+        for part, rows in self._parts():
+            norms[part] = as_design(rows).squared_norms()
+        return self._in_order(norms)
+
+    def scores_with_terms(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
+        scores, terms = np.empty(self._n_all_rows), np.empty(self._n_all_rows)
+        for part, rows in self._parts():
+            scores[part] = rows @ coef
+            terms[part] = as_design(rows).absolute_scores(coef)
+        return self._in_order(scores), self._in_order(terms)
+
+    def gram_and_sums(
+        self, weight: FloatArray, by_row: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        weight, by_all_rows = self._by_all_rows(weight), self._by_all_rows(by_row)
+        total = np.zeros((self._n_features, self._n_features))
+        sums = np.zeros((self._n_features, by_row.shape[1]))
+        for part, rows in self._parts():
+            total += as_design(rows).gram(weight[part])
+            sums += rows.T @ by_all_rows[part]
+        return total, sums
+
+
+def converted_parts(rows: Any, start: int = 0) -> Iterator[tuple[slice, Any]]:
+    """Cut rows into parts in float64."""
+    n_rows = rows.shape[0]
+    if sp.issparse(rows):
+        yield slice(start, start + n_rows), sp.csr_array(rows).astype(np.float64, copy=False)
+        return
+    is_double = rows.dtype == np.float64
+    shape = (0 if is_double else min(CONVERTED_ROWS, n_rows), rows.shape[1])
+    converted = np.empty(shape, order="C" if rows.flags.c_contiguous else "F")
+    for first in range(0, n_rows, CONVERTED_ROWS):
+        some = rows[first : first + CONVERTED_ROWS]
+        if not is_double:
+            np.copyto(converted[: len(some)], some)
+            some = converted[: len(some)]
+        yield slice(start + first, start + first + len(some)), some
+
+
+# Bytes of rows in float64 up to which a solver that works on some rows has a copy of them.
+LARGEST_COPY = 2**30
+
+
+class RowCopy:
+    """A copy in float64 of some rows of blocks that come one after the other."""
+
+    def __init__(self, taken: IntArray, n_features: int) -> None:
+        self._order = np.argsort(taken, kind="stable")
+        self._numbers, self._shape = taken[self._order], (len(taken), n_features)
+        self._n_copied, self._n_bytes = 0, 0
+        self._dense: FloatArray | None = None
+        self._sparse: list[Any] = []
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no row is missing."""
+        return self._n_copied == len(self._numbers)
+
+    def numbers_in(self, part: slice) -> IntArray:
+        """Say which rows of a block are wanted. Numbers within the block, ascending."""
+        low, high = np.searchsorted(self._numbers, (part.start, part.stop))
+        return self._numbers[low:high] - part.start
+
+    def add(self, rows: Any, most_bytes: float = np.inf) -> bool:
+        """Copy the rows of the next block that are wanted."""
+        if sp.issparse(rows):
+            rows = sp.csr_array(rows).astype(np.float64, copy=False)
+            self._n_bytes += rows.data.nbytes + rows.indices.nbytes
+        else:
+            self._n_bytes = 8 * self._shape[0] * self._shape[1]
+        if self._n_bytes > most_bytes:
+            return False
+        stop = self._n_copied + rows.shape[0]
+        if sp.issparse(rows):
+            self._sparse.append(rows)
+        else:
+            if self._dense is None:
+                self._dense = np.empty(self._shape)
+            self._dense[self._order[self._n_copied : stop]] = rows
+        self._n_copied = stop
+        return True
+
+    def design(self) -> InMemoryDesign:
+        """The copies, in the requested order. All rows."""
+        if self._dense is not None:
+            return DenseDesign(self._dense)
+        stacked = SparseDesign(sp.csr_array(sp.vstack(self._sparse, format="csr")))
+        in_order = np.array_equal(self._order, np.arange(len(self._order)))
+        return stacked if in_order else stacked.rows(np.argsort(self._order))
+
+
+class RowSource(Protocol):
+    """Rows that can be read again and again."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and of features."""
+
+    def blocks(self) -> Iterator[tuple[slice, Any]]:
+        """Generate the rows once more: consecutive blocks from the first row to the last."""
+
+
+class BlockedDesign(PartedDesign):
+    """Rows of a source, each product with which reads them once.
+
+    Memory is one block and, for each product, a vector of all rows.
+    """
+
+    def __init__(self, source: RowSource, order: IntArray | None = None) -> None:
+        n_all_rows, n_features = source.shape
+        super().__init__(n_all_rows, n_features, order)
+        self._source = source
+
+    def rows(self, index: Any) -> Design:
+        """Take some rows: a copy where it has at most a gigabyte, else they are read again."""
+        taken = self._places(index)
+        copied = self._copied(taken, LARGEST_COPY)
+        return BlockedDesign(self._source, taken) if copied is None else copied
+
+    def row_gram(self, index: IntArray) -> FloatArray:
+        copied = self._copied(self._places(index), np.inf)
+        return (self if copied is None else copied).row_gram(np.arange(len(index)))
+
+    def _blocks(self) -> Any:
+        """One reading, whose files are closed where it is not read to its end."""
+        return self._source.blocks()
+
+    def _parts(self) -> Iterator[tuple[slice, Any]]:
+        with closing(self._blocks()) as blocks:
+            for part, rows in blocks:
+                yield from converted_parts(rows, part.start)
+
+    def _copied(self, taken: IntArray, most_bytes: float) -> InMemoryDesign | None:
+        """Read rows of the source in float64; None where these are more bytes."""
+        copy = RowCopy(taken, self._n_features)
+        with closing(self._blocks()) as blocks:
+            for part, rows in blocks:
+                if not copy.add(rows[copy.numbers_in(part)], most_bytes):
+                    return None
+                if copy.is_complete:
+                    break
+        return copy.design()
+
+
+class ViewDesign(PartedDesign):
+    """Rows of a matrix, taken in some order at each product."""
+
+    def __init__(self, matrix: Any, order: IntArray | None = None) -> None:
+        n_all_rows, n_features = matrix.shape
+        super().__init__(n_all_rows, n_features, order)
+        self._matrix = matrix
+
+    def rows(self, index: Any) -> Design:
+        """Take some rows, which are copied; see :meth:`Design.rows`."""
+        taken = index if self._order is None else self._order[index]
+        return as_design(self._matrix[taken])
+
+    def row_gram(self, index: IntArray) -> FloatArray:
+        return self.rows(index).row_gram(np.arange(len(index)))
+
+    def _parts(self) -> Iterator[tuple[slice, Any]]:
+        return converted_parts(self._matrix)
+
+
+def view_design(X: Any, order: IntArray | None = None) -> Design:
+    """Wrap rows for a solver that needs products only; no copy where that saves much."""
+    if order is not None and 2 * len(order) < X.shape[0]:
+        X, order = X[order], None
+    if sp.issparse(X) and X.dtype != np.float64:
+        X = sp.csr_array((X.data.astype(np.float64), X.indices, X.indptr), shape=X.shape)
+    if order is None and X.dtype == np.float64:
+        return as_design(X)
+    return ViewDesign(X, order)
+
+
+USED_BY = "A dask collection"
+
+
+class ChunkOfRows(NamedTuple):
+    """A chunk that has rows."""
+
+    number: int  # Its number among all chunks, for messages
+    rows: Any  # An array or CSR array of float64 or float32
+    n_rows: int
+    n_bytes: int  # Bytes of these in float64
+
+    @staticmethod
+    def bytes_of(rows: Any) -> int:
+        """Count the bytes of rows in float64. Their number."""
+        if sp.issparse(rows):
+            return int(rows.nnz * (8 + rows.indices.itemsize))
+        return int(8 * rows.size)
+
+
+class ChunkedDesign(OrderedDesign):
+    """Rows in the chunks of a dask collection.
+
+    Weights of features go to the chunks, and scores come back; factors of rows go to them, and
+    sums come back, which are added in a tree. What goes is part of the tasks, so that all that a
+    lost worker had can be computed again.
+    """
+
+    def __init__(
+        self,
+        partitions: Partitions,
+        chunks: list[ChunkOfRows],
+        n_features: int,
+        order: IntArray | None = None,
+    ) -> None:
+        super().__init__(sum(chunk.n_rows for chunk in chunks), n_features, order)
+        self._partitions, self._chunks = partitions, chunks
+
+    def scores(self, coef: FloatArray) -> FloatArray:
+        return self._by_row("scores", coef)[0]
+
+    def absolute_scores(self, coef: FloatArray) -> FloatArray:
+        return self._by_row("absolute_scores", coef)[0]
+
+    def scores_with_terms(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
+        scores, terms = self._by_row("scores_with_terms", coef)
+        return scores, terms
+
+    def squared_norms(self) -> FloatArray:
+        return self._by_row("squared_norms")[0]
+
+    def pull_back(self, by_row: FloatArray) -> FloatArray:
+        return self._summed("pull_back", by_row)[0]
+
+    def gram(self, weight: FloatArray | None = None) -> FloatArray:
+        return self._summed("gram", np.ones(self.shape[0]) if weight is None else weight)[0]
+
+    def gram_and_sums(
+        self, weight: FloatArray, by_row: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        gram, sums = self._summed("gram_and_sums", weight, by_row)
+        return gram, sums
+
+    def rows(self, index: Any) -> Design:
+        """Take some rows: a copy where it has at most about a gigabyte, else they stay."""
+        taken = self._places(index)
+        ends = np.cumsum([chunk.n_rows for chunk in self._chunks])
+        n_taken = np.bincount(np.searchsorted(ends, taken, "right"), minlength=len(ends))
+        shares = n_taken / [chunk.n_rows for chunk in self._chunks]
+        if shares @ [chunk.n_bytes for chunk in self._chunks] > LARGEST_COPY:
+            return ChunkedDesign(self._partitions, self._chunks, self._n_features, taken)
+        return self._copied(taken)
+
+    def row_gram(self, index: IntArray) -> FloatArray:
+        return self._copied(self._places(index)).row_gram(np.arange(len(index)))
+
+    def _copied(self, taken: IntArray) -> InMemoryDesign:
+        copy = RowCopy(taken, self._n_features)
+        for rows in self._compute(self._tasks(_rows_at, lambda part: (copy.numbers_in(part),))):
+            copy.add(rows)
+        return copy.design()
+
+    def _by_row(self, product: str, *arguments: FloatArray) -> list[FloatArray]:
+        """Vectors of a product, or of several, that has a value for each row."""
+        delayed = import_optional("dask", USED_BY).delayed
+        shared = [delayed(one, traverse=False) for one in (product, *arguments)]
+        found = self._compute(self._tasks(_product, lambda part: shared))
+        return [self._in_order(np.concatenate(one)) for one in zip(*found, strict=True)]
+
+    def _summed(self, product: str, *by_row: FloatArray) -> tuple[FloatArray, ...]:
+        """Sums over the rows of a product, or of several, with factors of the rows."""
+        by_all_rows = [self._by_all_rows(one) for one in by_row]
+        tasks = self._tasks(_product, lambda part: (product, *(one[part] for one in by_all_rows)))
+        (sums,) = self._compute([tree_reduce(tasks, _added)])
+        return tuple(sums)
+
+    def _tasks(self, function: Callable[..., Any], arguments: Callable[[slice], Any]) -> list[Any]:
+        """Prepare ``function(rows, *arguments(part))`` for each chunk, part its rows among all."""
+        delayed = import_optional("dask", USED_BY).delayed
+        run, tasks, start = delayed(in_chunk, pure=False), [], 0
+        for chunk in self._chunks:
+            part = slice(start, start + chunk.n_rows)
+            tasks.append(run(chunk.number, function, chunk.rows, *arguments(part)))
+            start = part.stop
+        return tasks
+
+    def _compute(self, tasks: list[Any]) -> tuple[Any, ...]:
+        config = import_optional("dask", USED_BY).config
+        # Factors of the rows are part of the tasks: the tasks are large, and that is known.
+        with config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"}):
+            return self._partitions.compute(*tasks)
+
+
+def _product(rows: Any, product: str, *arguments: FloatArray) -> tuple[FloatArray, ...]:
+    """Product of a design of the rows of a chunk."""
+    found = getattr(view_design(rows), product)(*arguments)
+    return found if isinstance(found, tuple) else (found,)
+
+
+def _rows_at(rows: Any, numbers: IntArray) -> Any:
+    return rows[numbers]
+
+
+def _added(sums: list[tuple[FloatArray, ...]]) -> tuple[FloatArray, ...]:
+    return tuple(reduce(np.add, one) for one in zip(*sums, strict=True))
+
+
+# Standard deviation of dense columns relative to an entry, and variance of sparse ones relative to
+# their mean square, that rounding explains.
+ROUNDING = 8 * float(np.finfo(np.float64).eps)
+LOST = 64 * float(np.finfo(np.float64).eps)
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def column_scales(X: Any, weight: FloatArray | None = None) -> FloatArray:
+    """Standard deviation of each column about its mean, whatever the mean is.
+
+    Deviations are taken from the first row, so that a mean that is large beside the spread, such
+    as that of seconds since 1970, costs no digits. O(stored entries).
+    """
+    if isinstance(X, InMemoryDesign):
+        X = X.matrix
+    n_rows, n_features = X.shape
+    share = np.full(n_rows, 1.0 / n_rows) if weight is None else weight / weight.sum()
+    if sp.issparse(X):
+        X = sp.csr_array(X)
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        means, squares = X.T @ share, X.power(2).T @ share
+        variances = squares - means * means
+        return np.sqrt(np.where(variances > LOST * squares, variances, 0.0))
+    origin = np.asarray(X[int(np.argmax(share))], dtype=np.float64)
+    means, squares = np.zeros(n_features), np.zeros(n_features)
+    for start in range(0, n_rows, COPIED_ROWS):
+        moved = X[start : start + COPIED_ROWS] - origin
+        part = share[start : start + COPIED_ROWS]
+        means += part @ moved
+        squares += np.einsum("i,ij,ij->j", part, moved, moved)
+    scales = np.sqrt(np.maximum(squares - means * means, 0.0))
+    return np.where(scales > ROUNDING * np.abs(origin), scales, 0.0)
+
+
+def row_sums(
+    items: Design, loss: Any, origin: FloatArray | None = None
+) -> tuple[float, FloatArray, FloatArray]:
+    """Sum the rows of items and their squares, moved by an origin."""
+    n_items, n_features = items.shape
+    sums, squares = np.zeros(n_features), np.zeros(n_features)
+    for start in range(0, n_items, COPIED_ROWS):
+        block: Any = items.rows(slice(start, min(start + COPIED_ROWS, n_items)))
+        rows = block.matrix
+        if sp.issparse(rows):
+            # Entries that are not stored are moved, too.
+            total, power = rows.sum(axis=0), rows.power(2).sum(axis=0)
+            by = 0.0 if origin is None else origin
+            sums += np.asarray(total).ravel() - rows.shape[0] * by
+            squares += np.asarray(power).ravel() - by * (2.0 * np.asarray(total).ravel())
+            squares += rows.shape[0] * by * by
+            continue
+        moved = rows if origin is None else rows - origin
+        sums += moved.sum(axis=0, dtype=np.float64)
+        squares += np.einsum("ij,ij->j", moved, moved, dtype=np.float64)
+    return float(n_items), sums, squares
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """Coordinates in which a problem of any units of the features is well scaled.
+
+    They change the variables, not the problem: the penalty stays that of the coefficients.
+    """
+
+    scale: FloatArray
+    penalty: FloatArray
+    origin: FloatArray | None = None
+
+    @cached_property
+    def certified(self) -> FloatArray | None:
+        """Factors of squares of derivatives, whose sum is twice what can be won, or more.
+
+        Those of intercepts count as they bend; without a penalty there are none.
+        """
+        if not self.penalty.any():
+            return None
+        return 1.0 / np.where(self.penalty > 0, self.penalty, 1.0)
+
+    def of(self, parameters: FloatArray) -> FloatArray:
+        """Coordinates of parameters."""
+        if self.origin is not None:
+            last = parameters[-1] + self.origin @ parameters[:-1]
+            parameters = np.append(parameters[:-1], last)
+        return parameters * self.scale
+
+    def parameters(self, coordinates: FloatArray) -> FloatArray:
+        """Parameters at coordinates."""
+        found = coordinates / self.scale
+        if self.origin is not None:
+            found[-1] -= self.origin @ found[:-1]
+        return found
+
+    def gradient(self, by_parameter: FloatArray) -> FloatArray:
+        """Derivatives by the coordinates."""
+        if self.origin is not None:
+            rest = by_parameter[:-1] - self.origin * by_parameter[-1]
+            by_parameter = np.append(rest, by_parameter[-1])
+        return by_parameter / self.scale
+
+    def matrix(self, by_parameters: FloatArray) -> FloatArray:
+        """Second derivatives by the coordinates."""
+        if self.origin is not None:
+            by_parameters = by_parameters.copy()
+            by_parameters[:, :-1] -= np.outer(by_parameters[:, -1], self.origin)
+            by_parameters[:-1] -= np.outer(self.origin, by_parameters[-1])
+        return by_parameters / np.outer(self.scale, self.scale)

@@ -10,14 +10,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from .._typing import FloatArray
-from ._block_problem import BlockProblem, Blocks
-from ._contracts import LossOfScores
 from ._design import Design
-from ._linear import RidgeProblem, solve_linear
-from ._linear_problem import LinearProblem
-from ._result import Certificate, SolverResult, relative_gap
-
-__all__ = ["BlockHingeProblem", "HingeProblem", "solve_linear_hinge"]
+from ._linear import BlockProblem, Blocks, LinearProblem, RidgeProblem, solve_linear
+from ._result import Certificate, LossOfScores, SolverResult, relative_gap
 
 # By which factor the curved part of the hinge shrinks from one problem to the next, and its least
 # width relative to the margin.

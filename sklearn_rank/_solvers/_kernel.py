@@ -10,8 +10,6 @@ from scipy.linalg import lapack, solve_triangular
 
 from .._typing import FloatArray, IntArray
 
-__all__ = ["KernelFactor", "check_definite", "factorise_kernel", "factorise_kernel_matrix"]
-
 # Rows of the kernel matrix that are compared with the factorisation at a time.
 CHECKED_ROWS = 256
 

@@ -1,20 +1,647 @@
-"""Solver for a differentiable loss of linear scores with a ridge penalty."""
+"""Convex losses of linear scores with a ridge penalty: in memory, in blocks, of several labels."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.linalg
 import scipy.optimize
 
-from .._typing import FloatArray
-from ._contracts import choose_method
+from .._typing import FloatArray, IntArray
+from ._design import Coordinates, Design, InMemoryDesign, column_scales, row_sums
 from ._newton_cg import Criterion, Point, Report, SmoothProblem, newton_cg
-from ._result import Certificate, SolverResult
+from ._result import Certificate, LossOfScores, LossProperties, SolverResult, choose_method
 
-__all__ = ["LinearSolution", "RidgeProblem", "solve_linear"]
+# Number of parameters up to which a matrix of them is factorised, a preconditioner.
+LARGEST_FACTOR = 1000
+
+# Half the distance of the intercepts between which the curvature of a loss is taken: losses with a
+# margin may have none at a point.
+STEP = 0.5
+
+# Steps in the intercept alone, and the decrease that they leave, relative to the objective.
+INTERCEPT_STEPS = 30
+SETTLED = 1e-15
+
+
+@dataclass(frozen=True, eq=False)
+class Quadratic:
+    """A convex quadratic function ``p' A p / 2 - c' p`` of the parameters p."""
+
+    curvature: FloatArray  # (n_parameters, n_parameters): A, positive semidefinite
+    slope: FloatArray  # (n_parameters,): The vector c
+
+
+def scores_of(items: Design, parameters: FloatArray) -> FloatArray:
+    """Score items. Shape (n_items,)."""
+    n_features = items.shape[1]
+    scores = items.scores(parameters[:n_features])
+    return scores if len(parameters) == n_features else scores + parameters[-1]
+
+
+def loss_and_gradient(
+    items: Design, loss: LossOfScores, parameters: FloatArray
+) -> tuple[float, FloatArray]:
+    """Sum of the loss of items, and its gradient."""
+    values, by_score = loss.value_and_gradient(scores_of(items, parameters))
+    return float(values.sum()), _pulled_back(items, by_score, len(parameters))
+
+
+def loss_product(
+    items: Design, loss: LossOfScores, scores: FloatArray, direction: FloatArray
+) -> FloatArray:
+    """Product of the second derivatives of the loss of items with a direction.
+
+    Shape (n_parameters,).
+    """
+    by_score = loss.hessian_product(scores, scores_of(items, direction))
+    return _pulled_back(items, by_score, len(direction))
+
+
+def loss_curvature(
+    items: Design, loss: LossOfScores, scores: FloatArray, n_parameters: int
+) -> FloatArray:
+    """Second derivatives of the loss of items, without those by the scores of two items.
+
+    A positive semidefinite matrix. Shape (n_parameters, n_parameters).
+    """
+    n_features = items.shape[1]
+    weight = np.maximum(loss.curvature(scores), 0.0)
+    matrix = np.empty((n_parameters, n_parameters))
+    matrix[:n_features, :n_features] = items.gram(weight)
+    if n_parameters > n_features:
+        matrix[-1] = matrix[:, -1] = _pulled_back(items, weight, n_parameters)
+    return matrix
+
+
+def _pulled_back(items: Design, by_score: FloatArray, n_parameters: int) -> FloatArray:
+    by_feature = items.pull_back(by_score)
+    if n_parameters == len(by_feature):
+        return by_feature
+    return np.append(by_feature, by_score.sum())
+
+
+class PenalisedLoss(ABC):
+    """A convex loss of linear scores, wherever its rows are, with a ridge penalty.
+
+    The parameters are the coefficients w, with the intercept b last where there is one.
+    """
+
+    loss: Any  # The loss, or what it says of itself
+    alpha: float  # Penalty, at least 0
+    fit_intercept: bool  # Whether there is b, which is not penalised; else it is 0
+    quadratic: Quadratic | None = None  # A function of the parameters that is added
+    bends: FloatArray | None = None
+
+    # The preconditioner costs as much as many products.
+    preconditioned_at_once = False
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """Number of coefficients."""
+
+    @abstractmethod
+    def scores(self, parameters: FloatArray) -> Any:
+        """Scores of the rows, or what stands for them where second derivatives are taken."""
+
+    @abstractmethod
+    def _loss_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
+        """Sum of the loss, and its gradient."""
+
+    @abstractmethod
+    def _loss_product(self, scores: Any, direction: FloatArray) -> FloatArray:
+        """Product of the second derivatives of the loss with a direction."""
+
+    @abstractmethod
+    def _loss_curvature(self, scores: Any) -> FloatArray:
+        """Second derivatives of the loss but for those by the scores of two items."""
+
+    @abstractmethod
+    def _row_sums(self, origin: FloatArray | None) -> tuple[float, FloatArray, FloatArray]:
+        """Number of rows, and sums of them and of their squares, moved by an origin."""
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of coefficients, and one for the intercept."""
+        return self.n_features + self.fit_intercept
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """Coordinates in which the second derivatives by each parameter are about 1.
+
+        With an intercept, features are taken about their means.
+        """
+        origin, bend = None, 1.0
+        bends = np.zeros(self.n_features) if self.bends is None else self.bends
+        if self.fit_intercept:
+            n_rows, sums, _ = self._row_sums(None)
+            origin = sums / n_rows
+            variances = self._row_sums(origin)[2] / n_rows
+            ends = [np.append(np.zeros(self.n_features), b) for b in (-STEP, STEP)]
+            below, above = (self._loss_and_gradient(end)[1][-1] for end in ends)
+            bend = max((above - below) / (2 * STEP), 0.0) or 1.0
+            bends = bend * variances
+        squares = np.append(bends + self.alpha, [bend] * self.fit_intercept)
+        if self.quadratic is not None:
+            plain = Coordinates(np.ones(self.n_parameters), np.zeros(0), origin)
+            squares += np.maximum(np.diag(plain.matrix(self.quadratic.curvature)), 0.0)
+        known = self.bends is not None or self.fit_intercept
+        scale = np.sqrt(np.where(squares > 0, squares, 1.0)) if known else np.ones(len(squares))
+        penalty = np.zeros(self.n_parameters)
+        penalty[: self.n_features] = self.alpha / scale[: self.n_features] ** 2
+        return Coordinates(scale, penalty, origin)
+
+    def split(self, parameters: FloatArray) -> tuple[FloatArray, float]:
+        """Take coefficients and intercept out of parameters."""
+        intercept = float(parameters[-1]) if self.fit_intercept else 0.0
+        return parameters[: self.n_features], intercept
+
+    def lower_bound(self, parameters: FloatArray, value: float, gradient: FloatArray) -> float:
+        """Bound the minimum of the objective from below by its strong convexity.
+
+        With an intercept, the minimum over it alone is a strongly convex function of w; it is
+        reached by steps in the intercept.
+        """
+        if not self.alpha > 0:
+            return float("nan")
+        if self.fit_intercept:
+            found = self._with_best_intercept(parameters, value, gradient)
+            if found is None:
+                return float("nan")
+            value, gradient = found
+        # At the best intercept, that about the mean row is the same and has less rounding.
+        coordinates = self.coordinates
+        by_coef = (coordinates.gradient(gradient) * coordinates.scale)[: self.n_features]
+        return value - float(by_coef @ by_coef) / (2 * self.alpha)
+
+    def _with_best_intercept(
+        self, parameters: FloatArray, value: float, gradient: FloatArray
+    ) -> tuple[float, FloatArray] | None:
+        """Minimise over the intercept; return the least value it can have, and the gradient."""
+        bend = float(self.coordinates.scale[-1] ** 2)
+        for _ in range(INTERCEPT_STEPS):
+            slope = float(gradient[-1])
+            there = parameters.copy()
+            there[-1] -= slope / bend
+            # A step that rounding of the intercept hides is none.
+            if slope * slope <= SETTLED * abs(value) * bend or there[-1] == parameters[-1]:
+                return value - slope * slope / bend, gradient
+            if not np.isfinite(there[-1]):
+                return None
+            new_value, new_gradient = self.value_and_gradient(there)
+            change = float(new_gradient[-1]) - slope
+            # Of a convex function between two points: their secant bends as it does.
+            bend = max(change / (there[-1] - parameters[-1]), 1e-3 * bend)
+            parameters, value, gradient = there, new_value, new_gradient
+        return None
+
+    def value_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
+        """Value of the objective, and its gradient."""
+        value, gradient = self._loss_and_gradient(parameters)
+        penalty = self._curvature_of_penalty(parameters)
+        value = float(value + 0.5 * penalty @ parameters)
+        gradient = gradient + penalty
+        if self.quadratic is None:
+            return value, gradient
+        slope = self.quadratic.slope
+        return value - float(slope @ parameters), gradient - slope
+
+    def hessian_product(self, scores: Any, direction: FloatArray) -> FloatArray:
+        """Product of the second derivatives with a direction. Shape (n_parameters,)."""
+        return self._loss_product(scores, direction) + self._curvature_of_penalty(direction)
+
+    def preconditioner(self, scores: Any) -> Callable[[FloatArray], FloatArray] | None:
+        """Solver of the system that keeps the diagonal of the loss's second derivatives alone."""
+        if self.n_parameters > LARGEST_FACTOR or not self.loss.has_curvature:
+            return None
+        matrix = self._loss_curvature(scores)
+        if self.quadratic is not None:
+            matrix += self.quadratic.curvature
+        np.einsum("ii->i", matrix)[: self.n_features] += self.alpha
+        matrix = self.coordinates.matrix(matrix)
+        diagonal = np.einsum("ii->i", matrix)
+        diagonal += 1e-12 * diagonal + np.finfo(np.float64).tiny
+        try:
+            factor = scipy.linalg.cho_factor(matrix, lower=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            return None
+        return lambda residual: scipy.linalg.cho_solve(factor, residual, check_finite=False)
+
+    def _curvature_of_penalty(self, direction: FloatArray) -> FloatArray:
+        """Product of the second derivatives of all but the loss with a direction."""
+        product = self.alpha * direction
+        if self.fit_intercept:
+            product[-1] = 0.0
+        return (
+            product if self.quadratic is None else product + self.quadratic.curvature @ direction
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LinearProblem(PenalisedLoss):
+    """Minimise ``sum(loss(X w + b)) + alpha / 2 ||w||**2`` over w and b."""
+
+    design: Design  # The rows X
+    loss: LossOfScores  # Convex loss of the scores
+    alpha: float  # Penalty, at least 0
+    fit_intercept: bool = False  # Whether there is b, which is not penalised; else it is 0
+    quadratic: Quadratic | None = None
+    bends: FloatArray | None = None
+
+    @property
+    def n_features(self) -> int:
+        """Number of coefficients."""
+        return self.design.shape[1]
+
+    def scores(self, parameters: FloatArray) -> FloatArray:
+        """Score the rows. Shape (n_rows,)."""
+        return scores_of(self.design, parameters)
+
+    def _loss_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
+        return loss_and_gradient(self.design, self.loss, parameters)
+
+    def _loss_product(self, scores: FloatArray, direction: FloatArray) -> FloatArray:
+        return loss_product(self.design, self.loss, scores, direction)
+
+    def _loss_curvature(self, scores: FloatArray) -> FloatArray:
+        return loss_curvature(self.design, self.loss, scores, self.n_parameters)
+
+    def _row_sums(self, origin: FloatArray | None) -> tuple[float, FloatArray, FloatArray]:
+        return row_sums(self.design, self.loss, origin)
+
+
+def quadratic_expansion(problem: LinearProblem, parameters: FloatArray) -> Quadratic:
+    """Second-order expansion of the sum of losses, without penalty and other terms."""
+    of_loss = LinearProblem(problem.design, problem.loss, 0.0, problem.fit_intercept)
+    score = of_loss.scores(parameters)
+    units = np.eye(of_loss.n_parameters)
+    curvature = np.stack([of_loss.hessian_product(score, unit) for unit in units])
+    curvature = 0.5 * (curvature + curvature.T)
+    slope = curvature @ parameters - of_loss.value_and_gradient(parameters)[1]
+    return Quadratic(curvature, slope)
+
+
+class Blocks(Protocol):
+    """Rows in blocks that hold whole lists, wherever they are.
+
+    Functions come to the rows, and sums go back: no vector of the length of the data does.
+    """
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+
+    def on(self, make: Callable[[Any], Any], /) -> Blocks:
+        """The same blocks with ``make(lists)`` for each, made once, as the loss of its scores.
+
+        ``make`` can be pickled.
+        """
+
+    def total(self, function: Callable[..., tuple[Any, ...]], /, *arguments: Any) -> Any:
+        """Sum ``function(items, loss, *arguments)`` over the blocks, number by number.
+
+        It is one pass over the rows. ``function`` can be pickled.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class BlockProblem(PenalisedLoss):
+    """Minimise ``factor sum over blocks of sum(loss(X w + b)) + alpha / 2 ||w||**2``.
+
+    It is the :class:`LinearProblem` of all rows. Each evaluation, of the objective with its
+    gradient or of a product with its second derivatives, is one pass over the rows: scores, loss
+    and derivatives are taken block by block.
+    """
+
+    blocks: Blocks  # The rows, with their loss
+    loss: LossProperties
+    alpha: float  # Penalty, at least 0
+    fit_intercept: bool = False  # Whether there is b, which is not penalised; else it is 0
+    factor: float = 1.0  # Factor of the loss, greater than 0
+    bends: FloatArray | None = None
+
+    @property
+    def n_features(self) -> int:
+        """Number of coefficients."""
+        return self.blocks.n_features
+
+    def scores(self, parameters: FloatArray) -> FloatArray:
+        """Stand for the scores of the rows, which each block finds again.
+
+        Shape (n_parameters,).
+        """
+        return parameters
+
+    def _loss_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
+        value, gradient = self.blocks.total(loss_and_gradient, parameters)
+        return self.factor * value, self.factor * gradient
+
+    def _loss_product(self, scores: FloatArray, direction: FloatArray) -> FloatArray:
+        (product,) = self.blocks.total(_product_at, scores, direction)
+        return self.factor * product
+
+    def _loss_curvature(self, scores: FloatArray) -> FloatArray:
+        (matrix,) = self.blocks.total(_curvature_at, scores)
+        return self.factor * matrix
+
+    def _row_sums(self, origin: FloatArray | None) -> tuple[float, FloatArray, FloatArray]:
+        n_rows, sums, squares = self.blocks.total(row_sums, origin)
+        return n_rows, sums, squares
+
+
+def _product_at(
+    items: Design, loss: LossOfScores, parameters: FloatArray, direction: FloatArray
+) -> tuple[FloatArray]:
+    """Product of the second derivatives at parameters with a direction."""
+    return (loss_product(items, loss, scores_of(items, parameters), direction),)
+
+
+def _curvature_at(items: Design, loss: LossOfScores, parameters: FloatArray) -> tuple[FloatArray]:
+    """Second derivatives at parameters without those by the scores of two items."""
+    return (loss_curvature(items, loss, scores_of(items, parameters), len(parameters)),)
+
+
+# Rows of which each column of the mean second derivatives by the scores is estimated.
+SAMPLED_ROWS = 400
+# Products up to which this pays; beyond it second derivatives of two labels are left out.
+MOST_PRODUCTS = 12
+
+# Least of these that the preconditioner counts with, as a share of the largest.
+LEAST_BEND = 1e-4
+
+
+LABELS_SETTLED = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class LabelProblem:
+    """Minimise ``loss(X W + 1 b') + alpha / 2 ||W||**2`` over W and b, one column for each label.
+
+    The parameters are the entries of W row by row, and where there are intercepts those of ``b +
+    W' m`` last, the scores of the mean row m: features of any mean are as good as centred ones,
+    and sparse rows stay sparse.
+    """
+
+    design: InMemoryDesign  # The rows X
+    loss: LossOfScores  # Convex loss of the scores of the items, row by row
+    n_labels: int
+    alpha: float  # Penalty, at least 0
+    fit_intercept: bool = True  # Whether there is b, which is not penalised; else it is 0
+    entries: IntArray | None = None
+    row_weight: FloatArray | None = None
+    shifted: IntArray | None = None
+
+    # The preconditioner costs less than a few products.
+    preconditioned_at_once = True
+
+    @property
+    def _n_items(self) -> int:
+        return self.design.shape[0] * self.n_labels if self.entries is None else len(self.entries)
+
+    @property
+    def n_features(self) -> int:
+        """Number of coefficients of each label."""
+        return self.design.shape[1]
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of coefficients and intercepts of all labels."""
+        return (self.n_features + self.fit_intercept) * self.n_labels
+
+    @cached_property
+    def _share(self) -> FloatArray:
+        """Weights of the rows, of sum 1."""
+        n_rows = self.design.shape[0]
+        if self.row_weight is None:
+            return np.full(n_rows, 1.0 / n_rows)
+        return self.row_weight / self.row_weight.sum()
+
+    @cached_property
+    def _mean(self) -> FloatArray:
+        """Mean row; 0 without intercepts."""
+        return self._first_moments if self.fit_intercept else np.zeros(self.n_features)
+
+    @cached_property
+    def _first_moments(self) -> FloatArray:
+        return self.design.pull_back(self._share)
+
+    @cached_property
+    def _variances(self) -> FloatArray:
+        """Second moments of the features about the mean row."""
+        variances = column_scales(self.design, self._share) ** 2
+        return variances if self.fit_intercept else variances + self._first_moments**2
+
+    @cached_property
+    def _bend(self) -> float:
+        """Mean second derivative of the loss by the shift of the scores of a label."""
+        direction = np.where(np.random.default_rng(0).random(self._n_items) < 0.5, -STEP, STEP)
+        above = self.loss.value_and_gradient(direction)[1]
+        below = self.loss.value_and_gradient(-direction)[1]
+        bend = float(direction @ (above - below)) / (2 * STEP**2) / self.n_labels
+        return bend if 0.0 < bend < np.inf else 1.0
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """Coordinates in which the second derivatives by each parameter are about 1."""
+        squares = self._bend * self._variances + self.alpha
+        scale = np.sqrt(np.where(squares > 0, squares, 1.0))
+        penalty = self.alpha / scale**2
+        if self.fit_intercept:
+            scale, penalty = np.append(scale, np.sqrt(self._bend)), np.append(penalty, 0.0)
+        return Coordinates(np.repeat(scale, self.n_labels), np.repeat(penalty, self.n_labels))
+
+    @cached_property
+    def _moments(self) -> tuple[FloatArray, FloatArray]:
+        """What diagonalises moments of the features and the penalty together, in coordinates.
+
+        In the coordinates both have entries of about 1 or less, whatever the units. The vectors
+        turn their sum into 1, and the penalty into the values.
+        """
+        scale = self.coordinates.scale[:: self.n_labels][: self.n_features]
+        penalty = self.alpha / scale**2
+        matrix = self.design.gram(self._share) - np.outer(self._mean, self._mean)
+        # Where the mean is so large that rounding of it would be a moment, features count alone.
+        lost = 1e-13 * self._mean**2 > self._variances
+        matrix[lost] = matrix[:, lost] = 0.0
+        np.einsum("ii->i", matrix)[:] = self._variances
+        matrix *= self._bend / np.outer(scale, scale)
+        np.einsum("ii->i", matrix)[:] += penalty + 1e-12
+        values, vectors = scipy.linalg.eigh(np.diag(penalty), matrix, check_finite=False)
+        return np.clip(values, 0.0, 1.0), vectors
+
+    def parameters(self, coef: FloatArray, intercept: FloatArray) -> FloatArray:
+        """Make parameters of coefficients and intercepts; see :meth:`split`.
+
+        Shape (n_parameters,).
+        """
+        if not self.fit_intercept:
+            return coef.T.ravel()
+        return np.vstack((coef.T, intercept + coef @ self._mean)).ravel()
+
+    def split(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Take coefficients and intercepts out of parameters."""
+        matrix = self._centred(self._matrix(parameters))
+        coef = np.ascontiguousarray(matrix[: self.n_features].T)
+        if not self.fit_intercept:
+            return coef, np.zeros(self.n_labels)
+        return coef, matrix[-1] - coef @ self._mean
+
+    def scores(self, parameters: FloatArray) -> FloatArray:
+        """Score the items. Shape (n_items,)."""
+        matrix = self._matrix(parameters)
+        coef = matrix[: self.n_features]
+        scores = self.design.scores(coef)
+        if self.fit_intercept:
+            scores += matrix[-1] - self._mean @ coef
+        return self._items(scores)
+
+    def value_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
+        """Value of the objective, and its gradient."""
+        values, by_score = self.loss.value_and_gradient(self.scores(parameters))
+        penalty = self._curvature_of_penalty(parameters)
+        value = float(values.sum() + 0.5 * penalty @ parameters)
+        return value, self._pull_back(by_score) + penalty
+
+    def hessian_product(self, scores: FloatArray, direction: FloatArray) -> FloatArray:
+        """Product of the second derivatives with a direction. Shape (n_parameters,)."""
+        by_score = self.loss.hessian_product(scores, self.scores(direction))
+        return self._pull_back(by_score) + self._curvature_of_penalty(direction)
+
+    def preconditioner(self, scores: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
+        """Solver of the system in which all rows have the mean second derivatives by the scores.
+
+        It is the Kronecker product of those with the moments of the features, and exact where the
+        second derivatives are the same for all rows, as for squared losses without missing labels.
+        """
+        if self.n_features > LARGEST_FACTOR:
+            return None
+        bends, labels = scipy.linalg.eigh(self._mean_hessian(scores), check_finite=False)
+        if not bends[-1] > 0:
+            return None
+        bends = np.maximum(bends, LEAST_BEND * bends[-1]) / self._bend
+        of_penalty, features = self._moments
+        of_penalty = of_penalty[:, np.newaxis]
+        system = (1.0 - of_penalty) * bends + of_penalty
+
+        def solve(residual: FloatArray) -> FloatArray:
+            by_label = self._matrix(residual) @ labels
+            solution = np.empty_like(by_label)
+            rotated = features.T @ by_label[: self.n_features]
+            solution[: self.n_features] = features @ (rotated / system)
+            if self.fit_intercept:
+                solution[-1] = by_label[-1] / bends
+            return (solution @ labels.T).ravel()
+
+        return solve
+
+    def lower_bound(self, parameters: FloatArray, value: float, gradient: FloatArray) -> float:
+        """Bound the minimum of the objective from below.
+
+        The minimum over the intercepts alone is a strongly convex function of W. At W it is
+        reached by steps in the intercepts, and the bound is its value less the square of its
+        gradient over ``2 alpha``.
+        """
+        if not self.alpha > 0:
+            return float("nan")
+        if self.fit_intercept:
+            if not self.loss.has_hessian_product:
+                return float("nan")
+            found = self._with_best_intercepts(parameters, value, gradient)
+            if found is None:
+                return float("nan")
+            value, gradient = found
+        by_coef = gradient[: self.n_features * self.n_labels]
+        return value - float(by_coef @ by_coef) / (2 * self.alpha)
+
+    def _with_best_intercepts(
+        self, parameters: FloatArray, value: float, gradient: FloatArray
+    ) -> tuple[float, FloatArray] | None:
+        """Minimise over the intercepts; return the least value they can have, and the gradient."""
+        bends = self._mean_hessian(self.scores(parameters))
+        inverse = scipy.linalg.pinvh(bends, check_finite=False)
+        parameters = parameters.copy()
+        for _ in range(INTERCEPT_STEPS):
+            step = inverse @ gradient[-self.n_labels :]
+            decrease = float(step @ gradient[-self.n_labels :])
+            if decrease <= LABELS_SETTLED * abs(value):
+                return value - decrease, gradient
+            parameters[-self.n_labels :] -= step
+            there = self.value_and_gradient(parameters)
+            if not there[0] <= value:
+                return None
+            value, gradient = there
+        return None
+
+    def _mean_hessian(self, scores: FloatArray) -> FloatArray:
+        """Second derivatives of the loss by shifts of the scores of each label, estimated.
+
+        A product with the unit vector of a label, another one for each row, gives a column of the
+        matrix of the row, and so each column of the sum from a share of the rows. Where this takes
+        many products, as for more labels than rows, only the diagonal is taken.
+        """
+        n_rows, n_labels = self.design.shape[0], self.n_labels
+        n_products = min(n_labels, -(-SAMPLED_ROWS * n_labels // n_rows))
+        if n_products > MOST_PRODUCTS and self.loss.has_curvature:
+            diagonal = self._by_row(self.loss.curvature(scores)).sum(axis=0)
+            return self._centred(self._centred(np.diag(diagonal)).T)
+        total = np.zeros((n_labels, n_labels))
+        weight = np.zeros(n_labels)
+        first = np.random.default_rng(0).integers(n_labels, size=n_rows)
+        rows = np.arange(n_rows)
+        for turn in range(n_products):
+            label = (first + turn) % n_labels
+            unit = np.zeros((n_rows, n_labels))
+            unit[rows, label] = 1.0
+            product = self._by_row(self.loss.hessian_product(scores, self._items(unit)))
+            for one in range(n_labels):
+                total[one] += product[label == one].sum(axis=0)
+            weight += np.bincount(label, self._share, minlength=n_labels)
+        total /= np.where(weight > 0, weight, 1.0)[:, np.newaxis]
+        total = 0.5 * (total + total.T)
+        return self._centred(self._centred(total).T)
+
+    def _centred(self, matrix: FloatArray) -> FloatArray:
+        """Take the mean over labels of one number from each row."""
+        if self.shifted is None:
+            return matrix
+        member = (self.shifted == np.unique(self.shifted)[:, np.newaxis]).astype(np.float64)
+        means = (matrix @ member.T) / member.sum(axis=1)
+        return matrix - means @ member
+
+    def _matrix(self, parameters: FloatArray) -> FloatArray:
+        return parameters.reshape(-1, self.n_labels)
+
+    def _items(self, by_row: FloatArray) -> FloatArray:
+        return by_row.ravel() if self.entries is None else by_row.ravel()[self.entries]
+
+    def _by_row(self, by_item: FloatArray) -> FloatArray:
+        """Values of items as a matrix, 0 where there is none."""
+        shape = (self.design.shape[0], self.n_labels)
+        if self.entries is None:
+            return by_item.reshape(shape)
+        by_row = np.zeros(shape)
+        by_row.ravel()[self.entries] = by_item
+        return by_row
+
+    def _pull_back(self, by_item: FloatArray) -> FloatArray:
+        by_row = self._by_row(by_item)
+        by_feature = self.design.pull_back(by_row)
+        if not self.fit_intercept:
+            return by_feature.ravel()
+        totals = by_row.sum(axis=0)
+        return np.vstack((by_feature - np.outer(self._mean, totals), totals)).ravel()
+
+    def _curvature_of_penalty(self, direction: FloatArray) -> FloatArray:
+        product = self.alpha * direction
+        if self.fit_intercept:
+            product[-self.n_labels :] = 0.0
+        return product
 
 
 class RidgeProblem(SmoothProblem, Protocol):

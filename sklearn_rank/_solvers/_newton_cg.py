@@ -10,10 +10,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from .._typing import FloatArray
-from ._contracts import LossProperties
-from ._scales import Coordinates
-
-__all__ = ["Criterion", "NewtonResult", "Point", "SmoothProblem", "newton_cg"]
+from ._design import Coordinates
+from ._result import LossProperties
 
 # A direction need not solve Newton's system better than the next one will change it.
 FORCING = 0.1

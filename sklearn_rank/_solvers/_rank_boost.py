@@ -1,4 +1,4 @@
-"""RankBoost for two classes.
+"""RankBoost for two classes, and its weak rankings: stumps with exact thresholds, and features.
 
 Freund, Iyer, Schapire and Singer (2003). The weight of a pair of a negative and a positive row is
 the product of a weight of each, so that no pair is ever formed.
@@ -8,14 +8,236 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
-from .._typing import AnyArray, BoolArray, FloatArray
-from ._weak_rankings import WeakRankings
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 
-__all__ = ["LARGEST_STEP", "Boosting", "PairWeights", "RankBoostResult", "rank_boost"]
+
+def by_columns(X: Any) -> Any:
+    """Rows in a form that has fast columns. Shape (n_rows, n_features)."""
+    if not sp.issparse(X):
+        return X
+    columns = sp.csc_array(X, copy=True)
+    columns.sum_duplicates()
+    columns.eliminate_zeros()
+    return columns
+
+
+def column(X: Any, j: int) -> FloatArray:
+    """Values of a column. Shape (n_rows,)."""
+    if not sp.issparse(X):
+        return np.asarray(X[:, j])
+    values = np.zeros(X.shape[0])
+    part = slice(X.indptr[j], X.indptr[j + 1])
+    values[X.indices[part]] = X.data[part]
+    return values
+
+
+def column_ranges(X: Any) -> FloatArray:
+    """Largest less smallest value of each column. Shape (n_features,)."""
+    if sp.issparse(X):
+        return np.asarray((X.max(axis=0) - X.min(axis=0)).toarray()).ravel()
+    return np.asarray(np.ptp(X, axis=0))
+
+
+class SortedColumns:
+    """The rows in the order of each column, and where a threshold may lie.
+
+    Of the column j, ``order[begin[j]:split[j]]`` are rows by ascending value from the lowest on,
+    and ``order[split[j]:begin[j + 1]]`` by descending value from the highest on. Rows of an array
+    are all among the former; of a sparse one only those below 0 and above 0, and its zeros are
+    between them. A row after which a threshold may lie, since the next value differs, is stored as
+    its complement.
+    """
+
+    def __init__(self, X: Any, run: Callable[..., Any] = map) -> None:
+        self._matrix = X
+        n, d = X.shape
+        self.n_rows = n
+        if sp.issparse(X):
+            self.begin = X.indptr.astype(np.int64)
+        else:
+            self.begin = n * np.arange(d + 1, dtype=np.int64)
+        self.order = np.empty(self.begin[-1], dtype=np.int32)
+        self.split = self.begin[1:].copy()
+        for _ in run(self._sort, range(d)):
+            pass
+
+    def _entries(self, j: int) -> tuple[IntArray, FloatArray]:
+        """Rows of the entries of a column, ascending, and their values."""
+        X = self._matrix
+        if not sp.issparse(X):
+            return np.arange(self.n_rows), np.ascontiguousarray(X[:, j])
+        part = slice(X.indptr[j], X.indptr[j + 1])
+        return X.indices[part], X.data[part]
+
+    def _sort(self, j: int) -> None:
+        rows, values = self._entries(j)
+        by_value = np.argsort(values)
+        sorted_rows, values = rows[by_value], values[by_value]
+        has_zeros = len(values) < self.n_rows
+        n_low = int(np.searchsorted(values, 0.0)) if has_zeros else len(values)
+        begin = self.begin[j]
+        self.split[j] = begin + n_low
+        parts = [(sorted_rows[:n_low], values[:n_low])]
+        parts.append((sorted_rows[n_low:][::-1], values[n_low:][::-1]))
+        for part_rows, part in parts:
+            if len(part) == 0:
+                continue
+            ends = np.append(part[1:] != part[:-1], has_zeros)
+            self.order[begin : begin + len(part)] = np.where(ends, ~part_rows, part_rows)
+            begin += len(part)
+
+    def _value(self, j: int, place: int) -> float:
+        """Value of the row at a place of the order."""
+        row = int(self.order[place])
+        row = ~row if row < 0 else row
+        X = self._matrix
+        if not sp.issparse(X):
+            return float(X[row, j])
+        rows, values = self._entries(j)
+        return float(values[np.searchsorted(rows, row)])
+
+    def threshold(self, j: int, place: int) -> float:
+        """Threshold after a row of the order of a column."""
+        descending = place >= self.split[j]
+        end = self.begin[j + 1] if descending else self.split[j]
+        here = self._value(j, place)
+        after = self._value(j, place + 1) if place + 1 < end else 0.0
+        low, high = (after, here) if descending else (here, after)
+        # Halved before they are added, so that large values do not overflow.
+        middle = low / 2 + high / 2
+        return middle if low <= middle < high else low
+
+
+# Rankings whose |r| differs by less are equally good, since sums of weights are rounded.
+SAME = 1e-12
+
+
+class WeakRanking(Protocol):
+    """A function of rows with a range of at most 1 on the rows that it was chosen for."""
+
+    def values(self, X: Any) -> AnyArray:
+        """Its values on rows from :func:`by_columns`."""
+
+
+class Found(NamedTuple):
+    """A weak ranking, its values on the rows, and how well it orders the weighted pairs."""
+
+    ranking: Any
+    values: AnyArray
+    r: float
+
+
+class WeakRankings(Protocol):
+    """A class of weak rankings of the same rows.
+
+    ``is_exact`` says whether :meth:`best` finds the largest ``|r|`` of all of them.
+    """
+
+    is_exact: bool
+
+    def best(self, signed: FloatArray) -> Found | None:
+        """Find a weak ranking h of large ``|r|``, ``r = signed @ h``; None if there is none.
+
+        ``signed`` are weights of rows, positive for positive rows, negative for negative ones,
+        with a sum of 1 in each class.
+        """
+
+
+@dataclass(frozen=True)
+class Stump:
+    """Whether a feature exceeds a threshold."""
+
+    feature: int
+    threshold: float
+
+    def values(self, X: Any) -> AnyArray:
+        """Whether it does, for rows from :func:`by_columns`."""
+        return column(X, self.feature) > self.threshold
+
+
+class Stumps:
+    """All stumps of the features of some rows."""
+
+    is_exact = True
+
+    def __init__(self, X: Any, run: Callable[..., Any] = map, n_parts: int = 1) -> None:
+        self._matrix, self._run = X, run
+        self._sorted = SortedColumns(X, run)
+        begin = self._sorted.begin
+        shares = np.searchsorted(begin, np.linspace(0, begin[-1], n_parts + 1))
+        shares[0], shares[-1] = 0, len(begin) - 1
+        self._parts = [(int(a), int(b)) for a, b in pairwise(np.unique(shares))]
+
+    def best(self, signed: FloatArray) -> Found | None:
+        """Stump of the largest ``|r|``; of equal ones the first feature, the lowest threshold."""
+        from ._kernels import best_stumps
+
+        columns = self._sorted
+        n_features = len(columns.split)
+        r, place = np.zeros(n_features), np.full(n_features, -1, dtype=np.int64)
+
+        def search(part: tuple[int, int]) -> None:
+            best_stumps(columns.order, columns.begin, columns.split, signed, *part, r, place)
+
+        for _ in self._run(search, self._parts):
+            pass
+        j = _first_of_best(r)
+        if place[j] < 0:
+            return None
+        stump = Stump(j, columns.threshold(j, int(place[j])))
+        return Found(stump, stump.values(self._matrix), float(r[j]))
+
+
+@dataclass(frozen=True)
+class FeatureRanking:
+    """A feature, divided by its range."""
+
+    feature: int
+    range: float  # Its largest less its smallest value
+
+    def values(self, X: Any) -> AnyArray:
+        """Its values on rows from :func:`by_columns`."""
+        return column(X, self.feature) / self.range
+
+
+class Features:
+    """The features of some rows, each divided by its range; constant ones are left out."""
+
+    is_exact = True
+
+    def __init__(self, X: Any) -> None:
+        self._matrix = X
+        self._ranges = column_ranges(X)
+
+    def best(self, signed: FloatArray) -> Found | None:
+        """Feature of the largest ``|r|``; of equal ones the first."""
+        r = np.zeros(len(self._ranges))
+        np.divide(self._matrix.T @ signed, self._ranges, out=r, where=self._ranges > 0)
+        j = _first_of_best(r)
+        if self._ranges[j] == 0:
+            return None
+        ranking = FeatureRanking(j, float(self._ranges[j]))
+        return Found(ranking, ranking.values(self._matrix), float(r[j]))
+
+
+def score_by_tables(*arrays: Any) -> None:
+    """Fill in scores of rows by tables of the features; see the kernel ``table_scores``."""
+    from ._kernels import table_scores
+
+    table_scores(*arrays)
+
+
+def _first_of_best(r: FloatArray) -> int:
+    """First entry whose size is, but for rounding, the largest."""
+    size = np.abs(r)
+    return int(np.argmax(size >= size.max() - SAME))
+
 
 # A weak ranking that some of the pairs contradict by rounding alone gets no larger coefficient.
 LARGEST_STEP = 5.0

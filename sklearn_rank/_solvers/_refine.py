@@ -7,13 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from .._top import quantile_at_mass
+from .._order import quantile_at_mass
 from .._typing import BoolArray, FloatArray, IntArray
-from ._pivot_problem import BLOCK_SIZE, PivotProblem
-from ._result import Certificate, SolverResult
-from ._threads import one_blas_thread
-
-__all__ = ["RefinedSolution", "best_scales", "refine_top"]
+from ._pivots import BLOCK_SIZE, PivotProblem
+from ._result import Certificate, SolverResult, one_blas_thread
 
 # The method of multipliers: the penalty of a row is its cost times a factor that starts at
 # PENALTY_START, from other multipliers at PENALTY_WARM, and grows by PENALTY_GROWTH; an inner

@@ -1,15 +1,20 @@
-"""Result of solvers, with certificates."""
+"""Results of solvers with certificates, what solvers need of losses, and numbers of threads."""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
+from joblib.parallel import get_active_backend
+from threadpoolctl import ThreadpoolController
 
+from .._arguments import check_choice
 from .._typing import FloatArray
-
-__all__ = ["Certificate", "SolverResult", "relative_gap"]
 
 
 def relative_gap(objective: Any, lower_bound: Any) -> FloatArray:
@@ -48,3 +53,105 @@ class SolverResult:
 
     coef: FloatArray  # (n_features,): Weights of the features
     certificate: Certificate  # How good they are
+
+
+LinearMethod: TypeAlias = Literal["newton-cg", "lbfgs"]
+
+
+class LossProperties(Protocol):
+    """Properties of a loss before it gets data."""
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether it is convex in the scores."""
+
+    @property
+    def has_hessian_product(self) -> bool:
+        """Whether products with its matrix of second derivatives are known."""
+
+    @property
+    def has_curvature(self) -> bool:
+        """Whether the diagonal of that matrix is known."""
+
+
+class LossOfScores(LossProperties, Protocol):
+    """A loss of the scores of given items: a sum over lists, convex."""
+
+    def value_and_gradient(self, score: FloatArray, /) -> tuple[FloatArray, FloatArray]:
+        """Value of each list, and the gradient of their sum."""
+
+    def hessian_product(self, score: FloatArray, direction: FloatArray, /) -> FloatArray:
+        """Product of the second derivatives with a vector; called if it is known."""
+
+    def curvature(self, score: FloatArray, /) -> FloatArray:
+        """Diagonal of the second derivatives; called if it is known."""
+
+
+PROPERTIES = ("is_convex", "has_hessian_product", "has_curvature")
+
+
+def choose_method(loss: LossProperties, method: str = "auto", *, also: str = "") -> LinearMethod:
+    """Choose a method of :func:`solve_linear` that a loss permits, or refuse the loss."""
+    check_choice("method", method, ("auto", "newton-cg", "lbfgs"))
+    _check_said(loss)
+    if not loss.is_convex:
+        raise ValueError(
+            f"loss={loss!r} is not convex in the scores, so that a minimum cannot be certified: "
+            "use a convex loss. A Bregman divergence is convex if its link is the inverse of "
+            "psi_gradient."
+        )
+    # Rankers have the method as their parameter ``solver``.
+    needing = also or ("solver='newton-cg'" if method == "newton-cg" else "")
+    if needing and not loss.has_hessian_product:
+        raise ValueError(
+            f"{needing} needs Hessian products, which {loss!r} does not provide: use fit with "
+            "solver='lbfgs', or define the second derivative of the loss."
+        )
+    if method == "lbfgs" or not loss.has_hessian_product:
+        return "lbfgs"
+    return "newton-cg"
+
+
+def _check_said(loss: Any) -> None:
+    unsaid = [name for name in PROPERTIES if not hasattr(loss, name)]
+    if unsaid:
+        raise TypeError(f"loss={loss!r} does not define {', '.join(unsaid)}: see LossProperties.")
+
+
+_entering = threading.Lock()
+_holders = 0
+_limited: Any = None
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold BLAS to one thread within a context.
+
+    The limit is one of the process: of threads that overlap, the first sets it and the last ends
+    it.
+    """
+    global _holders, _limited
+    with _entering:
+        if _holders == 0:
+            _limited = _pools().limit(limits=1, user_api="blas")
+        _holders += 1
+    try:
+        yield
+    finally:
+        with _entering:
+            _holders -= 1
+            if _holders == 0:
+                _limited.restore_original_limits()
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    """Find the thread pools of the process, which takes longer than a small fit."""
+    return ThreadpoolController()
+
+
+def threads_here(n_jobs: int | None) -> int:
+    """Count the threads that a fit may use within this process."""
+    configured = get_active_backend()[1] if n_jobs is None else n_jobs
+    backend, _ = get_active_backend(require="sharedmem")
+    return int(backend.effective_n_jobs(1 if configured is None else configured))

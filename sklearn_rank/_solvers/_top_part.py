@@ -1,22 +1,298 @@
-"""Problem of positives above the top of other rows, and its restriction to fewer rows."""
+"""Positives above the top of other rows: losses, functions of the top, and the convex problem."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar, NamedTuple
 
 import numpy as np
+import scipy.linalg
+from scipy.sparse.linalg import LinearOperator, cg
+from scipy.special import expit, xlog1py
 
+from .._order import quantile_at_mass
 from .._typing import BoolArray, FloatArray, IntArray
-from ._design import Design, InMemoryDesign
-from ._difference_losses import DifferenceLoss
+from ._design import Design, InMemoryDesign, column_scales, row_sums
 from ._result import relative_gap
-from ._row_system import MOST_FEATURES, RowSystem
-from ._scales import column_scales, row_sums
-from ._top_functionals import TopFunctional, TopMean
 
-__all__ = ["Judge", "TopPart", "TopPushProblem", "not_worse", "share_left"]
+
+class LossParts(NamedTuple):
+    """A loss at some differences, its kinks rounded off."""
+
+    value: FloatArray  # (n,): Values and first and second derivatives
+    slope: FloatArray  # (n,): Values and first and second derivatives
+    curvature: FloatArray  # (n,): Values and first and second derivatives
+
+
+class DifferenceLoss(ABC):
+    """A convex nondecreasing loss l(u) of a difference u of scores, large where it is wrong."""
+
+    has_kink: ClassVar[bool] = False
+    at_zero: ClassVar[float] = 1.0  # l(0) and a slope there
+    slope_at_zero: ClassVar[float] = 1.0  # l(0) and a slope there
+    reach: ClassVar[float] = 1.0  # The loss is 0 for differences of at most minus this
+
+    @abstractmethod
+    def rises(self, u: FloatArray) -> FloatArray:
+        """Evaluate ``l(u) - l(0)``, accurate where u is small. Shape (n,)."""
+
+    @abstractmethod
+    def parts(self, u: FloatArray, width: float) -> LossParts:
+        """Evaluate the loss, which exceeds its rounded form by at most half of the width."""
+
+    @abstractmethod
+    def conjugate(self, slope: FloatArray) -> FloatArray:
+        """Evaluate the conjugate of the rise, ``l(0) + sup over u of slope * u - l(u)``.
+
+        Finite values, accurate near the slope at 0. Shape (n,).
+        """
+
+
+class SquaredHinge(DifferenceLoss):
+    """``max(0, 1 + u)**2``."""
+
+    slope_at_zero = 2.0
+
+    def rises(self, u: FloatArray) -> FloatArray:
+        return np.asarray(np.maximum(u, -1.0) * (2.0 + np.maximum(u, -1.0)))
+
+    def parts(self, u: FloatArray, width: float) -> LossParts:
+        missing = np.maximum(1.0 + u, 0.0)
+        return LossParts(missing * missing, 2.0 * missing, np.where(missing > 0, 2.0, 0.0))
+
+    def conjugate(self, slope: FloatArray) -> FloatArray:
+        return np.asarray((0.5 * slope - 1.0) ** 2)
+
+
+class Hinge(DifferenceLoss):
+    """``max(0, 1 + u)``; rounded off it is a parabola where ``1 + u`` is from 0 to the width."""
+
+    has_kink = True
+
+    def rises(self, u: FloatArray) -> FloatArray:
+        return np.asarray(np.maximum(u, -1.0))
+
+    def parts(self, u: FloatArray, width: float) -> LossParts:
+        slope = np.clip((1.0 + u) / width, 0.0, 1.0)
+        value = slope * (1.0 + u - 0.5 * width * slope)
+        return LossParts(value, slope, np.where((slope > 0) & (slope < 1), 1.0 / width, 0.0))
+
+    def conjugate(self, slope: FloatArray) -> FloatArray:
+        return np.asarray(np.maximum(1.0 - slope, 0.0))
+
+
+class LogisticLoss(DifferenceLoss):
+    """``log2(1 + exp(u))``, to base 2 so that it is 1 at 0 and bounds the error u >= 0."""
+
+    slope_at_zero = 0.5 / float(np.log(2.0))
+    reach = np.inf
+
+    def rises(self, u: FloatArray) -> FloatArray:
+        small = np.log1p(0.5 * np.expm1(np.minimum(u, 1.0)))
+        return np.where(u < 1.0, small, np.logaddexp(0.0, u) - np.log(2.0)) / np.log(2.0)
+
+    def parts(self, u: FloatArray, width: float) -> LossParts:
+        share = expit(u)
+        slope, curvature = share / np.log(2.0), share * expit(-u) / np.log(2.0)
+        return LossParts(np.logaddexp(0.0, u) / np.log(2.0), slope, curvature)
+
+    def conjugate(self, slope: FloatArray) -> FloatArray:
+        t = np.clip(2.0 * slope * np.log(2.0) - 1.0, -1.0, 1.0)
+        return np.asarray((xlog1py(1.0 + t, t) + xlog1py(1.0 - t, -t)) / np.log(4.0))
+
+
+class Linear(DifferenceLoss):
+    """The difference itself, what every loss is to a problem of little cost."""
+
+    at_zero = 0.0
+    reach = np.inf
+
+    def rises(self, u: FloatArray) -> FloatArray:
+        return u
+
+    def parts(self, u: FloatArray, width: float) -> LossParts:
+        return LossParts(u, np.ones_like(u), np.zeros_like(u))
+
+    def conjugate(self, slope: FloatArray) -> FloatArray:
+        return np.zeros_like(slope)
+
+
+# Steps of Newton's method in one variable, far more than its piecewise functions need.
+MOST_STEPS = 200
+
+
+class TopParts(NamedTuple):
+    """A functional T at scores, its kinks rounded off."""
+
+    value: float
+    slope: FloatArray  # (n,): Derivatives by the scores, at least 0, of sum 1
+    curvature: FloatArray
+    centre: FloatArray
+    conjugate: float  # ``sup over s of slope . s - T(s)``, for the unrounded T
+
+
+class TopFunctional(ABC):
+    """A convex nondecreasing function of scores; raising all scores raises it as much."""
+
+    weight: FloatArray  # (n,): Positive weights of the scores
+    mass: float  # Weight of the top
+
+    @abstractmethod
+    def value(self, scores: FloatArray) -> float:
+        """Evaluate it as it is. T(scores)."""
+
+    @abstractmethod
+    def counting(self, scores: FloatArray) -> BoolArray:
+        """Say on which scores the value depends. Whether the value is less without the score."""
+
+    @abstractmethod
+    def part(self, index: BoolArray) -> TopFunctional:
+        """Leave rows out, which makes it no larger. The functional of these."""
+
+    @abstractmethod
+    def sample(self, stride: int) -> TopFunctional:
+        """Keep every ``stride``-th row, and the mass in proportion. The functional of these."""
+
+
+@dataclass(frozen=True, eq=False)
+class TopMean(TopFunctional):
+    """Mean of the largest scores up to a mass."""
+
+    weight: FloatArray  # (n,): Positive weights
+    mass: float  # Mass of the top, at most the sum of the weights
+
+    def value(self, scores: FloatArray) -> float:
+        quantile = float(quantile_at_mass(scores, self.weight, self.mass))
+        over = np.maximum(scores - quantile, 0.0)
+        return quantile + float(self.weight @ over) / self.mass
+
+    def counting(self, scores: FloatArray) -> BoolArray:
+        return np.asarray(scores >= quantile_at_mass(scores, self.weight, self.mass))
+
+    def part(self, index: BoolArray) -> TopMean:
+        return TopMean(self.weight[index], self.mass)
+
+    def sample(self, stride: int) -> TopMean:
+        weight = self.weight[::stride]
+        return TopMean(weight, min(max(self.mass / stride, weight.max()), 0.9 * weight.sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class SurrogateQuantile(TopFunctional):
+    """The T at which a loss of the scores above it, ``l(beta (s - T))``, sums to a mass.
+
+    Where ``l(0) >= 1`` it is no less than the quantile at that mass.
+    """
+
+    weight: FloatArray  # (n,): Positive weights
+    mass: float
+    loss: DifferenceLoss
+    beta: float  # Its scale, positive; the larger, the narrower
+
+    def value(self, scores: FloatArray) -> float:
+        # The hinge is its own rounded form of no width, but for the derivatives.
+        return self._root(scores, 1e-300)
+
+    def parts(self, scores: FloatArray, width: float) -> TopParts:
+        value = self._root(scores, self.beta * width)
+        parts = self.loss.parts(self.beta * (scores - value), self.beta * width)
+        slope, curvature = self.weight * parts.slope, self.weight * parts.curvature
+        total = slope.sum()
+        slope = slope / total
+        conjugate = float(slope @ (scores - value))
+        return TopParts(value, slope, self.beta / total * curvature, slope, conjugate)
+
+    def _root(self, scores: FloatArray, width: float) -> float:
+        """Solve by Newton's method, which on a convex function stays on one side of the root."""
+        value = float(scores.max())
+        for _ in range(MOST_STEPS):
+            parts = self.loss.parts(self.beta * (scores - value), width)
+            slope = self.beta * float(self.weight @ parts.slope)
+            step = (float(self.weight @ parts.value) - self.mass) / slope
+            value += step
+            if abs(step) <= 1e-15 * (abs(value) + 1.0 / self.beta):
+                break
+        return value
+
+    def counting(self, scores: FloatArray) -> BoolArray:
+        return np.asarray(scores > self.value(scores) - self.loss.reach / self.beta)
+
+    def part(self, index: BoolArray) -> SurrogateQuantile:
+        return SurrogateQuantile(self.weight[index], self.mass, self.loss, self.beta)
+
+    def sample(self, stride: int) -> SurrogateQuantile:
+        return SurrogateQuantile(self.weight[::stride], self.mass / stride, self.loss, self.beta)
+
+
+# Features, and rows, up to which the system is factorised by the one or the other; beyond both,
+# conjugate gradients.
+MOST_FEATURES = 1000
+MOST_ROWS = 4000
+
+# Share of the largest weight below which a row is left out where rows are what costs.
+NEGLIGIBLE = 1e-12
+
+
+class RowSystem:
+    """The matrix ``I + X' diag(weight) X`` of rows X of shape (n_rows, n_features)."""
+
+    def __init__(self, rows: Design, weight: FloatArray, by_row: FloatArray) -> None:
+        self._all_rows, self._weight = rows, weight
+        self._by_features: FloatArray | None = None
+        self._by_rows: FloatArray | None = None
+        if rows.shape[1] <= MOST_FEATURES:
+            matrix, self.sums = rows.gram_and_sums(weight, by_row)
+            matrix[np.diag_indices_from(matrix)] += 1.0
+            self._by_features = _cholesky(matrix)
+            return
+        self.sums = rows.pull_back(by_row)
+        kept = np.flatnonzero(weight > NEGLIGIBLE * weight.max(initial=0.0))
+        if len(kept) <= MOST_ROWS:
+            self._root = np.sqrt(weight[kept])
+            self._rows = rows.rows(kept)
+            matrix = rows.row_gram(kept)
+            matrix = matrix * self._root[:, np.newaxis] * self._root
+            matrix[np.diag_indices_from(matrix)] += 1.0
+            self._by_rows = _cholesky(matrix)
+
+    def solve(self, right: FloatArray) -> FloatArray:
+        """Solve the system. Shape (n_features, k)."""
+        if self._by_features is not None:
+            return _solved(self._by_features, right)
+        if self._by_rows is not None:
+            root = self._root[:, np.newaxis]
+            inner = _solved(self._by_rows, root * self._rows.scores(right))
+            return right - self._rows.pull_back(root * inner)
+        n = len(right)
+        operator = LinearOperator((n, n), matvec=self._product, dtype=np.float64)
+        columns = [cg(operator, column, rtol=1e-10, maxiter=10 * n + 100)[0] for column in right.T]
+        return np.column_stack(columns)
+
+    def _product(self, vector: FloatArray) -> FloatArray:
+        rows = self._all_rows
+        return vector + rows.pull_back(self._weight * rows.scores(vector))
+
+
+def _cholesky(matrix: FloatArray) -> FloatArray:
+    """Cholesky factor; of a matrix a little larger where rounding has eaten the identity."""
+    diagonal = np.diag_indices_from(matrix)
+    added = np.finfo(np.float64).eps * matrix[diagonal]
+    while True:
+        try:
+            return np.asarray(scipy.linalg.cholesky(matrix, lower=True, check_finite=False))
+        except scipy.linalg.LinAlgError:
+            if not np.isfinite(added).all() or not added.any():
+                raise
+            matrix[diagonal] += added
+            added = 100.0 * added
+
+
+def _solved(factor: FloatArray, right: FloatArray) -> FloatArray:
+    return np.asarray(scipy.linalg.cho_solve((factor, True), right, check_finite=False))
+
 
 # Distance, relative to the spread of the rows, below which two points are one.
 NEAR = 1e-6

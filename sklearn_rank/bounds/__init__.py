@@ -1,9 +1,14 @@
 """Finite-sample bounds for ranking measures, each with its theorem and assumptions."""
 
-from ._auc import auc_bound, auc_deviation_bound, auc_sample_size_bound, auc_variance_bound
+from ._auc import (
+    auc_bound,
+    auc_deviation_bound,
+    auc_fold_mean_bound,
+    auc_sample_size_bound,
+    auc_variance_bound,
+)
 from ._bound import Bound
-from ._folds import auc_fold_mean_bound
-from ._function_class import FunctionClass
+from ._classes import FunctionClass
 from ._margin import accuracy_at_top_margin_bound, auc_margin_bound
 from ._precision_at_top import precision_at_top_bound
 from ._rank_statistics import (

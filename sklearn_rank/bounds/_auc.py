@@ -1,4 +1,4 @@
-"""Distribution-free bounds of the deviation of the AUC of a sample from its expectation.
+"""Distribution-free bounds of the deviation of the AUC from its expectation.
 
 Three questions (how far, how probably, how much data), each for one function, a finite class or a
 uniform class. Ties count 1/2 in the AUC and in its expectation.
@@ -6,6 +6,7 @@ uniform class. Ties count 1/2 in the AUC and in its expectation.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import exp, log
 from typing import Literal, TypeAlias
 
@@ -18,38 +19,35 @@ from .._arguments import (
     is_whole,
     shown,
 )
-from ._bound import Bound
-from ._finite_class import (
-    FINITE_METHODS,
-    FiniteMethod,
-    finite_log_probability,
-    finite_sample_size,
-    finite_theorem,
-    finite_width,
-    tightest_finite_method,
-)
-from ._function_class import FunctionClass
-from ._statements import (
+from ._bound import (
     AGARWAL,
     DEVIATIONS,
     FIXED_FUNCTION,
     INDEPENDENT,
     LABELS,
+    OURS,
     SIDES,
+    Bound,
     Labels,
     Side,
     condition,
 )
-from ._uniform import (
+from ._classes import (
+    FINITE_METHODS,
     UNIFORM_METHODS,
+    FiniteMethod,
+    FunctionClass,
     UniformMethod,
+    finite_log_probability,
+    finite_sample_size,
+    finite_theorem,
+    finite_width,
+    tightest_finite_method,
     uniform_probability,
     uniform_sample_size,
     uniform_theorem,
     uniform_width,
 )
-
-__all__ = ["auc_bound", "auc_deviation_bound", "auc_sample_size_bound", "auc_variance_bound"]
 
 Tightest: TypeAlias = Literal["tightest"]
 Method: TypeAlias = Tightest | FiniteMethod | UniformMethod
@@ -611,3 +609,111 @@ def _check_single_function(
             f"{name}={value!r} is for one function, but function_class={shown(function_class)} has"
             f" several: leave {name} out."
         )
+
+
+DEVIATIONS_OF_FOLDS: dict[Side, str] = {
+    "both": "|mean AUC of the folds - mean expected AUC of their models|",
+    "lower": "mean AUC of the folds - mean expected AUC of their models",
+    "upper": "mean expected AUC of their models - mean AUC of the folds",
+}
+
+
+def auc_fold_mean_bound(
+    n_pos: Sequence[int],
+    n_neg: Sequence[int],
+    delta: float,
+    *,
+    n_functions: int = 1,
+    method: Literal["mcdiarmid", "hoeffding"] = "hoeffding",
+    side: Side = "both",
+) -> Bound:
+    """Bound how far the mean AUC of folds is from the mean expected AUC of the fold models.
+
+    The mean over folds of ``sqrt(ln(2 |F|/delta) / (2 min(n_pos, n_neg)))``, or with "mcdiarmid"
+    of ``sqrt(ln(2 |F|/delta) (n_pos + n_neg) / (2 n_pos n_neg))``.
+
+    Parameters
+    ----------
+    n_pos : sequence of int
+        Number of positives of each held-out fold, at least 0.
+    n_neg : sequence of int
+        Number of negatives of each fold, at least 0.
+    delta : float
+        Probability that the bound fails, in (0, 1). A smaller value gives a larger bound.
+    n_functions : int, default=1
+        Number ``|F|`` of candidates compared on the same folds, at least 1. The bound holds for
+        all candidates at once.
+    method : {"mcdiarmid", "hoeffding"}, default="hoeffding"
+        Inequality for one fold; "hoeffding" is always smaller.
+    side : {"both", "lower", "upper"}, default="both"
+        "lower" bounds how far the expected mean is below the observed one (a lower limit for it),
+        "upper" how far it is above, "both" both at once.
+
+    Returns
+    -------
+    Bound
+        Bound of the deviation of the mean, at most 1.
+
+    Raises
+    ------
+    TypeError
+        If a count is not a whole number.
+    ValueError
+        If an argument is out of range, or if ``n_pos`` and ``n_neg`` have different lengths.
+
+    See Also
+    --------
+    auc_bound : Bound for one held-out set.
+
+    Notes
+    -----
+    The folds depend on each other, because each is training data of the others. So K folds give no
+    stronger guarantee than one, although their mean varies less. The bound holds under any
+    dependence, also for repeated folds that share items. It does not apply to the model that is
+    finally fitted to all rows. The guide "Proofs of bounds" has the proof.
+
+    References
+    ----------
+    .. [1] Agarwal, Graepel, Herbrich, Har-Peled & Roth (2005), *Generalization bounds for the
+       area under the ROC curve*, JMLR 6, Theorem 5 for a fold.
+
+    Examples
+    --------
+    >>> from sklearn_rank.bounds import auc_fold_mean_bound
+    >>> print(auc_fold_mean_bound([20] * 5, [180] * 5, 0.05))
+    With probability 0.95 given the labels: |mean AUC of the folds - mean expected AUC of their \
+models| <= 0.3037.
+    Proof: sklearn_rank, Proofs of bounds, Theorem 5.
+    It holds where each fold is scored by a model that was trained without it; items are \
+independent given their labels.
+    """
+    n_functions = check_whole("n_functions", n_functions)
+    check_choice("method", method, ("mcdiarmid", "hoeffding"))
+    check_choice("side", side, SIDES)
+    delta = check_share("delta", delta, what="the probability of failure")
+    counts = [_of_folds(name, given) for name, given in (("n_pos", n_pos), ("n_neg", n_neg))]
+    n_folds, n_others = map(len, counts)
+    if n_folds != n_others:
+        raise ValueError(
+            f"n_pos has {n_folds} folds, but n_neg has {n_others}: pass both for each fold."
+        )
+    each = log(delta) - log(n_functions)
+    value = 0.0
+    for some, others in zip(*counts, strict=True):
+        value += finite_width(some, others, each, method, None, side) / n_folds
+    return Bound(
+        value=min(value, 1.0),
+        theorem=f"{OURS}, Theorem 5",
+        target=DEVIATIONS_OF_FOLDS[side],
+        delta=delta,
+        conditioned_on="the labels",
+        assumptions=("each fold is scored by a model that was trained without it", INDEPENDENT),
+    )
+
+
+def _of_folds(name: str, counts: Sequence[int]) -> list[int]:
+    """Check the counts of one class in the folds."""
+    listed = None if isinstance(counts, str) or not hasattr(counts, "__iter__") else list(counts)
+    if not listed:
+        raise ValueError(f"{name}={counts!r} must list the number of items of each fold.")
+    return [check_count(f"{name}[{fold}]", count, 0) for fold, count in enumerate(listed)]

@@ -1,13 +1,17 @@
-"""Bound: the result type of all bounds."""
+"""Bound, the result type of all bounds, and the statements and inverses that they share."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import rel_entr
 
 from .._arguments import check_number
 from .._printed import Printed
-
-__all__ = ["Bound"]
+from .._typing import FloatArray
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,3 +74,85 @@ class Bound(Printed):
         if self.assumptions:
             lines.append(f"It holds where {'; '.join(self.assumptions)}.")
         return "\n".join(lines)
+
+
+Side: TypeAlias = Literal["both", "lower", "upper"]
+Labels: TypeAlias = Literal["fixed", "random"]
+SIDES = ("both", "lower", "upper")
+LABELS = ("fixed", "random")
+
+# Of one function.
+DEVIATIONS: dict[Side, str] = {
+    "both": "|AUC - expected AUC|",
+    "lower": "AUC - expected AUC",
+    "upper": "expected AUC - AUC",
+}
+
+AGARWAL = "Agarwal et al. (2005)"
+# Source of the proofs that are not in a paper.
+OURS = "sklearn_rank, Proofs of bounds"
+
+FIXED_FUNCTION = "the ranking function does not depend on the test set"
+INDEPENDENT = "items are independent given their labels"
+
+
+def condition(labels: Labels) -> str:
+    """The condition of the probability."""
+    return "the labels" if labels == "fixed" else ""
+
+
+def of_side(side: Side, below: float, above: float) -> float:
+    """Choose the distance to the lower limit, to the upper limit, or the larger of them."""
+    return max(below, above) if side == "both" else below if side == "lower" else above
+
+
+# Each step halves what is left: at the end neighbours in float64.
+N_HALVINGS = 60
+
+
+def binary_kl(p: ArrayLike, q: ArrayLike) -> FloatArray:
+    """Relative entropy ``p ln(p/q) + (1-p) ln((1-p)/(1-q))`` of two Bernoulli distributions."""
+    first, second = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Not 1 - p within the logarithm, which is 1 for a small p.
+        others = (1.0 - first) * (np.log1p(-first) - np.log1p(-second))
+    others = np.where(first == 1.0, 0.0, np.where(second == 1.0, np.inf, others))
+    return rel_entr(first, second) + others
+
+
+def kl_limits(p: ArrayLike, most: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Smallest and largest q with ``KL(p || q) <= most``."""
+    start, entropy = np.broadcast_arrays(
+        np.asarray(p, dtype=np.float64), np.asarray(most, dtype=np.float64)
+    )
+    limits = []
+    for end in (0.0, 1.0):
+        inside, outside = start.copy(), np.full_like(start, end)
+        for _ in range(N_HALVINGS):
+            middle = (inside + outside) / 2.0
+            allowed = binary_kl(start, middle) <= entropy
+            inside, outside = np.where(allowed, middle, inside), np.where(allowed, outside, middle)
+        limits.append(outside)
+    return limits[0], limits[1]
+
+
+# Of fewer draws than these nothing is known; they keep the quotient finite.
+LEAST_DRAWS = 1e-300
+
+
+def score_limits(estimate: ArrayLike, factor: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Solve ``(estimate - A)^2 = factor A (1 - A)`` for A."""
+    value, c = np.asarray(estimate, dtype=np.float64), np.asarray(factor, dtype=np.float64)
+    share = c / (1.0 + c)
+    centre = (1.0 - share) * value + share / 2.0
+    reach = np.sqrt(share * ((1.0 - share) * value * (1.0 - value) + share / 4.0))
+    # Exact at the ends, where the difference would be rounded.
+    low = np.where(value <= 0.0, 0.0, np.maximum(centre - reach, 0.0))
+    return low, np.where(value >= 1.0, 1.0, np.minimum(centre + reach, 1.0))
+
+
+def wilson_score_limits(
+    estimate: ArrayLike, z: float | FloatArray, n_draws: ArrayLike
+) -> tuple[FloatArray, FloatArray]:
+    """Solve ``n_draws (estimate - A)^2 = z^2 A (1 - A)`` for A."""
+    return score_limits(estimate, z**2 / np.maximum(n_draws, LEAST_DRAWS))

@@ -16,10 +16,7 @@ from numpy.typing import ArrayLike
 from .._arguments import check_choice, check_flag, check_number, check_share
 from .._typing import FloatArray
 from .._validation import check_scores, check_vector
-from ._bound import Bound
-from ._statements import INDEPENDENT, OURS
-
-__all__ = ["accuracy_at_top_margin_bound", "auc_margin_bound", "auc_margin_loss", "margin_loss"]
+from ._bound import INDEPENDENT, OURS, Bound
 
 PAPER = "Boyd et al. (2012)"
 

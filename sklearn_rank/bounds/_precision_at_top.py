@@ -16,13 +16,10 @@ from numpy.typing import ArrayLike
 from scipy.stats import binom
 
 from .._arguments import check_choice, check_count, check_share, check_whole
-from .._top import top_mass
+from .._order import top_mass
 from .._typing import FloatArray
 from .._validation import check_vector
-from ._bound import Bound
-from ._statements import FIXED_FUNCTION, INDEPENDENT, OURS, SIDES, Side, of_side
-
-__all__ = ["TIES_IN_RANDOM_ORDER", "TOP_THEOREM", "precision_at_top_bound", "top_precision_limits"]
+from ._bound import FIXED_FUNCTION, INDEPENDENT, OURS, SIDES, Bound, Side, of_side
 
 TOP_THEOREM = f"{OURS}, Theorem 10"
 TIES_IN_RANDOM_ORDER = "tied items of the population are in random order, or there are none"

@@ -17,30 +17,20 @@ from numpy.typing import ArrayLike
 from .._arguments import check_choice, check_count, check_number, check_share
 from .._typing import FloatArray
 from .._validation import check_vector
-from ._bound import Bound
-from ._kl import kl_limits
-from ._shatter import log_binomial_sum
-from ._statements import (
+from ._bound import (
     FIXED_FUNCTION,
     INDEPENDENT,
     LABELS,
     OURS,
     SIDES,
+    Bound,
     Labels,
     Side,
     condition,
+    kl_limits,
     of_side,
 )
-
-__all__ = [
-    "SAME_TIES",
-    "SANDWICH_THEOREM",
-    "linear_rank_bound",
-    "linear_rank_sandwich_bound",
-    "linear_rank_selection_bound",
-    "plug_in_rank_bound",
-    "pooled_distribution_bound",
-]
+from ._classes import log_binomial_sum
 
 LOG_2 = log(2.0)
 

@@ -1,8 +1,7 @@
 """Calibration of losses for measures: utilities, regret bounds, search for counterexamples."""
 
-from ._regret import discount_norm, list_regret_bound, regret_bound
+from ._regret import discount_norm, list_regret_bound, regret_bound, utility
 from ._search import CalibrationCheck, check_calibration
-from ._utility import utility
 
 __all__ = [
     "CalibrationCheck",

@@ -9,17 +9,179 @@ from typing import Any
 import numpy as np
 
 from .._arguments import check_number, is_whole
-from .._typing import AnyArray, FloatArray
-from .._validation import check_vector
+from .._lists import Lists, check_lists
+from .._typing import AnyArray, FloatArray, IntArray
+from .._validation import check_scores, check_vector, ravelled
+from .._warn import warn
 from ..bounds import Bound
+from ..exceptions import CalibrationWarning
 from ..losses import TemplateLoss
 from ..losses._shared import check_loss
-from ..metrics import Measure
+from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike, PositionalForm
-from ._pairs import misordered_pairs
-from ._positional import positional_form
 
-__all__ = ["discount_norm", "list_regret_bound", "regret_bound"]
+
+def positional_form(measure: MeasureLike) -> tuple[Measure, PositionalForm]:
+    """Get a measure and its positional form."""
+    found = get_measure(measure)
+    form = found.positional
+    if form is None:
+        raise ValueError(
+            f"{found.name!r} defines no utilities of items. Measures with utilities are dcg and "
+            "ndcg (also with a cutoff, such as 'ndcg@10'), precision, recall, auc, spearman, "
+            "rbp, with a warning ap and err, and measures of make_measure with utilities and "
+            "discounts."
+        )
+    return found, form
+
+
+def utilities_of(measure: MeasureLike, lists: Lists) -> FloatArray:
+    """Compute the utilities of the items of lists. Shape (n,)."""
+    found, form = positional_form(measure)
+    values = form.utilities(lists)
+    missing = np.isnan(values)
+    if missing.any() and found.undefined == "raise":
+        where = lists.name_of(int(lists.list_of[np.argmax(missing)]))
+        raise ValueError(
+            f"{found.in_grammar()[0]} is undefined: {where} has {found.lacking}; remove it or "
+            "pass undefined=."
+        )
+    return values if found.undefined == "skip" else np.where(missing, 0.0, values)
+
+
+def warn_if_not_positional(measure: MeasureLike) -> None:
+    """Warn if no order-preserving loss is calibrated for a measure."""
+    found, form = positional_form(measure)
+    if form.discounts is None:
+        warn(
+            f"No order-preserving loss is calibrated for {found.name} if the labels of a list "
+            "are dependent given its items; with independent labels the order by "
+            f"{form.expectation} is optimal. (Calauzènes et al. 2013, Theorem 3.3)",
+            CalibrationWarning,
+        )
+
+
+def utility(
+    measure: MeasureLike,
+    y_true: Any,
+    *,
+    qid: Any = None,
+    sample_weight: Any = None,
+    undefined: str | float | None = None,
+    pos_label: Any = None,
+) -> FloatArray:
+    """Compute the utilities u(y) of items for a measure ``b(y) + sum_i phi(i) u_(i)(y)``.
+
+    Here u_(i) is the utility of the item at position i, and phi(i) the discount. An
+    order-preserving loss of these utilities and scores is calibrated for the measure.
+
+    Parameters
+    ----------
+    measure : str, Measure, ScoreGeneratingFunction or callable
+        "dcg" and "ndcg" (``2**y - 1``, divided by the ideal DCG for "ndcg"), with or without a
+        cutoff as in ``"ndcg@10"``; ``"precision@5"`` (y / 5); ``"recall@20"`` (y divided by the
+        number of positives); "auc" (y divided by the number of pairs of the two classes);
+        "spearman" (``12 (n - r) / (n (n**2 - 1))``, where r is the position by relevance);
+        ``"rbp@0.8"`` (0.2 y divided by the greatest of all y). "ap" and "err" do not have this
+        form; they give y and ``(2**y - 1) / 2**max(y)``, with a warning.
+    y_true : array-like of shape (n_samples,)
+        Relevance of the items, or labels of two classes for measures of two classes.
+    qid : array-like of shape (n_samples,), default=None
+        Id of the list of each item, in any order. None treats all items as one list.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative weights: number of times each item counts. For "ndcg" their scale affects the
+        ideal order: lists need a total of more than 1 on average.
+    undefined : {"skip", "raise"}, float or None, default=None
+        Treatment of lists for which the measure is undefined: "skip" gives NaN for all of their
+        items, "raise" raises an error, and a number gives utilities of 0. None is the default of
+        the measure: 0 for "ndcg" and "ap", "skip" for others.
+    pos_label : int, float, bool or str, default=None
+        The positive class, if ``y_true`` contains labels of two classes.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Utilities, at least 0; NaN for items of weight 0 and of lists that are skipped.
+
+    Raises
+    ------
+    ValueError
+        If the measure defines no utilities, an argument is not valid, or the measure is undefined
+        for a list and ``undefined="raise"``.
+
+    Warns
+    -----
+    CalibrationWarning
+        For "ap" and "err", for which no order-preserving loss is calibrated if the labels of a
+        list are dependent.
+
+    References
+    ----------
+    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
+       for order-preserving surrogate losses in learning to rank. Machine Learning 93,
+       Definition 2.1 and Table 1.
+
+    Examples
+    --------
+    >>> from sklearn_rank.calibration import utility
+    >>> utility("dcg", [0, 1, 2])
+    array([0., 1., 3.])
+    >>> utility("recall@5", [1, 0, 1, 0, 1], qid=["a", "a", "b", "b", "b"])
+    array([1. , 0. , 0.5, 0. , 0.5])
+    """
+    found, _ = positional_form(measure)
+    if undefined is not None:
+        found = get_measure(found, undefined=undefined)
+    warn_if_not_positional(found)
+    y_true = ravelled(y_true, "y_true")
+    if np.ndim(y_true) != 1:
+        raise ValueError(
+            f"y_true has {np.ndim(y_true)} dimensions, but must have one: concatenate the items "
+            "of all lists, and pass qid, the id of the list of each item."
+        )
+    lists = check_lists(
+        y_true,
+        found.label_type(pos_label),
+        qid=qid,
+        sample_weight=sample_weight,
+    )
+    return lists.to_rows(utilities_of(found, lists), len(y_true))
+
+
+def misordered_pairs(expected_utility: Any, score: Any) -> IntArray:
+    """Find disjoint misordered pairs that bound the regret of a list (Lemma 4.1).
+
+    For a positional measure with discounts phi the regret of the scores s is at most ``sum over
+    (i, j) of (U_i - U_j) (phi(r_i) - phi(r_j))``, where U are the expected utilities and r_i the
+    position of item i in ``numpy.argsort(-U, kind="stable")``. Each item is in one pair at most,
+    and U_i > U_j but s_i <= s_j in each.
+
+    [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds for
+    order-preserving surrogate losses in learning to rank. Machine Learning 93, Lemma 4.1.
+    """
+    utility = check_vector("expected_utility", expected_utility)
+    scores = check_scores(score, name="score")
+    if len(scores) != len(utility):
+        raise ValueError(
+            f"score has {len(scores)} entries: pass one score for each of the {len(utility)}"
+            " expected utilities."
+        )
+    # The worst order that agrees with the scores.
+    by_score = np.lexsort((utility, -scores))
+    best = np.argsort(-utility, kind="stable")
+    rank = np.empty(len(utility), dtype=np.int64)
+    rank[best] = np.arange(len(utility))
+    # Items are named by their true position from here on.
+    predicted = rank[by_score]
+    pairs = []
+    while len(predicted) > 1:
+        top = int(np.argmin(predicted))
+        worst = int(np.argmax(predicted[: top + 1]))
+        if worst != top and utility[best[predicted[top]]] > utility[best[predicted[worst]]]:
+            pairs.append((best[predicted[top]], best[predicted[worst]]))
+        predicted = np.delete(predicted, [top, worst])
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
 
 PAPER = "Calauzènes et al. (2013)"
 

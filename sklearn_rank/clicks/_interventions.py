@@ -12,9 +12,6 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import check_qid
 from ._propensities import Propensities, check_clicks, check_positions
 
-__all__ = ["random_order_propensities", "swap_propensities"]
-
-
 # A standard error below this is rounding of one that is 0.
 ALIKE = 1e-12
 

@@ -11,8 +11,6 @@ from .._printed import Printed, Table
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import check_vector
 
-__all__ = ["EMPropensities", "Propensities", "check_clicks", "check_positions"]
-
 
 def check_clicks(clicks: Any, n: int | None = None, *, name: str = "clicks") -> BoolArray:
     """Check that values are 0 and 1. Whether each row was clicked. Shape (n,)."""

@@ -17,8 +17,6 @@ from .._validation import ravelled
 from .._warn import warn
 from ._propensities import EMPropensities, check_clicks, check_positions
 
-__all__ = ["em_propensities"]
-
 # Probabilities of a classifier are kept this far from 0 and 1, where a click has no likelihood.
 LEAST = 1e-9
 # Share of the largest propensity at the start: one of 1 would stay there.

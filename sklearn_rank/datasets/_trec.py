@@ -11,12 +11,10 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .._arguments import check_choice, check_flag
-from .._letor_lines import open_file
+from .._batch_files import open_file
 from .._typing import AnyArray, FloatArray
 from .._warn import warn
 from ..exceptions import MissingQueryWarning
-
-__all__ = ["join_qrels", "load_qrels", "load_trec_run"]
 
 RUN = ("query", "Q0", "document", "rank", "score", "tag")
 QRELS = ("query", "iteration", "document", "relevance")

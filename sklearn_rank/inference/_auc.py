@@ -1,35 +1,468 @@
-"""Confidence interval for the expected AUC of a fixed ranking function."""
+"""Confidence interval for the expected AUC of a fixed ranking function.
+
+The *placement* of a positive is the fraction of negatives below it, and the placement of a
+negative is the fraction of positives above it; ties count 1/2. Both have the AUC as their mean.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from scipy.special import expit, logit, ndtr, ndtri, owens_t
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._arguments import check_choice, check_level
 from .._lists import LabelType, ScoredLists, check_scored_lists
+from .._order import ClassBlocks, class_blocks, tied_blocks
 from .._partitions import any_collection
+from .._typing import AnyArray, BoolArray, FloatArray
 from .._validation import check_qid, ravelled
 from .._warn import warn
+from ..bounds._shared import kl_limits, score_limits
 from ..metrics import get_measure
-from ._auc_limits import ESTIMATED, METHODS, WITH_GROUPS, auc_limits, design_effect
-from ._auc_moments import (
-    AUCMoments,
-    clustered_moments,
-    moments_of_ranges,
-    placement_sums,
-    sample_moments,
-)
-from ._collections import list_of_chunks
+from ._influence import weighted_influence
 from ._list_interval import list_interval
-from ._measure_influence import weighted_influence
 from ._results import Interval
-from ._two_classes import dimensions, refuse_grouped_collections
-from ._weight_meaning import WeightMeaning, check_weight_meaning, refuse_fractions
+from ._samples import (
+    WeightMeaning,
+    check_weight_meaning,
+    dimensions,
+    list_of_chunks,
+    refuse_fractions,
+    refuse_grouped_collections,
+)
 
-__all__ = ["auc_interval", "auc_interval_of", "auc_interval_of_chunks"]
+
+@dataclass(frozen=True, eq=False)
+class AUCMoments:
+    """The AUC of a sample, or of many at once, and the spread of its placements."""
+
+    auc: AnyArray
+    var_pos: AnyArray
+    var_neg: AnyArray  # The same of negatives
+    tied: AnyArray  # Share of the pairs of a positive and a negative that are tied
+    n_pos: AnyArray  # Number of positives
+    n_neg: AnyArray  # Number of negatives
+    variance: AnyArray  # Estimated variance of the AUC: DeLong's, or with groups Obuchowski's
+    n_groups: AnyArray | None = None
+
+    @classmethod
+    def of_independent(
+        cls, auc: Any, var_pos: Any, var_neg: Any, tied: Any, n_pos: Any, n_neg: Any
+    ) -> AUCMoments:
+        """Take independent items, for which DeLong's variance is a sum."""
+        variance = var_pos / n_pos + var_neg / n_neg
+        given = (auc, var_pos, var_neg, tied, n_pos, n_neg, variance)
+        return cls(*(np.asarray(value) for value in given))
+
+    def unbiased_variance(self) -> FloatArray:
+        """Estimate Lehmann's variance without bias."""
+        m, n, auc = self.n_pos, self.n_neg, self.auc
+        square = auc - self.tied / 4.0
+        # Means over pairs of different items, of which the placements' squares are part.
+        shared_neg = ((n - 1.0) / n * self.var_neg + auc**2 - square / m) * m / (m - 1.0)
+        shared_pos = ((m - 1.0) / m * self.var_pos + auc**2 - square / n) * n / (n - 1.0)
+        total = square - auc**2
+        total = total + (m - 1.0) * (shared_neg - auc**2) + (n - 1.0) * (shared_pos - auc**2)
+        return total / ((m - 1.0) * (n - 1.0))
+
+
+def sample_moments(
+    score: FloatArray, positive: BoolArray, weight: FloatArray | None
+) -> AUCMoments:
+    """Find the moments of independent items. Of one sample."""
+    auc, squares_pos, squares_neg, tied, n_pos, n_neg = _sums(score, positive, weight, None)
+    return _moments((auc, squares_pos, squares_neg, tied), n_pos, n_neg)
+
+
+def _moments(sums: Iterable[float], n_pos: float, n_neg: float) -> AUCMoments:
+    auc, squares_pos, squares_neg, tied = sums
+    var_pos, var_neg = squares_pos / max(n_pos - 1.0, 1.0), squares_neg / max(n_neg - 1.0, 1.0)
+    return AUCMoments.of_independent(auc, var_pos, var_neg, tied, n_pos, n_neg)
+
+
+def placement_sums(lists: ScoredLists, tied: ScoredLists) -> FloatArray:
+    """Sum the placements of a list, and their squares about the AUC of another. Shape (4,)."""
+    if tied.positive.all() or not tied.positive.any():
+        return np.zeros(4)
+    center = _sums(tied.score, tied.positive, tied.weight, None)[0]
+    return np.array(_sums(lists.score, lists.positive, lists.weight, center)[:4])
+
+
+def moments_of_ranges(tied: ScoredLists, found: Sequence[FloatArray]) -> AUCMoments:
+    """Find the moments of items that are in ranges of scores, apart."""
+    center, *_, n_pos, n_neg = _sums(tied.score, tied.positive, tied.weight, None)
+    base = placement_sums(tied, tied)
+    auc, squares_pos, squares_neg, pairs = base + np.sum([one - base for one in found], axis=0)
+    auc = min(max(float(auc), 0.0), 1.0)
+    apart = (auc - center) ** 2
+    squares_pos = max(float(squares_pos) - n_pos * apart, 0.0)
+    squares_neg = max(float(squares_neg) - n_neg * apart, 0.0)
+    return _moments((auc, squares_pos, squares_neg, float(pairs)), n_pos, n_neg)
+
+
+def _sums(
+    score: FloatArray, positive: BoolArray, weight: FloatArray | None, center: float | None
+) -> tuple[float, float, float, float, float, float]:
+    """Placement sums, and the numbers of positives and negatives."""
+    # One search of the smaller class among all items gives the placements of both classes.
+    swapped = bool(2 * np.count_nonzero(positive) > len(positive))
+    blocks = class_blocks(score, ~positive if swapped else positive, weight, joined=True)
+    auc, squares_class, squares_other, tied = _placement_sums(blocks, swapped, center)
+    n_class, n_other = float(blocks.n_class[0]), float(blocks.n_other[0])
+    if swapped:
+        return auc, squares_other, squares_class, tied, n_other, n_class
+    return auc, squares_class, squares_other, tied, n_class, n_other
+
+
+def _placement_sums(
+    blocks: ClassBlocks, swapped: bool, center: float | None
+) -> tuple[float, float, float, float]:
+    """Mean of the placements, sums of squares about it, or a point, and share of tied pairs."""
+    n_class, n_other = float(blocks.n_class[0]), float(blocks.n_other[0])
+    beaten = blocks.other_above if swapped else blocks.other_below
+    placement = (beaten + blocks.of_other / 2.0) / n_other
+    auc = float(np.dot(blocks.of_class, placement) / n_class)
+    auc = min(auc, 1.0)
+    center = auc if center is None else center
+    squares_class = float(np.dot(blocks.of_class, (placement - center) ** 2))
+    # Those of the other class stand in a block, or in a gap next to one: below the first block,
+    # between two, above the last.
+    upto = blocks.other_below + blocks.of_other
+    gaps = np.append(blocks.other_below, n_other)
+    gaps[1:] -= upto
+    gaps = np.maximum(gaps, 0.0)
+    above = np.append(n_class, blocks.class_above)
+    passed = np.append(0.0, blocks.class_below + blocks.of_class)
+    reached = (passed if swapped else above) / n_class
+    halfway = blocks.class_below if swapped else blocks.class_above
+    level = (halfway + blocks.of_class / 2.0) / n_class
+    squares_other = float(
+        np.dot(gaps, (reached - center) ** 2) + np.dot(blocks.of_other, (level - center) ** 2)
+    )
+    tied = float(np.dot(blocks.of_class, blocks.of_other)) / (n_class * n_other)
+    return auc, squares_class, squares_other, tied
+
+
+def clustered_moments(groups: ScoredLists) -> AUCMoments:
+    """Find the moments of items that depend on each other within groups."""
+    positive, weight = groups.positive, groups.counts
+    blocks = tied_blocks(groups.score)
+    weight_pos = blocks.totals(np.where(positive, weight, 0.0))
+    weight_neg = blocks.totals(np.where(positive, 0.0, weight))
+    n_pos, n_neg = float(weight_pos.sum()), float(weight_neg.sum())
+    # Blocks descend from the top; of its own block an item counts half.
+    below = np.cumsum(weight_neg[::-1])[::-1] - weight_neg / 2.0
+    above = np.cumsum(weight_pos) - weight_pos / 2.0
+    placement = np.empty(len(positive))
+    block_of = np.repeat(np.arange(len(blocks.starts)), blocks.lengths())
+    ordered = np.where(positive[blocks.order], below[block_of] / n_neg, above[block_of] / n_pos)
+    placement[blocks.order] = np.clip(ordered, 0.0, 1.0)
+    auc = float(np.clip(np.dot(weight_pos, below) / (n_pos * n_neg), 0.0, 1.0))
+
+    apart = placement - auc
+    sum_pos = groups.weighted_totals(np.where(positive, apart, 0.0)) / n_pos
+    sum_neg = groups.weighted_totals(np.where(positive, 0.0, apart)) / n_neg
+    with_pos = int(np.count_nonzero(groups.totals(positive.astype(np.float64))))
+    with_neg = int(np.count_nonzero(groups.totals((~positive).astype(np.float64))))
+    # Variance of the AUC: the part of each class, and the covariance within groups.
+    var_pos = _inflation(with_pos) * float(np.dot(sum_pos, sum_pos))
+    var_neg = _inflation(with_neg) * float(np.dot(sum_neg, sum_neg))
+    joint = _inflation(groups.n_lists) * float(np.dot(sum_pos, sum_neg))
+    variance = var_pos + var_neg + 2.0 * joint
+    tied = float(np.dot(weight_pos, weight_neg)) / (n_pos * n_neg)
+    found = (auc, var_pos, var_neg, tied, n_pos, n_neg, variance, min(with_pos, with_neg))
+    return AUCMoments(*(np.asarray(value) for value in found))
+
+
+def _inflation(n: int) -> float:
+    """Correct for the mean that was estimated from the same groups; one group has no variance."""
+    return n / (n - 1.0) if n > 1 else 0.0
+
+
+def lehmann_variance(
+    auc: Any, shared_neg: Any, shared_pos: Any, n_pos: Any, n_neg: Any, tied: Any = 0.0
+) -> Any:
+    """Variance of the AUC from its expectation and two probabilities of three items."""
+    single = auc * (1.0 - auc) - tied / 4.0
+    pairs_neg = (n_pos - 1.0) * (shared_neg - auc**2)
+    return (single + pairs_neg + (n_neg - 1.0) * (shared_pos - auc**2)) / (n_pos * n_neg)
+
+
+def hanley_mcneil_pairs(auc: Any) -> tuple[Any, Any]:
+    """Give p1 and p2 where the scores of both classes are exponential."""
+    return auc / (2.0 - auc), 2.0 * auc**2 / (1.0 + auc)
+
+
+def binormal_pairs(auc: float, sd_ratio: float = 1.0) -> tuple[float, float]:
+    """Give p1 and p2 where the scores of both classes are normal."""
+    # Differences that share an item are jointly normal with the share of its variance.
+    share = 1.0 / (1.0 + sd_ratio**2)
+    return _both_below(ndtri(auc), share), _both_below(ndtri(auc), 1.0 - share)
+
+
+def _both_below(h: float, correlation: float) -> float:
+    """Probability that two standard normal variables are both below h."""
+    slope = np.sqrt((1.0 - correlation) / (1.0 + correlation))
+    return float(ndtr(h) - 2.0 * owens_t(h, slope))
+
+
+def both_below(h: float, k: float, correlation: float) -> float:
+    """Probability that two standard normal variables are below two numbers."""
+    if h == 0.0 and k == 0.0:
+        return float(0.25 + np.arcsin(correlation) / (2.0 * np.pi))
+    root = float(np.sqrt((1.0 - correlation) * (1.0 + correlation)))
+    outside = 0.0 if h * k > 0.0 or (h * k == 0.0 and h + k >= 0.0) else 0.5
+    found = (ndtr(h) + ndtr(k)) / 2.0 - outside
+    for one, other in ((h, k), (k, h)):
+        slope = (other - correlation * one) / root
+        # Of 0 only the angle matters: T(0, inf) is 1/4.
+        found -= owens_t(one, slope / one if one != 0.0 else np.copysign(np.inf, slope))
+    return float(found)
+
+
+def auc_parts(aucs: FloatArray, correlation: float, *, pairs: str = "delong") -> FloatArray:
+    """Find how AUCs of scorers on the same items vary with the items that their pairs share.
+
+    Covariance of the outcomes of two pairs of a positive and a negative that share both, the
+    positive, the negative: the covariance of the AUCs is ``(both + (n_neg - 1) positive + (n_pos -
+    1) negative) / (n_pos n_neg)``. Shape (3, n_scorers, n_scorers).
+    """
+    h = ndtri(aucs)
+    parts = np.empty((3, len(aucs), len(aucs)))
+    for i, of_first in enumerate(h):
+        for j, of_second in enumerate(h):
+            chance = aucs[i] * aucs[j]
+            alike = 1.0 if i == j else correlation
+            # Differences of a positive and a negative score, which share both or one of these.
+            both = aucs[i] if i == j else both_below(of_first, of_second, alike)
+            shared = both_below(of_first, of_second, alike / 2.0)
+            parts[:, i, j] = both - chance, shared - chance, shared - chance
+    if pairs == "hanley-mcneil":
+        negative, positive = hanley_mcneil_pairs(aucs)
+        variances = parts.copy()
+        for i, auc in enumerate(aucs):
+            variances[:, i, i] = (
+                auc * (1.0 - auc),
+                positive[i] - auc**2,
+                negative[i] - auc**2,
+            )
+        root = np.sqrt(
+            np.einsum("pii->pi", variances) / np.maximum(np.einsum("pii->pi", parts), 1e-300)
+        )
+        parts = parts * root[:, :, np.newaxis] * root[:, np.newaxis, :]
+    return parts
+
+
+def threshold_share(precision: float, tau: float, positive_fraction: float) -> float:
+    """Find the share of positives at the threshold of the top, where scores are normal."""
+    # How far the threshold is above the mean of each class.
+    of_pos = -ndtri(precision * tau / positive_fraction)
+    of_neg = -ndtri((1.0 - precision) * tau / (1.0 - positive_fraction))
+    log_odds = (of_neg**2 - of_pos**2) / 2.0
+    odds = positive_fraction / (1.0 - positive_fraction) * np.exp(log_odds)
+    return float(odds / (1.0 + odds))
+
+
+# Fraction of the distance from the observed AUC that is due to rare items, which lie as far from
+# the others as possible.
+UNSEEN_SHARE = 0.25
+
+
+def unseen_effect(moments: AUCMoments) -> FloatArray:
+    """Variance that rare items add, over ``(AUC - A) A``."""
+    if moments.n_groups is not None:
+        return np.asarray(UNSEEN_SHARE / moments.n_groups)
+    return np.asarray(UNSEEN_SHARE / np.minimum(moments.n_pos, moments.n_neg))
+
+
+def auc_score_limits(auc: Any, effect: Any, unseen: Any, z: Any) -> tuple[FloatArray, FloatArray]:
+    """Solve ``(auc - A)^2 = z^2 (effect A (1 - A) + unseen (auc - A) A)`` below ``auc``.
+
+    Above it the mirror image, with ``unseen (A - auc) (1 - A)``.
+
+    Let a share q of the positives lie below all negatives, and the placements of the others have
+    the mean B and the variance V. The placements of all then have the mean ``A = (1 - q) B`` and
+    the variance ``(1 - q) V + (B - A) A``: a sample without any of the share shows B and V, and
+    ``(B - A) A`` is what it lacks. Here a part of the distance is laid to such items, the same
+    part in either direction: above, to some that lie above all of the other class.
+    """
+    low = _below(auc, z**2 * effect, z**2 * unseen)
+    return low, 1.0 - _below(1.0 - np.asarray(auc, dtype=np.float64), z**2 * effect, z**2 * unseen)
+
+
+def _below(auc: Any, c: Any, e: Any) -> FloatArray:
+    """Find the lower root of ``(auc - A)^2 = c A (1 - A) + e (auc - A) A``."""
+    auc = np.asarray(auc, dtype=np.float64)
+    half = auc * (2.0 + e) + c
+    # The discriminant, without the cancellation of two large terms.
+    root = np.sqrt((e * auc) ** 2 + 4.0 * c * auc * (1.0 - auc) + c * (2.0 * e * auc + c))
+    return np.asarray(2.0 * auc**2 / (half + root))
+
+
+Limits = tuple[FloatArray, FloatArray]
+
+# Prior variance of the placements: its fraction of the largest possible value, and its prior
+# weight in units of n A (1 - A).
+PRIOR_SHARE = 0.5
+PRIOR_EVIDENCE = 0.25
+
+N_HALVINGS = 60
+
+
+def auc_limits(method: str, moments: AUCMoments, level: float) -> Limits:
+    """Find the limits of an interval."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low, high = METHODS[method](moments, 1.0 - level)
+    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+
+def design_effect(moments: AUCMoments) -> FloatArray:
+    """Variance of the AUC over ``A (1 - A)``, kept away from 0 where little is known.
+
+    The variance of the placements of one class, over ``A (1 - A)``, lies between 0 and 1, and
+    their sum over both classes is at most 1. Each is estimated as ``((n - 1) s^2 + c r) / ((n - 1)
+    A (1 - A) + c)`` with ``c = 1/4`` and ``r = (1 + 1/n) / 2``: at an AUC of 1 nothing was seen
+    and it is r; one item alone, which shows no spread, has the largest, 1.
+    """
+    largest = moments.auc * (1.0 - moments.auc)
+    if moments.n_groups is not None:
+        few = moments.n_groups
+        # The number of draws is the number of groups of the rarer class, each with this variance.
+        seen = (few - 1.0) * few * moments.variance
+        return _shrunken_share(seen, (few - 1.0) * largest, few) / few
+    m, n = moments.n_pos, moments.n_neg
+    share_pos = _shrunken_share((m - 1.0) * moments.var_pos, (m - 1.0) * largest, m)
+    share_neg = _shrunken_share((n - 1.0) * moments.var_neg, (n - 1.0) * largest, n)
+    return share_pos / m + share_neg / n
+
+
+def _shrunken_share(seen: AnyArray, largest: AnyArray, n: AnyArray) -> FloatArray:
+    """Share of its largest value that a variance has, drawn to the prior where little was seen."""
+    prior = PRIOR_SHARE * (1.0 + 1.0 / n)
+    return (seen + PRIOR_EVIDENCE * prior) / (largest + PRIOR_EVIDENCE)
+
+
+def _wilson(moments: AUCMoments, delta: float) -> Limits:
+    return auc_score_limits(moments.auc, design_effect(moments), unseen_effect(moments), _z(delta))
+
+
+def _delong(moments: AUCMoments, delta: float) -> Limits:
+    return _wald(moments.auc, moments.variance, _z(delta))
+
+
+def _logit_delong(moments: AUCMoments, delta: float) -> Limits:
+    auc = moments.auc
+    reach = _z(delta) * np.sqrt(moments.variance) / (auc * (1.0 - auc))
+    return expit(logit(auc) - reach), expit(logit(auc) + reach)
+
+
+def _hanley_mcneil(moments: AUCMoments, delta: float) -> Limits:
+    return _wald(moments.auc, hanley_mcneil_variance(moments), _z(delta))
+
+
+def hanley_mcneil_variance(moments: AUCMoments) -> FloatArray:
+    """Variance of the AUC with exponential scores, at the observed AUC."""
+    pairs = hanley_mcneil_pairs(moments.auc)
+    return lehmann_variance(moments.auc, *pairs, moments.n_pos, moments.n_neg)
+
+
+def _newcombe(moments: AUCMoments, delta: float) -> Limits:
+    """Solve for the AUC whose Hanley-McNeil variance, both counts as their mean, fits."""
+    half = (moments.n_pos + moments.n_neg) / 2.0
+    pairs = moments.n_pos * moments.n_neg
+
+    def variance(auc: FloatArray) -> FloatArray:
+        first, second = hanley_mcneil_pairs(auc)
+        return lehmann_variance(auc, first, second, half, half) * half**2 / pairs
+
+    limits = []
+    for end in (0.0, 1.0):
+        inside = np.array(moments.auc, dtype=np.float64)
+        outside = np.full_like(inside, end)
+        for _ in range(N_HALVINGS):
+            middle = (inside + outside) / 2.0
+            near = (moments.auc - middle) ** 2 <= _z(delta) ** 2 * variance(middle)
+            inside, outside = np.where(near, middle, inside), np.where(near, outside, middle)
+        limits.append(outside)
+    return limits[0], limits[1]
+
+
+def _normal(moments: AUCMoments, delta: float) -> Limits:
+    return _wald(moments.auc, moments.unbiased_variance(), _z(delta))
+
+
+def _chebyshev(moments: AUCMoments, delta: float) -> Limits:
+    return _wald(moments.auc, moments.unbiased_variance(), 1.0 / np.sqrt(delta))
+
+
+def _normal_worst(moments: AUCMoments, delta: float) -> Limits:
+    return score_limits(moments.auc, _z(delta) ** 2 / _fewer(moments))
+
+
+def _chebyshev_worst(moments: AUCMoments, delta: float) -> Limits:
+    return score_limits(moments.auc, 1.0 / (delta * _fewer(moments)))
+
+
+def _mcdiarmid(moments: AUCMoments, delta: float) -> Limits:
+    m, n = moments.n_pos, moments.n_neg
+    reach = np.sqrt(np.log(2.0 / delta) * (m + n) / (2.0 * m * n))
+    return moments.auc - reach, moments.auc + reach
+
+
+def _hoeffding(moments: AUCMoments, delta: float) -> Limits:
+    reach = np.sqrt(np.log(2.0 / delta) / (2.0 * _fewer(moments)))
+    return moments.auc - reach, moments.auc + reach
+
+
+def _kl(moments: AUCMoments, delta: float) -> Limits:
+    return kl_limits(moments.auc, np.log(2.0 / delta) / _fewer(moments))
+
+
+def _wald(auc: Any, variance: Any, factor: float) -> Limits:
+    reach = factor * np.sqrt(variance)
+    return auc - reach, auc + reach
+
+
+def _fewer(moments: AUCMoments) -> AnyArray:
+    return np.minimum(moments.n_pos, moments.n_neg)
+
+
+def _z(delta: float) -> float:
+    return -float(ndtri(delta / 2.0))
+
+
+METHODS: dict[str, Callable[[AUCMoments, float], Limits]] = {
+    "wilson": _wilson,
+    "newcombe": _newcombe,
+    "logit-delong": _logit_delong,
+    "delong": _delong,
+    "hanley-mcneil": _hanley_mcneil,
+    "normal": _normal,
+    "normal-worst": _normal_worst,
+    "chebyshev": _chebyshev,
+    "chebyshev-worst": _chebyshev_worst,
+    "kl": _kl,
+    "hoeffding": _hoeffding,
+    "mcdiarmid": _mcdiarmid,
+}
+
+# Methods whose variance supports groups.
+WITH_GROUPS = ("wilson", "logit-delong", "delong")
+
+
+# Methods whose width is a multiple of an estimated standard error, so it is 0 if that is 0.
+ESTIMATED: dict[str, Callable[[AUCMoments], Any]] = {
+    "logit-delong": lambda moments: moments.variance,
+    "delong": lambda moments: moments.variance,
+    "hanley-mcneil": hanley_mcneil_variance,
+    "normal": AUCMoments.unbiased_variance,
+    "chebyshev": AUCMoments.unbiased_variance,
+}
+
 
 AUCMethod: TypeAlias = Literal[
     "wilson",

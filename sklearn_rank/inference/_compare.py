@@ -12,26 +12,25 @@ from .._partitions import any_collection
 from .._validation import ravelled
 from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
-from ._comparison import Question, joint_comparison
-from ._contrasts import Contrasts
-from ._groups import check_groups_of_samples
-from ._joint import (
+from ._comparison import Contrasts, Question, joint_comparison
+from ._influence import list_target, sample_influence, weighted_influence
+from ._list_interval import (
     JointEstimate,
     joint_influence,
     joint_query_means,
     joint_query_samples,
     joint_samples,
 )
-from ._measure_influence import list_target, sample_influence, weighted_influence
-from ._query_samples import ComparisonOptions, compared_samples
-from ._query_values import query_values_of
+from ._paired import SWAPS, SwapOptions, swap_tests
+from ._queries import ComparisonOptions, compared_samples, query_values_of
 from ._results import Comparison
-from ._swap import SWAPS, SwapOptions, swap_tests
-from ._systems import named_scores
-from ._two_classes import dimensions
-from ._weight_meaning import WeightMeaning, check_weight_meaning
-
-__all__ = ["compare"]
+from ._samples import (
+    WeightMeaning,
+    check_groups_of_samples,
+    check_weight_meaning,
+    dimensions,
+    named_scores,
+)
 
 METHODS = ("auto", "randomization", "t", "wilcoxon", "swap")
 

@@ -1,25 +1,263 @@
-"""Simultaneous tests and intervals for contrasts of several statistics (max-t)."""
+"""Simultaneous tests and intervals for contrasts of several statistics: max-t and Holm."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite, isinf
 from numbers import Real
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+from scipy.special import ndtr, stdtr, stdtrit
 
 from .._arguments import check_choice
-from .._typing import BoolArray, FloatArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..metrics import Measure
-from ._contrasts import Contrasts, read_contrasts
-from ._joint import JointEstimate, least_variance, never_certain_covariance
-from ._max_t import largest_of_contrasts
-from ._normal_test import level_of_both
+from ._limits import level_of_both
+from ._list_interval import JointEstimate, least_variance, never_certain_covariance
 from ._results import Comparison
+from ._samples import refuse_collections
 
-__all__ = ["Question", "joint_comparison"]
+
+@dataclass(frozen=True, eq=False)
+class Contrasts:
+    """Contrasts between scorers."""
+
+    names: tuple[str, ...]
+    matrix: FloatArray  # (n_contrasts, n_scorers): Their coefficients, which sum to 0
+
+    def pairs(self, scorers: tuple[str, ...]) -> list[tuple[str, str]] | None:
+        """Find the two scorers of each contrast."""
+        plain = np.count_nonzero(self.matrix, axis=1) == 2
+        plain &= np.abs(self.matrix).max(axis=1) == 1.0
+        if not plain.all():
+            return None
+        ends = zip(self.matrix.argmax(axis=1), self.matrix.argmin(axis=1), strict=True)
+        return [(scorers[i], scorers[j]) for i, j in ends]
+
+
+def read_contrasts(names: tuple[str, ...], contrasts: Any) -> Contrasts:
+    """Find the coefficients of each contrast. Their names and coefficients."""
+    if contrasts is None:
+        return _of_pairs(names, *np.triu_indices(len(names), 1))
+    if isinstance(contrasts, str):
+        at = _index(contrasts, names, f"contrasts={contrasts!r}")
+        others = np.delete(np.arange(len(names)), at)
+        return _of_pairs(names, others, np.full(len(others), at))
+    if isinstance(contrasts, Mapping):
+        rows = {
+            str(name): _coefficients(repr(name), row, names) for name, row in contrasts.items()
+        }
+    elif isinstance(contrasts, list | tuple | np.ndarray):
+        listed = [_listed(i, one, names) for i, one in enumerate(contrasts)]
+        rows = dict(listed)
+        if len(rows) < len(listed):
+            raise ValueError("contrasts contains a contrast twice: pass each contrast once.")
+    else:
+        raise TypeError(
+            f"contrasts={contrasts!r} must be None, the name of a ranker, a mapping of names to"
+            " coefficients, or a list of pairs of names or of coefficients."
+        )
+    if not rows:
+        raise ValueError("contrasts is empty: pass at least one contrast or None for all pairs.")
+    return Contrasts(tuple(rows), np.stack(list(rows.values())))
+
+
+def _of_pairs(names: tuple[str, ...], first: IntArray, second: IntArray) -> Contrasts:
+    """Differences of two scorers each."""
+    matrix = np.zeros((len(first), len(names)))
+    each = np.arange(len(first))
+    matrix[each, first], matrix[each, second] = 1.0, -1.0
+    ends = zip(first.tolist(), second.tolist(), strict=True)
+    return Contrasts(tuple(f"{names[i]} - {names[j]}" for i, j in ends), matrix)
+
+
+def _listed(i: int, contrast: Any, names: tuple[str, ...]) -> tuple[str, FloatArray]:
+    """Name and coefficients of a contrast that is a pair of names, or coefficients."""
+    if isinstance(contrast, str):
+        raise ValueError(
+            f"contrasts[{i}]={contrast!r} is a single name: pass a pair of names, or"
+            f" contrasts={contrast!r} to compare all others with it."
+        )
+    if isinstance(contrast, list | tuple) and any(isinstance(one, str) for one in contrast):
+        at = [_index(one, names, f"contrasts[{i}] names {one!r}, which") for one in contrast]
+        if len(at) != 2 or at[0] == at[1]:
+            raise ValueError(
+                f"contrasts[{i}]={contrast!r} must be two different names, or {len(names)}"
+                " coefficients."
+            )
+        row = np.zeros(len(names))
+        row[at] = (1.0, -1.0)
+    else:
+        row = _coefficients(f"contrasts[{i}]", contrast, names)
+    return _title(row, names), row
+
+
+def _title(row: FloatArray, names: tuple[str, ...]) -> str:
+    """Name a contrast by its coefficients, the positive ones first."""
+    text = ""
+    for sign, word in ((1.0, " + "), (-1.0, " - ")):
+        for value, name in zip(row, names, strict=True):
+            if value * sign > 0.0:
+                size = "" if abs(value) == 1.0 else f"{abs(value):g} "
+                text += f"{word if text else ''}{size}{name}"
+    return text
+
+
+def _index(name: Any, names: tuple[str, ...], what: str) -> int:
+    if name not in names:
+        raise ValueError(
+            f"{what} is not among the rankers {list(names)}: pass one of these names."
+        )
+    return names.index(name)
+
+
+def _coefficients(name: str, coefficients: Any, names: tuple[str, ...]) -> FloatArray:
+    try:
+        row = np.asarray(coefficients, dtype=np.float64)
+    except (TypeError, ValueError):
+        row = np.array(np.nan)
+    if row.shape != (len(names),) or not np.isfinite(row).all():
+        raise ValueError(
+            f"The contrast {name} must be {len(names)} finite numbers, one per ranker."
+        )
+    if not row.any() or abs(row.sum()) > 1e-9 * np.abs(row).sum():
+        raise ValueError(
+            f"The contrast {name} sums to {row.sum():g} over {len(names)} rankers: its"
+            " coefficients must sum to 0 and must not all be 0."
+        )
+    return row
+
+
+# Draws of the largest of several statistics, and products that they may take in all.
+FEWEST, MOST, FLOPS = 10_000, 100_000, 2 * 10**9
+
+# Entries of a block of contrasts, which the cache holds.
+BLOCK = 2**18
+
+# Draws that are held at a time.
+CHUNK = 2**12
+
+# Eigenvalues that are smaller, relative to the largest, are 0 up to rounding.
+RANK_TOLERANCE = 1e-12
+
+
+def covariance_root(covariance: FloatArray) -> FloatArray:
+    """Find a matrix R with ``R R' = covariance``. Shape (n, rank)."""
+    values, vectors = np.linalg.eigh(covariance)
+    kept = values > RANK_TOLERANCE * values[-1]
+    return vectors[:, kept] * np.sqrt(values[kept])
+
+
+def correlation_root(covariance: FloatArray) -> FloatArray:
+    """Find a matrix R with ``R R'`` the correlations. Shape (n, rank)."""
+    errors = np.sqrt(np.diag(covariance))
+    return covariance_root(covariance / np.outer(errors, errors))
+
+
+def normal_draws(root: FloatArray, n_draws: int, rng: np.random.Generator) -> Iterator[FloatArray]:
+    """Draw normal variables, some at a time."""
+    for start in range(0, n_draws, CHUNK):
+        drawn = rng.standard_normal((min(CHUNK, n_draws - start), root.shape[1]))
+        yield drawn @ root.T
+
+
+def largest_of_contrasts(
+    covariance: FloatArray,
+    contrasts: FloatArray,
+    rng: np.random.Generator,
+    degrees: float = inf,
+    *,
+    signed: bool = False,
+) -> FloatArray:
+    """Draw the largest statistic of several contrasts of normal variables, or Student's.
+
+    The draws, ascending: 100,000, or fewer, at least 10,000, for so many contrasts that they would
+    take seconds. Shape (n_draws,).
+    """
+    scale = np.sqrt(np.diag(covariance))
+    scale[scale == 0.0] = 1.0
+    root = (contrasts * scale) @ covariance_root(covariance / np.outer(scale, scale))
+    errors = np.sqrt(np.sum(root**2, axis=1, keepdims=True))
+    # Contrasts that vary by rounding alone are as good as any one variable.
+    varies = errors[:, 0] > RANK_TOLERANCE
+    root = root[varies] / errors[varies] if varies.any() else np.ones((1, 1))
+    root = root.astype(np.float32)
+    n_draws = int(np.clip(FLOPS / root.size, FEWEST, MOST))
+    rows = max(1, BLOCK // len(root))
+    drawn = np.empty(n_draws, dtype=np.float32)
+    for start in range(0, n_draws, rows):
+        here = drawn[start : start + rows]
+        found = rng.standard_normal((len(here), root.shape[1]), dtype=np.float32) @ root.T
+        found.max(axis=1, out=here)
+        if not signed:
+            np.maximum(here, -found.min(axis=1), out=here)
+    largest = np.sort(drawn.astype(np.float64))
+    return largest if isinf(degrees) else stdtrit(degrees, ndtr(largest))
+
+
+def holm_adjust(pvalues: Any) -> FloatArray:
+    """Adjust p-values for multiple tests by Holm's method (family-wise error rate).
+
+    With ``p_(1) <= ... <= p_(m)``, the adjusted value of ``p_(i)`` is the largest of ``min(1, (m -
+    j + 1) p_(j))`` over j = 1..i. Rejecting the hypotheses with an adjusted value of at most alpha
+    keeps the probability of one or more false rejections at most alpha.
+
+    Parameters
+    ----------
+    pvalues : array-like of shape (n_tests,)
+        P-values in [0, 1]; the tests may depend on each other in any way.
+
+    Returns
+    -------
+    ndarray of shape (n_tests,)
+        Adjusted p-values, in the order of ``pvalues``.
+
+    Raises
+    ------
+    ValueError
+        If ``pvalues`` is empty or has a value outside [0, 1].
+
+    See Also
+    --------
+    scipy.stats.false_discovery_control : Controls the false discovery rate instead.
+    compare : Compares several rankers, with adjusted p-values.
+
+    Notes
+    -----
+    The adjusted p-values are never larger than Bonferroni's ``min(1, m p)``. The cost is O(m log
+    m) time.
+
+    References
+    ----------
+    .. [1] Holm (1979), *A simple sequentially rejective multiple test procedure*, Scandinavian
+       Journal of Statistics 6.
+
+    Examples
+    --------
+    >>> from sklearn_rank.inference import holm_adjust
+    >>> holm_adjust([0.01, 0.04, 0.02])
+    array([0.03, 0.04, 0.04])
+    """
+    refuse_collections("all p-values are sorted together", pvalues=pvalues)
+    values = np.asarray(pvalues, dtype=np.float64)
+    if values.ndim != 1 or len(values) == 0:
+        raise ValueError(
+            f"pvalues has shape {values.shape}, but must be one-dimensional with at least one"
+            " value."
+        )
+    if not (values.min() >= 0 and values.max() <= 1):
+        first = int(np.argmax(~((values >= 0) & (values <= 1))))
+        raise ValueError(
+            f"pvalues is {values[first]:g} at index {first}: pass probabilities between 0 and 1."
+        )
+    order = np.argsort(values, kind="stable")
+    scaled = np.arange(len(values), 0, -1) * values[order]
+    adjusted = np.empty(len(values))
+    adjusted[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
+    return adjusted
+
 
 # Alternative hypotheses of a contrast.
 ALTERNATIVES = ("two-sided", "less", "greater", "non-inferior", "equivalent")

@@ -2,39 +2,334 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from .._arguments import (
-    check_choice,
-    check_flag,
-    check_generator,
-    check_level,
-    check_resamples,
-)
+from .._arguments import check_choice, check_flag, check_generator, check_level, check_resamples
 from .._lists import ScoredLists
-from ..metrics import LocalAUC
+from .._order import CountedBlocks, counted_blocks, places_of, tied_blocks
+from .._printed import fixed
+from .._typing import FloatArray
+from ..bounds._shared import kl_limits
+from ..metrics import LocalAUC, Measure
 from ..metrics._shared import (
+    PSEUDO_WEIGHT,
     Normalize,
     Phi,
     ScoreGeneratingFunction,
     as_score_generating,
     linear_rank_influence_of,
+    phi_of,
     rank_bias,
     rank_range,
 )
-from ._collections import refuse_collections
-from ._groups import Groups
 from ._influence import check_limit
-from ._influence_limits import influence_limits
-from ._ordered_rows import ordered_rows, runs_of_negatives, with_tied_tail
-from ._rank_bootstrap import RankBootstrap
-from ._rank_dkw import dkw_interval
-from ._rank_results import RankInterval, limit_range, rank_target
-from ._two_classes import check_sample
+from ._limits import influence_limits, safe_limits
+from ._results import Interval
+from ._samples import (
+    Groups,
+    check_sample,
+    independent_rows,
+    mean_of_tail,
+    ordered_rows,
+    refuse_collections,
+    runs_of_negatives,
+    with_tied_tail,
+)
 
-__all__ = ["linear_rank_interval", "rank_interval_of"]
+# Points that are laid out at once.
+POINTS = 2**20
+
+
+@dataclass(frozen=True, repr=False)
+class RankInterval(Interval):
+    """Confidence interval for a rank statistic, with the estimated bias.
+
+    Parameters
+    ----------
+    estimate : float
+        The statistic, as :func:`sklearn_rank.metrics.linear_rank_score` returns it.
+    low : float
+        Lower limit.
+    high : float
+        Upper limit.
+    level : float
+        Nominal coverage of the interval, in (0, 1).
+    method : str
+        Name of the method that computed the interval.
+    target : str
+        The quantity that the interval estimates.
+    standard_error : float or None, default=None
+        Standard error of the estimate; None if the method gives none.
+    bias : float or None, default=None
+        Estimated bias: the mean of the estimate minus the target. It was subtracted from the
+        centre of the interval. None if the method makes no correction.
+
+    Examples
+    --------
+    >>> from sklearn_rank.inference import RankInterval
+    >>> print(
+    ...     RankInterval(
+    ...         0.52, 0.41, 0.63, 0.95, "influence", "W_phi", 0.05, bias=-0.004
+    ...     )
+    ... )
+    0.5200 [0.4100, 0.6300] (W_phi, 95 %, influence, bias -0.0040)
+    """
+
+    bias: float | None = None
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return text if self.bias is None else f"{text[:-1]}, bias {fixed(self.bias)})"
+
+    def scaled(self, unit: float) -> RankInterval:
+        """Convert the interval to another unit.
+
+        Parameters
+        ----------
+        unit : float
+            Positive factor by which the estimate, the limits, the standard error and the bias are
+            multiplied.
+
+        Returns
+        -------
+        RankInterval
+            The interval in the new unit.
+        """
+        error, bias = self.standard_error, self.bias
+        return replace(
+            self,
+            estimate=unit * self.estimate,
+            low=unit * self.low,
+            high=unit * self.high,
+            standard_error=None if error is None else unit * error,
+            bias=None if bias is None else unit * bias,
+        )
+
+
+def limit_range(phi: ScoreGeneratingFunction, n: int, k: int) -> tuple[float, float]:
+    """Return the smallest and largest value of the functional for k positives among n."""
+    # The grid is finer than the items if there are few, because phi may jump between them.
+    fine = max(1, 2**14 // n)
+    worst = best = 0.0
+    for begin in range(0, k * fine, POINTS):
+        points = (np.arange(begin, min(begin + POINTS, k * fine)) + 0.5) / (n * fine)
+        worst += float(np.sum(phi(points)))
+        best += float(np.sum(phi(1.0 - points[::-1])))
+    return worst / (k * fine), best / (k * fine)
+
+
+def rank_target(
+    n: int,
+    k: int,
+    conditional: bool,
+    normalize: Normalize,
+    what: str = "",
+    *,
+    expected: bool = False,
+) -> str:
+    """Describe the target of an interval in words."""
+    between = ", from worst to best" if normalize == "minmax" and not what else ""
+    labels = f" at {k} positives of {n}" if conditional else ", random labels"
+    quantity = f"expected {what or 'statistic'}" if expected else what or "W_phi"
+    return f"{quantity}{labels}{between}"
+
+
+class RankBootstrap:
+    """Statistics of samples drawn from the items and one imagined item at either end."""
+
+    def __init__(
+        self,
+        data: ScoredLists,
+        phi: ScoreGeneratingFunction,
+        *,
+        conditional: bool,
+        normalize: Normalize,
+        what: str = "",
+    ) -> None:
+        self.phi, self.conditional, self.normalize = phi, conditional, normalize
+        self.what = what
+        self.n, self.k = len(data.score), int(np.count_nonzero(data.positive))
+        blocks = tied_blocks(data.score)
+        n_pos = blocks.totals(data.positive.astype(np.float64)).astype(np.intp)
+        self.counts = np.stack([n_pos, blocks.lengths() - n_pos])
+        self.n_blocks = len(n_pos) + 2
+        # Block of each item of either class, the imagined blocks first and last.
+        self.blocks = [np.repeat(np.arange(1, len(n_pos) + 1), row) for row in self.counts]
+        rank_range(phi, self.n, self.k)
+
+    def statistic(self, n_pos: FloatArray, n_neg: FloatArray) -> float:
+        """Statistic of counts in blocks from the top, 0 for the worst and 1 for the best order."""
+        some = np.flatnonzero(n_pos)
+        size = n_pos + n_neg
+        n, k = float(size.sum()), float(n_pos.sum())
+        below = (n - np.cumsum(size))[some]
+        value = self.phi._sums(below, below + size[some], np.array([n]))
+        mean = float(np.sum(value * n_pos[some] / size[some])) / k
+        if self.normalize == "mean":
+            low, high = self.mean_range()
+        else:
+            low, high = rank_range(self.phi, int(n), int(k))
+        return min(max((mean - low) / (high - low), 0.0), 1.0)
+
+    def mean_range(self) -> tuple[float, float]:
+        """Return the least and the largest mean over the positives."""
+        if self.conditional:
+            return rank_range(self.phi, self.n, self.k)
+        ends = self.phi._at_ranks(np.array([1.0, float(self.n)]), np.array([float(self.n)]))
+        return float(ends[0]), float(ends[1])
+
+    def draw(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """Draw counts in blocks for both classes. Shape (n_blocks,)."""
+        k = self.k
+        if not self.conditional:
+            k = int(np.clip(rng.binomial(self.n, self.k / self.n), 1, self.n - 1))
+        drawn = []
+        for size, blocks in zip((k, self.n - k), self.blocks, strict=True):
+            total = len(blocks) + 2.0 * PSEUDO_WEIGHT
+            at = np.floor(rng.random(size) * total - PSEUDO_WEIGHT).astype(np.intp)
+            ends = np.array([0, self.n_blocks - 1])
+            inside = (at >= 0) & (at < len(blocks))
+            block = np.where(
+                inside, blocks[np.clip(at, 0, len(blocks) - 1)], ends[(at > 0).astype(np.intp)]
+            )
+            drawn.append(np.bincount(block, minlength=self.n_blocks).astype(np.float64))
+        return drawn[0], drawn[1]
+
+    def interval(self, level: float, n_resamples: int, rng: np.random.Generator) -> RankInterval:
+        """Make the interval."""
+        n_pos, n_neg = self.counts.astype(np.float64)
+        value = self.statistic(n_pos, n_neg)
+        draws = np.array([self.statistic(*self.draw(rng)) for _ in range(n_resamples)])
+        variance = float(draws.var(ddof=1))
+        center = float(draws.mean())
+        n_effective = center * (1.0 - center) / variance
+        low, high = safe_limits(value, n_effective, level)
+        origin, scale = 0.0, 1.0
+        if self.normalize == "mean":
+            least, largest = self.mean_range()
+            origin, scale = least, largest - least
+        estimate = origin + scale * value
+        return RankInterval(
+            estimate=estimate,
+            # Up to rounding they are in order.
+            low=min(origin + scale * low, estimate),
+            high=max(origin + scale * high, estimate),
+            level=level,
+            method="bootstrap",
+            target=rank_target(
+                self.n, self.k, self.conditional, self.normalize, self.what, expected=True
+            ),
+            standard_error=scale * float(np.sqrt(variance)),
+        )
+
+
+def dkw_interval(
+    data: ScoredLists,
+    phi: ScoreGeneratingFunction,
+    level: float,
+    *,
+    conditional: bool,
+    normalize: Normalize,
+    groups: Groups | None = None,
+    what: str = "",
+) -> RankInterval:
+    """Interval by a band around the distribution of the scores and Chernoff's limit."""
+    blocks = counted_blocks(data.score, data.positive, data.weight)
+    n, k, size, n_pos, below = blocks.n, blocks.k, blocks.size, blocks.n_pos, blocks.below
+    if normalize == "minmax" and not conditional:
+        raise ValueError(
+            "normalize='minmax' needs the fraction of positives, which is random with"
+            " conditional=False and method='dkw': pass conditional=True or normalize='mean'."
+        )
+    worst, best = rank_range(phi, n, k)
+    floor, ceiling = _bounds_of(phi)
+    delta = (1.0 - level) / 2.0
+    factor = 2.0 * np.exp(1.0) if conditional else 2.0
+    eps, n_draws = np.sqrt(np.log(factor / delta) / (2.0 * n)), float(k)
+    if groups is not None:
+        eps = mean_of_tail(factor, delta, independent_rows(groups.sizes()))
+        n_draws = float(independent_rows(groups.sizes(data.positive)))
+    estimate = float(np.sum(phi._sums(below, below + size, np.array([float(n)])) / size * n_pos))
+    estimate /= k
+    shifted = [
+        (_mean_of(phi, blocks, at) - floor) / (ceiling - floor)
+        for at in (_ranks_down(n, eps), lambda rank: np.minimum(rank / n + eps, 1.0))
+    ]
+    least, most = kl_limits(np.clip(shifted, 0.0, 1.0), np.log(2.0 / delta) / n_draws)
+    low = floor + (ceiling - floor) * float(least[0])
+    high = floor + (ceiling - floor) * float(most[1])
+    if normalize == "minmax":
+        lowest, highest = limit_range(phi, n, k)
+        low, high = ((x - lowest) / (highest - lowest) for x in (low, high))
+        low, high = max(low, 0.0), min(high, 1.0)
+        estimate = min(max((estimate - worst) / (best - worst), 0.0), 1.0)
+    return RankInterval(
+        estimate=estimate,
+        low=min(low, estimate),
+        high=max(high, estimate),
+        level=level,
+        method="dkw",
+        target=rank_target(n, k, conditional, normalize, what),
+    )
+
+
+def dkw_lower_limits(
+    lists: Sequence[ScoredLists], measure: Measure, deltas: FloatArray
+) -> FloatArray:
+    """Lower limits by a band around the distribution of the scores, labels fixed.
+
+    Shape (n_functions,).
+    """
+    phi: Any = phi_of(measure)
+    floor, ceiling = _bounds_of(phi)
+    found = np.empty(len(lists))
+    for row, (data, delta) in enumerate(zip(lists, deltas, strict=True)):
+        blocks = counted_blocks(data.score, data.positive, data.weight)
+        n, k = blocks.n, blocks.k
+        eps = float(np.sqrt(np.log(4.0 * np.exp(1.0) / delta) / (2.0 * n)))
+        lower = (_mean_of(phi, blocks, _ranks_down(n, eps)) - floor) / (ceiling - floor)
+        least = float(kl_limits(min(max(lower, 0.0), 1.0), np.log(2.0 / delta) / k)[0])
+        found[row] = floor + (ceiling - floor) * least
+    if getattr(measure, "normalize", "minmax") == "minmax":
+        lowest, highest = limit_range(phi, n, k)
+        found = np.maximum((found - lowest) / (highest - lowest), 0.0)
+    return found
+
+
+def _ranks_down(n: int, eps: float) -> Callable[[FloatArray], FloatArray]:
+    """Lower limits of the distribution function at ranks."""
+    return lambda rank: np.maximum((rank - 1.0) / n - eps, 0.0)
+
+
+def _mean_of(
+    phi: ScoreGeneratingFunction, blocks: CountedBlocks, at: Callable[[FloatArray], FloatArray]
+) -> float:
+    """Mean over the positives of phi at their shifted ranks, tied items in random order."""
+    by_block, rank = np.zeros(len(blocks.size)), float(blocks.n)
+    for some, first, _, place in places_of(blocks.size):
+        ranks = np.arange(rank, rank - len(place), -1.0)
+        by_block[some] += np.add.reduceat(phi(at(ranks)), first)
+        rank -= len(place)
+    return float(np.sum(by_block / blocks.size * blocks.n_pos)) / blocks.k
+
+
+def _bounds_of(phi: ScoreGeneratingFunction) -> tuple[float, float]:
+    """Values of a bounded phi at 0 and 1."""
+    try:
+        floor, ceiling = (float(x) for x in phi(np.array([0.0, 1.0])))
+        bounded = np.isfinite(floor) and np.isfinite(ceiling)
+    except ValueError:
+        bounded = False
+    if not bounded:
+        raise ValueError(
+            f"phi={phi!r} is not finite on [0, 1], but method='dkw' needs a bounded phi: pass"
+            " method='influence' or 'bootstrap'."
+        )
+    return floor, ceiling
 
 
 def linear_rank_interval(

@@ -6,8 +6,6 @@ import numpy as np
 
 from .._jit import compiled
 
-__all__ = ["pair_weights"]
-
 
 @compiled("void(i8[::1], f8[::1], i8[::1], i8, f8[:, ::1])")
 def pair_weights(level, weight, starts, n_levels, found):

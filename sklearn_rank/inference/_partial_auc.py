@@ -9,14 +9,10 @@ from .._arguments import check_choice, check_level, check_number
 from .._typing import FloatArray
 from ..metrics import get_measure, partial_auc_score
 from ..metrics._shared import partial_auc_influence_of
-from ._collections import refuse_collections
-from ._influence import ONE_EACH
+from ._influence import ONE_EACH, influence_of
 from ._list_interval import list_interval
-from ._measure_influence import influence_of
 from ._results import Interval
-from ._two_classes import check_sample, check_two_classes
-
-__all__ = ["partial_auc_influence", "partial_auc_interval"]
+from ._samples import check_sample, check_two_classes, refuse_collections
 
 
 def partial_auc_influence(

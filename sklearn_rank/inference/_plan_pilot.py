@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtri
 
-from .._blocks import counted_blocks
 from .._lists import LabelType, ScoredLists, check_scored_lists
+from .._order import counted_blocks
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import ravelled
 from .._warn import warn
@@ -24,21 +24,31 @@ from ..metrics._shared import (
     PrecisionAtTopMeasure,
     share_at,
 )
-from ._collections import refuse_collections
-from ._groups import GroupPart, Groups, Spread, check_groups, robust_sums
-from ._joint import ROUNDING_VARIANCE, joint_influence
-from ._measure_influence import influence_of, refuse_unknown
-from ._plan_models import AUCModel, LimitsModel, NormalModel, TopModel
-from ._plan_questions import Sample
-from ._plan_variances import ClassVariance, MeanVariance, TopVariance
-from ._query_values import query_differences, query_values_of
-from ._shares import are_shares
-from ._systems import named_scores
-from ._top_groups import grouped_top
-from ._top_limits import top_limits
-from ._two_classes import check_two_classes, dimensions
-
-__all__ = ["Pilot", "PilotModel", "pilot_model"]
+from ._influence import influence_of, refuse_unknown
+from ._list_interval import ROUNDING_VARIANCE, joint_influence
+from ._plan_models import (
+    AUCModel,
+    ClassVariance,
+    LimitsModel,
+    MeanVariance,
+    NormalModel,
+    Sample,
+    TopModel,
+    TopVariance,
+)
+from ._queries import are_shares, query_differences, query_values_of
+from ._samples import (
+    GroupPart,
+    Groups,
+    Spread,
+    check_groups,
+    check_two_classes,
+    dimensions,
+    named_scores,
+    refuse_collections,
+    robust_sums,
+)
+from ._top import grouped_top, top_limits
 
 # With fewer items of a class, queries or groups than these, the pilot raises an error or warns.
 FEWEST, FEW = 3, 10

@@ -1,18 +1,623 @@
-"""Paired test of two systems for a mean over queries."""
+"""Inference over queries: one value of the measure each, the interval and tests of their mean.
+
+Such values are far from normal: Student's 95 % interval for the mean of 20 values of 0 and 1
+covers as little as .83.
+"""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import nan, sqrt
 from typing import Any, Literal
 
-from .._arguments import check_generator
-from ..metrics import get_measure
-from ..metrics._shared import MeasureLike
-from ._query_samples import ComparisonOptions, compared_samples
-from ._query_values import query_values_of
-from ._results import Comparison
-from ._weight_meaning import WeightMeaning
+import numpy as np
+from scipy.stats import rankdata, wilcoxon
+from sklearn.exceptions import UndefinedMetricWarning
 
-__all__ = ["paired_query_test"]
+from .._arguments import check_choice, check_generator, check_level, check_resamples
+from .._lists import ScoredLists
+from .._partitions import any_collection
+from .._typing import AnyArray, BoolArray, FloatArray
+from .._validation import check_item_weights, ravelled
+from .._warn import warn
+from ..metrics import Measure, get_measure
+from ..metrics._shared import KeptValues, MeasureLike
+from ._comparison import holm_adjust
+from ._limits import (
+    ALTERNATIVES,
+    Alternative,
+    Limits,
+    bca_levels,
+    flipped_subsets,
+    level_of_both,
+    pvalue_of,
+    resampled_means,
+    safe_limits,
+    two_sided_quantile,
+)
+from ._results import Comparison, Interval
+from ._samples import (
+    GroupPart,
+    Groups,
+    Spread,
+    WeightMeaning,
+    check_groups,
+    check_weight_meaning,
+    dimensions,
+    each_alone,
+    refuse_collections,
+    refuse_few_draws,
+    refuse_fractions,
+    robust_sums,
+)
+
+# Values that differ by less than this, relative to the largest, are equal up to rounding.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class QueryValues:
+    """Values of the queries that have one."""
+
+    values: FloatArray
+    ids: AnyArray  # (n_queries,)
+    measure: str
+    range: tuple[float, float]  # Smallest and largest value that a query can have
+    groups: Groups | None = None
+    weight: FloatArray | None = None
+
+    @property
+    def mean(self) -> float:
+        """Mean of the values."""
+        return float(np.average(self.values, weights=self.weight))
+
+    @cached_property
+    def part(self) -> GroupPart:
+        """Sums of the deviations from the mean over the groups, each query one without groups."""
+        groups = self.groups or each_alone(len(self.values))
+        return GroupPart.of_rows(self.values[np.newaxis], groups, self.weight)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether queries are independent and equally probable."""
+        return self.groups is None and self.weight is None
+
+    @property
+    def counted(self) -> str:
+        """Number of queries, and of groups, in words for messages."""
+        queries = f"{len(self.values)} queries"
+        return queries if self.groups is None else f"{queries} of {self.part.count} groups"
+
+    @cached_property
+    def totals(self) -> FloatArray:
+        """Sum of the values of each group, or the values."""
+        return self.values if self.groups is None else self.groups.sums(self.values)
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the mean."""
+        if self.is_plain:
+            return float(self.values.std(ddof=1) / np.sqrt(len(self.values)))
+        return float(np.sqrt(np.sum(robust_sums([self.part]) ** 2)))
+
+    @property
+    def degrees(self) -> float:
+        """Degrees of freedom of the standard error."""
+        if self.is_plain:
+            return len(self.values) - 1.0
+        return float(Spread.of_groups([self.part]).degrees[0])
+
+    @property
+    def constant(self) -> bool:
+        """Whether all values are equal up to rounding."""
+        return bool(np.ptp(self.values) <= ROUNDING * np.abs(self.values).max())
+
+
+def query_values_of(
+    measure: MeasureLike,
+    y_true: Any,
+    scores: Mapping[str, Any],
+    *,
+    qid: Any,
+    sample_weight: Any = None,
+    weights: WeightMeaning = None,
+    groups: Any = None,
+    pos_label: Any = None,
+) -> dict[str, QueryValues]:
+    """Evaluate several systems on the same queries."""
+    in_chunks = any_collection(y_true, *scores.values(), qid, sample_weight, groups)
+    if not in_chunks:
+        y_true = ravelled(y_true, "y_true")
+    if qid is None and dimensions(y_true) != 2:
+        raise ValueError(
+            "qid is missing, but the test is over queries: pass qid, the query id of each row."
+            " For one list use metric_interval or compare without qid, or paired_rank_test."
+        )
+    measure = get_measure(measure)
+    query_weight = None
+    if check_weight_meaning(weights, sample_weight):
+        if in_chunks:
+            refuse_collections(
+                "inverse probabilities are summed query by query",
+                y_true=y_true,
+                qid=qid,
+                **scores,
+            )
+        sample_weight, query_weight = None, sample_weight
+        if qid is None and np.ndim(query_weight) == 2:
+            raise ValueError(_WITHIN)
+    refuse_fractions(sample_weight)
+    if in_chunks:
+        if groups is not None:
+            refuse_collections(
+                "groups are compared row by row", y_true=y_true, qid=qid, groups=groups, **scores
+            )
+
+        def evaluate_chunks(name: str) -> tuple[FloatArray, AnyArray]:
+            given = {"sample_weight": sample_weight, "pos_label": pos_label}
+            return measure(y_true, scores[name], qid=qid, average=None, return_qid=True, **given)
+
+        return _on_same_queries(measure, scores, evaluate_chunks)[0]
+    first = next(iter(scores))
+    given = {"sample_weight": sample_weight, "pos_label": pos_label}
+    lists = measure.lists(y_true, scores[first], qid=qid, **given)
+    by_query = None
+    if query_weight is not None:
+        by_query = _weight_of_queries(query_weight, lists, np.shape(y_true))
+    shape = np.shape(y_true)
+
+    def evaluate(name: str) -> tuple[FloatArray, AnyArray]:
+        scored = lists if name == first else lists.scored_by(scores[name], shape)
+        return measure.of_lists(scored, average=None, return_qid=True)
+
+    found, defined = _on_same_queries(measure, scores, evaluate)
+    if by_query is not None:
+        by_query = by_query[defined]
+        refuse_few_draws(by_query, float(by_query.max()), "queries")
+    of_queries = _groups_of_queries(groups, lists, shape, defined)
+    # By appearance, so that draws do not depend on what the ids are called.
+    starts = lists.offsets[:-1]
+    order = np.argsort(starts[defined] if lists.rows is None else lists.rows[starts][defined])
+    return {
+        name: replace(
+            sample,
+            values=sample.values[order],
+            ids=sample.ids[order],
+            groups=None if of_queries is None else of_queries.only(order),
+            weight=None if by_query is None else by_query[order],
+        )
+        for name, sample in found.items()
+    }
+
+
+_WITHIN = (
+    "sample_weight has one value per item, but with weights='sampling' a query is drawn as a"
+    " whole: pass one 1 / probability per query, in two dimensions one per row."
+)
+
+
+def _weight_of_queries(
+    query_weight: Any, lists: ScoredLists, shape: tuple[int, ...]
+) -> FloatArray:
+    """Inverse probability of each query, the same for all its rows."""
+    weight = check_item_weights(query_weight, shape[:1], "y_true")
+    rows = np.arange(len(lists.labels)) if lists.rows is None else lists.rows
+    weight = weight[rows // shape[1] if len(shape) == 2 else rows]
+    first = weight[lists.offsets[:-1]]
+    differs = weight != lists.to_items(first)
+    if differs.any() or not first.all():
+        wrong = differs if differs.any() else weight == 0.0
+        query = int(np.searchsorted(lists.offsets, int(np.argmax(wrong)), "right") - 1)
+        raise ValueError(
+            f"sample_weight {'differs' if differs.any() else 'is 0'} within"
+            f" {lists.name_of(query)}, but with weights='sampling' a query is drawn as a whole:"
+            " pass the same 1 / probability, above 0, for all rows of a query."
+        )
+    return first
+
+
+def accumulated_values(measure: Measure, kept: KeptValues) -> QueryValues:
+    """Take the values of queries that an accumulator keeps."""
+    if kept.query_weight is not None:
+        raise ValueError(
+            "query_weight gives queries different weights, but the interval is for the mean over"
+            " identically distributed queries: leave query_weight out."
+        )
+
+    def evaluate(name: str) -> tuple[FloatArray, AnyArray]:
+        return measure._combined(kept.values, kept.to_lists(), None, True)
+
+    return _on_same_queries(measure, [""], evaluate)[0][""]
+
+
+def _on_same_queries(
+    measure: Measure,
+    names: Iterable[str],
+    evaluate: Callable[[str], tuple[FloatArray, AnyArray]],
+) -> tuple[dict[str, QueryValues], BoolArray]:
+    """Values and ids of the queries for each system, and which of them have a value."""
+    found: dict[str, QueryValues] = {}
+    defined = np.empty(0, dtype=bool)
+    for name in names:
+        with warnings.catch_warnings():
+            if found:
+                # Undefined queries depend on the labels, which are the same for all systems: warn
+                # once.
+                warnings.simplefilter("ignore", UndefinedMetricWarning)
+            values, ids = evaluate(name)
+        if not found:
+            defined = ~np.isnan(values)
+        _check_values(measure.name, values, ids, defined)
+        found[name] = QueryValues(
+            values[defined], ids[defined], measure.name, measure.counted_range
+        )
+    return found, defined
+
+
+def _groups_of_queries(
+    groups: Any, lists: ScoredLists, shape: tuple[int, ...], defined: BoolArray
+) -> Groups | None:
+    """Group of each query that has a value; all rows of a query are in one."""
+    by_row = check_groups(groups, shape[0])
+    if by_row is None:
+        return None
+    rows = np.arange(len(lists.labels)) if lists.rows is None else lists.rows
+    codes = by_row.codes[rows // shape[1] if len(shape) == 2 else rows]
+    of_query = codes[lists.offsets[:-1]]
+    differs = codes != lists.to_items(of_query)
+    if differs.any():
+        query = np.searchsorted(lists.offsets, int(np.argmax(differs)), "right") - 1
+        raise ValueError(
+            f"groups has different ids within {lists.name_of(int(query))}: pass groups of whole"
+            " queries, or pass the groups as qid."
+        )
+    some, present = np.unique(of_query[defined], return_inverse=True)
+    if len(some) < 2:
+        raise ValueError(
+            "groups has one group only with queries that have a value, but the variance needs at"
+            " least two: pass queries of at least two groups."
+        )
+    return Groups(present, len(some))
+
+
+def _check_values(name: str, values: FloatArray, ids: AnyArray, defined: BoolArray) -> None:
+    if np.isinf(values).any():
+        raise ValueError(
+            f"{name} is infinite for the query {ids.tolist()[int(np.argmax(np.isinf(values)))]!r}:"
+            " remove the query or choose another measure."
+        )
+    if not np.array_equal(defined, ~np.isnan(values)):
+        first = int(np.argmax(defined == np.isnan(values)))
+        raise ValueError(
+            f"{name} is defined for the query {ids.tolist()[first]!r} with the scores of one"
+            " system but not of another: remove the query or set undefined= of the measure."
+        )
+    if np.count_nonzero(defined) < 2:
+        raise ValueError(
+            f"{name} has a value for {np.count_nonzero(defined)} of {len(ids)} queries, but at"
+            " least two are needed: pass more queries with a value."
+        )
+
+
+def query_differences(first: QueryValues, second: QueryValues) -> QueryValues:
+    """Subtract the values of one system from those of another."""
+    difference = first.values - second.values
+    largest = max(np.abs(first.values).max(), np.abs(second.values).max())
+    difference[np.abs(difference) <= ROUNDING * largest] = 0.0
+    length = first.range[1] - first.range[0]
+    return QueryValues(
+        difference,
+        first.ids,
+        f"difference of {first.measure}",
+        (-length, length),
+        first.groups,
+        first.weight,
+    )
+
+
+N_HALVINGS = 60
+
+
+def are_shares(sample: QueryValues) -> bool:
+    """Say whether all values are at the ends of the range, as 0 and 1."""
+    low, high = sample.range
+    if not np.isfinite([low, high]).all():
+        return False
+    apart = np.minimum(np.abs(sample.values - low), np.abs(sample.values - high))
+    return bool(np.all(apart <= ROUNDING * (high - low)))
+
+
+def are_differences_of_shares(sample: QueryValues) -> bool:
+    """Say whether all differences are 0 or at the ends of the range, as -1, 0 and 1."""
+    length = sample.range[1]
+    if not np.isfinite(length):
+        return False
+    size = np.abs(sample.values)
+    return bool(np.all(np.minimum(size, np.abs(size - length)) <= ROUNDING * length))
+
+
+def _draws(sample: QueryValues) -> float:
+    """Effective number of independent queries, at most the number of queries."""
+    n = len(sample.values)
+    if sample.is_plain:
+        return float(n)
+    mean = sample.mean
+    variance = float(np.average((sample.values - mean) ** 2, weights=sample.weight))
+    error = sample.standard_error
+    # Groups that are equal by chance do not increase the effective number of queries.
+    return n if error**2 * n <= variance else variance / error**2
+
+
+def share_limits(sample: QueryValues, level: float) -> Limits:
+    """Limits for a mean of values at the ends of the range."""
+    start, length = sample.range[0], sample.range[1] - sample.range[0]
+    share = float(np.clip((sample.mean - start) / length, 0.0, 1.0))
+    degrees = np.inf if sample.is_plain else sample.degrees
+    low, high = safe_limits(share, _draws(sample), level, degrees)
+    return start + length * low, start + length * high
+
+
+def difference_limits(sample: QueryValues, level: float) -> Limits:
+    """Limits for a mean of differences with three possible values, by Tango's score."""
+    length = sample.range[1]
+    quantile = two_sided_quantile(level)
+    draws = _draws(sample)
+    if not sample.is_plain:
+        draws *= (quantile / two_sided_quantile(level, sample.degrees)) ** 2
+    up = draws * float(np.average(sample.values > length / 2, weights=sample.weight))
+    down = draws * float(np.average(sample.values < -length / 2, weights=sample.weight))
+    estimate = (up - down) / draws
+    # The score falls as the difference grows.
+    limits = []
+    for low, high, target in ((-1.0, estimate, quantile), (estimate, 1.0, -quantile)):
+        for _ in range(N_HALVINGS):
+            middle = (low + high) / 2.0
+            above = _score(middle, up, down, draws) > target
+            low, high = (middle, high) if above else (low, middle)
+        limits.append(length * (low + high) / 2.0)
+    return limits[0], limits[1]
+
+
+def _score(difference: float, up: float, down: float, draws: float) -> float:
+    """Tango's score of a difference inside (-1, 1)."""
+    # The probability of a win of the second is the root that maximises the likelihood given the
+    # difference.
+    linear = (2.0 * draws - up + down) * difference - up - down
+    constant = -down * difference * (1.0 - difference)
+    root = sqrt(max(linear**2 - 8.0 * draws * constant, 0.0))
+    second = max((root - linear) / (4.0 * draws), 0.0)
+    variance = draws * (2.0 * second + difference * (1.0 - difference))
+    distance = up - down - draws * difference
+    if variance <= 0.0:
+        return float(np.copysign(np.inf, distance)) if distance else 0.0
+    return distance / sqrt(variance)
+
+
+_INTERVALS = ("auto", "t", "bootstrap", "bca")
+_TESTS = {
+    "randomization": "{} exchangeable within each query",
+    "t": "equal mean {}",
+    "wilcoxon": "differences of {} symmetric about 0",
+}
+
+
+@dataclass(frozen=True)
+class IntervalOptions:
+    """How to make an interval, checked."""
+
+    method: str
+    level: float
+    n_resamples: int
+
+    def __post_init__(self) -> None:
+        check_choice("method", self.method, _INTERVALS)
+        check_level(self.level)
+        check_resamples(self.n_resamples)
+        if self.method in ("bootstrap", "bca") and self.n_resamples * (1 - self.level) < 2:
+            raise ValueError(
+                f"n_resamples={self.n_resamples} is too small for level={self.level}: pass at"
+                f" least {int(np.ceil(2 / (1 - self.level)))}."
+            )
+
+
+@dataclass(frozen=True)
+class ComparisonOptions:
+    """How to test, checked."""
+
+    method: str
+    alternative: Alternative  # What counts as extreme
+    level: float
+    n_resamples: int  # Random exchanges
+
+    def __post_init__(self) -> None:
+        check_choice("method", self.method, tuple(_TESTS))
+        check_choice("alternative", self.alternative, ALTERNATIVES)
+        check_level(self.level)
+        level_of_both(self.level, self.alternative)
+        check_resamples(self.n_resamples)
+
+
+@dataclass(frozen=True)
+class SampleTest:
+    """Outcome of the test of a sample of differences."""
+
+    statistic: float
+    pvalue: float  # Its p-value
+    method: str  # How it was found
+    interval: Interval  # Interval for the mean difference
+
+
+def sample_interval(
+    sample: QueryValues, options: IntervalOptions, rng: np.random.Generator
+) -> Interval:
+    """Interval for the mean of a sample of values of queries. The mean with its limits."""
+    level = options.level
+    target = f"mean {sample.measure} over queries"
+    if options.method == "auto" and not sample.constant and are_shares(sample):
+        return _interval(sample, share_limits(sample, level), level, "wilson", target)
+    if options.method in ("auto", "t") or sample.constant:
+        return _t_interval(sample, level, target)
+    _refuse_sampling(sample, options.method, "method='t'")
+    sizes = None if sample.groups is None else sample.part.sizes
+    means = resampled_means(sample.totals, int(options.n_resamples), rng, sizes)
+    levels = ((1 - level) / 2, (1 + level) / 2)
+    if options.method == "bca":
+        # Change of the mean if a query, or a group, is left out.
+        deviation = sample.part.sums[0] / (1.0 - sample.part.share)
+        levels = bca_levels(float(sample.values.mean()), deviation, means, level)
+    low, high = np.quantile(means, levels)
+    return _interval(sample, (low, high), level, options.method, target)
+
+
+def sample_test(
+    sample: QueryValues, options: ComparisonOptions, rng: np.random.Generator
+) -> SampleTest:
+    """Test a sample of differences of queries. P-value, mean difference and its interval."""
+    values, alternative = sample.values, options.alternative
+    level = level_of_both(options.level, alternative)
+    target = f"mean {sample.measure} over queries"
+    estimate = sample.mean
+    interval = None
+    if options.method != "t":
+        _refuse_sampling(sample, options.method, "method='t', or compare without method")
+    if options.method == "randomization":
+        sizes = None if sample.groups is None else sample.part.sizes
+        flips = flipped_subsets(sample.totals, int(options.n_resamples), rng, sizes)
+        statistic, pvalue = estimate, flips.pvalue(alternative)
+        method = "exact randomization" if flips.exact else "randomization"
+        if not sample.constant and not are_differences_of_shares(sample):
+            limits = flips.limits(level)
+            interval = _interval(sample, limits, level, options.method, target)
+    elif not values.any():
+        statistic, pvalue, method = 0.0, 1.0, options.method
+    elif options.method == "t":
+        if sample.standard_error <= ROUNDING * np.abs(values).max():
+            raise ValueError(
+                f"All differences of the {sample.counted} are {estimate:.4g}, so the t statistic"
+                " is infinite: pass method='randomization' or 'wilcoxon'."
+            )
+        statistic, method = estimate / sample.standard_error, "t"
+        pvalue = pvalue_of(statistic, alternative, sample.degrees)
+    elif sample.groups is None:
+        found = wilcoxon(values, zero_method="pratt", alternative=alternative)
+        statistic, pvalue, method = found.statistic, found.pvalue, "wilcoxon"
+    else:
+        statistic, pvalue = _grouped_wilcoxon(sample.groups, values, options, rng)
+        method = "wilcoxon"
+    if interval is None:
+        if options.method == "t" or sample.constant or not are_differences_of_shares(sample):
+            interval = _t_interval(sample, level, target)
+        else:
+            interval = _interval(sample, difference_limits(sample, level), level, "tango", target)
+    return SampleTest(float(statistic), float(pvalue), method, interval)
+
+
+def compared_samples(
+    samples: Mapping[str, QueryValues],
+    pairs: Sequence[tuple[str, str]],
+    options: ComparisonOptions,
+    rng: np.random.Generator,
+    measure: Measure,
+) -> Comparison:
+    """Test differences of several systems on the same queries, adjusted for their number."""
+    each = replace(options, level=1.0 - (1.0 - options.level) / len(pairs))
+    tests = [sample_test(query_differences(samples[a], samples[b]), each, rng) for a, b in pairs]
+    methods = dict.fromkeys(
+        test.method
+        if test.interval.method in test.method
+        else f"{test.method}, {test.interval.method} limits"
+        for test in tests
+    )
+    ones = [test.interval for test in tests]
+    by_holm = ", Holm" if len(pairs) > 1 else ""
+    return Comparison(
+        measure=measure.name,
+        names=tuple(samples),
+        values=tuple(one.mean for one in samples.values()),
+        standard_errors=tuple(one.standard_error for one in samples.values()),
+        contrasts=tuple(f"{a} - {b}" for a, b in pairs),
+        differences=tuple(one.estimate for one in ones),
+        low=tuple(one.low for one in ones),
+        high=tuple(one.high for one in ones),
+        statistics=tuple(test.statistic for test in tests),
+        pvalues=tuple(holm_adjust([test.pvalue for test in tests])),
+        level=options.level,
+        alternative=options.alternative,
+        margin=None,
+        method=" / ".join(methods) + by_holm,
+        target=f"mean {measure.name} over {next(iter(samples.values())).counted}",
+        hypothesis=_TESTS[options.method].format(measure.name),
+        difference_errors=tuple(
+            nan if one.standard_error is None else one.standard_error for one in ones
+        ),
+        greater_is_better=measure.greater_is_better,
+    )
+
+
+def _refuse_sampling(sample: QueryValues, method: str, instead: str) -> None:
+    if sample.weight is not None:
+        raise ValueError(
+            f"method={method!r} is for queries of equal probability and does not support"
+            f" weights='sampling': pass {instead}."
+        )
+
+
+def _grouped_wilcoxon(
+    groups: Groups, values: FloatArray, options: ComparisonOptions, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Sum of the signed ranks, and its p-value by exchanges of whole groups."""
+    ranks = rankdata(np.abs(values)) * np.sign(values)
+    flips = flipped_subsets(groups.sums(ranks), int(options.n_resamples), rng)
+    return float(ranks.sum()), flips.pvalue(options.alternative)
+
+
+def _t_interval(sample: QueryValues, level: float, target: str) -> Interval:
+    if sample.constant:
+        return _constant_interval(sample, level, target)
+    mean = sample.mean
+    half = two_sided_quantile(level, sample.degrees) * sample.standard_error
+    return _interval(sample, (mean - half, mean + half), level, "t", target)
+
+
+def _interval(
+    sample: QueryValues, limits: tuple[float, float], level: float, method: str, target: str
+) -> Interval:
+    low, high = np.clip(limits, *sample.range)
+    if low == high:
+        warn(
+            f"The interval at level {level:g} has no width, because most queries have the same"
+            " value: raise the level or pass method='t'.",
+            UserWarning,
+        )
+    return Interval(
+        estimate=sample.mean,
+        low=float(low),
+        high=float(high),
+        level=float(level),
+        method=method,
+        target=target,
+        standard_error=sample.standard_error,
+    )
+
+
+def _constant_interval(sample: QueryValues, level: float, target: str) -> Interval:
+    """Limits for the mean if all queries have the same value."""
+    value, n = float(sample.values[0]), sample.part.effective
+    lowest, highest = sample.range
+    missed = -np.expm1(np.log1p(-level) / n)
+    low = value - missed * (value - lowest)
+    high = value + missed * (highest - value)
+    ends = "the range of the measure" if np.isfinite([low, high]).all() else "no known range"
+    warn(
+        f"The {sample.measure} is {value:.4g} for all {sample.counted}, so its variance cannot be"
+        f" estimated: the interval uses {ends} and the largest fraction of other values that the"
+        " sample may miss.",
+        UserWarning,
+    )
+    return Interval(value, low, high, float(level), "constant values", target)
 
 
 def paired_query_test(

@@ -11,8 +11,6 @@ from typing import Any
 from .._optional import import_pandas
 from .._printed import ROUNDING, Printed, fixed, html_table
 
-__all__ = ["Comparison", "Interval"]
-
 # Largest number of contrasts that are printed; the data frame has all.
 PRINTED = 40
 

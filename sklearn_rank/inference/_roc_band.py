@@ -10,13 +10,10 @@ import numpy as np
 from scipy.stats import kstwo
 
 from .._arguments import check_level
-from .._blocks import counted_blocks
+from .._order import counted_blocks
 from .._printed import Printed
 from .._typing import FloatArray
-from ._group_bands import independent_rows, kolmogorov_margin
-from ._two_classes import check_sample
-
-__all__ = ["RocBand", "roc_band"]
+from ._samples import check_sample, independent_rows, kolmogorov_margin
 
 
 @dataclass(frozen=True, eq=False, repr=False)

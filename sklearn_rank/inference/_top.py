@@ -5,23 +5,73 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import betaincinv
+from scipy.special import betaincinv, ndtri
 from scipy.stats import binom
 
 from .._arguments import check_choice, check_level
-from .._blocks import counted_blocks
 from .._lists import ScoredLists
-from .._top import top_mass
-from .._typing import IntArray
+from .._order import CountedBlocks, TiedBlocks, counted_blocks, top_mass
+from .._typing import BoolArray, IntArray
 from ..metrics import get_measure, precision_at_top_score
-from ._groups import Groups
+from ..metrics._shared import PSEUDO_WEIGHT, share_at
+from ._limits import Limits, midp_limits, wider, wilson_limits
 from ._results import Interval
-from ._top_groups import grouped_top
-from ._top_limits import share_at_threshold, top_limits
-from ._two_classes import check_sample
-from ._wilson import wilson_limits
+from ._samples import GroupPart, Groups, Spread, check_sample
 
-__all__ = ["precision_at_top_interval", "top_interval_of"]
+
+def share_at_threshold(blocks: CountedBlocks, n: int, n_pos: float, top: int) -> float:
+    """Estimate the probability that an item just at the threshold is positive."""
+    if top >= n:
+        return n_pos / n
+    return share_at(n - top, blocks.below + (n - blocks.n), blocks.size, blocks.n_pos)
+
+
+def top_limits(
+    estimate: float, eta: float, top: float, tau: float, level: float
+) -> tuple[Limits, float]:
+    """Return score limits for the precision at the top, or exact ones where they are farther out.
+
+    The score limits are the p with ``top (estimate - p)**2 <= z**2 (p (1 - p) + (1 - tau) (p -
+    eta)**2)``: the variance is that of the candidate precision, not of the observed one.
+    """
+    c = float(ndtri((1.0 + level) / 2.0)) ** 2 / top
+    # (estimate - p)^2 - c (p - p^2 + (1 - tau) (p - eta)^2) = square p^2 - 2 half p + constant.
+    square = 1.0 + c * tau
+    half = estimate + c / 2.0 - c * (1.0 - tau) * eta
+    constant = estimate**2 - c * (1.0 - tau) * eta**2
+    reach = float(np.sqrt(max(half**2 - square * constant, 0.0)))
+    score = max((half - reach) / square, 0.0), min((half + reach) / square, 1.0)
+
+    shrunken = (top * estimate + 0.5) / (top + 1.0)
+    binomial = shrunken * (1.0 - shrunken)
+    variance = (binomial + (1.0 - tau) * (shrunken - eta) ** 2) / top
+    return wider(score, midp_limits(estimate, binomial / variance, level)), variance
+
+
+def grouped_top(
+    positive: BoolArray, blocks: TiedBlocks, groups: Groups, top: int, eta: float
+) -> tuple[float, float, float]:
+    """Compute the effective number of Bernoulli draws of the precision at the top.
+
+    An item of the share u in the top moves the precision by ``(u (y - eta) - (pi - eta) top / n) /
+    top``, which includes what it moves the threshold. Half a group of positives and half one of
+    negatives is added to the top.
+    """
+    n, sizes = len(positive), blocks.lengths()
+    inside = np.empty(n)
+    share = np.clip((top - blocks.starts) / sizes, 0.0, 1.0)
+    inside[blocks.order] = np.repeat(share, sizes)
+    precision = float(inside @ positive) / top
+    moved = (inside * (positive - eta) - (precision - eta) * top / n) / top
+    in_top = groups.only(inside > 0.0)
+    part = GroupPart(groups.sums(moved)[np.newaxis], in_top.sizes())
+    count = part.effective + 2.0 * PSEUDO_WEIGHT
+    shrunken = (part.effective * precision + PSEUDO_WEIGHT) / count
+    ends = PSEUDO_WEIGHT * ((1.0 - shrunken) ** 2 + shrunken**2)
+    variance = float(np.sum(part.sums**2)) * (part.effective / count) ** 2 + ends / count**2
+    degrees = float(Spread.of_groups([part]).degrees[0])
+    return shrunken * (1.0 - shrunken) / variance, variance, degrees
+
 
 # Part of the error that "exact" spends on where the top of the population ends in the sample.
 THRESHOLD_SHARE = 0.2

@@ -8,22 +8,20 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from .._arguments import check_choice, check_generator, check_level, check_resamples
-from .._blocks import tied_blocks
+from .._order import tied_blocks
 from .._typing import FloatArray, IntArray
 from .._validation import check_scores
 from ..metrics._shared import Phi, ScoreGeneratingFunction, as_score_generating
-from ._collections import refuse_collections
-from ._groups import (
+from ._limits import ALTERNATIVES, Alternative, pvalue_of
+from ._results import Comparison
+from ._samples import (
     GroupPart,
     Groups,
     Spread,
     check_groups_of_two,
+    refuse_collections,
     robust_sums,
 )
-from ._normal_test import ALTERNATIVES, Alternative, pvalue_of
-from ._results import Comparison
-
-__all__ = ["two_sample_rank_test"]
 
 # Reason why collections are not supported.
 TOGETHER = "all scores are ranked together"

@@ -12,8 +12,6 @@ from .._lists import Lists
 from .._typing import FloatArray
 from ._base import CONSTANT_OF_TABLE, TemplateLoss
 
-__all__ = ["ListwiseBregman", "ListwiseSoftmax"]
-
 _Parts = tuple[FloatArray, FloatArray]
 
 

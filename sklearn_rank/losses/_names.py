@@ -23,8 +23,6 @@ from ._uncalibrated import (
     ListwiseNormalizedSoftmax,
 )
 
-__all__ = ["check_loss", "get_loss", "get_loss_names"]
-
 _LOSSES: dict[str, Callable[..., TemplateLoss]] = {
     "comparison_hinge": ComparisonHinge,
     "comparison_logistic": ComparisonLogistic,

@@ -6,14 +6,6 @@ import numpy as np
 
 from .._jit import compiled
 
-__all__ = [
-    "logistic_curvature",
-    "logistic_derivatives",
-    "logistic_hessian",
-    "logistic_value",
-    "window_sums",
-]
-
 # Odds exp(s_j - s_i) are quotients of exponentials taken once an item, where all scores of a list
 # lie within this range, and a product of up to 32 of them within float64 where it is narrow.
 WIDE = 600.0

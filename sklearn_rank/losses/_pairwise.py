@@ -13,8 +13,6 @@ from .._lists import Lists
 from .._typing import FloatArray, IntArray
 from ._base import CONSTANT_OF_TABLE, TemplateLoss, product_or_zero
 
-__all__ = ["PairwiseConvex", "PairwiseExponential", "PairwiseLogistic", "PairwiseSquared"]
-
 _Pair = tuple[FloatArray, FloatArray]
 
 # Entries of the blocks of pairs that a function given by the user is called on.

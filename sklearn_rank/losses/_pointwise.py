@@ -12,14 +12,6 @@ from .._lists import Lists
 from .._typing import FloatArray
 from ._base import CONSTANT_OF_TABLE, TemplateLoss, product_or_zero
 
-__all__ = [
-    "PointwiseDifferentiableHinge",
-    "PointwiseExponential",
-    "PointwiseLogistic",
-    "PointwiseSquared",
-    "PointwiseSquaredHinge",
-]
-
 _Parts = tuple[FloatArray, FloatArray]
 
 

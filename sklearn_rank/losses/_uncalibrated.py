@@ -14,13 +14,6 @@ from ._base import TemplateLoss, product_or_zero
 from ._listwise import ListwiseSoftmax, shares_of_lists
 from ._pairwise import LogisticPairs, _ByUtility, by_utility
 
-__all__ = [
-    "ComparisonHinge",
-    "ComparisonLogistic",
-    "ComparisonSquaredHinge",
-    "ListwiseNormalizedSoftmax",
-]
-
 _Pair = tuple[FloatArray, FloatArray]
 
 # Scores whose squares, and sums of them, stay within float64.

@@ -16,8 +16,6 @@ from .._typing import AnyArray, FloatArray
 from .._validation import LARGEST_WEIGHT, CheckedRows, check_qid
 from ._score_table import ScoreTable
 
-__all__ = ["Kept", "KeptQueries", "KeptRows", "KeptTable", "QueryValues"]
-
 # Rows that may wait unmerged beside a small table.
 FEW = 2**18
 

@@ -18,8 +18,6 @@ from ._measure import Measure
 from ._parts import check_classes_known, read_part
 from ._score_table import ScoreTable
 
-__all__ = ["Accumulator"]
-
 ARGUMENTS = ("y_true", "y_score", "qid", "sample_weight", "query_weight")
 
 

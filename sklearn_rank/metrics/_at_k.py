@@ -9,8 +9,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from .._arguments import check_position
-from .._blocks import ClassBlocks
 from .._lists import Lists, ScoredLists
+from .._order import ClassBlocks
 from .._typing import FloatArray
 from ._conventions import CATBOOST, LETOR, RANX, TREC_EVAL, XGBOOST, Rules
 from ._functions import (
@@ -23,15 +23,6 @@ from ._influence import ClassInfluence
 from ._influence_of_top import affine_of_recall, recall_influence
 from ._measure import ConventionalMeasure, Value
 from ._positional_form import PositionalForm, cut_after, share_of_total
-
-__all__ = [
-    "PrecisionAtKMeasure",
-    "RecallAtKMeasure",
-    "positives_in_top",
-    "precision_at_k_score",
-    "recall_at_k_score",
-    "relevant_of",
-]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -18,8 +18,6 @@ from ._influence_of_top import affine_of_recall, recall_influence
 from ._measure import Average, ConventionalMeasure, Undefined, Value
 from ._positional_form import PositionalForm, cut_after, share_of_total
 
-__all__ = ["F1AtKMeasure", "RPrecisionMeasure", "f1_at_k_score", "r_precision_score"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RPrecisionMeasure(ConventionalMeasure):

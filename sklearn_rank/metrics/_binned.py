@@ -39,8 +39,6 @@ from ._measure import Measure
 from ._score_bins import KEPT, SEEN, Cells, ScoreBins, TakenRows
 from ._score_table import SingleWeights, TableLists
 
-__all__ = ["KeptBins", "is_additive"]
-
 # Rows that are evaluated at once.
 SLICE = 2**19
 # A range is not divided further where it holds no larger share of the rows.

@@ -13,13 +13,6 @@ from ._cascade_measures import (
 from ._conventions import Convention
 from ._measure import Average, Undefined, Value
 
-__all__ = [
-    "average_precision_score",
-    "expected_reciprocal_rank_score",
-    "rank_biased_precision_score",
-    "reciprocal_rank_score",
-]
-
 
 def average_precision_score(
     y_true: Any,

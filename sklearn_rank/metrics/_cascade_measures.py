@@ -10,8 +10,8 @@ from typing import Literal
 import numpy as np
 
 from .._arguments import check_choice, check_position, check_share, is_number
-from .._blocks import ClassBlocks
 from .._lists import Lists, ScoredLists
+from .._order import ClassBlocks
 from .._typing import FloatArray
 from ._conventions import (
     CATBOOST,
@@ -32,13 +32,6 @@ from ._measure import ConventionalMeasure, Measure
 from ._positional_form import PositionalForm, cut_after
 from ._reciprocals import reciprocals
 from ._stopping import NEGLIGIBLE, padded, reciprocal_stop
-
-__all__ = [
-    "AveragePrecisionMeasure",
-    "ExpectedReciprocalRankMeasure",
-    "RankBiasedPrecisionMeasure",
-    "ReciprocalRankMeasure",
-]
 
 # Number of items of a long list that a reader does not pass, with near certainty.
 LOOKED_AT = 1000

@@ -6,8 +6,6 @@ import numpy as np
 
 from .._jit import compiled
 
-__all__ = ["credit_above"]
-
 
 @compiled("void(i8[::1], f8[::1], i8[::1], i8[::1], f8[::1])")
 def credit_above(level, weight, starts, offsets, credit):

@@ -8,24 +8,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from .._blocks import tied_blocks
 from .._lists import ScoredLists
+from .._order import tied_blocks
 from .._typing import AnyArray, FloatArray
-
-__all__ = [
-    "CATBOOST",
-    "GDEVAL",
-    "HALF",
-    "LETOR",
-    "LIGHTGBM",
-    "RANX",
-    "RDKIT",
-    "TREC_EVAL",
-    "XGBOOST",
-    "Convention",
-    "Rules",
-    "check_convention",
-]
 
 Convention: TypeAlias = Literal[
     "paper",

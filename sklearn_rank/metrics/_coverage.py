@@ -12,8 +12,6 @@ from .._lists import ScoredLists
 from .._typing import FloatArray
 from ._measure import Average, Measure, Undefined, Value
 
-__all__ = ["CoverageMeasure", "coverage_loss"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CoverageMeasure(Measure):

@@ -17,8 +17,6 @@ from ._influence import ClassInfluence
 from ._measure import Measure, Undefined
 from ._positional_form import PositionalForm
 
-__all__ = ["make_measure"]
-
 # A value beyond the range by less than this share of it is beyond by rounding.
 ROUNDING = 1e-9
 

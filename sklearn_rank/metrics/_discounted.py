@@ -8,25 +8,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from .._blocks import TiedBlocks, tied_blocks
 from .._lists import Lists, ScoredLists
-from .._order import ragged_ranges, sorted_descending
-from .._top import near_whole
+from .._order import TiedBlocks, near_whole, ragged_ranges, sorted_descending, tied_blocks
 from .._typing import FloatArray, IntArray
 from ._position_sums import LogarithmicRun
-
-__all__ = [
-    "Discount",
-    "Gain",
-    "Geometric",
-    "Letor",
-    "Logarithmic",
-    "check_gain",
-    "discounted_sums",
-    "gains_of",
-    "ideal_sums",
-    "scaled_gains",
-]
 
 # Positions whose discounts are laid out as an array; weights on a larger scale are no counts.
 MOST_POSITIONS = 10**7

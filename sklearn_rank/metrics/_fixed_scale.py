@@ -7,8 +7,6 @@ import numpy as np
 from .._typing import AnyArray
 from ._measure import Measure
 
-__all__ = ["check_fixed_scale"]
-
 
 def check_fixed_scale(measure: Measure, labels: AnyArray) -> None:
     """Raise an error if each part of the data would be scored on a scale of its own."""

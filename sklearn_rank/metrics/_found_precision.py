@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._blocks import ClassBlocks
+from .._order import ClassBlocks
 from .._typing import FloatArray
 from ._reciprocals import reciprocals
 from ._stopping import padded
-
-__all__ = ["found_average_precision"]
 
 
 def found_average_precision(blocks: ClassBlocks, k: int) -> FloatArray:

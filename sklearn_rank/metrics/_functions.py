@@ -11,17 +11,6 @@ from typing import Any, TypedDict, TypeVar
 from ._conventions import Convention
 from ._measure import Average, Measure, Undefined, Value
 
-__all__ = [
-    "FUNCTIONS",
-    "BinaryOptions",
-    "ConventionOptions",
-    "ListOptions",
-    "RelevantOptions",
-    "WeightedOptions",
-    "evaluate",
-    "function_of",
-]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # The function of each measure that has one, in the order of import.

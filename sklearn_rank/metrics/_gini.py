@@ -11,8 +11,6 @@ from ._influence import ClassInfluence
 from ._linear_rank_measures import AUCMeasure
 from ._measure import Average, Measure, Undefined, Value
 
-__all__ = ["GiniMeasure", "gini_score"]
-
 _AUC = AUCMeasure()
 
 

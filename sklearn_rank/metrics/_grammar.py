@@ -86,8 +86,6 @@ from ._top_measures import (
 )
 from ._top_one import TopOneMeasure, top_1_score
 
-__all__ = ["MeasureLike", "get_measure", "get_measure_names"]
-
 # Types that are accepted as a measure.
 MeasureLike: TypeAlias = str | Measure | ScoreGeneratingFunction | Callable[..., Any]
 

@@ -9,22 +9,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from .._blocks import CountedBlocks, counted_blocks, places_of
+from .._order import CountedBlocks, counted_blocks, places_of
 from .._typing import BoolArray, FloatArray
 from ._score_generating import ScoreGeneratingFunction
-
-__all__ = [
-    "PSEUDO_WEIGHT",
-    "ClassInfluence",
-    "Normalize",
-    "block_across",
-    "by_row",
-    "linear_rank_influence_of",
-    "local_ranks",
-    "partial_auc_influence_of",
-    "rank_range",
-    "share_at",
-]
 
 Normalize: TypeAlias = Literal["mean", "minmax"]
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._blocks import counted_blocks, places_of
+from .._order import counted_blocks, places_of
 from .._typing import BoolArray, FloatArray
 from ._influence import ClassInfluence, by_row
 from ._reciprocals import reciprocals
-
-__all__ = ["average_precision_influence"]
 
 
 def average_precision_influence(

@@ -7,11 +7,9 @@ from math import ceil
 
 import numpy as np
 
-from .._blocks import CountedBlocks, counted_blocks
+from .._order import CountedBlocks, counted_blocks
 from .._typing import BoolArray, FloatArray
 from ._influence import ClassInfluence, by_row
-
-__all__ = ["RateInfluence", "rate_influence"]
 
 # Standard deviations of the rank of the threshold over which the slope of the curve is taken.
 REACH = 2.0

@@ -14,8 +14,6 @@ from .._typing import FloatArray
 from ._influence import ClassInfluence, linear_rank_influence_of
 from ._score_generating import ScoreGeneratingFunction, ranks_below
 
-__all__ = ["affine_of_recall", "lift_influence", "recall_influence"]
-
 
 @dataclass(frozen=True)
 class _InTops(ScoreGeneratingFunction):

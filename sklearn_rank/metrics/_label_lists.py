@@ -10,8 +10,6 @@ from .._lists import ScoredLists
 from .._typing import FloatArray
 from ._measure import Measure
 
-__all__ = ["label_lists"]
-
 
 def label_lists(
     measure: Measure, grades: FloatArray, score: Any, *, query_weight: FloatArray | None = None

@@ -21,8 +21,6 @@ from ._label_lists import label_lists
 from ._measure import Measure
 from ._positive_class import RESPONSE_METHODS, estimators_within, response_method
 
-__all__ = ["LabelReader", "check_two_grades", "label_reader", "label_scores", "scored_labels"]
-
 # Makes grades of shape (n_samples, n_labels), NaN where a row lacks the label.
 LabelReader: TypeAlias = Callable[[Any], FloatArray]
 

@@ -15,8 +15,6 @@ from ._influence import ClassInfluence
 from ._influence_of_top import lift_influence
 from ._measure import Average, Measure, Undefined, Value
 
-__all__ = ["LiftMeasure", "lift_score"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LiftMeasure(Measure):

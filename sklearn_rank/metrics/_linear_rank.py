@@ -21,15 +21,6 @@ from ._measure import Average, Measure, Undefined, Value
 from ._multi_class import MultiClassAUCMeasure
 from ._score_generating import Phi
 
-__all__ = [
-    "bedroc_score",
-    "linear_rank_score",
-    "local_auc_score",
-    "p_norm_push_score",
-    "rie_score",
-    "roc_auc_score",
-]
-
 
 def linear_rank_score(
     y_true: Any,

@@ -11,9 +11,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from .._arguments import check_choice
-from .._blocks import ClassBlocks, pairs_in_order
 from .._lists import Lists, ScoredLists
-from .._top import near_whole
+from .._order import ClassBlocks, near_whole, pairs_in_order
 from .._typing import FloatArray
 from ._conventions import RDKIT
 from ._influence import ClassInfluence, linear_rank_influence_of
@@ -28,19 +27,6 @@ from ._score_generating import (
     Wilcoxon,
     as_score_generating,
 )
-
-__all__ = [
-    "AUCMeasure",
-    "BEDROCMeasure",
-    "LinearRankMeasure",
-    "LocalAUCMeasure",
-    "Normalize",
-    "PNormPushMeasure",
-    "RIEMeasure",
-    "Ties",
-    "phi_of",
-    "statistic_of",
-]
 
 Ties: TypeAlias = Literal["average", "mid", "max"]
 Normalize: TypeAlias = Literal["mean", "minmax"] | None

@@ -13,14 +13,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._arguments import check_flag, is_number, is_whole
-from .._lists import (
-    Kind,
-    LabelType,
-    Lists,
-    ScoredLists,
-    check_scored_lists,
-    refuse_single_rows,
-)
+from .._lists import Kind, LabelType, Lists, ScoredLists, check_scored_lists, refuse_single_rows
 from .._partitions import any_collection
 from .._typing import BoolArray, FloatArray
 from .._validation import ravelled
@@ -32,8 +25,6 @@ from ._of_collections import value_of_collections
 from ._positional_form import PositionalForm
 from ._relevant import check_takes, with_ideal, with_n_relevant
 from ._weight_scale import refuse_row_weights, refuse_shares, refuse_wide_weights
-
-__all__ = ["Average", "Measure", "Undefined", "Value", "short"]
 
 Average: TypeAlias = Literal["mean"] | None
 Undefined: TypeAlias = Literal["skip", "raise"] | float

@@ -14,8 +14,6 @@ from .._typing import AnyArray, BoolArray, FloatArray
 from ._linear_rank_measures import AUCMeasure
 from ._measure import Measure
 
-__all__ = ["MultiClassAUCMeasure"]
-
 _AUC = AUCMeasure()
 
 

@@ -7,8 +7,6 @@ from typing import Any
 from .._arguments import check_flag, check_number, check_share
 from ._probabilities import check_probabilities, threshold_of
 
-__all__ = ["check_threshold", "net_benefit"]
-
 
 def net_benefit(
     y_true: Any,

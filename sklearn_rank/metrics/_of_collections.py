@@ -33,8 +33,6 @@ from ._table_ranges import (
     with_range,
 )
 
-__all__ = ["ListOfChunks", "queries_value", "value_of_collections", "value_of_one_list"]
-
 T = TypeVar("T")
 
 # Rows of tables that are merged into one, and rows of a range beyond them.

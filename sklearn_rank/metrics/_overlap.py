@@ -9,14 +9,11 @@ from typing import Any, Literal
 import numpy as np
 
 from .._arguments import check_choice, check_position, check_share
-from .._blocks import tied_blocks
 from .._lists import ScoredLists
-from .._order import ragged_ranges
+from .._order import ragged_ranges, tied_blocks
 from .._typing import FloatArray, IntArray
 from ._measure import Average, Measure, Undefined, Value
 from ._stopping import NEGLIGIBLE
-
-__all__ = ["RankBiasedOverlapMeasure", "rank_biased_overlap_score"]
 
 # Terms of a tail that are summed one by one.
 LONGEST_TAIL = 2**20

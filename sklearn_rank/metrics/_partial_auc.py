@@ -11,8 +11,6 @@ from ._conventions import Convention
 from ._measure import Average, Undefined, Value
 from ._partial_auc_measures import NegativeHeightMeasure, PartialAUCMeasure
 
-__all__ = ["negative_height_loss", "partial_auc_score"]
-
 
 def partial_auc_score(
     y_true: Any,

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from .._arguments import check_choice, check_number
-from .._blocks import ClassBlocks
 from .._lists import ScoredLists
+from .._order import ClassBlocks
 from .._typing import BoolArray, FloatArray
 from ._conventions import Rules
 from ._influence import ClassInfluence, partial_auc_influence_of
@@ -19,8 +19,6 @@ from ._measure import ConventionalMeasure, Measure, short
 from ._position_sums import PowerRun
 from ._score_generating import Power
 from ._stopping import padded
-
-__all__ = ["NegativeHeightMeasure", "PartialAUCMeasure"]
 
 # Nothing is left of a log-concave law so many standard deviations from its mode.
 DEVIATIONS = 45.0

@@ -10,8 +10,6 @@ import numpy as np
 from .._lists import ScoredLists
 from .._typing import AnyArray
 
-__all__ = ["Form", "Part", "check_classes_known", "read_part"]
-
 # Rows of one list, of lists with ids, or of one list in each row of two dimensions.
 Form: TypeAlias = Literal["list", "ids", "rows"]
 

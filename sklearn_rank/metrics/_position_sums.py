@@ -19,8 +19,6 @@ from scipy.special import expi, ndtri
 from .._order import ragged_ranges
 from .._typing import FloatArray, IntArray
 
-__all__ = ["LogarithmicRun", "NormalQuantileRun", "PowerRun", "Run"]
-
 # Positions before this one, and runs of at most so many, are added one by one.
 HEAD = 64.0
 # Terms that are laid out at a time.

@@ -9,8 +9,6 @@ from ._discounted import Discount, Gain
 from ._measure import Average, Undefined, Value
 from ._positional_measures import DCGMeasure, NDCGMeasure, PositionalMeasure
 
-__all__ = ["dcg_score", "ndcg_score", "positional_score"]
-
 
 def positional_score(
     y_true: Any,

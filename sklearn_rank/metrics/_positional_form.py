@@ -10,14 +10,6 @@ import numpy as np
 from .._lists import Lists
 from .._typing import FloatArray
 
-__all__ = [
-    "PositionalForm",
-    "cut_after",
-    "linear_discounts",
-    "logarithmic_discounts",
-    "share_of_total",
-]
-
 
 @dataclass(frozen=True)
 class PositionalForm:

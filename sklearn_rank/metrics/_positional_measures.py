@@ -28,8 +28,6 @@ from ._discounted import (
 from ._measure import ConventionalMeasure, Measure
 from ._positional_form import PositionalForm, cut_after, linear_discounts, logarithmic_discounts
 
-__all__ = ["DCGMeasure", "NDCGMeasure", "PositionalMeasure"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PositionalMeasure(Measure):

@@ -11,14 +11,6 @@ from sklearn.base import is_classifier
 from .._sklearn_compat import cached_call
 from .._validation import are_usual_labels, class_among
 
-__all__ = [
-    "estimators_within",
-    "own_pos_label",
-    "positive_class",
-    "ranking_scores",
-    "response_method",
-]
-
 RESPONSE_METHODS: tuple[str, ...] = ("decision_function", "predict_proba", "predict")
 
 

@@ -9,8 +9,6 @@ import numpy as np
 from .._lists import LabelType, ScoredLists, check_scored_lists
 from .._validation import check_scores, ravelled
 
-__all__ = ["check_probabilities", "threshold_of"]
-
 # Sums of rounded probabilities may be as much more than 1, in float32 too.
 ROUNDING = 1e-6
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._blocks import counted_blocks, places_of
+from .._order import counted_blocks, places_of
 from .._typing import BoolArray, FloatArray
 from ._score_generating import ScoreGeneratingFunction
-
-__all__ = ["rank_bias"]
 
 
 def rank_bias(

@@ -8,20 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .._blocks import TiedBlocks, tied_blocks
 from .._lists import ScoredLists
+from .._order import TiedBlocks, tied_blocks
 from .._typing import AnyArray, FloatArray, IntArray
 from ._measure import Average, Measure, Undefined, Value
 from ._reciprocals import reciprocals
-
-__all__ = [
-    "TauAPMeasure",
-    "TauBMeasure",
-    "TauXMeasure",
-    "tau_ap_score",
-    "tau_b_score",
-    "tau_x_score",
-]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

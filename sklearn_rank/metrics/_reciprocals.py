@@ -6,8 +6,6 @@ import numpy as np
 
 from .._typing import FloatArray
 
-__all__ = ["reciprocals"]
-
 # From this argument on the expansion of the digamma function is exact in float64.
 LARGE = 64
 

@@ -13,8 +13,6 @@ from .._order import ragged_ranges, sorted_descending
 from .._typing import FloatArray
 from .._validation import check_vector
 
-__all__ = ["check_takes", "with_ideal", "with_n_relevant"]
-
 
 def check_takes(called: str, takes: tuple[str, ...], **given: Any) -> None:
     """Refuse what a measure does not depend on, and what is said twice."""

@@ -10,20 +10,11 @@ import numpy as np
 
 from .._arguments import check_flag, check_number
 from .._lists import ScoredLists
-from .._top import MASS_SLACK
+from .._order import MASS_SLACK
 from .._typing import FloatArray
 from ._influence import ClassInfluence
 from ._influence_of_rates import rate_influence
 from ._measure import Average, Measure, Undefined, Value
-
-__all__ = [
-    "FPRAtTPRMeasure",
-    "KolmogorovSmirnovMeasure",
-    "TPRAtFPRMeasure",
-    "fpr_at_tpr_loss",
-    "kolmogorov_smirnov_score",
-    "tpr_at_fpr_score",
-]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -8,8 +8,6 @@ import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 
-__all__ = ["KEPT", "SEEN", "Cells", "ScoreBins", "TakenRows"]
-
 # The sign, the exponent and 6 more bits of a score make a bin at first.
 ROOT_BITS = 18
 # Bins into which a bin that is too large is divided, as a power of 2.

@@ -11,25 +11,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from .._arguments import check_number, check_position
-from .._order import ragged_ranges
-from .._top import MASS_SLACK
+from .._order import MASS_SLACK, ragged_ranges
 from .._typing import BoolArray, FloatArray
 from ._position_sums import LogarithmicRun, NormalQuantileRun, PowerRun
-
-__all__ = [
-    "Cauchy",
-    "Exponential",
-    "LocalAUC",
-    "Phi",
-    "Power",
-    "ScoreGeneratingFunction",
-    "TopDCG",
-    "VanDerWaerden",
-    "Wilcoxon",
-    "as_score_generating",
-    "cumulated",
-    "ranks_below",
-]
 
 # Ranks that are laid out at a time where a tied block shares the mean over its ranks, and from
 # when on a block is laid out by itself.

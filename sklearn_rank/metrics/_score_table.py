@@ -9,11 +9,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from .._blocks import ClassBlocks, sorted_class_blocks
 from .._lists import ScoredLists
+from .._order import ClassBlocks, sorted_class_blocks
 from .._typing import AnyArray, BoolArray, FloatArray
-
-__all__ = ["ScoreTable", "SingleWeights", "TableLists"]
 
 _Columns: TypeAlias = tuple[AnyArray, AnyArray, FloatArray | None]
 

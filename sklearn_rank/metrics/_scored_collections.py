@@ -11,16 +11,14 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from .._codes import distinct_codes
+from .._lists import Overlap, check_overlap
 from .._partitions import Partitions
-from .._query_memory import Overlap, check_overlap
 from .._typing import AnyArray
 from .._validation import ravelled
 from ._of_collections import queries_value, value_of_one_list
 from ._positive_class import ranking_scores
 from ._scored_rows import scores_with_ids
 from ._trained_queries import overlap_with, ranker_with_memory
-
-__all__ = ["counted_labels", "labels_in", "value_of_scored"]
 
 # Different labels that are looked at: of more, the smallest and the largest.
 MOST_LABELS = 64

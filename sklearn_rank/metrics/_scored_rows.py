@@ -16,8 +16,6 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 
 from ._positive_class import one_score_a_row, response_method
 
-__all__ = ["call_with_metadata", "metadata_for", "scored_by", "scores_with_ids"]
-
 # Names under which ids may be asked for.
 NAMES_OF_IDS = ("groups", "qid")
 

@@ -32,8 +32,6 @@ from ._scored_rows import metadata_for, scored_by, scores_with_ids
 from ._trained_queries import n_queries_of, warn_of_trained_queries
 from ._trained_top import warn_of_other_top
 
-__all__ = ["RankingScorer", "get_scorer", "get_scorer_names", "refuse_level"]
-
 # What the name of the scorer of a loss begins with, as in scikit-learn.
 NEGATED = "neg_"
 

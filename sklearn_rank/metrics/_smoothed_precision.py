@@ -15,8 +15,6 @@ from ._influence_of_top import lift_influence
 from ._measure import Average, Measure, Undefined, Value
 from ._top_measures import check_top, masses_of_tops
 
-__all__ = ["SmoothedPrecisionAtTopMeasure", "smoothed_precision_at_top_score"]
-
 MULTIPLES = (0.5, 1.0, 2.0, 4.0)
 
 

@@ -12,8 +12,6 @@ from .._validation import check_qid, check_scores
 from ._measure import Average, Undefined, Value
 from ._spearman_measure import SpearmanMeasure, middle_positions
 
-__all__ = ["rank_positions", "spearman_score"]
-
 
 def spearman_score(
     y_true: Any,

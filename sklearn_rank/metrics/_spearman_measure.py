@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .._blocks import tied_blocks
 from .._lists import Lists, ScoredLists
+from .._order import tied_blocks
 from .._typing import BoolArray, FloatArray
 from ._measure import Measure
 from ._positional_form import PositionalForm, linear_discounts
-
-__all__ = ["SpearmanMeasure", "middle_positions"]
 
 # Lists of more than this weight are measured in units of their own.
 HEAVY = 1e90

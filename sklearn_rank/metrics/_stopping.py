@@ -15,12 +15,9 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, log_expit, xlogy
 
-from .._blocks import tied_blocks
 from .._lists import ScoredLists
-from .._order import ragged_ranges
+from .._order import ragged_ranges, tied_blocks
 from .._typing import BoolArray, FloatArray, IntArray
-
-__all__ = ["NEGLIGIBLE", "padded", "reciprocal_stop"]
 
 # Blocks of more items than this are integrated; it takes about as long as item by item here, for
 # short ones if the weights of the integral are a short sum.

@@ -16,8 +16,6 @@ from ._conventions import RANX, TREC_EVAL, Convention
 from ._measure import Average, ConventionalMeasure, Undefined, Value
 from ._stopping import NEGLIGIBLE, padded
 
-__all__ = ["SuccessMeasure", "success_at_k_score"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SuccessMeasure(ConventionalMeasure):

@@ -6,8 +6,6 @@ import numpy as np
 
 from .._jit import compiled
 
-__all__ = ["COUNT", "TAKE", "blocks_between", "joins", "scan"]
-
 # What happens to the rows of a bin.
 COUNT, TAKE = -1, -2
 

@@ -21,8 +21,6 @@ import numpy as np
 from .._typing import AnyArray, FloatArray, IntArray
 from ._score_table import ScoreTable, SingleWeights, TableLists
 
-__all__ = ["RangePlan", "TableSummary", "coarse_of", "pieces_of", "summary_of", "with_range"]
-
 # Scores of each table that are looked at: more than ranges, so that these are of about equal size.
 N_SAMPLES = 1024
 # A grade of its own for each row leaves coarse tables as long as the full one.

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._blocks import tied_blocks
 from .._lists import LabelType, check_scored_lists
+from .._order import tied_blocks
 from .._typing import FloatArray
 from ._conventions import Convention
 from ._measure import Average, Undefined, Value
@@ -17,14 +17,6 @@ from ._top_measures import (
     PositivesAtTopMeasure,
     PrecisionAtTopMeasure,
 )
-
-__all__ = [
-    "accuracy_at_top_loss",
-    "enrichment_factor_score",
-    "positives_at_top_score",
-    "precision_at_top_curve",
-    "precision_at_top_score",
-]
 
 
 def precision_at_top_score(

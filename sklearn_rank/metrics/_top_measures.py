@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 
 from .._arguments import is_number
-from .._blocks import counted_blocks, tied_blocks
 from .._lists import ScoredLists
-from .._order import sorted_descending
-from .._top import top_masses
+from .._order import counted_blocks, sorted_descending, tied_blocks, top_masses
 from .._typing import AnyArray, FloatArray, IntArray
 from .._warn import warn
 from ..exceptions import SmallTopWarning
@@ -22,15 +20,6 @@ from ._conventions import RDKIT
 from ._influence import ClassInfluence, block_across, local_ranks
 from ._influence_of_top import affine_of_recall, lift_influence, recall_influence
 from ._measure import ConventionalMeasure, Measure, short
-
-__all__ = [
-    "AccuracyAtTopMeasure",
-    "EnrichmentFactorMeasure",
-    "PositivesAtTopMeasure",
-    "PrecisionAtTopMeasure",
-    "check_top",
-    "masses_of_tops",
-]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

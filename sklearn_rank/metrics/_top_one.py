@@ -13,8 +13,6 @@ from .._typing import FloatArray
 from ._measure import Average, Measure, Undefined, Value
 from ._positional_form import PositionalForm, cut_after
 
-__all__ = ["TopOneMeasure", "top_1_score"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TopOneMeasure(Measure):

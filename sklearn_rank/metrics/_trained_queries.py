@@ -6,11 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._lists import LabelType, check_lists
-from .._query_memory import Overlap, TrainingQueries, check_overlap
+from .._lists import LabelType, Overlap, TrainingQueries, check_lists, check_overlap
 from ._positive_class import estimators_within
-
-__all__ = ["n_queries_of", "overlap_with", "ranker_with_memory", "warn_of_trained_queries"]
 
 
 def ranker_with_memory(estimator: Any) -> Any:

@@ -11,8 +11,6 @@ from ..exceptions import OtherTopWarning
 from ._measure import Measure, short
 from ._positive_class import estimators_within
 
-__all__ = ["warn_of_other_top"]
-
 
 def warn_of_other_top(measure: Measure, estimator: Any) -> None:
     """Warn if the share of the top differs between a measure and the training of an estimator."""

@@ -7,8 +7,6 @@ import numpy as np
 from .._lists import Lists
 from .._validation import hint_of_adaboost
 
-__all__ = ["refuse_row_weights", "refuse_shares", "refuse_wide_weights"]
-
 # Beyond it the position of an item does not change in float64.
 LARGEST_RATIO = 2.0**53
 

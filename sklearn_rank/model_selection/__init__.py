@@ -2,8 +2,8 @@
 
 from ._bound_scorer import BoundScorer, make_bound_scorer
 from ._bound_search import BoundSearchCV
-from ._cross_val_compare import cross_val_compare
-from ._cross_val_interval import CrossValInterval, cross_val_interval
+from ._choice import SelectionReport
+from ._cross_val_interval import CrossValInterval, cross_val_compare, cross_val_interval
 from ._query_curve import query_learning_curve
 from ._query_halving import HalvingQueryGridSearchCV, HalvingQueryRandomSearchCV
 from ._query_importance import query_permutation_importance
@@ -13,7 +13,6 @@ from ._query_splitters import (
     RepeatedQueryKFold,
     query_train_test_split,
 )
-from ._report import SelectionReport
 from ._structural import StructuralRankSelection
 
 __all__ = [

@@ -12,12 +12,14 @@ from ..exceptions import ScorerSetupError
 from ..inference._shared import check_two_classes
 from ..metrics import Measure
 from ..metrics._shared import MeasureLike, RankingScorer
-from ._evidence import ASYMPTOTIC, Evidence, measure_with_limits
-from ._list_evidence import is_auc
-from ._list_theorems import list_evidence
-from ._query_evidence import query_evidence
-
-__all__ = ["BoundScorer", "make_bound_scorer"]
+from ._evidence import (
+    ASYMPTOTIC,
+    Evidence,
+    is_auc,
+    list_evidence,
+    measure_with_limits,
+    query_evidence,
+)
 
 Method: TypeAlias = Literal[
     "kl", "hoeffding", "mcdiarmid", "bernstein", "wilson", "t", "influence"

@@ -24,18 +24,31 @@ from .._validation import refuse_missing_labels
 from ..metrics import Measure, get_scorer
 from ..metrics._shared import MeasureLike, check_fixed_scale, own_pos_label, refuse_level
 from ..rankers._shared import Ranker, restored_on_error
-from ._best_estimator import BestEstimatorMixin
-from ._candidates import FitTask, Fitted, Grid, Split, fit_candidates
+from ._candidates import (
+    BestEstimatorMixin,
+    FitTask,
+    Fitted,
+    Grid,
+    Split,
+    bases_of,
+    check_splits,
+    fit_candidates,
+    metadata_of,
+    positive_rows,
+    router_of,
+    sizes_of_disjoint,
+    splitter_of,
+)
 from ._choice import RULES, choose, lower_limits
-from ._estimators import bases_of
-from ._evidence import ASYMPTOTIC, Evidence, measure_with_limits, methods_of
-from ._list_theorems import list_evidence
-from ._metadata import metadata_of, router_of
-from ._query_evidence import query_evidence
-from ._query_ids import places_of
-from ._splits import check_splits, positive_rows, sizes_of_disjoint, splitter_of
-
-__all__ = ["BoundSearchCV"]
+from ._evidence import (
+    ASYMPTOTIC,
+    Evidence,
+    list_evidence,
+    measure_with_limits,
+    methods_of,
+    query_evidence,
+)
+from ._query_splitters import places_of
 
 # Theorems that "auto" prefers for one held-out part.
 FIRST_CHOICES = ("kl", "exact", "dkw")

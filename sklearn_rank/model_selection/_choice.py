@@ -1,21 +1,320 @@
-"""Choice of a candidate from held-out parts, its limit and its report."""
+"""Choice of a candidate from simultaneous limits, and its report."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import ceil, inf
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
+from .._printed import Printed, fixed
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ..bounds import Bound
 from ..inference import Interval
+from ..inference._shared import (
+    correlation_root,
+    covariance_root,
+    least_variance,
+    never_certain_covariance,
+    normal_draws,
+)
 from ._candidates import DIGITS, Fitted, Grid, candidate_table, rank_descending
 from ._evidence import ASYMPTOTIC, Evidence
-from ._noise import may_be_best, simultaneous_tails
-from ._report import WITHIN_NOISE, SelectionReport
 
-__all__ = ["RULES", "Choice", "Limits", "choose", "lower_limits"]
+WITHIN_NOISE = "within_noise"
+
+ARBITRARY = "the choice among them is arbitrary."
+
+
+@dataclass(frozen=True, repr=False)
+class SelectionReport(Printed):
+    """Report of a search by bounds: the choice, its guarantee and the target of the guarantee.
+
+    Parameters
+    ----------
+    measure : str
+        Name of the measure.
+    of_queries : bool
+        Whether the measure is a mean over queries instead of a value of one list.
+    candidate : int
+        Index of the chosen candidate.
+    params : dict
+        Parameters of the chosen candidate.
+    shown : str
+        Parameters of the chosen candidate as text, after the name of the estimator if there are
+        several.
+    rule : str
+        Rule of the choice.
+    n_candidates : int
+        Number of candidates; the guarantee covers all of them.
+    n_parts : int
+        Number of held-out parts.
+    counts : str
+        Description of the number of items in the held-out parts.
+    fewest : str
+        Description of the number of items that the guarantee depends on.
+    value : float
+        Mean of the measure of the chosen candidate over the held-out parts.
+    lower : float
+        Lower limit for ``target``, at ``delta`` for all candidates together.
+    target : str
+        The quantity to which the limit applies.
+    bound : Bound or None
+        The theorem behind the limit; None if it is asymptotic.
+    interval : Interval
+        Asymptotic interval for the same quantity, simultaneous over the candidates.
+    may_be_best : tuple of int
+        Candidates that a simultaneous paired test, which is asymptotic, does not distinguish from
+        the best.
+    covers_best_estimator : bool
+        Whether ``target`` is a quantity of ``best_estimator_``.
+    remark : str
+        Sentence that describes ``best_estimator_`` and whether the limit applies to it.
+    chance : float or None, default=None
+        Value of the measure for a random order; None if it is unknown.
+    least : float, default=-inf
+        Smallest value that the measure can have.
+    overlap : bool, default=False
+        Whether some of the parts share items.
+
+    See Also
+    --------
+    BoundSearchCV : Search that returns the report.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn_rank.datasets import load_ionosphere
+    >>> from sklearn_rank.model_selection import BoundSearchCV
+    >>> X, y = load_ionosphere(return_X_y=True)
+    >>> search = BoundSearchCV(
+    ...     LogisticRegression(max_iter=1000),
+    ...     {"C": [0.01, 1.0]},
+    ...     refit=False,
+    ...     random_state=0,
+    ... ).fit(X, y)
+    >>> search.report_.covers_best_estimator
+    True
+    """
+
+    measure: str
+    of_queries: bool
+    candidate: int
+    params: dict[str, Any]
+    shown: str
+    rule: str
+    n_candidates: int
+    n_parts: int
+    counts: str
+    fewest: str
+    value: float
+    lower: float
+    target: str
+    bound: Bound | None
+    interval: Interval
+    may_be_best: tuple[int, ...]
+    covers_best_estimator: bool
+    remark: str
+    chance: float | None = None
+    least: float = -inf
+    overlap: bool = False
+
+    def __str__(self) -> str:
+        return "\n".join(
+            [self._chosen(), *self._guaranteed(), self._in_the_limit(), *self._others()]
+        )
+
+    def _chosen(self) -> str:
+        reason = "its lower limit is the largest"
+        if self.rule == WITHIN_NOISE:
+            reason = "it is the simplest that does not differ significantly from the best"
+        parts = "one held-out part" if self.n_parts == 1 else f"{self.n_parts} held-out parts"
+        scored = f"{self.measure} of one list"
+        if self.of_queries:
+            scored = f"mean {self.measure} over queries"
+        shared = " that share items" if self.overlap else ""
+        chosen = f"Chosen from {self.n_candidates} candidates: {self.shown}, because {reason}."
+        if self.n_candidates == 1:
+            chosen = f"One candidate: {self.shown}."
+        return f"{chosen}\nScored by the {scored} on {parts}{shared}: {self.counts}."
+
+    def _guaranteed(self) -> list[str]:
+        """Return the lines on the guarantee, which holds for every distribution."""
+        if self.bound is None:
+            lines = [
+                "Guaranteed: nothing; the following limits are asymptotic, for many"
+                f" {'queries' if self.of_queries else 'rows'}."
+            ]
+        else:
+            why = f"{_counted(self.n_candidates)} and {self.fewest}"
+            seen = f"{fixed(self.value)} observed, minus {fixed(self.bound.value)} for {why}"
+            said = f"on new data the {self.target} is at least {fixed(self.lower)} ({seen})."
+            if self.lower <= self.least:
+                said = f"nothing ({seen}, excludes no value)."
+            lines = [
+                f"Guaranteed ({100 * (1 - self.bound.delta):.4g} %): {said}",
+                self.bound.proof,
+            ]
+        if self.chance is not None and self.lower <= self.chance:
+            lines.append(f"A model that ranks at random ({self.chance:.3g}) is not ruled out.")
+        return lines
+
+    def _in_the_limit(self) -> str:
+        """Return the line on the asymptotic interval."""
+        low, high, level = self.interval.low, self.interval.high, self.interval.level
+        if self.bound is None:
+            said = f"on new data the {self.target} is at least {fixed(self.lower)}"
+            said += f" ({fixed(self.value)} observed), and between {fixed(low)} and {fixed(high)}"
+        else:
+            said = f"it is between {fixed(low)} and {fixed(high)}"
+        choice = "" if self.n_candidates == 1 else ", whichever candidate was chosen"
+        return f"Asymptotically ({100 * level:.4g} %, {self.interval.method}): {said}{choice}."
+
+    def _others(self) -> list[str]:
+        """Return the lines on the other candidates and on ``best_estimator_``."""
+        stay, n = self.may_be_best, self.n_candidates
+        if n == 1:
+            return [self.remark]
+        if self.candidate not in stay:
+            worse = n - len(stay)
+            found = f"It is significantly worse than the best, as are {worse} of {n} candidates."
+        elif len(stay) == 1:
+            found = "All other candidates are significantly worse."
+        else:
+            found = f"{len(stay)} of {n} candidates do not differ significantly from the best; "
+            simplest = self.rule == WITHIN_NOISE
+            found += "the simplest of them was chosen." if simplest else ARBITRARY
+        return [found, self.remark]
+
+
+def _counted(n_candidates: int) -> str:
+    return "1 candidate" if n_candidates == 1 else f"{n_candidates} candidates"
+
+
+# Number of normal draws for the distribution of the extreme variable.
+N_DRAWS = 2**15
+
+# Up to this number of candidates, compiled code is not used.
+FEW = 50
+
+
+def simultaneous_tails(
+    evidence: Evidence, delta: float, weights: FloatArray, rng: np.random.Generator
+) -> FloatArray:
+    """Probabilities that limits for single candidates may have to hold together.
+
+    With correlated normal variables ``Z_c`` and tails in proportion to the weights, ``P(Z_c is
+    within its tail for some c) = delta``.
+    """
+    delta = _kept(evidence, delta)
+    if len(weights) == 1:
+        return np.array([delta])
+    root = correlation_root(evidence.regularized_covariance)
+    # Of candidates of one weight the smallest value has the smallest tail.
+    distinct, starts = np.unique(np.sort(weights), return_index=True)
+    order = np.argsort(weights, kind="stable")
+    smallest = [
+        (ndtr(np.minimum.reduceat(drawn[:, order], starts, axis=1)) / distinct).min(axis=1)
+        for drawn in normal_draws(root, N_DRAWS, rng)
+    ]
+    # A share of Bonferroni's is always enough, and delta / max(weights) never exceeded.
+    quantile = np.quantile(np.concatenate(smallest), delta, method="lower")
+    return np.clip(quantile, delta, delta / weights.max()) * weights
+
+
+def _kept(evidence: Evidence, delta: float) -> float:
+    """Largest probability of failure up to which a bound of the covariance is on the safe side.
+
+    Of two normal variables of mean 0 the one of the larger covariance lies in a convex set of
+    probability 1/2 or more the more seldom (Ehrhard's inequality), in others it need not.
+    """
+    return delta if evidence.disjoint is None else min(delta, 0.5)
+
+
+def may_be_best(evidence: Evidence, delta: float, rng: np.random.Generator) -> BoolArray:
+    """Find the candidates that a simultaneous paired test does not distinguish from the best.
+
+    A candidate stays unless some other one is better than it by more than ``q`` standard errors of
+    their difference, q being the quantile of the largest of its standardised differences to all
+    others. So the one whose expected mean is the largest stays with probability ``1 - delta``, in
+    the limit, although it is unknown which one that is.
+    """
+    n, delta = len(evidence.means), _kept(evidence, delta)
+    if n == 1:
+        return np.ones(1, dtype=bool)
+    ahead = evidence.means[:, None] - evidence.means
+    covariance, equal = _covariance_and_ties(evidence, ahead)
+    errors = np.sqrt(np.where(equal, 1.0, _variances_of_differences(covariance)))
+    largest = np.where(equal, 0.0, ahead / errors).max(axis=0)
+    # One comparison, and Bonferroni's correction for all, decide most candidates.
+    stays = largest <= max(-float(ndtri(delta)), 0.0)
+    undecided = np.flatnonzero(~stays & (largest <= -float(ndtri(delta / (n - 1)))))
+    if len(undecided):
+        leads = np.where(equal, np.inf, largest[:, None] * errors)[undecided]
+        draws = normal_draws(covariance_root(covariance), N_DRAWS, rng)
+        stays[undecided] = _often_overtaken(draws, undecided, leads, delta)
+    return stays
+
+
+def _covariance_and_ties(evidence: Evidence, ahead: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Covariance by which no difference is certain, and which candidates are equal for certain."""
+    covariance = evidence.covariance
+    least = least_variance(ahead, evidence.length, evidence.n_effective)
+    # A difference that would be certain has the variance with the added items, as in paired tests.
+    certain = ~(_variances_of_differences(covariance) > least)
+    equal = certain & (ahead == 0.0) & ~np.isnan(covariance).any()
+    if np.array_equal(certain, equal):
+        return covariance, equal
+    covariance = never_certain_covariance(
+        evidence.means, evidence.regularized_covariance, evidence.n_effective
+    )
+    return covariance, np.eye(len(ahead), dtype=bool)
+
+
+def _often_overtaken(
+    draws: Iterator[FloatArray], candidates: IntArray, leads: FloatArray, delta: float
+) -> BoolArray:
+    """Whether in a share delta of the draws some other one is ahead by its lead or more.
+
+    So it is where the lead is no more than the quantile of the largest standardised difference.
+    """
+    # As many draws are at or above the upper one of the two that enclose the quantile.
+    enough = N_DRAWS - ceil((N_DRAWS - 1) * (1.0 - delta))
+    counts, n_left = np.zeros(len(candidates), dtype=np.int64), N_DRAWS
+    for drawn in draws:
+        undecided = np.flatnonzero((counts < enough) & (counts + n_left >= enough))
+        counts[undecided] += _times_overtaken(drawn, candidates[undecided], leads[undecided])
+        n_left -= len(drawn)
+    return counts >= enough
+
+
+def _times_overtaken(drawn: FloatArray, candidates: IntArray, leads: FloatArray) -> IntArray:
+    """Count the draws in which some other one is ahead of a candidate by its lead or more."""
+    n = leads.shape[1]
+    if n <= FEW:
+        # Compilation would take longer.
+        overtaken = [
+            (drawn - lead >= drawn[:, [candidate]]).any(axis=1)
+            for candidate, lead in zip(candidates, leads, strict=True)
+        ]
+        return np.array([np.count_nonzero(one) for one in overtaken], dtype=np.int64)
+    from ._noise_kernels import BLOCK, count_overtaken
+
+    starts = np.arange(0, n, BLOCK)
+    tops = np.maximum.reduceat(drawn, starts, axis=1)
+    least_leads = np.minimum.reduceat(leads, starts, axis=1)
+    counts = np.zeros(len(candidates), dtype=np.int64)
+    count_overtaken(drawn, tops, candidates, leads, least_leads, counts)
+    return counts
+
+
+def _variances_of_differences(covariance: FloatArray) -> FloatArray:
+    variances = np.diag(covariance)
+    return variances[:, None] + variances - 2.0 * covariance
+
 
 RULES = ("max_bound", WITHIN_NOISE)
 

@@ -1,4 +1,4 @@
-"""Limits for several candidates from held-out parts, and their joint covariance.
+"""Limits for several candidates from held-out lists or queries, and their joint covariance.
 
 Each part is scored by models that were fitted without it. The target is the mean over the parts of
 the expected measure of a candidate's models; with one part it is that of one model.
@@ -8,28 +8,44 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
+from math import isfinite, log
 from typing import Any, ClassVar
 
 import numpy as np
 import sklearn.metrics
+from scipy.special import gammaln, logsumexp, ndtri, stdtrit, xlogy
 
-from .._typing import FloatArray
-from ..bounds import Bound
-from ..inference._shared import JointEstimate
+from .._lists import ScoredLists
+from .._order import counted_blocks, top_mass
+from .._typing import BoolArray, FloatArray
+from ..bounds import Bound, auc_bound, auc_fold_mean_bound
+from ..bounds._shared import (
+    SAME_TIES,
+    SANDWICH_THEOREM,
+    TIES_IN_RANDOM_ORDER,
+    TOP_THEOREM,
+    kl_limits,
+    top_precision_limits,
+    wilson_score_limits,
+)
+from ..inference._shared import (
+    JointEstimate,
+    auc_score_limits,
+    design_effect,
+    dkw_lower_limits,
+    joint_influence,
+    joint_query_means,
+    midp_limits,
+    query_values_of,
+    sample_moments,
+    share_at_threshold,
+    top_limits,
+    unseen_effect,
+)
 from ..metrics import Measure, get_measure
-from ..metrics._shared import MeasureLike
-
-__all__ = [
-    "ASYMPTOTIC",
-    "Evidence",
-    "each_of",
-    "measure_with_limits",
-    "methods_of",
-    "spread_of",
-    "with_prior_shares",
-]
+from ..metrics._shared import ClassInfluence, MeasureLike, PrecisionAtTopMeasure
 
 # The limits of all candidates from their joint normal distribution.
 ASYMPTOTIC = "max-t"
@@ -200,3 +216,496 @@ def with_prior_shares(stated: Bound, value: float, shares: FloatArray) -> Bound:
         theorem=f"{stated.theorem}, each candidate with its prior share of delta",
         assumptions=(*stated.assumptions, "the prior weights do not depend on the data"),
     )
+
+
+OURS = "sklearn_rank, Choosing a model by what can be guaranteed"
+FITTED_APART = "each part is scored by models that were fitted without it"
+
+
+def fold_entropy(n: int, delta: float) -> float:
+    """Largest relative entropy of a mean over folds: ``ln(xi(n) / delta) / n``.
+
+    ``xi(n) = sum_j C(n, j) (j/n)^j (1 - j/n)^(n-j)``, about ``sqrt(pi n / 2)``.
+    """
+    j = np.arange(n + 1.0)
+    terms = gammaln(n + 1.0) - gammaln(j + 1.0) - gammaln(n - j + 1.0)
+    terms += xlogy(j, j / n) + xlogy(n - j, 1.0 - j / n)
+    return (float(logsumexp(terms)) - log(delta)) / n
+
+
+def fold_widths(means: FloatArray, n: int, deltas: FloatArray) -> FloatArray:
+    """Distances of lower limits from means over folds, in Chernoff's form.
+
+    Shape (n_candidates,).
+    """
+    entropies = np.array([fold_entropy(n, float(delta)) for delta in deltas])
+    return means - kl_limits(means, entropies)[0]
+
+
+def fold_target(name: str) -> str:
+    """Describe the target of a bound for folds. The mean less its expectation, in words."""
+    return f"mean {name} of the folds - mean expected {name} of their models"
+
+
+def chernoff_fold_bound(
+    value: float, delta: float, name: str, *, conditioned_on: str, items: str
+) -> Bound:
+    """Make the bound for a mean over folds, in Chernoff's form."""
+    return Bound(
+        value=value,
+        theorem=f"{OURS}, folds in Chernoff's form, for all candidates",
+        target=fold_target(name),
+        delta=delta,
+        conditioned_on=conditioned_on,
+        assumptions=(FITTED_APART, items),
+    )
+
+
+AUC = get_measure("auc")
+LABELS = "the labels"
+ITEMS = "items are independent given their labels"
+
+
+def is_auc(measure: Measure) -> bool:
+    """Whether a measure of one list is the AUC."""
+    return measure == get_measure("auc", undefined=measure.undefined, rel=measure.rel)
+
+
+def influence_of_list(measure: Measure, positive: BoolArray, score: FloatArray) -> ClassInfluence:
+    """Compute the influence of each item of one list on a measure."""
+    found = measure.influence(measure.lists(positive.astype(np.int64), score))
+    if found is None or not isfinite(found.estimate):
+        raise ValueError(
+            f"{measure.name} has no value for a held-out part of {np.count_nonzero(positive)}"
+            f" positives and {np.count_nonzero(~positive)} negatives: pass larger parts."
+        )
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class ListEvidence(Evidence):
+    """Values of several candidates on held-out lists, whose influence is known."""
+
+    of_new_data: ClassVar[str] = "population"
+
+    positive: Sequence[BoolArray]
+    scores: Sequence[Sequence[FloatArray]]  # For each part the scores of each candidate
+    measure: Measure
+    disjoint: Sequence[int] | None = None  # As for :class:`Evidence`
+
+    @cached_property
+    def _influences(self) -> list[list[ClassInfluence]]:
+        return [
+            [influence_of_list(self.measure, positive, score) for score in scores]
+            for positive, scores in zip(self.positive, self.scores, strict=True)
+        ]
+
+    @cached_property
+    def joint_estimates(self) -> list[JointEstimate]:
+        """Values of the candidates on each part, and how they vary together, given the labels."""
+        joint = [joint_influence(found, conditional=True) for found in self._influences]
+        if any((np.diag(one.regularized) <= 0.0).any() for one in joint):
+            raise ValueError(
+                f"{self.measure.name} has no known range and the same influence value for all"
+                " items of a held-out part, so its variance cannot be estimated: pass range= to"
+                " make_measure."
+            )
+        return joint
+
+    @cached_property
+    def _class_counts(self) -> tuple[list[int], list[int]]:
+        n_pos = [int(np.count_nonzero(positive)) for positive in self.positive]
+        return n_pos, [len(p) - m for p, m in zip(self.positive, n_pos, strict=True)]
+
+    @property
+    def chance(self) -> float | None:
+        """Mean over the parts of the value of items that are all tied."""
+        if not self.measure.is_mean_over_ties:
+            return None
+        tied = [
+            self.measure.values(
+                self.measure.lists(positive.astype(np.int64), np.zeros(len(positive)))
+            )
+            for positive in self.positive
+        ]
+        return float(np.mean(tied))
+
+    def fewest(self) -> str:
+        """Describe the size of the rarer class."""
+        n_pos, n_neg = map(min, self._class_counts)
+        return f"{n_pos} positives" if n_pos <= n_neg else f"{n_neg} negatives"
+
+    def counts(self) -> str:
+        """Say how many items there are. Positives and negatives of the parts."""
+        n_pos, n_neg = self._class_counts
+        return f"{spread_of(n_pos)} positives and {each_of(n_neg, 'negatives')}"
+
+    def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Limits from the influence, with half an item added at either end."""
+        variance, z = np.diag(self.regularized_covariance), ndtri(tails)
+        if not isfinite(self.length):
+            reach = np.abs(z) * np.sqrt(variance)
+            return self.means - reach, self.means + reach
+        origin = self.measure.range[0]
+        shift = np.mean([[one.regularized()[0] for one in part] for part in self._influences], 0)
+        share = np.clip((self.means - origin) / self.length, 0.0, 1.0)
+        shrunken = np.clip(share + shift / self.length, 0.0, 1.0)
+        draws = shrunken * (1.0 - shrunken) * self.length**2 / variance
+        low, high = wilson_score_limits(share, z, draws)
+        for one in np.flatnonzero(tails < 0.5):
+            # The exact limits are farther out where there are few draws.
+            exact = midp_limits(
+                float(share[one]), float(draws[one]), 1.0 - 2.0 * float(tails[one])
+            )
+            low[one], high[one] = min(low[one], exact[0]), max(high[one], exact[1])
+        return origin + self.length * low, origin + self.length * high
+
+
+@dataclass(frozen=True, eq=False)
+class AUCEvidence(ListEvidence):
+    """AUCs of several candidates on held-out parts."""
+
+    of_new_data: ClassVar[str] = "expected"
+
+    measure: Measure = AUC
+
+    @cached_property
+    def _moments(self) -> list[list[Any]]:
+        return [
+            [sample_moments(score, positive, None) for score in scores]
+            for positive, scores in zip(self.positive, self.scores, strict=True)
+        ]
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """AUC of each candidate on each part."""
+        return np.array([[float(one.auc) for one in part] for part in self._moments]).T
+
+    def widths(self, method: Any, deltas: FloatArray) -> FloatArray:
+        """Distances of the lower limits from the means, each failing with its own delta.
+
+        Shape (n_candidates,).
+        """
+        n_pos, n_neg = self._class_counts
+        if method == "kl" and self.n_parts > 1:
+            return fold_widths(self.means, min(*n_pos, *n_neg), deltas)
+        if self.n_parts > 1:
+            found = [
+                auc_fold_mean_bound(n_pos, n_neg, float(delta), method=method, side="lower")
+                for delta in deltas
+            ]
+        else:
+            found = [
+                auc_bound(
+                    *(n_pos[0], n_neg[0], float(delta)),
+                    method=method,
+                    auc=float(auc) if method == "kl" else None,
+                    side="lower",
+                )
+                for auc, delta in zip(self.means, deltas, strict=True)
+            ]
+        return np.array([one.value for one in found])
+
+    def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Score limits with a variance by placements, regularised."""
+        # A (1 - A) is concave: that of the mean is no less than the mean over the parts.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            effects, unseen = (
+                [np.array([float(find(one)) for one in part]) for part in self._moments]
+                for find in (design_effect, unseen_effect)
+            )
+        effect, rare = self._joined(effects), self._joined(unseen)
+        return auc_score_limits(self.means, effect, rare, ndtri(tails))
+
+    def bound(
+        self, method: Any, candidate: int, delta: float, weights: FloatArray, n_candidates: int
+    ) -> Bound:
+        """Make the bound for a candidate that was chosen by its scores."""
+        n_pos, n_neg = self._class_counts
+        value = float(self.widths(method, delta * weights)[candidate])
+        if method == "kl" and self.n_parts > 1:
+            return chernoff_fold_bound(value, delta, "AUC", conditioned_on=LABELS, items=ITEMS)
+        if self.n_parts > 1:
+            stated = auc_fold_mean_bound(
+                n_pos, n_neg, delta, n_functions=n_candidates, method=method, side="lower"
+            )
+        else:
+            stated = auc_bound(
+                n_pos[0],
+                n_neg[0],
+                delta,
+                function_class=n_candidates,
+                method=method,
+                auc=float(self.means[candidate]) if method == "kl" else None,
+                side="lower",
+            )
+        return with_prior_shares(stated, value, weights * n_candidates)
+
+
+# If a perfect order keeps less than this fraction of its distance to tied items, the theorem is
+# not useful for realistic orders.
+LEAST_KEPT = 2.0 / 3.0
+
+
+def list_evidence(
+    measure: Measure,
+    positive: Sequence[BoolArray],
+    scores: Sequence[Sequence[FloatArray]],
+    disjoint: Sequence[int] | None = None,
+) -> ListEvidence:
+    """Make the evidence of lists with the theorems of the measure."""
+    # Which rows are positive is known here.
+    measure = get_measure(measure, rel=None)
+    kind = ListEvidence
+    if is_auc(measure):
+        kind = AUCEvidence
+    elif isinstance(measure, PrecisionAtTopMeasure):
+        kind = TopEvidence
+    elif "dkw" in measure.theorems:
+        kind = RankEvidence
+    return kind(positive, scores, measure, disjoint)
+
+
+@dataclass(frozen=True, eq=False)
+class _GuaranteedEvidence(ListEvidence):
+    """Values of several candidates on held-out lists, each of which has limits of its own."""
+
+    theorem: ClassVar[str]
+    ties: ClassVar[str]
+
+    @abstractmethod
+    def lower_of_part(self, part: int, deltas: FloatArray) -> FloatArray:
+        """Lower limits for one part, each failing with its own delta. Shape (n_candidates,)."""
+
+    def widths(self, method: str, deltas: FloatArray) -> FloatArray:
+        """Distances of the lower limits from the means, each failing with its own delta.
+
+        Non-negative widths. Shape (n_candidates,).
+        """
+        n = self.n_parts
+        limits = [self.lower_of_part(part, deltas / n) for part in range(n)]
+        return np.maximum(self.means - np.mean(limits, axis=0), 0.0)
+
+    def bound(
+        self, method: str, candidate: int, delta: float, weights: FloatArray, n_candidates: int
+    ) -> Bound:
+        """Make the bound for a candidate that was chosen by its scores."""
+        value = float(self.widths(method, delta * weights)[candidate])
+        name, folds = self.measure.name, self.n_parts > 1
+        stated = Bound(
+            value=value,
+            theorem=f"{self.theorem}, for all candidates{' and parts' if folds else ''} at once",
+            target=f"mean {name} of the parts - mean {name} of the population by their models"
+            if folds
+            else f"{name} - {name} of the population by the chosen model",
+            delta=delta,
+            conditioned_on=LABELS,
+            assumptions=(FITTED_APART, ITEMS, self.ties),
+        )
+        return with_prior_shares(stated, value, weights * n_candidates)
+
+
+class TopEvidence(_GuaranteedEvidence):
+    """Precision at the top of several candidates: limits from the negatives above positives."""
+
+    theorem = TOP_THEOREM
+    ties = TIES_IN_RANDOM_ORDER
+
+    def lower_of_part(self, part: int, deltas: FloatArray) -> FloatArray:
+        """Lower limits for one part, each failing with its own delta. Shape (n_candidates,)."""
+        positive = self.positive[part]
+        above = [
+            np.count_nonzero(~positive)
+            - np.searchsorted(np.sort(score[~positive]), np.sort(score[positive])[::-1], "left")
+            for score in self.scores[part]
+        ]
+        measure: Any = self.measure
+        return top_precision_limits(np.stack(above), len(positive), measure.tau, np.log(deltas))
+
+    def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Score limits, or exact ones where they are farther out."""
+        measure: Any = self.measure
+        sizes = [len(positive) for positive in self.positive]
+        tops = [int(top_mass(np.array([float(n)]), measure.tau)[0]) for n in sizes]
+        # The mean is worth so many items of a top; the threshold adds what it does at their mean.
+        top = 1.0 / float(self._joined([1.0 / one for one in tops]))
+        etas = np.mean([self._etas(part, one) for part, one in enumerate(tops)], axis=0)
+        low, high = self.means.copy(), self.means.copy()
+        for one in np.flatnonzero(tails < 0.5):
+            level = 1.0 - 2.0 * float(tails[one])
+            limits, _ = top_limits(
+                float(self.means[one]), float(etas[one]), top, measure.tau, level
+            )
+            low[one], high[one] = limits
+        return low, high
+
+    def _etas(self, part: int, top: int) -> list[float]:
+        """Probability for each candidate that an item at the threshold of a part is positive."""
+        positive = self.positive[part]
+        n, n_pos = len(positive), float(np.count_nonzero(positive))
+        return [
+            share_at_threshold(counted_blocks(score, positive), n, n_pos, top)
+            for score in self.scores[part]
+        ]
+
+
+class RankEvidence(_GuaranteedEvidence):
+    """Statistics of ranks of several candidates: limits from bands around the distributions."""
+
+    theorem = SANDWICH_THEOREM
+    ties = SAME_TIES
+
+    def lower_of_part(self, part: int, deltas: FloatArray) -> FloatArray:
+        """Lower limits for one part, each failing with its own delta. Shape (n_candidates,)."""
+        lists = [self._list(part, score) for score in self.scores[part]]
+        return dkw_lower_limits(lists, self.measure, deltas)
+
+    def usual_method(self, method: str, delta: float, n_candidates: int) -> str:
+        """Use bands if a perfect order keeps two thirds of its distance to tied items."""
+        share = np.array([delta / (n_candidates * self.n_parts)])
+        leads = []
+        for part, positive in enumerate(self.positive):
+            perfect = np.empty(len(positive))
+            perfect[np.argsort(positive, kind="stable")] = np.arange(len(positive))
+            best, tied = (self._list(part, score) for score in (perfect, np.zeros(len(positive))))
+            least = float(dkw_lower_limits([best], self.measure, share)[0])
+            chance = float(self.measure.values(tied)[0])
+            leads.append((least - chance, float(self.measure.values(best)[0]) - chance))
+        kept, whole = np.mean(leads, axis=0)
+        return method if kept >= LEAST_KEPT * whole else ASYMPTOTIC
+
+    def _list(self, part: int, score: FloatArray) -> ScoredLists:
+        """The rows of a part in the order of some scores."""
+        return self.measure.lists(self.positive[part].astype(np.int64), score)
+
+
+QUERIES = "queries are independent and of one distribution"
+THEOREMS = {
+    "hoeffding": "Hoeffding (1963), Theorem 2",
+    "kl": "Hoeffding (1963), Theorem 1",
+    "bernstein": "Maurer & Pontil (2009), Theorem 4",
+}
+
+# Standard errors smaller than this, relative to the mean, are due to rounding.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class QueryEvidence(Evidence):
+    """Values of several candidates on the queries of held-out parts."""
+
+    of_queries: ClassVar[bool] = True
+
+    measure: Measure  # A mean over queries
+    samples: Sequence[FloatArray]
+    disjoint: Sequence[int] | None = None  # As for :class:`Evidence`
+    chance: float | None = None  # Mean over the parts of a random order
+
+    @cached_property
+    def joint_estimates(self) -> list[JointEstimate]:
+        """Means of the candidates over the queries of each part, and how they vary together."""
+        return [joint_query_means(sample, self.length) for sample in self.samples]
+
+    @cached_property
+    def _query_counts(self) -> list[int]:
+        return [sample.shape[1] for sample in self.samples]
+
+    @property
+    def _degrees(self) -> int:
+        """Degrees of freedom of the variance: at least those of the parts that are independent."""
+        degrees = [count - 1 for count in self._query_counts]
+        if self.disjoint is None:
+            return sum(degrees)
+        return min(degree * size for degree, size in zip(degrees, self.disjoint, strict=True))
+
+    def fewest(self) -> str:
+        """Say how many queries the smallest part has. Their number."""
+        return f"{min(self._query_counts)} queries"
+
+    def counts(self) -> str:
+        """Say how many queries there are."""
+        return each_of(self._query_counts, "queries")
+
+    def widths(self, method: str, deltas: FloatArray) -> FloatArray:
+        """Distances of the lower limits from the means, each failing with its own delta.
+
+        Shape (n_candidates,).
+        """
+        logs = -np.log(deltas)
+        if method == "hoeffding":
+            shares = self._hoeffding(logs)
+        elif method == "bernstein":
+            shares = self._bernstein(logs)
+        else:
+            means = np.clip((self.means - self.measure.counted_range[0]) / self.length, 0.0, 1.0)
+            if self.n_parts > 1:
+                shares = fold_widths(means, min(self._query_counts), deltas)
+            else:
+                shares = means - kl_limits(means, logs / self._query_counts[0])[0]
+        return self.length * shares
+
+    def _hoeffding(self, logs: FloatArray) -> FloatArray:
+        parts = [np.minimum(np.sqrt(logs / (2.0 * n)), 1.0) for n in self._query_counts]
+        return np.mean(parts, axis=0)
+
+    def _bernstein(self, logs: FloatArray) -> FloatArray:
+        # The parts share delta: each of their own limits holds.
+        logs = logs + log(2.0 * self.n_parts)
+        parts = []
+        for sample, n in zip(self.samples, self._query_counts, strict=True):
+            variance = sample.var(axis=1, ddof=1) / self.length**2
+            parts.append(np.sqrt(2.0 * variance * logs / n) + 7.0 * logs / (3.0 * (n - 1.0)))
+        return np.mean(np.minimum(parts, 1.0), axis=0)
+
+    def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Student's limits, with the variance that queries of equal values may have hidden."""
+        variance = np.diag(self.covariance)
+        rounding = (ROUNDING * np.abs(self.means)) ** 2
+        variance = np.where(variance > rounding, variance, np.diag(self.regularized_covariance))
+        reach = -stdtrit(self._degrees, tails) * np.sqrt(variance)
+        low, high = self.measure.counted_range
+        return np.maximum(self.means - reach, low), np.minimum(self.means + reach, high)
+
+    def bound(
+        self, method: str, candidate: int, delta: float, weights: FloatArray, n_candidates: int
+    ) -> Bound:
+        """Make the bound for a candidate that was chosen by its scores."""
+        name = self.measure.name
+        value = float(self.widths(method, delta * weights)[candidate])
+        folds = self.n_parts > 1
+        if method == "kl" and folds:
+            return chernoff_fold_bound(value, delta, name, conditioned_on="", items=QUERIES)
+        chosen = f"mean {name} - expected {name} of the chosen model"
+        stated = Bound(
+            value=value,
+            theorem=f"{THEOREMS[method]}{', for folds' if folds else ''}, for all candidates",
+            target=fold_target(name) if folds else chosen,
+            delta=delta,
+            assumptions=(FITTED_APART, QUERIES),
+        )
+        return with_prior_shares(stated, value, weights * n_candidates)
+
+
+def query_evidence(
+    measure: Measure,
+    y_true: Sequence[Any],
+    scores: Sequence[Sequence[FloatArray]],
+    qid: Sequence[Any],
+    disjoint: Sequence[int] | None = None,
+    pos_label: Any = None,
+    with_chance: bool = False,
+) -> QueryEvidence:
+    """Evaluate the candidates on the queries of each part."""
+    samples, tied = [], []
+    with_chance = with_chance and measure.is_mean_over_ties
+    for y, of_part, ids in zip(y_true, scores, qid, strict=True):
+        named = {str(candidate): score for candidate, score in enumerate(of_part)}
+        found = query_values_of(measure, y, named, qid=ids, pos_label=pos_label)
+        samples.append(np.stack([one.values for one in found.values()]))
+        if with_chance:
+            # The mean over the orders of tied items, all of which are tied.
+            zeros = {"tied": np.zeros(len(ids))}
+            one = query_values_of(measure, y, zeros, qid=ids, pos_label=pos_label)["tied"]
+            tied.append(one.values.mean())
+    chance = float(np.mean(tied)) if with_chance else None
+    return QueryEvidence(measure, samples, disjoint, chance)

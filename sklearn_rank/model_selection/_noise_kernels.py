@@ -5,8 +5,6 @@ from __future__ import annotations
 from .._jit import compiled
 from .._typing import FloatArray, IntArray
 
-__all__ = ["BLOCK", "count_overtaken"]
-
 # Candidates whose largest value stands for all of them at first.
 BLOCK = 32
 # Draws that stay in the cache while the candidates take their turns.

@@ -14,11 +14,7 @@ from .._arguments import check_flag
 from .._sklearn_compat import num_samples
 from .._typing import IntArray
 from .._validation import check_vector, refuse_missing_labels
-from ._query_ids import queries_of
-from ._query_routing import ids_as_asked, scorer_of
-from ._whole_splits import splitter_of, whole_splits
-
-__all__ = ["query_learning_curve"]
+from ._query_splitters import ids_as_asked, queries_of, scorer_of, splitter_of, whole_splits
 
 
 def query_learning_curve(

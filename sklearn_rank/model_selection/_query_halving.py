@@ -18,11 +18,7 @@ from .._sklearn_compat import (
     num_samples,
 )
 from .._typing import IntArray
-from ._query_ids import Queries, queries_of
-from ._query_splitters import QueryKFold
-from ._whole_splits import splitter_of, whole_splits
-
-__all__ = ["HalvingQueryGridSearchCV", "HalvingQueryRandomSearchCV"]
+from ._query_splitters import Queries, QueryKFold, queries_of, splitter_of, whole_splits
 
 
 class _SomeQueries:

@@ -14,10 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from .._arguments import check_choice, check_whole
 from .._sklearn_compat import num_samples
 from .._typing import IntArray
-from ._query_ids import Queries, queries_of
-from ._query_routing import ids_for_scorer, scorer_of
-
-__all__ = ["query_permutation_importance"]
+from ._query_splitters import Queries, ids_for_scorer, queries_of, scorer_of
 
 
 def query_permutation_importance(

@@ -24,8 +24,6 @@ from ..rankers import AccuracyAtTopRanker
 from ..rankers._shared import BipartiteRanker, restored_on_error
 from ._candidates import prior_weights
 
-__all__ = ["StructuralRankSelection"]
-
 CLASSES = ("degree", "features", "margin")
 METHODS = ("averaging", "paper", "central", "strict", "freund")
 

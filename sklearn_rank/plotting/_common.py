@@ -14,27 +14,6 @@ from ..inference._shared import named_scores
 from ..metrics import Measure
 from ..metrics._shared import own_pos_label, positive_class, ranking_scores
 
-__all__ = [
-    "COLORS",
-    "CURVE",
-    "GREY",
-    "REFERENCE",
-    "CurveDisplay",
-    "Display",
-    "axes_of",
-    "band_alpha",
-    "draw_legend",
-    "foreground",
-    "label_rows",
-    "show_heights",
-    "log_positions",
-    "probabilities_of",
-    "query_response",
-    "systems_of",
-    "visible",
-    "wrapped",
-]
-
 # The palette of Okabe and Ito, for all kinds of colour vision; line styles continue it.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 STYLES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)), (0, (9, 2, 1, 2, 1, 2)))

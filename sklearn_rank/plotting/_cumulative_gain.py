@@ -10,8 +10,6 @@ from .._arguments import check_choice
 from ..metrics import precision_at_top_curve
 from ._common import GREY, REFERENCE, CurveDisplay, axes_of, draw_legend, show_heights, visible
 
-__all__ = ["CumulativeGainDisplay"]
-
 # Lift above which both axes are logarithmic.
 LARGEST_LINEAR = 10.0
 

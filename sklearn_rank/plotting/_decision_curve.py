@@ -21,8 +21,6 @@ from ._common import (
     systems_of,
 )
 
-__all__ = ["DecisionCurveDisplay"]
-
 # Where the vertical axis begins and ends, by the largest benefit or, if that is less, by this one.
 BELOW, ABOVE, LEAST_TOP = 0.15, 1.05, 0.001
 

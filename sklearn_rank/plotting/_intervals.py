@@ -11,8 +11,6 @@ import numpy as np
 from ..inference import Comparison, Interval
 from ._common import COLORS, GREY, Display, axes_of, label_rows
 
-__all__ = ["IntervalsDisplay"]
-
 
 class IntervalsDisplay(Display):
     """Forest plot: several estimates or differences with their confidence intervals.

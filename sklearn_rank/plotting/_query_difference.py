@@ -27,8 +27,6 @@ from ._common import (
     wrapped,
 )
 
-__all__ = ["QueryDifferenceDisplay"]
-
 
 class QueryDifferenceDisplay(Display):
     """Sorted differences of a measure between two rankers, one per query, with a paired test.

@@ -13,8 +13,6 @@ from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
 from ._common import COLORS, Display, axes_of, foreground, label_rows, query_response, systems_of
 
-__all__ = ["QueryScoresDisplay"]
-
 BINS = 25
 HALF_HEIGHT = 0.36
 

@@ -22,8 +22,6 @@ from ._common import (
     wrapped,
 )
 
-__all__ = ["RocBandDisplay"]
-
 
 class RocBandDisplay(CurveDisplay):
     """ROC curve with a simultaneous confidence band.

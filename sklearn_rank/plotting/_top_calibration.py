@@ -18,8 +18,6 @@ from ._common import (
     systems_of,
 )
 
-__all__ = ["TopCalibrationDisplay"]
-
 
 class TopCalibrationDisplay(CurveDisplay):
     """Calibration among the first k items: precision and mean probability against k.

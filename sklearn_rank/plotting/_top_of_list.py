@@ -20,8 +20,6 @@ from ._common import (
     visible,
 )
 
-__all__ = ["TopOfListDisplay"]
-
 # Marks nearer than this, as a share of the axis, have their texts one above the other.
 CLOSE = 0.09
 

@@ -8,8 +8,6 @@ from .._arguments import check_flag
 from .._label_orders import TargetType, read_label_orders
 from .._typing import AnyArray, FloatArray
 
-__all__ = ["label_grades"]
-
 
 def label_grades(
     y: Any,

@@ -6,8 +6,6 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 
-__all__ = ["centre_and_scale", "scaled"]
-
 
 def centre_and_scale(
     values: FloatArray, offsets: IntArray, weight: FloatArray | None, *, by_extremes: bool

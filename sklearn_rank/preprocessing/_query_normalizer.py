@@ -18,8 +18,6 @@ from ..exceptions import SingleListWarning
 from ._moments import centre_and_scale, scaled
 from ._shares import SortedList, rank_shares
 
-__all__ = ["METHODS", "QueryNormalizer"]
-
 METHODS = ("zscore", "rank", "minmax")
 
 # Rows from which one list must be said to be one.

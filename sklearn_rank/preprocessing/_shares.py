@@ -9,8 +9,6 @@ import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 
-__all__ = ["SortedList", "rank_shares"]
-
 
 @dataclass(frozen=True, eq=False)
 class SortedList:

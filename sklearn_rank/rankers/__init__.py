@@ -9,13 +9,12 @@ from ._label_ranker import LabelRanker
 from ._order_preserving import OrderPreservingRanker
 from ._order_preserving_cv import OrderPreservingRankerCV
 from ._order_preserving_labels import OrderPreservingLabelRanker
-from ._p_norm_push import PNormPushRanker
+from ._pushes import PNormPushRanker, TopPushRanker
 from ._rank_boost import RankBoostRanker
 from ._rank_ensemble import RankEnsemble
 from ._rank_statistic import RankStatisticRanker
 from ._structural import StructuralRanker
 from ._top_focused import TopFocusedRanker
-from ._top_push import TopPushRanker
 from ._uncalibrated import RankSVM
 
 __all__ = [

@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from inspect import signature
+from itertools import product
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 import sklearn.metrics
+from scipy.stats import rankdata
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
 from .._arguments import check_choice, check_number, check_share
 from .._checkpoint import Checkpoints, cleared_on_success
+from .._order import top_mass
 from .._sklearn_compat import (
     BaseScorer,
     Interval,
     StrOptions,
     fit_context,
+    rows_at,
     with_callbacks,
 )
-from .._solvers import column_scales, most_blocks, solve_accuracy_at_top
-from .._top import top_mass
-from .._typing import FloatArray, IntArray
+from .._solvers import (
+    CandidateSolutions,
+    CandidateValues,
+    PivotProblem,
+    Selection,
+    Top,
+    column_scales,
+    most_blocks,
+    select_solution,
+    solve_accuracy_at_top,
+    solve_candidates,
+)
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..metrics import (
     Measure,
     ScoreGeneratingFunction,
@@ -33,16 +48,198 @@ from ..metrics import (
     get_scorer,
     smoothed_precision_at_top_score,
 )
-from ._accuracy_at_top import MANY_ROWS, AccuracyAtTopRanker
-from ._accuracy_at_top_base import AccuracyAtTopBase, pivot_problem
-from ._fitting import FitProgress, restored_on_error, warn_of_scales
+from ._accuracy_at_top import MANY_ROWS, AccuracyAtTopBase, AccuracyAtTopRanker, pivot_problem
+from ._base import FitProgress, restored_on_error, warn_not_converged, warn_of_scales
 from ._folds import Fold, of_taken_rows, values_of_taken_rows
-from ._kernel_map import KernelMap
-from ._score_function import learned_scores
-from ._top_folds import OF_SCORES, CrossValidation
-from ._top_grid import TopGrid
-from ._top_of_rows import mass_of_top
-from ._two_classes import TwoClasses
+from ._kernel_base import KernelMap, learned_scores
+from ._two_classes import TwoClasses, mass_of_top
+
+Rule = Literal["best", "one_standard_error"]
+
+# Decimals to which means are compared.
+DIGITS = 12
+
+# From the slowest to the fastest in the order of the grid, that of scikit-learn's ParameterGrid.
+NAMES = ("C", "quantile", "selection", "tau")
+
+
+@dataclass(frozen=True, eq=False)
+class TopGrid:
+    """All combinations of some values of four parameters of ``AccuracyAtTopRanker``."""
+
+    C: FloatArray  # (n_Cs,)
+    quantile: tuple[str, ...]  # Values of the others
+    selection: tuple[Selection, ...]  # Values of the others
+    tau: tuple[float, ...]  # Values of the others
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of values of each parameter."""
+        return tuple(len(getattr(self, name)) for name in NAMES)
+
+    def settings(self) -> list[dict[str, Any]]:
+        """List all combinations, the last parameter changing first."""
+        values = (self.C.tolist(), self.quantile, self.selection, self.tau)
+        return [dict(zip(NAMES, one, strict=True)) for one in product(*values)]
+
+    def choose(self, scores: FloatArray, rule: Rule) -> tuple[int, BoolArray]:
+        """Choose a setting by its scores in folds."""
+        # Means that differ only by rounding are equal.
+        mean, error = scores.mean(axis=0).round(DIGITS), standard_error(scores)
+        best = int(np.argmax(mean))
+        within = mean >= mean[best] - error[best]
+        if rule == "one_standard_error":
+            strongest = int(np.argmax(within.reshape(self.shape).any(axis=(1, 2, 3))))
+            of_each = mean.size // len(self.C)
+            start = strongest * of_each
+            best = start + int(np.argmax(mean[start : start + of_each]))
+        return best, within
+
+    def table(self, scores: FloatArray, within: BoolArray) -> dict[str, Any]:
+        """Show the search as scikit-learn's searches show theirs: one column under each name."""
+        settings, mean = self.settings(), scores.mean(axis=0)
+        columns: dict[str, Any] = {
+            f"param_{name}": np.array([one[name] for one in settings]) for name in NAMES
+        }
+        columns["params"] = settings
+        columns |= {f"split{i}_test_score": of_fold for i, of_fold in enumerate(scores)}
+        columns["mean_test_score"] = mean
+        columns["std_test_score"] = scores.std(axis=0)
+        columns["rank_test_score"] = rankdata(-mean.round(DIGITS), method="min").astype(np.int32)
+        columns["standard_error"] = standard_error(scores)
+        columns["within_one_standard_error"] = within
+        return columns
+
+
+def standard_error(scores: FloatArray) -> FloatArray:
+    """Standard error of the mean over the folds, as if they were independent; NaN of one fold."""
+    n_folds = len(scores)
+    if n_folds < 2:
+        return np.full(scores.shape[1], np.nan)
+    return np.asarray(scores.std(axis=0, ddof=1) / np.sqrt(n_folds))
+
+
+# Parameters by which a fitted ranker scores rows and is evaluated.
+OF_SCORES = ("tau", "kernel", "gamma", "degree", "coef0", "kernel_params")
+
+
+@dataclass(frozen=True, eq=False)
+class CrossValidation:
+    """Rows that are trained on and held out in turn, and what the scores are."""
+
+    search: AccuracyAtTopBase  # Parameters of the fits
+    X: Any  # (n, n_features): The rows that count; of a precomputed kernel its square matrix
+    y: AnyArray  # (n,): Their labels
+    rows: TwoClasses  # Their classes and weights
+    scorer: Callable[..., Any]  # Called with a fitted ranker, rows and labels
+    params: dict[str, Any]  # Further arguments of the scorer, where they have one value per row
+
+    def scores(
+        self,
+        grid: TopGrid,
+        folds: Sequence[Fold],
+        on_block: Callable[[bool], None],
+        checkpoints: Checkpoints | None,
+    ) -> FloatArray:
+        """Fit and score all settings in all folds.
+
+        Shape (n_folds, n_Cs, n_quantiles, n_selections, n_taus).
+        """
+        scores = np.empty((len(folds), *grid.shape))
+        solved = []
+        for of_fold, (train, test) in zip(scores, folds, strict=True):
+            part = _TrainingPart.of(self, grid, train)
+            X_test, y_test = self.search._rows_at(self.X, test, train), self.y[test]
+            params = {name: rows_at(value, test) for name, value in self.params.items()}
+            for of_cost, C in zip(of_fold, grid.C.tolist(), strict=True):
+                solutions = part.solve(C, on_block, checkpoints)
+                solved.append(solutions.values)
+                for place in np.ndindex(of_cost.shape):
+                    ranker = part.ranker(solutions, *place)
+                    of_cost[place] = self.scorer(ranker, X_test, y_test, **params)
+        self._judge(solved)
+        return scores
+
+    def _judge(self, solved: list[CandidateValues]) -> None:
+        missed = sum(np.count_nonzero(~values.converged) for values in solved)
+        if missed:
+            warn_not_converged(
+                "relative_gap",
+                max(float(values.relative_gap.max()) for values in solved),
+                n_iter=max(int(values.n_iter.max()) for values in solved),
+                max_iter=self.search.max_iter,
+                tol=self.search.tol,
+                regularise="leave out the largest of Cs",
+                problems=f"{missed} of {sum(len(v.converged) for v in solved)} problems in folds",
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class _TrainingPart:
+    """The problems of the rows that are trained on, for any ``C`` and setting."""
+
+    search: AccuracyAtTopBase
+    grid: TopGrid
+    X: Any
+    rows: TwoClasses
+    masses: dict[str, FloatArray]
+    kernel: KernelMap | None
+    problem: PivotProblem
+    tops: list[Top]
+
+    @classmethod
+    def of(cls, data: CrossValidation, grid: TopGrid, train: IntArray) -> _TrainingPart:
+        search, rows = data.search, data.rows.part(train)
+        X, kernel = search._rows_at(data.X, train), KernelMap.of(search)
+        masses = {"sample": rows.weight, "pairs": rows.pair_mass()}
+        # Costs come with C, masses with the tops.
+        problem = pivot_problem(kernel, X, rows, rows.weight, rows.weight)
+        tops = [
+            Top(problem.merged(masses[quantile]), mass_of_top(masses[quantile], tau))
+            for quantile, tau in product(grid.quantile, grid.tau)
+        ]
+        return cls(search, grid, X, rows, masses, kernel, problem, tops)
+
+    def solve(
+        self, C: float, on_block: Callable[[bool], None], checkpoints: Checkpoints | None
+    ) -> CandidateSolutions:
+        """Solve the problems of one C, which serve all other settings."""
+        cost = self.problem.merged(self.rows.costs(C, self.search.class_weight))
+        return solve_candidates(
+            replace(self.problem, cost=cost),
+            self.tops,
+            scales="refine" in self.grid.selection,
+            solver=self.search._pivot_solver(),
+            n_jobs=self.search.n_jobs,
+            on_block=on_block,
+            checkpoints=checkpoints,
+        )
+
+    def ranker(
+        self, solutions: CandidateSolutions, quantile: int, selection: int, tau: int
+    ) -> AccuracyAtTopRanker:
+        """Make the ranker of a setting, with its threshold at the top that is acted on."""
+        solution = select_solution(
+            solutions,
+            self.grid.selection[selection],
+            quantile * len(self.grid.tau) + tau,
+            n_jobs=self.search.n_jobs,
+        )
+        ranker = AccuracyAtTopRanker(
+            **{name: getattr(self.search, name) for name in OF_SCORES},
+            pos_label=self.rows.pos_label,
+        )
+        ranker.n_features_in_ = self.X.shape[1]
+        mass = self.masses[self.grid.quantile[quantile]]
+        ranker._store_function(
+            learned_scores(self.kernel, solution.coef, self.X),
+            self.X,
+            self.rows,
+            mass,
+            top_mass(mass, self.search.tau)[0],
+        )
+        return ranker
+
 
 SELECTIONS = ("average", "closest", "objective", "refine")
 QUANTILES = ("sample", "pairs")

@@ -7,23 +7,580 @@ held-out rows from a monitor. A backend only grows trees and scores rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+import json
+import re
+import sys
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from inspect import signature
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 
-from .._typing import FloatArray
-from ._boosting_backends import BACKENDS, Objective, Trees, TreeSettings
+from .._optional import import_optional, lightgbm_aliases
+from .._typing import FloatArray, IntArray
+from ._two_classes import summed
 
-__all__ = [
-    "BoostedFit",
-    "Monitor",
-    "Objective",
-    "TreeSettings",
-    "Trees",
-    "boost",
-    "importances_of",
-]
+
+def category_codes(estimator: Any, X: Any, *, reset: bool = False) -> Any:
+    """Replace the category columns of a frame by their codes."""
+    is_pandas = hasattr(X, "iloc") and hasattr(X, "columns")
+    found = {}
+    if is_pandas:
+        types = enumerate(X.dtypes)
+        found = {j: kind.categories for j, kind in types if hasattr(kind, "categories")}
+    if reset:
+        estimator.categories_ = found
+    categories = estimator.categories_
+    if categories and not is_pandas:
+        raise ValueError(
+            f"Columns {list(categories)} of the X of fit are categories: pass X as a pandas "
+            "DataFrame with the same columns."
+        )
+    more = [X.columns[j] for j in found if j not in categories]
+    if more:
+        raise ValueError(
+            f"The column {more[0]!r} is of categories, but was not in fit: pass "
+            f"X.astype({{{more[0]!r}: ...}}) with the dtype of the X of fit."
+        )
+    if not categories or X.shape[1] <= max(categories):  # validate_data refuses the latter
+        return X
+    X = X.copy(deep=False)
+    for j, values in categories.items():
+        codes = values.get_indexer(X.iloc[:, j])
+        X.isetitem(j, np.where(codes < 0, np.nan, codes))
+    return X
+
+
+def with_categories(estimator: Any) -> Mapping[str, Any]:
+    """Parameters of the backend, with the columns of ``categories_`` as categorical."""
+    params = estimator.backend_params or {}
+    if not estimator.categories_:
+        return params
+    chosen = np.atleast_1d(params.get("categorical_feature", [])).tolist()
+    return {**params, "categorical_feature": [*chosen, *estimator.categories_]}
+
+
+# Gradient and curvature by each score, for the scores of the rows in their order.
+Objective: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+
+# Number of rows converted to dense at once.
+BLOCK = 2**14
+
+# Absolute values up to the first are 0 for a library, and beyond the second infinite.
+SINGLE = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
+LIMITS = {"LightGBM": (1e-35, np.inf), "XGBoost": SINGLE, "CatBoost": SINGLE}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeSettings:
+    """Settings of trees, named as in scikit-learn."""
+
+    backend: str  # Library that grows them
+    n_estimators: int  # Largest number of trees
+    learning_rate: float  # Factor of each tree
+    max_leaf_nodes: int | None  # Most leaves of a tree; None is no limit
+    max_depth: int | None  # Maximum depth of a tree. None is no limit
+    min_samples_leaf: int
+    l2_regularization: float  # Penalty of the squared values of the leaves, in units of rows
+    max_features: float  # Share of the features that are tried at each node
+    monotonic_cst: IntArray | None
+    n_threads: int
+    seed: int  # Seed of everything random
+    backend_params: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Trees(ABC):
+    """Grown trees, which score rows; equal where all trees are, and stored as their text."""
+
+    def __init__(self, model: Any, n_features: int, base_score: float, n_threads: int) -> None:
+        self.model, self.n_features = model, n_features
+        self.base_score, self.n_threads = base_score, n_threads
+
+    @property
+    @abstractmethod
+    def n_trees(self) -> int:
+        """Number of trees."""
+
+    @abstractmethod
+    def raw(self, X: Any, n_trees: int) -> FloatArray:
+        """Sum of the first trees, without the base score."""
+
+    @abstractmethod
+    def importances(self, kind: Literal["gain", "split"]) -> FloatArray:
+        """Total gain, or number, of the splits of each feature."""
+
+    @abstractmethod
+    def text(self) -> str | bytes:
+        """All trees, in the backend's format of files."""
+
+    def scores(self, X: Any, n_trees: int | None = None) -> FloatArray:
+        """Score rows. Scores, the base score included. Shape (n_rows,)."""
+        n_trees = self.n_trees if n_trees is None else n_trees
+        if n_trees == 0:
+            return np.full(X.shape[0], self.base_score)
+        return self.raw(X, n_trees) + self.base_score
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self.base_score == other.base_score and self.text() == other.text()
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Grower(ABC):
+    """Grows trees on fixed rows."""
+
+    @abstractmethod
+    def __init__(self, X: Any, settings: TreeSettings, X_val: Any) -> None: ...
+
+    @property
+    @abstractmethod
+    def n_trees(self) -> int:
+        """Number of trees so far."""
+
+    @abstractmethod
+    def grow(self, objective: Objective) -> bool:
+        """Grow one more tree along the gradient at the scores so far; return whether it splits."""
+
+    @abstractmethod
+    def training_scores(self) -> FloatArray:
+        """Sum of the trees so far for the rows."""
+
+    @abstractmethod
+    def validation_scores(self) -> FloatArray:
+        """Sum of the trees so far for the held-out rows."""
+
+    @abstractmethod
+    def trees(self, n_trees: int, base_score: float) -> Trees:
+        """Take the first trees, without the rows."""
+
+
+def _refuse(backend_params: Mapping[str, Any], own: Mapping[str, str], backend: str) -> None:
+    """Refuse what an estimator sets by a parameter of its own, or what would break the fit."""
+    for name in backend_params:
+        if not isinstance(name, str):
+            raise ValueError(
+                f"backend_params contains the key {name!r}: use the names of parameters of "
+                f"{backend}, such as {{'max_bin': 63}}."
+            )
+        if name in own:
+            raise ValueError(
+                f"backend_params contains {name!r}, which cannot be set for {backend} here: "
+                f"{own[name]}."
+            )
+
+
+def _refuse_unused(
+    unused: Iterable[str], names: Iterable[str], backend: str, given: str = "backend_params"
+) -> None:
+    """Refuse parameters that the library would pass over, and name the nearest that it has."""
+    for name in unused:
+        near = get_close_matches(name, list(names), n=1)
+        raise ValueError(
+            f"{given} contains {name!r}, which has no effect in {backend} here: "
+            + (f"did you mean {near[0]!r}?" if near else "remove it.")
+        )
+
+
+def refuse_unknown_parameters(estimator: Any) -> None:
+    """Refuse parameters that LightGBM would pass over: of its estimator, or of one within."""
+    lightgbm = sys.modules.get("lightgbm")
+    for one in (estimator, *estimator.get_params().values()):
+        if lightgbm is not None and isinstance(one, lightgbm.LGBMModel):
+            known = {name for same in lightgbm_aliases(lightgbm).values() for name in same}
+            known |= set(signature(lightgbm.LGBMModel).parameters)
+            known |= set(signature(type(one)).parameters)
+            unknown = sorted(set(one.get_params()) - known)
+            _refuse_unused(unknown, known, "LightGBM", type(one).__name__)
+
+
+def _leaves(config: Mapping[str, Any]) -> Iterator[str]:
+    """Names of the values in nested mappings."""
+    for name, value in config.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value)
+        else:
+            yield name
+
+
+def _instead(parameter: str, *names: str) -> dict[str, str]:
+    return dict.fromkeys(names, f"set {parameter}")
+
+
+# Parameters that backend_params must not contain, by the names of both backends.
+_SHARED = {
+    **_instead("loss", "objective", "app", "application", "objective_type", "loss"),
+    **_instead("measure", "metric", "metrics", "metric_types", "eval_metric"),
+    **_instead("n_estimators", "num_iterations", "num_iteration", "n_iter", "num_tree"),
+    **_instead("n_estimators", "num_trees", "num_round", "num_rounds", "nrounds"),
+    **_instead("n_estimators", "num_boost_round", "n_estimators", "max_iter"),
+    **_instead("learning_rate", "learning_rate", "eta", "shrinkage_rate"),
+    **_instead("max_leaf_nodes", "num_leaves", "num_leaf", "max_leaves", "max_leaf"),
+    **_instead("max_leaf_nodes", "max_leaf_nodes"),
+    **_instead("max_depth", "max_depth"),
+    **_instead("l2_regularization", "lambda_l2", "reg_lambda", "lambda", "l2_regularization"),
+    **_instead("max_features", "feature_fraction_bynode", "sub_feature_bynode"),
+    **_instead("max_features", "colsample_bynode"),
+    **_instead("monotonic_cst", "monotone_constraints", "mc", "monotone_constraint"),
+    **_instead("monotonic_cst", "monotonic_cst"),
+    **_instead("n_jobs", "num_threads", "num_thread", "nthread", "nthreads", "n_jobs"),
+    **_instead("random_state", "seed", "random_seed", "random_state"),
+    **_instead("early_stopping and n_iter_no_change", "early_stopping", "early_stopping_rounds"),
+    **_instead("early_stopping and n_iter_no_change", "early_stopping_round", "n_iter_no_change"),
+    **_instead("verbose", "verbosity", "verbose"),
+    "num_class": "a ranker computes one score",
+    "num_classes": "a ranker computes one score",
+    "base_score": "scores start at the constant that minimises the loss",
+    "boost_from_average": "scores start at the constant that minimises the loss",
+}
+
+_LIGHTGBM = {
+    **_SHARED,
+    **_instead("min_samples_leaf", "min_data_in_leaf", "min_data_per_leaf", "min_data"),
+    **_instead("min_samples_leaf", "min_child_samples", "min_samples_leaf"),
+    **dict.fromkeys(
+        ("boosting", "boosting_type", "boost"), "boosting adds trees without reweighting"
+    ),
+    "linear_tree": "leaves are constant",
+    "linear_trees": "leaves are constant",
+    **_instead(
+        "loss, since this belongs to LightGBM's own objectives",
+        *("is_unbalance", "unbalance", "unbalanced_sets", "scale_pos_weight", "sigmoid", "alpha"),
+        *("reg_sqrt", "fair_c", "poisson_max_delta_step", "tweedie_variance_power", "label_gain"),
+        *("lambdarank_truncation_level", "lambdarank_norm", "objective_seed"),
+        "lambdarank_position_bias_regularization",
+    ),
+}
+
+_XGBOOST = {
+    **_SHARED,
+    **_instead("min_samples_leaf", "min_child_weight"),
+    **_instead("loss, since this belongs to XGBoost's own objectives", "scale_pos_weight"),
+    "booster": "the ranker uses trees",
+    "multi_strategy": "a ranker computes one score",
+}
+
+
+class LightGBMTrees(Trees):
+    """Trees of LightGBM."""
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return int(self.model.num_trees())
+
+    def raw(self, X: Any, n_trees: int) -> FloatArray:
+        """Sum of the first trees, without the base score."""
+        raw = self.model.predict(
+            _plain(X), raw_score=True, num_iteration=n_trees, num_threads=self.n_threads
+        )
+        return np.asarray(raw, dtype=np.float64)
+
+    def importances(self, kind: Literal["gain", "split"]) -> FloatArray:
+        """Total gain, or number, of the splits of each feature."""
+        return np.asarray(self.model.feature_importance(kind), dtype=np.float64)
+
+    def text(self) -> str:
+        """All trees, in LightGBM's format of files, which ends with parameters of the fit."""
+        return self.model.model_to_string(num_iteration=-1).partition("\nparameters:")[0]
+
+
+class LightGBMGrower(Grower):
+    """Grows trees by LightGBM."""
+
+    def __init__(self, X: Any, settings: TreeSettings, X_val: Any) -> None:
+        _refuse(settings.backend_params, _LIGHTGBM, "LightGBM")
+        self.lightgbm = import_optional("lightgbm", "backend='lightgbm'")
+        self.settings = settings
+        check_limits(X, "LightGBM")
+        if not (X.data if sp.issparse(X) else X).any():
+            # Rows without any value end LightGBM by an error; a constant splits as little.
+            n = X.shape[0]
+            X = sp.csr_matrix((np.ones(n), np.zeros(n, int), np.arange(n + 1)), shape=X.shape)
+        aliases = lightgbm_aliases(self.lightgbm)  # LightGBM passes over unknown names
+        names = {name for same in aliases.values() for name in same}
+        _refuse_unused(sorted(set(settings.backend_params) - names), names, "LightGBM")
+        params = self._params()
+        columns = _columns(params, aliases["categorical_feature"], X, settings)
+        categories = columns or "auto"
+        data = self.lightgbm.Dataset(
+            _plain(X), np.zeros(X.shape[0]), params=params, categorical_feature=categories
+        )
+        self.booster = self.lightgbm.Booster(params, data)
+        self.has_validation = X_val is not None
+        if self.has_validation:
+            held = self.lightgbm.Dataset(
+                _plain(X_val), np.zeros(X_val.shape[0]), reference=data, params=params
+            )
+            self.booster.add_valid(held, "validation")
+
+    def _params(self) -> dict[str, Any]:
+        """Parameters of LightGBM; sums do not depend on the number of threads."""
+        settings = self.settings
+        leaves = settings.max_leaf_nodes
+        if leaves is None:
+            leaves = 2 ** min(settings.max_depth or 17, 17)
+        constraints = None if settings.monotonic_cst is None else settings.monotonic_cst.tolist()
+        return {
+            "feature_pre_filter": False,
+            "deterministic": True,
+            # Bins of many rows are of a sample, the same one each time.
+            "data_random_seed": 1,
+            "force_col_wise": not settings.backend_params.get("force_row_wise", False),
+            **settings.backend_params,
+            "objective": "none",
+            "metric": "none",
+            "verbosity": -1,
+            "learning_rate": settings.learning_rate,
+            "num_leaves": min(leaves, 131072),
+            "max_depth": settings.max_depth or -1,
+            "min_data_in_leaf": settings.min_samples_leaf,
+            "lambda_l2": settings.l2_regularization,
+            "feature_fraction_bynode": settings.max_features,
+            "num_threads": settings.n_threads,
+            "seed": settings.seed,
+            **({} if constraints is None else {"monotone_constraints": constraints}),
+        }
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees so far."""
+        return int(self.booster.num_trees())
+
+    def grow(self, objective: Objective) -> bool:
+        """Grow one more tree."""
+        return not self.booster.update(fobj=lambda scores, _: objective(scores))
+
+    def training_scores(self) -> FloatArray:
+        """Sum of the trees so far for the rows."""
+        return _seen(self.booster.eval_train)
+
+    def validation_scores(self) -> FloatArray:
+        """Sum of the trees so far for the held-out rows."""
+        return _seen(self.booster.eval_valid)
+
+    def trees(self, n_trees: int, base_score: float) -> Trees:
+        """Take the first trees, without the rows."""
+        # LightGBM takes 0 iterations as all.
+        text = self.booster.model_to_string(num_iteration=n_trees)
+        if n_trees == 0:
+            text = self.lightgbm.Booster(self._params(), self.booster.train_set).model_to_string()
+        model = self.lightgbm.Booster(model_str=text)
+        n_features = self.booster.num_feature()
+        return LightGBMTrees(model, n_features, base_score, self.settings.n_threads)
+
+
+class XGBoostTrees(Trees):
+    """Trees of XGBoost."""
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return int(self.model.num_boosted_rounds())
+
+    def raw(self, X: Any, n_trees: int) -> FloatArray:
+        """Sum of the first trees, without the base score."""
+        xgboost = import_optional("xgboost", "backend='xgboost'")
+        self.model.set_param({"nthread": self.n_threads})
+        raw = np.empty(X.shape[0])
+        for start in range(0, X.shape[0], BLOCK):
+            rows = slice(start, start + BLOCK)
+            data = xgboost.DMatrix(
+                _dense(X[rows]),
+                nthread=self.n_threads,
+                feature_types=self.model.feature_types,
+                enable_categorical=True,
+            )
+            raw[rows] = self.model.predict(data, output_margin=True, iteration_range=(0, n_trees))
+        return raw
+
+    def importances(self, kind: Literal["gain", "split"]) -> FloatArray:
+        """Total gain, or number, of the splits of each feature."""
+        found = self.model.get_score(importance_type="total_gain" if kind == "gain" else "weight")
+        return np.array([found.get(f"f{j}", 0.0) for j in range(self.n_features)])
+
+    def text(self) -> bytes:
+        """All trees, in XGBoost's format of files."""
+        return bytes(self.model.save_raw())
+
+
+class XGBoostGrower(Grower):
+    """Grows trees by XGBoost, which holds rows in single precision."""
+
+    def __init__(self, X: Any, settings: TreeSettings, X_val: Any) -> None:
+        _refuse(settings.backend_params, _XGBOOST, "XGBoost")
+        self.xgboost = import_optional("xgboost", "backend='xgboost'")
+        self.settings, self.n_features = settings, X.shape[1]
+        params = self._params()
+        columns = _columns(params, ["categorical_feature"], X, settings)
+        self._refuse_unused(params)
+        check_limits(X, "XGBoost")
+        bins = params.get("max_bin", 256)
+        options: dict[str, Any] = {"nthread": settings.n_threads}
+        if columns:
+            kinds = ["c" if j in columns else "q" for j in range(self.n_features)]
+            options |= {"feature_types": kinds, "enable_categorical": True}
+        self.data = self.xgboost.QuantileDMatrix(_dense(X), max_bin=bins, **options)
+        self.held = None
+        if X_val is not None:
+            self.held = self.xgboost.DMatrix(_dense(X_val), **options)
+        cache = [self.data] if self.held is None else [self.data, self.held]
+        self.booster = self.xgboost.Booster(params, cache)
+        self.n_grown = 0
+
+    def _refuse_unused(self, params: dict[str, Any]) -> None:
+        """Refuse parameters of which XGBoost says that it does not use them."""
+        own = self.settings.backend_params
+        if not own:
+            return
+        data = self.xgboost.DMatrix(np.zeros((2, self.n_features)), np.zeros(2))
+        checked = {**params, "validate_parameters": True, "verbosity": 1}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            config = json.loads(self.xgboost.Booster(checked, [data]).save_config())
+        texts = [str(one.message) for one in caught if "are not used" in str(one.message)]
+        unused = [name for text in texts for name in re.findall('"(.*?)"', text) if name in own]
+        _refuse_unused(unused, _leaves(config), "XGBoost")
+
+    def _params(self) -> dict[str, Any]:
+        """The settings in XGBoost's words."""
+        settings = self.settings
+        constraints = None if settings.monotonic_cst is None else settings.monotonic_cst.tolist()
+        return {
+            "tree_method": "hist",
+            "grow_policy": "lossguide",
+            **settings.backend_params,
+            "objective": "reg:squarederror",
+            "disable_default_eval_metric": True,
+            "base_score": 0.0,
+            "verbosity": 0,
+            "learning_rate": settings.learning_rate,
+            "max_leaves": settings.max_leaf_nodes or 0,
+            "max_depth": settings.max_depth or 0,
+            "min_child_weight": settings.min_samples_leaf,
+            "reg_lambda": settings.l2_regularization,
+            "colsample_bynode": settings.max_features,
+            "nthread": settings.n_threads,
+            "seed": settings.seed,
+            **({} if constraints is None else {"monotone_constraints": tuple(constraints)}),
+        }
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees so far."""
+        return self.n_grown
+
+    def grow(self, objective: Objective) -> bool:
+        """Grow one more tree."""
+        self.booster.update(
+            self.data,
+            self.n_grown,
+            fobj=lambda scores, _: objective(scores.astype(np.float64)),
+        )
+        self.n_grown += 1
+        return True
+
+    def training_scores(self) -> FloatArray:
+        """Sum of the trees so far for the rows."""
+        return self.booster.predict(self.data, output_margin=True).astype(np.float64)
+
+    def validation_scores(self) -> FloatArray:
+        """Sum of the trees so far for the held-out rows."""
+        return self.booster.predict(self.held, output_margin=True).astype(np.float64)
+
+    def trees(self, n_trees: int, base_score: float) -> Trees:
+        """Take the first trees, without the rows."""
+        if n_trees:
+            model = self.booster[:n_trees]
+        else:
+            # A booster of no rounds has no slice.
+            model = self.xgboost.Booster(self._params(), [self.data]).copy()
+        return XGBoostTrees(model, self.n_features, base_score, self.settings.n_threads)
+
+
+def _seen(evaluate: Callable[..., Any]) -> FloatArray:
+    """Scores that LightGBM shows to a measure when it evaluates one."""
+    seen: list[FloatArray] = []
+
+    def see(scores: FloatArray, _: Any) -> tuple[str, float, bool]:
+        seen.append(scores.copy())
+        return "seen", 0.0, True
+
+    evaluate(feval=see)
+    return seen[0]
+
+
+def _columns(
+    params: dict[str, Any], names: Iterable[str], X: Any, settings: TreeSettings
+) -> list[int]:
+    """Take the numbers of columns of categories, lists or texts with commas, out of parameters."""
+    chosen = [params.pop(name) for name in names if name in params]
+    values = [str(value) for one in chosen for value in np.atleast_1d(one)]
+    try:
+        columns = [int(value) for value in ",".join(values).split(",")] if values else []
+    except ValueError:
+        columns = [-1]
+    if not all(0 <= column < X.shape[1] for column in columns):
+        raise ValueError(
+            f"categorical_feature={chosen[0]!r} in backend_params must be a list of the numbers "
+            f"of columns of X, from 0 to {X.shape[1] - 1}, such as [0]."
+        )
+    values = X[:, columns].toarray() if sp.issparse(X) else X[:, columns]
+    if np.any((values < 0) | (values % 1 > 0)):
+        raise ValueError(
+            f"The columns {columns} of X, which are of categories, contain negative numbers or "
+            "fractions: number the categories from 0, such as by OrdinalEncoder."
+        )
+    if settings.monotonic_cst is not None and np.any(settings.monotonic_cst[columns]):
+        raise ValueError(
+            f"monotonic_cst constrains one of the columns {columns}, which are of categories and "
+            "have no order: leave it out, or pass numbers."
+        )
+    return columns
+
+
+def _plain(X: Any) -> Any:
+    """Rows as LightGBM takes them; of sparse ones only matrices, with one entry for each value."""
+    return summed(sp.csr_matrix(X)) if sp.issparse(X) else X
+
+
+def check_limits(
+    X: Any, library: str, *, of_fit: bool = True, missing: float | None = None
+) -> None:
+    """Refuse rows whose numbers are all 0 for a library, or some infinite, unless missing."""
+    if hasattr(X, "select_dtypes"):
+        X = X.select_dtypes("number").to_numpy(np.float64, na_value=np.nan)
+    values = X.data if sp.issparse(X) else X
+    if not isinstance(values, np.ndarray) or values.dtype.kind != "f" or not values.size:
+        return
+    size = float(max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None)))
+    least, largest = LIMITS[library]
+    if (size > largest and size != missing) or (of_fit and 0.0 < size <= least):
+        mends = "divide each column by a number, the same in fit and predict"
+        raise ValueError(
+            f"The largest absolute value of X is {size:g}, which {library} takes for "
+            f"{'infinity' if size > largest else '0'}: "
+            f"{'replace it' if np.isinf(size) else mends}."
+        )
+
+
+def _dense(X: Any) -> Any:
+    """Rows in single precision; what a sparse matrix does not hold is 0, not missing."""
+    check_limits(X, "XGBoost", of_fit=False)
+    return (X.toarray() if sp.issparse(X) else X).astype(np.float32)
+
+
+BACKENDS: dict[str, Callable[[Any, TreeSettings, Any], Grower]] = {
+    "lightgbm": LightGBMGrower,
+    "xgboost": XGBoostGrower,
+}
+
 
 # Minimum curvature of a row, where the initial mean is 1: rows without curvature, such as those
 # far on the wrong side of a hinge, would give unlimited steps.

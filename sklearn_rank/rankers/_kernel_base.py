@@ -1,13 +1,15 @@
-"""Rankers of two classes whose score is linear in the rows or in their images under a kernel."""
+"""Linear and kernel scores of two classes: coordinates, fitted attributes, base class."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn_compat import (
@@ -18,25 +20,266 @@ from .._sklearn_compat import (
     fit_context,
     with_callbacks,
 )
-from .._solvers import Design, SolverResult, as_design, column_scales
-from .._typing import AnyArray, FloatArray
+from .._solvers import (
+    Design,
+    SolverResult,
+    as_design,
+    as_kernel_design,
+    check_definite,
+    column_scales,
+    factorise_kernel,
+    factorise_kernel_matrix,
+)
+from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import ravelled, validate_data
-from ._base import BipartiteRanker
-from ._blocked_classes import blocked_classes
-from ._blocked_rows import is_blocked, refuse_blocked, scores_by_blocks
-from ._fitting import (
+from ._base import (
+    BipartiteRanker,
     Criterion,
     FitProgress,
+    forget,
     restored_on_error,
     warn_not_converged,
     warn_of_scales,
 )
-from ._kernel_map import KernelMap
-from ._score_function import ScoreFunction, fitted_scores, learned_scores, store_scores
-from ._threshold import is_flexible
-from ._two_classes import TwoClasses
+from ._blocked_rows import blocked_classes, is_blocked, refuse_blocked, scores_by_blocks
+from ._two_classes import TwoClasses, is_flexible, summed
 
-__all__ = ["KernelRanker", "OneProblemRanker"]
+# Up to this many points the matrix is computed at once, beyond it by the columns that are needed.
+MOST_AT_ONCE = 4096
+
+# Positive definite kernels that are 1 at distance 0.
+OF_DISTANCES = ("rbf", "laplacian")
+
+
+class KernelMap:
+    """A kernel with its parameters, as scikit-learn's kernel methods read them."""
+
+    def __init__(
+        self, kernel: Any, gamma: Any, degree: Any, coef0: Any, kernel_params: Any
+    ) -> None:
+        self.kernel = kernel
+        if callable(kernel):
+            self.params = dict(kernel_params or {})
+        else:
+            self.params = {"gamma": gamma, "degree": degree, "coef0": coef0}
+
+    @classmethod
+    def of(cls, estimator: Any) -> KernelMap | None:
+        """Read the parameters of an estimator. Its kernel; None for ``kernel="linear"``."""
+        if estimator.kernel == "linear":
+            return None
+        return cls(
+            estimator.kernel,
+            estimator.gamma,
+            estimator.degree,
+            estimator.coef0,
+            estimator.kernel_params,
+        )
+
+    @property
+    def is_precomputed(self) -> bool:
+        """Whether rows are rows of the kernel matrix."""
+        return bool(self.kernel == "precomputed")
+
+    def values(self, X: Any, Y: Any) -> FloatArray:
+        """Values of the kernel between two sets of points. Shape (n, m)."""
+        # Scikit-learn takes squares of stored entries.
+        points, others = (summed(rows) if sp.issparse(rows) else rows for rows in (X, Y))
+        return np.asarray(
+            pairwise_kernels(points, others, metric=self.kernel, filter_params=True, **self.params)
+        )
+
+    def design(self, X: Any) -> Design:
+        """Coordinates of points, whose inner products are the values of the kernel."""
+        rows = self.coordinates(X, np.arange(X.shape[0]))
+        return as_kernel_design(rows, self._matrix)
+
+    def coordinates(self, X: Any, taken: IntArray) -> FloatArray:
+        """Coordinates of some points, as :meth:`design` has them of all. Shape (m, rank)."""
+        matrix: FloatArray | None = None
+        if self.is_precomputed:
+            matrix = self._symmetric(X[np.ix_(taken, taken)])
+        else:
+            points = X[taken]
+            if callable(self.kernel) or len(taken) <= MOST_AT_ONCE:
+                matrix = self.values(points, points)
+        if matrix is not None:
+            factor = factorise_kernel_matrix(matrix)
+        else:
+            factor = factorise_kernel(
+                lambda i: self.values(points, points[i : i + 1])[:, 0], self.diagonal(points)
+            )
+        if self.kernel not in OF_DISTANCES:
+            check_definite(
+                factor,
+                lambda part: (
+                    matrix[part] if matrix is not None else self.values(points[part], points)
+                ),
+            )
+        self._factor, self._taken, self._matrix = factor, taken, matrix
+        return factor.rows
+
+    def _symmetric(self, matrix: FloatArray) -> FloatArray:
+        """Refuse a matrix that is not symmetric."""
+        if np.abs(matrix - matrix.T).max() > 1e-8 * np.abs(matrix).max():
+            raise ValueError(
+                "The precomputed kernel matrix is not symmetric: pass K(X, X) to fit, and"
+                " K(X_test, X) to decision_function."
+            )
+        return matrix
+
+    def expansion(self, coef: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Weights of the coordinates as a sum of kernel functions."""
+        return self._taken[self._factor.support], self._factor.expansion(coef)
+
+    def diagonal(self, X: Any) -> FloatArray:
+        """Values of the kernel of each point with itself, the squared norms of their images.
+
+        Shape (n,).
+        """
+        if self.is_precomputed:
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(
+                    f"X of shape {X.shape} is not the kernel matrix of the training rows, whose "
+                    "diagonal holds their squared norms: pass the matrix that was passed to fit."
+                )
+            return np.diag(X)
+        if callable(self.kernel):
+            points = (X[i : i + 1] for i in range(X.shape[0]))
+            return np.array([self.values(point, point)[0, 0] for point in points])
+        if self.kernel in OF_DISTANCES:
+            return np.ones(X.shape[0])
+        gamma = self.params["gamma"] or 1.0 / X.shape[1]
+        inner = gamma * as_design(X).squared_norms() + self.params["coef0"]
+        return np.asarray(inner ** self.params["degree"])
+
+
+def rounding_of_sums(terms: FloatArray, n_terms: int) -> FloatArray:
+    """Bound the rounding errors of sums, given the sums of their absolute terms."""
+    return np.asarray(terms * n_terms * np.finfo(np.float64).eps)
+
+
+class ScoreFunction(ABC):
+    """A function of rows that was learned: a weight vector times the rows or their images."""
+
+    @abstractmethod
+    def attributes(self, taken: IntArray, direction: float) -> dict[str, Any]:
+        """Fitted attributes, given which rows of ``fit`` the solution was learned from.
+
+        They are those of the scores times ``direction``, +1 or -1.
+        """
+
+    @abstractmethod
+    def scores(self, X: Any) -> FloatArray:
+        """Scores of validated rows."""
+
+    @abstractmethod
+    def scores_of_fitted(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        """Scores of the rows that the solution was learned from, and bounds of their rounding.
+
+        BLAS rounds equal rows differently at different positions in a matrix.
+        """
+
+    @abstractmethod
+    def weight_norm(self, X: Any) -> float:
+        """Norm of the weight vector; only a precomputed kernel needs X, the fitted matrix."""
+
+    @abstractmethod
+    def squared_norms(self, X: Any) -> FloatArray:
+        """Squared norms of validated rows or of their images."""
+
+
+class LinearScores(ScoreFunction):
+    """Rows times coefficients."""
+
+    def __init__(self, coef: FloatArray) -> None:
+        self.coef = coef
+
+    def attributes(self, taken: IntArray, direction: float) -> dict[str, Any]:
+        return {"coef_": direction * self.coef[np.newaxis]}
+
+    def scores(self, X: Any) -> FloatArray:
+        return as_design(X).scores(self.coef)
+
+    def scores_of_fitted(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        scores, terms = as_design(X).scores_with_terms(self.coef)
+        return scores, rounding_of_sums(terms, len(self.coef))
+
+    def weight_norm(self, X: Any) -> float:
+        return float(np.sqrt(self.coef @ self.coef))
+
+    def squared_norms(self, X: Any) -> FloatArray:
+        return as_design(X).squared_norms()
+
+
+class KernelScores(ScoreFunction):
+    """Kernel values with support rows times coefficients."""
+
+    def __init__(
+        self, kernel: KernelMap, dual_coef: FloatArray, support: IntArray, support_rows: Any
+    ) -> None:
+        self.kernel, self.dual_coef = kernel, dual_coef
+        self.support, self.support_rows = support, support_rows
+
+    def attributes(self, taken: IntArray, direction: float) -> dict[str, Any]:
+        attributes = {
+            "dual_coef_": direction * self.dual_coef[np.newaxis],
+            "support_": taken[self.support],
+        }
+        if not self.kernel.is_precomputed:
+            attributes["X_fit_"] = self.support_rows
+        return attributes
+
+    def _values(self, X: Any) -> FloatArray:
+        if self.kernel.is_precomputed:
+            return np.asarray(X[:, self.support])
+        return self.kernel.values(X, self.support_rows)
+
+    def scores(self, X: Any) -> FloatArray:
+        return np.asarray(self._values(X) @ self.dual_coef)
+
+    def scores_of_fitted(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        values = self._values(X)
+        terms = np.abs(values) @ np.abs(self.dual_coef)
+        return values @ self.dual_coef, rounding_of_sums(terms, len(self.dual_coef))
+
+    def weight_norm(self, X: Any) -> float:
+        if self.kernel.is_precomputed:
+            values = X[np.ix_(self.support, self.support)]
+        else:
+            values = self.kernel.values(self.support_rows, self.support_rows)
+        return float(np.sqrt(max(self.dual_coef @ values @ self.dual_coef, 0.0)))
+
+    def squared_norms(self, X: Any) -> FloatArray:
+        return self.kernel.diagonal(X)
+
+
+def learned_scores(kernel: KernelMap | None, coef: FloatArray, X: Any) -> ScoreFunction:
+    """Score function of a solution. What was learned."""
+    if kernel is None:
+        return LinearScores(coef)
+    support, dual_coef = kernel.expansion(coef)
+    return KernelScores(kernel, dual_coef, support, None if kernel.is_precomputed else X[support])
+
+
+def store_scores(estimator: Any, function: ScoreFunction, rows: TwoClasses) -> None:
+    """Give an estimator its classes and its score function, and nothing of an earlier fit.
+
+    What is stored scores the second class high, as in all of scikit-learn, whichever is positive.
+    """
+    forget(estimator, "coef_", "dual_coef_", "support_", "X_fit_")
+    estimator.classes_, estimator.pos_label_ = rows.classes, rows.pos_label
+    vars(estimator).update(function.attributes(rows.taken, rows.direction))
+
+
+def fitted_scores(estimator: Any) -> ScoreFunction:
+    """Score function of an estimator, from its parameters and fitted attributes."""
+    kernel = KernelMap.of(estimator)
+    if kernel is None:
+        return LinearScores(estimator.coef_[0])
+    rows = None if kernel.is_precomputed else estimator.X_fit_
+    return KernelScores(kernel, estimator.dual_coef_[0], estimator.support_, rows)
+
 
 # Tolerance of the fits to folds.
 TOL_OF_FOLDS = 1e-2

@@ -38,24 +38,23 @@ from ..exceptions import GrownLimitWarning
 from ..losses import TemplateLoss, get_loss, get_loss_names
 from ..losses._shared import LossOnLists, ThreadedLoss
 from ..metrics import Measure
-from ._block_lists import BlockLists
-from ._block_ranker import BlockRanker
+from ._base import forget, restored_on_error, warn_of_scales
+from ._block_ranker import NORMALIZE_CONSTRAINTS, BlockLists, BlockRanker
 from ._blocked_rows import is_blocked, refuse_blocked
-from ._calibrated_base import CalibratedRanker, nothing_to_learn, with_utilities
-from ._fitting import forget, restored_on_error, warn_of_scales
-from ._penalty import (
-    alpha_of_curvature,
-    feature_curvature,
-    relative_alpha,
+from ._kernel_base import LinearScores
+from ._query_base import (
+    MEASURE_CONSTRAINTS,
+    CalibratedRanker,
+    QueryRanker,
+    check_gains,
+    nothing_to_learn,
+    refuse_joint_utilities,
+    refuse_other_losses,
+    weights_of,
+    with_query_weight,
+    with_utilities,
 )
-from ._propensity import refuse_joint_utilities, refuse_other_losses
-from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, weights_of, with_query_weight
-from ._query_checks import check_gains
-from ._query_features import NORMALIZE_CONSTRAINTS
-from ._ridge_fit import ridge_solution
-from ._score_function import LinearScores
-
-__all__ = ["OrderPreservingRanker"]
+from ._ridge_fit import alpha_of_curvature, feature_curvature, relative_alpha, ridge_solution
 
 
 class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker):

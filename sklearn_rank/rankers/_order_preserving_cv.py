@@ -17,16 +17,12 @@ from .._typing import FloatArray
 from ..exceptions import CalibrationWarning, FeatureScaleWarning
 from ..losses import TemplateLoss
 from ..metrics import Measure, get_measure
-from ._fitting import restored_on_error
-from ._folds import Fold
+from ._base import restored_on_error
+from ._block_ranker import NORMALIZE_CONSTRAINTS, NormalizingRanker, as_normalizer
+from ._folds import Fold, query_folds
+from ._kernel_base import LinearScores
 from ._order_preserving import OrderPreservingRanker
-from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, in_lists
-from ._query_checks import check_held_out_weights
-from ._query_features import NORMALIZE_CONSTRAINTS, NormalizingRanker, as_normalizer
-from ._query_folds import query_folds
-from ._score_function import LinearScores
-
-__all__ = ["OrderPreservingRankerCV"]
+from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, check_held_out_weights, in_lists
 
 # From a penalty that leaves only the direction of the gradient to almost none.
 ALPHAS = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)

@@ -42,17 +42,11 @@ from ..losses import (
 )
 from ..losses._shared import ThreadedLoss
 from ..metrics import get_measure
-from ._calibrated_base import calibrated_loss
-from ._fitting import forget, restored_on_error, warn_of_scales
-from ._kernel_map import KernelMap
-from ._label_base import LabelOrderRanker
-from ._label_utilities import utility_lists
-from ._penalty import label_alpha
-from ._query_base import weights_of, with_query_weight
-from ._ridge_fit import ridge_solution
-from ._score_function import KernelScores, LinearScores
-
-__all__ = ["OrderPreservingLabelRanker"]
+from ._base import forget, restored_on_error, warn_of_scales
+from ._kernel_base import KernelMap, KernelScores, LinearScores
+from ._label_base import LabelOrderRanker, utility_lists
+from ._query_base import calibrated_loss, weights_of, with_query_weight
+from ._ridge_fit import label_alpha, ridge_solution
 
 
 class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):

@@ -1,37 +1,111 @@
-"""Base class of rankers of queries: input checks, scores and positions."""
+"""Base classes of rankers of queries: ids, scores, positions, utilities and propensities."""
 
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from dataclasses import replace
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from .._lists import LabelType, Lists, check_lists, refuse_single_rows
+from .._lists import LabelType, Lists, TrainingQueries, check_lists, refuse_single_rows
 from .._partitions import any_collection
-from .._query_memory import TrainingQueries
 from .._typing import AnyArray, FloatArray
-from .._validation import ravelled, refuse_missing_labels, validate_data
-from ..exceptions import ScorerSetupError
+from .._validation import check_propensities, ravelled, refuse_missing_labels, validate_data
+from .._warn import warn
+from ..calibration._shared import positional_form, utilities_of, warn_if_not_positional
+from ..exceptions import (
+    CalibrationWarning,
+    LargeGainWarning,
+    QuerySetupError,
+    ScorerSetupError,
+    SingleListWarning,
+)
+from ..losses import TemplateLoss, get_loss
 from ..metrics import Measure, ScoreGeneratingFunction, get_measure, rank_positions
-from ..metrics._shared import check_fixed_scale, warn_of_trained_queries
+from ..metrics._shared import (
+    MeasureLike,
+    check_fixed_scale,
+    has_exponential_gain,
+    warn_of_trained_queries,
+)
 from ._base import Ranker
 from ._blocked_rows import check_features, extreme_labels, is_blocked, refuse_blocked
-from ._query_checks import check_gains, check_given_ids
 
-__all__ = [
-    "MEASURE_CONSTRAINTS",
-    "QueryRanker",
-    "checked_labels",
-    "in_lists",
-    "refuse_words",
-    "remembered_lists",
-    "weights_of",
-    "with_query_weight",
-]
+# Maximum number of rows treated as one query without qid; the longest query of MSLR has 1,251.
+LONGEST_SINGLE_LIST = 2000
+
+# Largest grade g for which float64 holds the sum of 2**g - 1 and a few gains of 1.
+LARGEST_CLEAR_GRADE = 50
+# Grades from which 2**g is beyond float64.
+LARGEST_GRADE = 1024
+
+ROUTING = "sklearn.set_config(enable_metadata_routing=True)"
+
+
+def check_given_ids(name: str, qid: Any, n_rows: int, *, single_list: bool) -> None:
+    """Check that ids were given or are not needed."""
+    if qid is None:
+        if not single_list:
+            _miss(name, n_rows)
+        return
+    if single_list and np.ndim(qid) > 0:
+        raise ValueError(
+            f"{name} got both qid and single_list=True, which treats all rows as one query: "
+            "leave out one of the two."
+        )
+
+
+def check_gains(name: str, measure: Measure, y: FloatArray) -> None:
+    """Check that relevances have gains, where those of the measure are exponential."""
+    if y.dtype.kind not in "biuf" or not has_exponential_gain(measure):
+        return
+    largest = float(y.max(initial=0))
+    if not largest > LARGEST_CLEAR_GRADE:
+        return
+    stem = "dcg" if measure.in_grammar()[0].startswith("dcg") else "ndcg"
+    line = f'pass measure=get_measure("{stem}", gain="linear")'
+    if largest >= LARGEST_GRADE:
+        raise ValueError(
+            f"y contains the relevance {largest:g}, whose gain 2**y - 1 in {measure.name} is "
+            f"infinite: if y is a count or an amount and not a grade, {line}."
+        )
+    warn(
+        f"{name} got the relevance {largest:g}, whose gain 2**y - 1 in {measure.name} is so "
+        f"great that a relevance of 1 is lost in float64 rounding, and {largest - 10:g} gains a "
+        f"thousandth of it: if y is a count or an amount and not a grade, {line}.",
+        LargeGainWarning,
+    )
+
+
+def check_held_out_weights(measure: Measure, lists: Lists, instead: str = "") -> None:
+    """Raise an error if held-out queries cannot be scored by their weights."""
+    try:
+        measure._check_weights(lists)
+    except ValueError as error:
+        raise ValueError(
+            f"Held-out queries are scored by their weights. {error}{instead}"
+        ) from None
+
+
+def _miss(name: str, n_rows: int) -> None:
+    """Say that there are no ids, as loudly as they are likely to be wanted."""
+    if n_rows > LONGEST_SINGLE_LIST:
+        raise QuerySetupError(
+            f"{name} got no qid for {n_rows} rows, too many for one query by default. Pass qid=, "
+            f"one id per row; in a pipeline or search write\n    {ROUTING}\n    ....fit(X, y, "
+            "groups=qid)\nIf all rows are one query, pass qid=0 or set single_list=True."
+        )
+    warn(
+        f"{name} got no qid and treats all {n_rows} rows as one query: pass qid=, one id per row, "
+        f"or groups= to a search or pipeline after {ROUTING}; or qid=0 or single_list=True if "
+        "they are one query.",
+        SingleListWarning,
+    )
+
 
 # What the parameter ``measure`` may be, for scikit-learn's validation.
 MEASURE_CONSTRAINTS = [str, Measure, ScoreGeneratingFunction, callable]
@@ -362,3 +436,180 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
             warn_of_trained_queries(self, y, qid, weights)
         value = measure(y, self.predict(X, qid=qid), qid=qid, **weights)
         return float(value if measure.greater_is_better else -value)
+
+
+# Different labels of the list on which all examinations are tried.
+MOST_LABELS = 3
+
+
+def refuse_joint_utilities(measure: MeasureLike, labels: AnyArray) -> None:
+    """Refuse a measure whose utilities depend on labels of other items.
+
+    With examinations e of 0 and 1, the mean of ``u(e y) / p`` is u(y) if ``u(e y) = e u(y)``: the
+    utility of an item is a function of its own label, and 0 of the label 0. It is tried on every
+    examination of a short list of the labels.
+    """
+    found, form = positional_form(measure)
+
+    def utilities(seen: Any) -> Any:
+        values = form.utilities(Lists(labels=seen, offsets=np.array([0, len(seen)])))
+        return values if found.undefined == "skip" else np.nan_to_num(values)
+
+    some = np.unique(labels[labels > 0])
+    some = some[np.linspace(0, len(some) - 1, min(len(some), MOST_LABELS)).astype(np.intp)]
+    short = np.concatenate((some, some[-1:], np.zeros(1, dtype=some.dtype)))
+    whole = utilities(short)
+    for examined in product((False, True), repeat=len(short) - 1):
+        seen = np.array([*examined, True])
+        rest = utilities(np.where(seen, short, np.zeros_like(short)))
+        if not np.allclose(rest, np.where(seen, whole, 0.0), rtol=1e-12, atol=0.0):
+            raise ValueError(
+                f"The utilities of {found.name!r} depend on all labels of a query, of which "
+                "clicks show only some, so that propensities cannot make them unbiased: fit "
+                "with measure='dcg', 'dcg@10' or 'precision@5', for which the utility of an "
+                f"item depends on its own label only, and score by {found.name!r} where the "
+                "relevance is known."
+            )
+
+
+def refuse_other_losses(loss: TemplateLoss | str) -> None:
+    """Refuse losses for which utilities divided by propensities mean nothing."""
+    made = get_loss(loss) if isinstance(loss, str) else loss
+    if not made.is_order_preserving:
+        raise ValueError(
+            f"{made!r} is not order-preserving, so that propensities cannot make it unbiased: "
+            "leave out propensity, or use a loss such as 'pairwise_logistic' or 'softmax'."
+        )
+
+
+class CalibratedRanker(QueryRanker):
+    """Base class of rankers with parameters ``loss`` and ``measure``, which defines utilities."""
+
+    def _utility_lists(
+        self,
+        X: Any,
+        y: Any,
+        qid: Any,
+        weights: dict[str, Any],
+        *,
+        reset: bool,
+        propensity: Any = None,
+    ) -> tuple[Any, Lists]:
+        """Rows and utilities of the lists for which the measure is defined, list by list.
+
+        With propensities the utilities are divided by them, which takes ``propensity_clip``.
+        """
+        warn_if_not_positional(self.measure)
+        measure, _ = positional_form(self.measure)
+        labels = measure.label_type(name="y")
+        X, lists = self._lists(X, y, qid, weights, labels=labels, reset=reset)
+        check_gains(type(self).__name__, measure, lists.labels)
+        examined = None
+        if propensity is not None:
+            refuse_other_losses(self.loss)
+            refuse_joint_utilities(measure, lists.labels)
+            examined = check_propensities(propensity, X.shape[0], lists.rows)
+            examined = np.maximum(examined, self.propensity_clip)
+        defined = with_utilities(measure, lists, examined)
+        if defined is None or not np.any(defined.grade > 0):
+            raise nothing_to_learn(measure, X.shape[0])
+        return X, defined
+
+    def _loss(self, lists: Lists, *, eta: float | None = None) -> TemplateLoss:
+        """The loss for lists of utilities, with a warning if it is not order-preserving.
+
+        ``eta`` is the upper limit of the utilities where the loss has one; None is that of the
+        measure, or of the lists.
+        """
+        return self._loss_up_to(float(lists.grade.max()), eta=eta)
+
+    def _loss_up_to(self, found: float, *, eta: float | None = None) -> TemplateLoss:
+        """The same for utilities with a known maximum."""
+        largest = max(positional_form(self.measure)[1].largest or 0.0, found)
+        return calibrated_loss(self.loss, self.measure, eta=eta, largest=largest)
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        qid: Any = None,
+        sample_weight: Any = None,
+        query_weight: Any = None,
+    ) -> float:
+        """Mean of ``measure`` over the queries.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Relevance.
+        qid : array-like of shape (n_samples,), default=None
+            Id of the query of each row. Optional if the ranker was fitted to one query.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Number of times each row counts.
+        query_weight : array-like of shape (n_samples,), default=None
+            Weight of the query of each row.
+
+        Returns
+        -------
+        float
+            Value of the measure; greater is better.
+
+        Raises
+        ------
+        ValueError
+            If ``qid`` is None and the ranker was fitted to several queries.
+
+        Warns
+        -----
+        CalibrationWarning
+            If the measure is "ap" or "err", for which no order-preserving loss is calibrated.
+        QueryOverlapWarning
+            If the ranker was trained on some of the queries, or on other rows of them.
+        """
+        warn_if_not_positional(self.measure)
+        return super().score(X, y, qid=qid, sample_weight=sample_weight, query_weight=query_weight)
+
+
+def with_utilities(measure: Measure, lists: Lists, examined: FloatArray | None) -> Lists | None:
+    """Replace labels by utilities, and leave out lists for which the measure is undefined."""
+    utilities = utilities_of(measure, lists)
+    if examined is not None:
+        utilities = utilities / examined
+    missing = np.isnan(utilities)
+    if missing.all():
+        return None
+    lists = lists.with_labels(np.where(missing, 0.0, utilities))
+    return lists.only(~missing[lists.offsets[:-1]])
+
+
+def nothing_to_learn(measure: Measure, n_rows: int) -> ValueError:
+    """Error for labels that give no item a utility."""
+    return ValueError(
+        f"No query has a row of positive utility for {measure.name}, for example because no "
+        f"query contains both relevant and other rows: check y and qid (n_samples={n_rows})."
+    )
+
+
+def calibrated_loss(
+    loss: TemplateLoss | str, measure: Any, *, eta: float | None, largest: float
+) -> TemplateLoss:
+    """Make the loss for lists of utilities, with a warning if it is not order-preserving."""
+    if eta is not None and not isinstance(loss, str):
+        raise ValueError(
+            f"eta={eta:g} applies only to losses given by name, but loss is {loss!r}: set the "
+            "limit of the loss object, and leave eta out."
+        )
+    made = get_loss(loss) if isinstance(loss, str) else loss
+    if isinstance(loss, str) and np.isfinite(made.largest_utility):
+        made = get_loss(loss, eta=largest if eta is None else eta)
+    if not made.is_order_preserving:
+        warn(
+            f"{made!r} is not order-preserving: it is not calibrated for "
+            f"{get_measure(measure).name} or any other measure, and its minimiser need not order "
+            "items by expected utility.",
+            CalibrationWarning,
+        )
+    return made

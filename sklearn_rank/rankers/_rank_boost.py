@@ -6,10 +6,14 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -27,28 +31,113 @@ from .._solvers import (
     Boosting,
     FeatureRanking,
     Features,
+    Found,
     PairWeights,
     RankBoostResult,
     Stump,
     Stumps,
     by_columns,
     rank_boost,
+    score_by_tables,
     threads_here,
 )
-from .._typing import FloatArray, IntArray
+from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import ravelled, validate_data
 from ..metrics import roc_auc_score
-from ._base import BipartiteRanker
+from ..metrics._shared import ranking_scores
+from ._base import BipartiteRanker, forget, restored_on_error
 from ._blocked_rows import refuse_blocked
-from ._boosted_scores import StumpScores
-from ._fitting import forget, restored_on_error
-from ._score_function import LinearScores
-from ._threshold import is_flexible
-from ._two_classes import TwoClasses
-from ._weak_estimators import EstimatorRanking, FittedEstimators
-from ._weighted_base import weight_argument
+from ._kernel_base import LinearScores
+from ._two_classes import TwoClasses, fit_with_weights, is_flexible, weight_argument
 
-__all__ = ["RankBoostRanker"]
+# Rows scored at a time, so that they stay in the processor's cache.
+BLOCK = 2048
+
+
+class StumpScores:
+    """Sum of coefficients times stumps, ``1`` where a feature exceeds a threshold, else 0."""
+
+    def __init__(self, features: IntArray, thresholds: FloatArray, alphas: FloatArray) -> None:
+        order = np.lexsort((thresholds, features))
+        self.knots = thresholds[order]
+        self.features, first = np.unique(features[order], return_index=True)
+        self.begin = np.append(first, len(order)).astype(np.int64)
+        self.values = np.concatenate(
+            [np.zeros(0)]
+            + [
+                np.append(0.0, np.cumsum(alphas[order[begin:end]]))
+                for begin, end in pairwise(self.begin)
+            ]
+        )
+
+    def scores(self, X: Any) -> FloatArray:
+        """Scores of rows. Shape (n,)."""
+        if len(self.features) == 0:
+            return np.zeros(X.shape[0])
+        # Columns without a stump are skipped.
+        used = X[:, self.features] if sp.issparse(X) else X
+        features = np.arange(len(self.features)) if sp.issparse(X) else self.features
+        scores = np.empty(X.shape[0])
+        for start in range(0, X.shape[0], BLOCK):
+            part = used[start : start + BLOCK]
+            block = part.toarray() if sp.issparse(X) else np.array(part, order="C")
+            score_by_tables(
+                block, features, self.begin, self.knots, self.values, scores[start : start + BLOCK]
+            )
+        return scores
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorRanking:
+    """Score of a fitted estimator, scaled to the range of the training rows."""
+
+    estimator: Any  # Classifier of 0 and 1, or regressor
+    low: float  # Least score of the training rows
+    range: float  # Their largest score less the least
+
+    def values(self, X: Any) -> AnyArray:
+        """Values on rows, cut off at 0 and 1."""
+        return self.scaled(ranking_scores(self.estimator, X, 1))
+
+    def scaled(self, scores: Any) -> AnyArray:
+        """Scale scores of the estimator; without a range all are 0."""
+        if self.range == 0.0:
+            return np.zeros(len(scores))
+        return np.clip((np.asarray(scores, dtype=np.float64) - self.low) / self.range, 0.0, 1.0)
+
+
+class FittedEstimators:
+    """Fits of an estimator to rows under changing weights."""
+
+    is_exact = False
+
+    def __init__(self, estimator: Any, X: Any, rows: TwoClasses, random: Any) -> None:
+        self._estimator, self._matrix = estimator, X
+        self._label = rows.positive.astype(np.int64)
+        self._random = random
+
+    def best(self, signed: FloatArray) -> Found | None:
+        """Fit a clone to the rows, weighted by their shares of the pairs, 1 in the mean."""
+        weight = np.abs(signed) * (len(signed) / 2.0)
+        fresh = clone(self._estimator)
+        if self._random is not None:
+            fresh.set_params(**_seeds(fresh, self._random))
+        fitted = fit_with_weights(fresh, self._matrix, self._label, weight)
+        scores = np.asarray(ranking_scores(fitted, self._matrix, 1), dtype=np.float64)
+        low = float(scores.min())
+        ranking = EstimatorRanking(fitted, low, float(scores.max()) - low)
+        values = ranking.scaled(scores)
+        return Found(ranking, values, float(signed @ values))
+
+
+def _seeds(estimator: Any, random: Any) -> dict[str, int]:
+    """Draw a value of each parameter that is a seed."""
+    return {
+        name: int(random.randint(np.iinfo(np.int32).max))
+        for name in sorted(estimator.get_params(deep=True))
+        if name.rpartition("__")[2] == "random_state"
+    }
+
 
 # Fitted attributes that exist only with some weak rankers.
 OF_SOME = (

@@ -1,6 +1,5 @@
 """Private names that other subpackages may import."""
 
-from ._base import BipartiteRanker, Ranker, positive_or_second
-from ._fitting import restored_on_error
+from ._base import BipartiteRanker, Ranker, positive_or_second, restored_on_error
 
 __all__ = ["BipartiteRanker", "Ranker", "positive_or_second", "restored_on_error"]

@@ -33,22 +33,12 @@ from .._typing import FloatArray
 from ..losses import ComparisonHinge, ComparisonSquaredHinge
 from ..losses._shared import LossOnLists, ThreadedLoss
 from ..metrics import get_measure
-from ._block_lists import BlockLists, has_pairs
-from ._block_ranker import BlockRanker
+from ._base import FitProgress, forget, restored_on_error, warn_not_converged, warn_of_scales
+from ._block_ranker import NORMALIZE_CONSTRAINTS, BlockLists, BlockRanker, has_pairs
 from ._blocked_rows import is_blocked
-from ._fitting import (
-    FitProgress,
-    forget,
-    restored_on_error,
-    warn_not_converged,
-    warn_of_scales,
-)
-from ._penalty import curvature_at_0
+from ._kernel_base import LinearScores
 from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, weights_of, with_query_weight
-from ._query_features import NORMALIZE_CONSTRAINTS
-from ._score_function import LinearScores
-
-__all__ = ["RankSVM"]
+from ._ridge_fit import curvature_at_0
 
 # Relevances, of which only the order counts.
 RELEVANCE = LabelType("graded", lowest=-np.inf, name="y")

@@ -12,7 +12,7 @@ from sklearn_rank.bounds import (
     auc_sample_size_bound,
     auc_variance_bound,
 )
-from sklearn_rank.bounds._kl import binary_kl, kl_limits
+from sklearn_rank.bounds._bound import binary_kl, kl_limits
 from tests.oracles import auc_variance as oracle
 from tests.oracles import pairings
 

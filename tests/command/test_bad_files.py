@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from sklearn_rank._command import _columns
+from sklearn_rank._command import _input as _columns
 from tests.command.files import QRELS, RUN
 
 GOOD = "label,score\n1,0.9\n0,0.2\n1,0.8\n0,0.1\n"

@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pytest
 
-from sklearn_rank import _blocks, _order
+from sklearn_rank import _order
+from sklearn_rank import _order as _blocks
 from sklearn_rank.metrics import _cascade_measures, _discounted, _stopping
 from tests.catalogue import FUNCTIONS, METRICS, WAYS_IN
 

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chisquare
 
-from sklearn_rank.datasets import _label_ranking_draws as draws
+from sklearn_rank.datasets import _synthetic as draws
 from sklearn_rank.datasets import make_label_ranking
 from sklearn_rank.metrics import tau_b_score
 from sklearn_rank.preprocessing import label_grades

@@ -11,8 +11,9 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from sklearn_rank import _letor_lines
-from sklearn_rank.datasets import RowBatches, _letor_parquet, letor_to_parquet, load_letor
+from sklearn_rank import _batch_files as _letor_lines
+from sklearn_rank.datasets import RowBatches, letor_to_parquet, load_letor
+from sklearn_rank.datasets import _letor as _letor_parquet
 
 
 def text_of(lengths, n_features=4, first=1, seed=0):

@@ -12,14 +12,15 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn_rank.bounds import auc_bound
 from sklearn_rank.bounds._shared import score_limits
 from sklearn_rank.inference import auc_interval
-from sklearn_rank.inference._auc_limits import METHODS, WITH_GROUPS
-from sklearn_rank.inference._auc_moments import (
+from sklearn_rank.inference._auc import (
+    METHODS,
+    WITH_GROUPS,
+    auc_score_limits,
     binormal_pairs,
     hanley_mcneil_pairs,
     lehmann_variance,
     sample_moments,
 )
-from sklearn_rank.inference._auc_score_limits import auc_score_limits
 from sklearn_rank.metrics import roc_auc_score
 from tests.oracles import auc_variance as oracle
 

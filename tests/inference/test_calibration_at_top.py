@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank.inference import Interval, calibration_at_top
-from sklearn_rank.inference._exact_limits import safe_limits
+from sklearn_rank.inference._limits import safe_limits
 
 from ..oracles import thresholds as oracle
 

@@ -12,7 +12,7 @@ from sklearn_rank.inference import (
     partial_auc_interval,
     precision_at_top_interval,
 )
-from sklearn_rank.inference._wilson import wilson_limits
+from sklearn_rank.inference._limits import wilson_limits
 from sklearn_rank.metrics import (
     Exponential,
     LocalAUC,

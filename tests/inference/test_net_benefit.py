@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank.inference import Interval, net_benefit_curve
-from sklearn_rank.inference._exact_limits import safe_limits
+from sklearn_rank.inference._limits import safe_limits
 from sklearn_rank.metrics import net_benefit
 
 WAYS = [

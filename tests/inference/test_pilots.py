@@ -8,10 +8,10 @@ from sklearn_rank.inference import (
     precision_at_top_interval,
     sample_size,
 )
-from sklearn_rank.inference._groups import check_groups
-from sklearn_rank.inference._joint import joint_influence
-from sklearn_rank.inference._measure_influence import measure_influence
+from sklearn_rank.inference._influence import measure_influence
+from sklearn_rank.inference._list_interval import joint_influence
 from sklearn_rank.inference._plan_pilot import _degrees
+from sklearn_rank.inference._samples import check_groups
 from sklearn_rank.metrics import get_measure
 
 LISTS = ["auc", "bedroc@20", "gini", "partial_auc@fpr0.2"]

@@ -14,7 +14,7 @@ from sklearn_rank.inference import (
     metric_interval,
     paired_query_test,
 )
-from sklearn_rank.inference._resampling import (
+from sklearn_rank.inference._limits import (
     FlippedSubsets,
     bca_levels,
     flipped_subsets,
@@ -128,7 +128,7 @@ def test_random_flips_sum_single_values():
 
 
 def test_blocks_do_not_change_the_sums(monkeypatch):
-    import sklearn_rank.inference._resampling as module
+    import sklearn_rank.inference._limits as module
 
     d = np.random.default_rng(1).normal(size=100)
     monkeypatch.setattr(module, "BLOCK", 40)

@@ -6,7 +6,7 @@ from scipy.stats import beta, norm
 
 from sklearn_rank.bounds import auc_bound
 from sklearn_rank.bounds._shared import score_limits
-from sklearn_rank.inference._wilson import wilson_limits
+from sklearn_rank.inference._limits import wilson_limits
 
 
 @pytest.mark.parametrize("estimate", [0.0, 1e-3, 0.2, 0.5, 0.93, 1.0])

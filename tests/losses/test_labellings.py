@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
-from sklearn_rank.losses._labellings import PairLabellings, TopLabellings
-from sklearn_rank.losses._labellings_counted import AveragePrecisionLabellings, F1Labellings
+from sklearn_rank.losses._labellings import (
+    AveragePrecisionLabellings,
+    F1Labellings,
+    PairLabellings,
+    TopLabellings,
+)
 from tests.oracles import labellings as oracle
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_rank import _blocks
+from sklearn_rank import _order as _blocks
 from sklearn_rank.inference import accumulator_interval, metric_interval
 from sklearn_rank.metrics import Accumulator, average_precision_score, get_measure
 from sklearn_rank.metrics._influence_of_precision import average_precision_influence

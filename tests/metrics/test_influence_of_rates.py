@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sklearn_rank._blocks import counted_blocks
+from sklearn_rank._order import counted_blocks
 from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.inference._list_interval import list_interval
 from sklearn_rank.metrics import get_measure, r_precision_score, recall_at_k_score

@@ -20,8 +20,7 @@ from sklearn_rank.metrics import (
     roc_auc_score,
 )
 from sklearn_rank.model_selection import BoundSearchCV, make_bound_scorer
-from sklearn_rank.model_selection._list_evidence import AUCEvidence, ListEvidence
-from sklearn_rank.model_selection._list_theorems import list_evidence
+from sklearn_rank.model_selection._evidence import AUCEvidence, ListEvidence, list_evidence
 from tests.oracles import selection as oracle
 
 from .estimators import Column, queries, shifted

@@ -8,10 +8,8 @@ from scipy import stats
 
 from sklearn_rank.inference import auc_interval, compare
 from sklearn_rank.metrics import get_measure
-from sklearn_rank.model_selection._fold_theorems import fold_entropy
-from sklearn_rank.model_selection._list_evidence import AUCEvidence
-from sklearn_rank.model_selection._noise import may_be_best, simultaneous_tails
-from sklearn_rank.model_selection._query_evidence import QueryEvidence
+from sklearn_rank.model_selection._choice import may_be_best, simultaneous_tails
+from sklearn_rank.model_selection._evidence import AUCEvidence, QueryEvidence, fold_entropy
 from tests.oracles import selection as oracle
 
 from .estimators import shifted

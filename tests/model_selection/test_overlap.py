@@ -11,10 +11,9 @@ from sklearn.linear_model import Ridge
 from sklearn_rank.bounds import auc_fold_mean_bound
 from sklearn_rank.metrics import get_measure
 from sklearn_rank.model_selection import BoundSearchCV
-from sklearn_rank.model_selection._list_evidence import AUCEvidence
-from sklearn_rank.model_selection._noise import may_be_best, simultaneous_tails
-from sklearn_rank.model_selection._query_evidence import QueryEvidence
-from sklearn_rank.model_selection._splits import sizes_of_disjoint
+from sklearn_rank.model_selection._candidates import sizes_of_disjoint
+from sklearn_rank.model_selection._choice import may_be_best, simultaneous_tails
+from sklearn_rank.model_selection._evidence import AUCEvidence, QueryEvidence
 
 from .estimators import Column, queries, shifted
 

@@ -12,7 +12,7 @@ import pytest
 
 from sklearn_rank import AccuracyAtTopRanker
 from sklearn_rank._solvers import PivotProblem, solve_pivots_newton
-from sklearn_rank._solvers._cvxpy import solve_pivots_cvxpy
+from sklearn_rank._solvers._pivots import solve_pivots_cvxpy
 from sklearn_rank.exceptions import QuantileDistanceWarning, SmallTopWarning
 from tests.oracles import accuracy_at_top as oracle
 

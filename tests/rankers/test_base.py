@@ -10,8 +10,7 @@ from sklearn.base import clone, is_classifier
 
 from sklearn_rank.exceptions import PositiveClassWarning, VersionWarning
 from sklearn_rank.metrics import average_precision_score
-from sklearn_rank.rankers._base import BipartiteRanker
-from sklearn_rank.rankers._fitting import restored_on_error
+from sklearn_rank.rankers._base import BipartiteRanker, restored_on_error
 
 
 class FirstFeature(BipartiteRanker):

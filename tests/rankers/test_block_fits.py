@@ -22,9 +22,9 @@ from sklearn_rank import (
 )
 from sklearn_rank.datasets import RowBatches
 from sklearn_rank.exceptions import CalibrationWarning, CheckpointWarning, ScorerSetupError
-from sklearn_rank.rankers import _list_cells
-from sklearn_rank.rankers._chunked_lists import ChunkedLists
-from sklearn_rank.rankers._fitting import FitProgress
+from sklearn_rank.rankers import _blocked_rows as _list_cells
+from sklearn_rank.rankers._base import FitProgress
+from sklearn_rank.rankers._blocked_rows import ChunkedLists
 
 dask = pytest.importorskip("dask")
 

@@ -21,15 +21,13 @@ from sklearn_rank import (
     RankStatisticRanker,
     TopPushRanker,
 )
-from sklearn_rank._solvers import (
-    _blocked_design,
-    _chunked_design,
-    _logistic_regression,
-    _top_push,
-)
+from sklearn_rank._solvers import _design as _blocked_design
+from sklearn_rank._solvers import _design as _chunked_design
+from sklearn_rank._solvers import _logistic as _logistic_regression
+from sklearn_rank._solvers import _top_push
 from sklearn_rank.datasets import RowBatches
 from sklearn_rank.exceptions import PositiveClassWarning
-from sklearn_rank.rankers._fitting import FitProgress
+from sklearn_rank.rankers._base import FitProgress
 from tests.naming import shown
 
 N, D = 400, 4

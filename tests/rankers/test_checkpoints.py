@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn_rank import AccuracyAtTopRanker, AccuracyAtTopRankerCV
 from sklearn_rank._solvers import PivotSolver
 from sklearn_rank.exceptions import CheckpointWarning
-from sklearn_rank.rankers._fitting import FitProgress
+from sklearn_rank.rankers._base import FitProgress
 
 
 def rows(n=140, d=4, seed=0):

@@ -8,10 +8,13 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import rbf_kernel
 
 from sklearn_rank.exceptions import SmallTopWarning
-from sklearn_rank.rankers._kernel_map import KernelMap
-from sklearn_rank.rankers._score_function import fitted_scores, learned_scores, store_scores
-from sklearn_rank.rankers._top_of_rows import mass_of_top, store_threshold
-from sklearn_rank.rankers._two_classes import TwoClasses
+from sklearn_rank.rankers._kernel_base import (
+    KernelMap,
+    fitted_scores,
+    learned_scores,
+    store_scores,
+)
+from sklearn_rank.rankers._two_classes import TwoClasses, mass_of_top, store_threshold
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csr_matrix])
 

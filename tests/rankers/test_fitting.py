@@ -10,8 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_rank import AccuracyAtTopRanker, OrderPreservingRanker
 from sklearn_rank.exceptions import FeatureScaleWarning, LongFitWarning
-from sklearn_rank.rankers import _fitting
-from sklearn_rank.rankers._fitting import (
+from sklearn_rank.rankers import _base as _fitting
+from sklearn_rank.rankers._base import (
     forget,
     restored_on_error,
     warn_not_converged,

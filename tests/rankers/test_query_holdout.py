@@ -3,11 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_rank.rankers._query_holdout import (
-    check_validation_data,
-    hold_out_queries,
-    hold_out_rows,
-)
+from sklearn_rank.rankers._folds import check_validation_data, hold_out_queries, hold_out_rows
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_rank import OrderPreservingRanker, RankSVM
-from sklearn_rank import _query_memory as memory
-from sklearn_rank._query_memory import TrainingQueries
+from sklearn_rank import _lists as memory
+from sklearn_rank._lists import TrainingQueries
 from sklearn_rank.exceptions import (
     LargeGainWarning,
     QueryOverlapWarning,

@@ -419,7 +419,7 @@ def test_an_interrupted_fit_leaves_planes_and_attributes(monkeypatch):
         if len(calls) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("sklearn_rank.rankers._fitting.FitProgress.iteration", interrupted)
+    monkeypatch.setattr("sklearn_rank.rankers._base.FitProgress.iteration", interrupted)
     with pytest.raises(KeyboardInterrupt):
         path.set_params(C=30.0).fit(X, y)
     monkeypatch.undo()

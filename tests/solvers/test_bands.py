@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from sklearn_rank import AccuracyAtTopRanker
-from sklearn_rank._solvers import PivotProblem, _newton, solve_pivots_newton
-from sklearn_rank._solvers._free_threshold import FreeThreshold
-from sklearn_rank._solvers._hinge_rows import HingeRows
+from sklearn_rank._solvers import PivotProblem, solve_pivots_newton
+from sklearn_rank._solvers import _pivots as _newton
+from sklearn_rank._solvers._pivots import FreeThreshold, HingeRows
 
 containers = pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
 
@@ -216,6 +216,6 @@ def test_an_interrupt_ends_all_threads_and_keeps_the_old_fit(n_jobs, banded, mon
     np.testing.assert_array_equal(ranker.coef_, before)
     at_end = len(calls)
     assert at_end < 1400  # there would be two for each row
-    monkeypatch.setattr("sklearn_rank.rankers._threshold.ROWS_PER_FEATURE", 0)  # no folds
+    monkeypatch.setattr("sklearn_rank.rankers._two_classes.ROWS_PER_FEATURE", 0)  # no folds
     ranker.fit(X[:30], y[:30])
     assert len(calls) <= at_end + n_jobs + 61

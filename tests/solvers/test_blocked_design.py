@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sklearn_rank._solvers import BlockedDesign, _blocked_design, as_design
+from sklearn_rank._solvers import BlockedDesign, as_design
+from sklearn_rank._solvers import _design as _blocked_design
 from sklearn_rank._solvers._design import DenseDesign, SparseDesign
 
 N = 5000

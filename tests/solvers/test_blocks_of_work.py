@@ -10,15 +10,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sklearn_rank._solvers import (
-    PivotProblem,
-    Top,
-    _blocks_of_work,
-    _threads,
-    solve_candidates,
-    threads_here,
-)
-from sklearn_rank._solvers._blocks_of_work import SentOnce, Stop, in_blocks
+from sklearn_rank._solvers import PivotProblem, Top, solve_candidates, threads_here
+from sklearn_rank._solvers import _accuracy_at_top as _blocks_of_work
+from sklearn_rank._solvers import _result as _threads
+from sklearn_rank._solvers._accuracy_at_top import SentOnce, Stop, in_blocks
 from tests.naming import shown
 
 BACKENDS = ["threading", "loky", "multiprocessing"]

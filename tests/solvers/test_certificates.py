@@ -14,8 +14,8 @@ from sklearn_rank._solvers import (
     solve_accuracy_at_top,
     solve_pivots_newton,
 )
-from sklearn_rank._solvers._candidates import CandidateValues
-from sklearn_rank._solvers._cvxpy import solve_pivots_cvxpy
+from sklearn_rank._solvers._accuracy_at_top import CandidateValues
+from sklearn_rank._solvers._pivots import solve_pivots_cvxpy
 from tests.oracles import accuracy_at_top as oracle
 from tests.oracles import top_quantile
 

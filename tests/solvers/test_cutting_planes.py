@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank._solvers import Planes, as_design, solve_cutting_planes
-from sklearn_rank._solvers._plane_weights import best_shares
+from sklearn_rank._solvers._cutting_planes import best_shares
 
 
 class Tangent(NamedTuple):

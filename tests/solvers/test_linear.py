@@ -412,7 +412,7 @@ def test_preconditioned_directions_reach_the_same_minimum(name, monkeypatch):
     assert found.certificate.converged
     n_calls = len(calls)
     calls.clear()
-    monkeypatch.setattr("sklearn_rank._solvers._linear_problem.LARGEST_FACTOR", 0)
+    monkeypatch.setattr("sklearn_rank._solvers._linear.LARGEST_FACTOR", 0)
     plain = minimise(X, on, **settings)
     assert n_calls < 0.5 * len(calls)
     assert found.certificate.objective <= plain.certificate.objective * (1 + 1e-9)

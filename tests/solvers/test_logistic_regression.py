@@ -5,7 +5,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
-from sklearn_rank._solvers import _logistic_regression, as_design, solve_logistic_regression
+from sklearn_rank._solvers import _logistic as _logistic_regression
+from sklearn_rank._solvers import as_design, solve_logistic_regression
 
 
 def data(n=300, d=4, shift=1.0, seed=0):

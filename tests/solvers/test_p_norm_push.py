@@ -6,14 +6,9 @@ import scipy.optimize
 import scipy.sparse as sp
 from scipy.special import expit, rel_entr
 
-from sklearn_rank._solvers import (
-    PNormPushProblem,
-    _design,
-    _ridge_newton,
-    as_design,
-    solve_p_norm_push,
-)
-from sklearn_rank._solvers._logistic_sums import LogisticSums
+from sklearn_rank._solvers import PNormPushProblem, _design, as_design, solve_p_norm_push
+from sklearn_rank._solvers import _logistic as _ridge_newton
+from sklearn_rank._solvers._logistic import LogisticSums
 from tests.oracles import p_norm_push as oracle
 
 LOSSES = pytest.mark.parametrize("loss", ["exponential", "logistic"])

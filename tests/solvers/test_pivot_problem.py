@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sklearn_rank._solvers._pivot_problem import PivotProblem, PivotSolutions
+from sklearn_rank._solvers._pivots import PivotProblem, PivotSolutions
 from tests.oracles import accuracy_at_top as oracle
 
 

@@ -17,8 +17,7 @@ from sklearn_rank._solvers import (
     by_columns,
     rank_boost,
 )
-from sklearn_rank._solvers._columns import SortedColumns, column, column_ranges
-from sklearn_rank._solvers._rank_boost import LARGEST_STEP
+from sklearn_rank._solvers._rank_boost import LARGEST_STEP, SortedColumns, column, column_ranges
 from tests.oracles import rank_boost as oracle
 
 

@@ -12,7 +12,7 @@ from sklearn_rank._solvers import (
     as_design,
     maximise_rank_statistic,
 )
-from sklearn_rank._solvers._smoothed_ranks import KernelWindows
+from sklearn_rank._solvers._rank_statistic import KernelWindows
 from tests.oracles import smoothed_statistic as oracle
 
 PHIS = {

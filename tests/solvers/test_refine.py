@@ -7,9 +7,9 @@ from scipy.optimize import minimize_scalar
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
+from sklearn_rank._order import quantile_at_mass, top_mass
 from sklearn_rank._solvers import PivotProblem, solve_accuracy_at_top, solve_pivots_newton
 from sklearn_rank._solvers._refine import best_scales, refine_top
-from sklearn_rank._top import quantile_at_mass, top_mass
 from sklearn_rank.datasets import load_ionosphere
 from tests.oracles import top_quantile as oracle
 

@@ -13,7 +13,7 @@ from sklearn_rank._solvers import (
     solve_accuracy_at_top,
     solve_pivots_newton,
 )
-from sklearn_rank._solvers._cvxpy import solve_pivots_cvxpy
+from sklearn_rank._solvers._pivots import solve_pivots_cvxpy
 from tests.oracles import accuracy_at_top as oracle
 
 SOLVERS = {"newton": solve_pivots_newton, "cvxpy": solve_pivots_cvxpy}

@@ -19,10 +19,10 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from sklearn_rank import TopFocusedRanker
+from sklearn_rank._order import quantile_at_mass, top_mass
 from sklearn_rank._solvers import PivotProblem, refine_top, solve_pivots_newton
-from sklearn_rank._top import quantile_at_mass, top_mass
 from sklearn_rank.metrics import Cauchy, precision_at_top_curve
-from sklearn_rank.rankers._second_look import focus_weights
+from sklearn_rank.rankers._top_focused import focus_weights
 
 LOGISTIC_GRID = np.logspace(-3, 2, 6)
 TOP_GRID = np.logspace(-4, 1, 6)

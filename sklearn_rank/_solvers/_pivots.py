@@ -1,0 +1,682 @@
+"""The convex problems through a pivot: objective, dual value, and their solvers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from .._typing import BoolArray, FloatArray, IntArray
+from ._design import DenseDesign, InMemoryDesign, SparseDesign, as_design
+from ._result import relative_gap
+
+# Products of a vector with dense columns are faster than with rows where the rows are short.
+MOST_FEATURES_BY_COLUMNS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Parked:
+    """Rows whose multipliers are held at 1, by their sums; one of each for every pivot."""
+
+    vector: FloatArray  # (n_pivots, n_features): Sums of ``c_i y_i (x_i - z)``
+    cost: FloatArray  # (n_pivots,): Sums of ``c_i``
+
+    @classmethod
+    def none(cls, n_pivots: int, n_features: int) -> Parked:
+        """No rows."""
+        return cls(np.zeros((n_pivots, n_features)), np.zeros(n_pivots))
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where the iteration starts for one pivot, or where it ended."""
+
+    coef: FloatArray  # (n_features,)
+    multipliers: FloatArray  # (n_rows,): Share of its cost that each row bears, from 0 to 1
+    penalty: float  # That of the augmented Lagrangian
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """Where the iterations ended, one for each pivot."""
+
+    coef: FloatArray  # (n_pivots, n_features)
+    multipliers: FloatArray
+    penalty: FloatArray  # (n_pivots,): Those of the augmented Lagrangians
+    objective: FloatArray
+    lower_bound: FloatArray
+    n_iter: IntArray  # (n_pivots,): Newton steps
+
+
+@dataclass(frozen=True, eq=False)
+class HingeRows:
+    """Rows with their signs, costs, and places in a table of inner products."""
+
+    design: InMemoryDesign  # (n_rows, n_features)
+    y: FloatArray  # (n_rows,): Signs and costs
+    cost: FloatArray  # (n_rows,): Signs and costs
+    products: FloatArray  # (n_all, n_all): Inner products of rows, or empty
+    numbers: IntArray  # (n_rows,): Places of the rows in this table
+
+    def take(self, index: IntArray) -> HingeRows:
+        """Take some rows. Copies of them."""
+        return HingeRows(
+            self.design.rows(index),
+            self.y[index],
+            self.cost[index],
+            self.products,
+            self.numbers[index],
+        )
+
+    def margins(self, coef: FloatArray, pivots: FloatArray) -> FloatArray:
+        """Margins ``1 - y_i w.(x_i - z)``. Shape (n_pivots, n_rows)."""
+        shift = np.sum(coef * pivots, axis=1)
+        return 1.0 - self.y * (self.design.scores(coef.T).T - shift[:, np.newaxis])
+
+    def parked(self, held: FloatArray, pivots: FloatArray) -> Parked:
+        """Sum rows that are held at 1. Their sums."""
+        cost = held * self.cost
+        signed = cost * self.y
+        vector = self.design.pull_back(signed.T).T - signed.sum(axis=1)[:, np.newaxis] * pivots
+        return Parked(vector, cost.sum(axis=1))
+
+    def minimise(
+        self,
+        pivots: FloatArray,
+        *,
+        tol: float,
+        max_iter: int,
+        start: Start | None = None,
+        parked: Parked | None = None,
+    ) -> Ends:
+        """Solve the problems of some pivots. Where the iterations ended."""
+        from .._jit import address_of_potrf
+        from ._pivot_kernels import solve_pivots
+
+        n_pivots, d = pivots.shape
+        shape = (n_pivots, len(self.y))
+        ends = Ends(
+            np.empty((n_pivots, d)) if start is None else start.coef[np.newaxis].copy(),
+            np.empty(shape) if start is None else start.multipliers[np.newaxis].copy(),
+            np.full(n_pivots, 0.0 if start is None else start.penalty),
+            np.empty(n_pivots),
+            np.empty(n_pivots),
+            np.empty(n_pivots, dtype=np.int64),
+        )
+        parked = parked or Parked.none(n_pivots, d)
+        solve_pivots(
+            *self.design.compiled_arrays(
+                by_columns=start is None and d <= MOST_FEATURES_BY_COLUMNS
+            ),
+            self.products,
+            self.numbers,
+            self.y,
+            self.cost,
+            np.ascontiguousarray(pivots),
+            np.ascontiguousarray(parked.vector),
+            parked.cost,
+            start is None,
+            tol,
+            max_iter,
+            address_of_potrf(),
+            *(ends.coef, ends.multipliers, ends.penalty),
+            *(ends.objective, ends.lower_bound, ends.n_iter),
+        )
+        return ends
+
+
+# The hinge is smoothed over this half width, in units of the margin. On 3,000 to 10,000 rows of
+# 44 to 50 features, .1 to .4 predict alike, .02 twice as badly.
+SMOOTHED = 0.2
+
+# The relative gap and the most steps of this problem, whose solution is only a start.
+TOLERANCE = 1e-3
+MAX_ITER = 100
+
+# The threshold is the weight of a constant feature, this many times as long as the rows, so that
+# its share of the penalty does not count.
+CONSTANT = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class FreeThreshold:
+    """Solution of ``min over w and t of 1/2 |w|^2 + sum_i c_i max(0, 1 - y_i (w.x_i - t))``.
+
+    The problem of a pivot z is the same under the constraint ``w.z = t``, so that its solution is
+    near the minimiser, under this constraint, of a quadratic model.
+    """
+
+    constant: float  # Value of the constant feature that every row has besides
+    coef: FloatArray  # (n_features + 1,): Weights, of the constant too
+    margins: FloatArray  # (n_rows,): ``u_i = 1 - y_i (w.x_i - t)``
+    multipliers: FloatArray  # (n_rows,): Share of the cost that each row bears, from 0 to 1
+    near: BoolArray  # (n_rows,): The rows with a margin about 0, which the model counts
+    system: System  # The model's second derivatives
+
+    @classmethod
+    def of_rows(
+        cls,
+        rows: InMemoryDesign,
+        y: FloatArray,
+        cost: FloatArray,
+    ) -> FreeThreshold:
+        """Solve the problem, roughly, and factorise the model."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return cls._of_rows(rows, y, cost)
+
+    @classmethod
+    def _of_rows(cls, rows: InMemoryDesign, y: FloatArray, cost: FloatArray) -> FreeThreshold:
+        constant = CONSTANT * max(1.0, float(np.sqrt(rows.squared_norms().mean())))
+        column = np.full((len(y), 1), constant)
+        augmented: InMemoryDesign
+        if rows.is_dense:
+            augmented = DenseDesign(np.hstack([rows.to_array(), column]))
+        else:
+            augmented = SparseDesign(sp.csr_array(sp.hstack([rows.matrix, column])))
+        all_rows = HingeRows(augmented, y, cost, np.empty((0, 0)), np.empty(0, dtype=np.int64))
+        origin = np.zeros((1, augmented.shape[1]))
+        ends = all_rows.minimise(origin, tol=TOLERANCE, max_iter=MAX_ITER)
+        coef, multipliers = ends.coef[0], ends.multipliers[0]
+        margins = 1.0 - y * augmented.scores(coef)
+        near = np.abs(margins) < SMOOTHED
+        weight = cost[near] / (2 * SMOOTHED)
+        system = System.of_rows(augmented.rows(np.flatnonzero(near)), weight)
+        return cls(constant, coef, margins, multipliers, near, system)
+
+    def coefs_at(self, pivots: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Predict the solutions of some pivots."""
+        coef, distance = np.empty(pivots.shape), np.empty(len(pivots))
+        for k, pivot in enumerate(pivots):  # one by one: to the bit the same in any company
+            point = np.append(pivot, self.constant)
+            solved = self.system.solve(point)
+            distance[k] = point @ self.coef
+            coef[k] = (self.coef - distance[k] / (point @ solved) * solved)[:-1]
+        return coef, distance
+
+    def multipliers_at(self, margins: FloatArray, rows: IntArray) -> FloatArray:
+        """Predict the multipliers of some rows from the margins that the weights predict.
+
+        Shape (m,).
+        """
+        moved = self.multipliers[rows] + (margins - self.margins[rows]) / (2 * SMOOTHED)
+        ahead = 0.5 + margins / (2 * SMOOTHED)
+        return np.clip(np.where(self.near[rows], moved, ahead), 0.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """``I`` plus the weighted outer products of rows, factorised in the fewer dimensions."""
+
+    factor: tuple[FloatArray, bool] | None
+    rows: InMemoryDesign | None
+    root: FloatArray  # (n_rows,): Roots of their weights
+
+    @classmethod
+    def of_rows(cls, rows: InMemoryDesign, weight: FloatArray) -> System:
+        """Factorise."""
+        n, d = rows.shape
+        X, root = rows.matrix, np.sqrt(weight)
+        if n >= d:
+            system = rows.gram(weight)
+        else:
+            system = X @ X.T
+            system = (system if rows.is_dense else system.toarray()) * root * root[:, np.newaxis]
+        system.flat[:: len(system) + 1] += 1.0
+        try:
+            factor = scipy.linalg.cho_factor(system, check_finite=False)
+        except np.linalg.LinAlgError:  # beyond float64: then the prediction is the poorer for it
+            factor = None
+        return cls(factor, rows if n < d else None, root)
+
+    def solve(self, rhs: FloatArray) -> FloatArray:
+        """Solve. Shape (n_features,)."""
+        if self.factor is None:
+            return rhs
+        if self.rows is None:
+            return np.asarray(scipy.linalg.cho_solve(self.factor, rhs, check_finite=False))
+        X, root = self.rows.matrix, self.root
+        inner = scipy.linalg.cho_solve(self.factor, root * (X @ rhs), check_finite=False)
+        return np.asarray(rhs - X.T @ (root * inner))
+
+
+BLOCK_SIZE = 32
+
+# From how many features on, up to how many rows and rows per feature, a table of the inner
+# products of all rows pays: systems of the rows with free multipliers are then looked up.
+MIN_FEATURES_FOR_PRODUCTS, MOST_ROWS_FOR_PRODUCTS, ROWS_PER_FEATURE = 100, 4096, 8
+
+
+def most_blocks(n_rows: int) -> int:
+    """Count the blocks of problems that rows have if all are distinct."""
+    return -(-n_rows // BLOCK_SIZE)
+
+
+@dataclass(frozen=True, eq=False)
+class PivotProblem:
+    """Hinge loss around the score of a pivot, for every distinct row as the pivot.
+
+    For the pivot ``z`` the problem is, over ``w`` in R^d, ::
+
+        minimise 1/2 |w|^2 + sum_i c_i max(0, 1 - y_i w.(x_i - z)),
+
+    Problem (2) of Boyd et al. (2012) with one cost per row; its dual is ::
+
+        maximise sum_i a_i - 1/2 |sum_i a_i y_i (x_i - z)|^2  over 0 <= a_i <= c_i.
+
+    Use :meth:`from_rows` to build one: it merges equal rows of one class into a row that carries
+    their total cost, so that the problems are as small, and as few, as the data allow.
+
+    [1] Boyd, Cortes, Mohri & Radovanovic (2012), *Accuracy at the Top*, NIPS 25, Problem (2) and
+    Eq. (3).
+    """
+
+    rows: InMemoryDesign
+    y: FloatArray
+    cost: FloatArray  # (n_rows,): Positive cost of a unit of hinge loss
+    mass: FloatArray  # (n_rows,): Positive weight of the row in the quantile of the scores
+    pivots: IntArray  # (n_candidates,): Row number of each distinct point
+    candidate_indices: IntArray
+    samples: IntArray
+    starts: IntArray  # (n_rows,): Where in ``samples`` those of each row start
+
+    @classmethod
+    def from_rows(
+        cls,
+        X: Any,
+        y: FloatArray,
+        cost: FloatArray,
+        mass: FloatArray,
+        coordinates: Callable[[IntArray], FloatArray] | None = None,
+    ) -> PivotProblem:
+        """Merge equal rows of one class and list the distinct points. The merged problem."""
+        design = as_design(X)
+        if not isinstance(design, InMemoryDesign):
+            raise TypeError(
+                f"X is a {type(design).__name__}: equal rows can be found in memory only."
+            )
+        design = design.canonical()
+        keys = design.row_keys()
+        order = sorted(range(len(keys)), key=lambda i: (keys[i], y[i], i))
+        # Rows by value, not by position: the same data in another order, or with a weight
+        # instead of a repetition, give the same arithmetic and so the same bits.
+        starts: list[int] = []
+        pivots: list[int] = []
+        first: list[int] = []
+        for position, i in enumerate(order):
+            before = order[position - 1] if position else None
+            if before is None or keys[i] != keys[before]:
+                pivots.append(len(starts))
+                first.append(i)
+                starts.append(position)
+            else:
+                first[-1] = min(first[-1], i)
+                if y[i] != y[before]:
+                    starts.append(position)
+        samples, first_samples = np.asarray(order), np.asarray(starts)
+        taken = samples[first_samples]
+        rows = design.rows(taken) if coordinates is None else DenseDesign(coordinates(taken))
+        return cls(
+            rows=rows.centred(),
+            y=np.ascontiguousarray(y[taken], dtype=np.float64),
+            cost=np.add.reduceat(cost[samples], first_samples),
+            mass=np.add.reduceat(mass[samples], first_samples),
+            pivots=np.asarray(pivots, dtype=np.int64),
+            candidate_indices=np.asarray(first, dtype=np.int64),
+            samples=samples,
+            starts=first_samples,
+        )
+
+    def merged(self, weight: FloatArray) -> FloatArray:
+        """Sum weights of the samples over those that were merged into one row. Shape (n_rows,)."""
+        return np.add.reduceat(weight[self.samples], self.starts)
+
+    @property
+    def n_candidates(self) -> int:
+        """Number of distinct points, each the pivot of one problem."""
+        return len(self.pivots)
+
+    @cached_property
+    def products(self) -> FloatArray:
+        """Inner products of all rows where there are many dense features, else empty."""
+        few = self.n_features < max(MIN_FEATURES_FOR_PRODUCTS, len(self.y) / ROWS_PER_FEATURE)
+        if few or not self.rows.is_dense or len(self.y) > MOST_ROWS_FOR_PRODUCTS:
+            return np.empty((0, 0))
+        return np.ascontiguousarray(self.rows.scores(self.rows.to_array().T))
+
+    @cached_property
+    def hinge_rows(self) -> HingeRows:
+        """The rows as the compiled kernel takes them."""
+        return HingeRows(self.rows, self.y, self.cost, self.products, np.arange(len(self.y)))
+
+    @cached_property
+    def free_threshold(self) -> FreeThreshold:
+        """The problem without a pivot, from which those of all pivots start."""
+        return FreeThreshold.of_rows(self.rows, self.y, self.cost)
+
+    def blocks(self, pivots: IntArray | None = None) -> list[IntArray]:
+        """Split pivots into tasks."""
+        if pivots is None:
+            pivots = self.pivots
+        return [pivots[start : start + BLOCK_SIZE] for start in range(0, len(pivots), BLOCK_SIZE)]
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.rows.shape[1]
+
+    def scores(self, coef: FloatArray) -> FloatArray:
+        """Score every row. ``coef . row``, up to a constant per weight vector."""
+        scores = self.rows.scores(np.atleast_2d(coef).T).T
+        return scores.reshape(*coef.shape[:-1], len(self.y))
+
+    def objective(self, coef: FloatArray, scores: FloatArray, threshold: FloatArray) -> FloatArray:
+        """Evaluate ``1/2 |w|^2 + sum_i c_i max(0, 1 - y_i (score_i - t))``. Shape (...)."""
+        hinge = np.maximum(1.0 - self.y * (scores - np.asarray(threshold)[..., None]), 0.0)
+        return np.asarray(0.5 * np.sum(coef**2, axis=-1) + hinge @ self.cost)
+
+
+@dataclass(frozen=True, eq=False)
+class PivotSolutions:
+    """Solutions of the problems of several pivots, each with its certificate.
+
+    The words are those of :class:`Certificate`, with one value for each pivot.
+    """
+
+    coef: FloatArray  # (n_pivots, n_features): Weight vectors
+    objective: FloatArray  # (n_pivots,): Objective values at ``coef``
+    lower_bound: FloatArray  # (n_pivots,): Values of a feasible dual point
+    n_iter: IntArray  # (n_pivots,): Iterations taken
+    converged: BoolArray
+
+    @classmethod
+    def judged(
+        cls,
+        coef: FloatArray,
+        objective: FloatArray,
+        lower_bound: FloatArray,
+        n_iter: IntArray,
+        *,
+        tol: float,
+    ) -> PivotSolutions:
+        """Hold the relative gaps against a tolerance."""
+        converged = relative_gap(objective, lower_bound) <= tol
+        return cls(coef, objective, lower_bound, n_iter, converged)
+
+    @property
+    def relative_gap(self) -> FloatArray:
+        """Each objective exceeds its optimum by at most this share."""
+        return relative_gap(self.objective, self.lower_bound)
+
+
+# From how many features on, or rows times features with some for what a row costs besides,
+# problems start from the one with a free threshold and are solved on bands of rows.
+MANY_FEATURES = 100
+MANY_ENTRIES = 150_000
+PER_ROW = 20
+
+# Pivots whose products with all rows are taken together.
+GROUP_SIZE = 8
+
+# Half width of the band, in units of the margin, where the pivot scores the free threshold; how
+# much wider for each margin between the two; and the least number of rows: some, and this share
+# of all, but no more than there are features.
+BAND = 0.1
+BAND_PER_DISTANCE = 0.1
+LEAST_ROWS = 64
+LEAST_SHARE = 0.25
+
+# Relative gap from which on a band is narrowed to this share of its width.
+ROUGH = 1e-4
+NARROWED = 0.25
+
+# Penalty of a predicted start; where margins were found wrong by v, PENALTY_TIMES_ERROR / v.
+PENALTY = 1.0
+PENALTY_TIMES_ERROR = 0.2
+
+# Bands that are tried before all rows are taken.
+MAX_BANDS = 4
+
+
+def prepare_newton(problem: PivotProblem) -> None:
+    """Compile the kernel, or load it from numba's cache, and find what all pivots share."""
+    from ._pivot_kernels import solve_pivots
+
+    solve_pivots.compile()
+    if _is_large(problem):
+        _ = problem.hinge_rows, problem.free_threshold
+
+
+def solve_pivots_newton(
+    problem: PivotProblem,
+    pivots: IntArray,
+    *,
+    tol: float = 1e-6,
+    max_iter: int = 500,
+    interrupted: Callable[[], bool] = lambda: False,
+) -> PivotSolutions:
+    """Solve the problems of some pivots by an augmented Lagrangian with Newton steps."""
+    points = problem.rows.rows(pivots).to_array()
+    if not _is_large(problem):
+        ends = problem.hinge_rows.minimise(points, tol=tol, max_iter=max_iter)
+        return PivotSolutions.judged(
+            ends.coef, ends.objective, ends.lower_bound, ends.n_iter, tol=tol
+        )
+    groups = _Groups(problem, tol, max_iter, interrupted)
+    states = [
+        state
+        for first in range(0, len(pivots), GROUP_SIZE)
+        for state in groups.solved(points[first : first + GROUP_SIZE])
+    ]
+    return PivotSolutions.judged(
+        np.array([state.best for state in states]).reshape(points.shape),
+        np.array([state.objective for state in states]),
+        np.array([state.lower_bound for state in states]),
+        np.array([state.n_iter for state in states], dtype=np.int64),
+        tol=tol,
+    )
+
+
+def _is_large(problem: PivotProblem) -> bool:
+    n, d = problem.rows.shape
+    return d >= MANY_FEATURES or n * (d + PER_ROW) >= MANY_ENTRIES
+
+
+@dataclass(eq=False)
+class _State:
+    """How far the problem of one pivot has come.
+
+    ``coef`` are the latest weights and ``margins`` those of all rows; ``error`` is by how much
+    margins were found on the wrong side of 0, None as long as they are predictions.
+    """
+
+    point: FloatArray
+    coef: FloatArray
+    margins: FloatArray
+    width: float
+    best: FloatArray
+    error: float | None = None
+    objective: float = np.inf
+    lower_bound: float = -np.inf
+    n_iter: int = 0
+
+    def judge(self, margins: FloatArray, cost: FloatArray) -> None:
+        """Take the margins of the latest weights, and keep these if they are the best."""
+        self.margins = margins
+        value = 0.5 * float(self.coef @ self.coef) + float(np.maximum(margins, 0.0) @ cost)
+        if not value >= self.objective:
+            self.objective, self.best = value, self.coef
+
+    def is_solved(self, tol: float) -> bool:
+        """Whether the relative gap is at most ``tol``."""
+        return self.objective - self.lower_bound <= tol * self.objective
+
+
+class _Groups:
+    """Groups of pivots, whose products with all rows are taken together.
+
+    Each problem is solved on a band of rows with margins about 0, all others with their
+    multipliers held at 0 or 1. Then the margins of all rows give its value, and where some are
+    found on the other side the band is widened.
+    """
+
+    def __init__(
+        self, problem: PivotProblem, tol: float, max_iter: int, interrupted: Callable[[], bool]
+    ) -> None:
+        self.rows, self.free = problem.hinge_rows, problem.free_threshold
+        self.tol, self.max_iter, self.interrupted = tol, max_iter, interrupted
+
+    def solved(self, points: FloatArray) -> list[_State]:
+        """Solve the problems of a group."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            coef, distance = self.free.coefs_at(points)
+            margins = self.rows.margins(coef, points)
+            states = [
+                _State(z, w, u, BAND + BAND_PER_DISTANCE * abs(away), best=w)
+                for z, w, u, away in zip(points, coef, margins, distance, strict=True)
+            ]
+            pending = states
+            for _ in range(MAX_BANDS):
+                self._solve_on_bands(pending)
+                pending = [state for state in pending if self._goes_on(state)]
+                if not pending:
+                    return states
+            for state in pending:
+                self._solve_on_all_rows(state)
+        return states
+
+    def _goes_on(self, state: _State) -> bool:
+        return not state.is_solved(self.tol) and state.n_iter < self.max_iter
+
+    def _solve_on_bands(self, states: list[_State]) -> None:
+        """Solve each problem on its band, and judge it by all rows."""
+        points = np.array([state.point for state in states])
+        bands = np.array([self._band(state) for state in states])
+        held = np.array([state.margins > 0 for state in states]) & ~bands
+        parked = self.rows.parked(held, points)
+        for k, state in enumerate(states):
+            of_state = Parked(parked.vector[k : k + 1], parked.cost[k : k + 1])
+            self._solve_on_band(state, np.flatnonzero(bands[k]), of_state)
+        margins = self.rows.margins(np.array([state.coef for state in states]), points)
+        for k, state in enumerate(states):
+            outside = ~bands[k] & ((margins[k] > 0) != held[k])
+            state.error = float(np.abs(margins[k][outside]).max(initial=0.0))
+            state.width = max(2.0 * state.error, NARROWED * state.width)
+            state.judge(margins[k], self.rows.cost)
+
+    def _band(self, state: _State) -> BoolArray:
+        """Rows with margins about 0, at least as many as a solution may need."""
+        size = np.abs(state.margins)
+        n, d = len(size), len(state.coef)
+        least = min(n, LEAST_ROWS + min(d, int(LEAST_SHARE * n)))
+        band: BoolArray = size <= max(state.width, np.partition(size, least - 1)[least - 1])
+        return band
+
+    def _start(self, state: _State, band: IntArray) -> Start:
+        margins = state.margins[band]
+        if state.error is None:
+            return Start(state.coef, self.free.multipliers_at(margins, band), PENALTY)
+        penalty = PENALTY_TIMES_ERROR / max(state.error, 1e-3)
+        return Start(state.coef, np.clip(0.5 + penalty * margins, 0.0, 1.0), penalty)
+
+    def _solve_on_band(self, state: _State, band: IntArray, parked: Parked) -> None:
+        """Solve roughly on a band, then on a narrower one within it, on the first if need be."""
+        part = self.rows.take(band)
+        start = self._minimise(state, part, self._start(state, band), parked, ROUGH)
+        point = state.point[np.newaxis]
+        margins = part.margins(state.coef[np.newaxis], point)[0]
+        inner = np.abs(margins) <= NARROWED * state.width
+        if np.count_nonzero(inner) >= LEAST_ROWS and np.mean(inner) < 0.5:
+            held = ~inner & (margins > 0)
+            more = part.parked(held[np.newaxis], point)
+            both = Parked(parked.vector + more.vector, parked.cost + more.cost)
+            index = np.flatnonzero(inner)
+            within = Start(start.coef, start.multipliers[index], start.penalty)
+            found = self._minimise(state, part.take(index), within, both, 0.5 * self.tol)
+            margins = part.margins(state.coef[np.newaxis], point)[0]
+            wrong = ~inner & ((margins > 0) != held)
+            if not wrong.any():
+                return
+            error = float(np.abs(margins[wrong]).max())
+            penalty = min(found.penalty, PENALTY_TIMES_ERROR / error)
+            multipliers = np.clip(0.5 + penalty * margins, 0.0, 1.0)
+            start = Start(state.coef, multipliers, penalty)
+        self._minimise(state, part, start, parked, 0.5 * self.tol)
+
+    def _minimise(
+        self, state: _State, rows: HingeRows, start: Start, parked: Parked, tol: float
+    ) -> Start:
+        """Go on with a problem on some rows."""
+        if self.interrupted():
+            raise InterruptedError("The fit was interrupted.")
+        ends = rows.minimise(
+            state.point[np.newaxis],
+            tol=tol,
+            max_iter=self.max_iter - state.n_iter,
+            start=start,
+            parked=parked,
+        )
+        state.coef = ends.coef[0]
+        state.lower_bound = max(state.lower_bound, float(ends.lower_bound[0]))
+        state.n_iter += int(ends.n_iter[0])
+        return Start(ends.coef[0], ends.multipliers[0], float(ends.penalty[0]))
+
+    def _solve_on_all_rows(self, state: _State) -> None:
+        """Solve a problem from nothing, without a band."""
+        point = state.point[np.newaxis]
+        ends = self.rows.minimise(point, tol=self.tol, max_iter=self.max_iter - state.n_iter)
+        state.coef = ends.coef[0]
+        state.lower_bound = max(state.lower_bound, float(ends.lower_bound[0]))
+        state.n_iter += int(ends.n_iter[0])
+        state.judge(self.rows.margins(ends.coef, point)[0], self.rows.cost)
+
+
+def solve_pivots_cvxpy(
+    problem: PivotProblem, pivots: IntArray, *, tol: float = 1e-6, max_iter: int = 500
+) -> PivotSolutions:
+    """Solve the problems of some pivots with cvxpy and its interior-point solver Clarabel."""
+    import cvxpy as cp
+
+    # The solver's tolerances are for problems of unit size: the weights are w = unit w'.
+    unit = float(np.sqrt(np.mean(problem.cost)))
+    rows, y, cost = problem.rows.matrix * unit, problem.y, problem.cost / unit**2
+    coef = cp.Variable(problem.n_features)
+    slack = cp.Variable(len(y), nonneg=True)
+    pivot = cp.Parameter(problem.n_features)
+    margin = slack >= 1 - cp.multiply(y, rows @ coef - pivot @ coef)
+    quadratic = cp.Problem(cp.Minimize(cp.sum_squares(coef) / 2 + cost @ slack), [margin])
+
+    options = {
+        "max_iter": max_iter,
+        "tol_gap_abs": tol / 100 * float(np.min(cost)),
+        "tol_gap_rel": tol / 100,
+        "tol_feas": min(tol / 100, 1e-8),
+    }
+    n_pivots = len(pivots)
+    solutions = np.zeros((n_pivots, problem.n_features))
+    lower_bound = np.zeros(n_pivots)
+    n_iter = np.zeros(n_pivots, dtype=np.int64)
+    for index, row in enumerate(pivots):
+        pivot.value = unit * problem.rows.rows([row]).to_array()[0]
+        # The steps of Problem.solve, without its warning for a solution that is not accurate: the
+        # certificate says how accurate it is.
+        data, chain, inverse = quadratic.get_problem_data(cp.CLARABEL, solver_opts=options)
+        found = chain.solve_via_data(quadratic, data, solver_opts=options)
+        answer = chain.invert(found, inverse)
+        if answer.status not in cp.settings.SOLUTION_PRESENT:
+            continue
+        quadratic.unpack(answer)
+        multipliers = np.clip(margin.dual_value, 0.0, cost)
+        signed = y * multipliers
+        span = unit * problem.rows.pull_back(signed) - signed.sum() * pivot.value
+        solutions[index] = unit * coef.value
+        share = min(1.0, multipliers.sum() / max(span @ span, 1e-300))  # is feasible, and better
+        lower_bound[index] = unit**2 * (share * multipliers.sum() - share**2 * (span @ span) / 2)
+        n_iter[index] = answer.attr[cp.settings.NUM_ITERS]
+    scores = problem.scores(solutions)
+    objective = problem.objective(solutions, scores, scores[np.arange(n_pivots), pivots])
+    return PivotSolutions.judged(solutions, objective, lower_bound, n_iter, tol=tol)

@@ -1,0 +1,298 @@
+"""Limits and p-values: normal, Wilson's, exact, by influence, by resampling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, floor, inf, isinf
+from typing import Literal, TypeAlias
+
+import numpy as np
+from scipy.special import betainc, betaincinv, ndtr, ndtri, stdtr, stdtrit
+
+from .._typing import BoolArray, FloatArray
+from ..bounds._shared import wilson_score_limits
+from ..metrics._shared import PSEUDO_WEIGHT, ClassInfluence
+from ._samples import GroupPart, Groups, Spread
+
+Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
+
+ALTERNATIVES = ("two-sided", "less", "greater")
+
+
+def pvalue_of(statistic: float, alternative: Alternative, degrees: float = inf) -> float:
+    """Return the p-value of a statistic with Student's distribution."""
+    if alternative == "two-sided":
+        return 2.0 * _below(-abs(statistic), degrees)
+    return _below(-statistic if alternative == "greater" else statistic, degrees)
+
+
+def two_sided_quantile(level: float, degrees: float = inf) -> float:
+    """Return the two-sided quantile of a statistic."""
+    upper = (1.0 + level) / 2.0
+    return float(ndtri(upper) if isinf(degrees) else stdtrit(degrees, upper))
+
+
+def level_of_both(level: float, alternative: str) -> float:
+    """Find the level of limits on both sides that agree with a test."""
+    if alternative == "two-sided":
+        return level
+    if level <= 0.5:
+        raise ValueError(
+            f"level={level:g} gives no interval with alternative={alternative!r}, which applies it"
+            " to each limit: pass a level above 0.5."
+        )
+    return 2.0 * level - 1.0
+
+
+def _below(statistic: float, degrees: float) -> float:
+    return float(ndtr(statistic) if isinf(degrees) else stdtr(degrees, statistic))
+
+
+def wilson_limits(
+    estimate: float, n_effective: float, level: float, degrees: float = inf
+) -> tuple[float, float]:
+    """Return limits by Wilson's score method with an effective sample size.
+
+    The x with ``n (estimate - x)**2 <= z**2 x (1 - x)``.
+    """
+    quantile = two_sided_quantile(level, degrees)
+    low, high = wilson_score_limits(estimate, quantile, n_effective)
+    return float(low), float(high)
+
+
+# With fewer draws than this the limits are those of the range.
+LEAST_DRAWS = 1e-9
+
+N_HALVINGS = 32
+
+Limits = tuple[float, float]
+
+
+def safe_limits(estimate: float, n_effective: float, level: float, degrees: float = inf) -> Limits:
+    """Return Wilson's limits, or the exact ones on a side where these are farther out."""
+    # Wilson's limits depend on n / z**2 alone: Student's quantile is fewer draws.
+    n_effective *= (two_sided_quantile(level) / two_sided_quantile(level, degrees)) ** 2
+    return wider(
+        wilson_limits(estimate, n_effective, level), midp_limits(estimate, n_effective, level)
+    )
+
+
+def wider(first: Limits, second: Limits) -> Limits:
+    """Take the wider of two pairs of limits on either side."""
+    return min(first[0], second[0]), max(first[1], second[1])
+
+
+def midp_limits(estimate: float, n_effective: float, level: float) -> Limits:
+    """Return the limits of Clopper and Pearson with mid-p values and an effective sample size.
+
+    The p with ``P(X > x) + P(X = x) / 2 = (1 - level) / 2`` for a binomial X of n draws of
+    probability p, ``x = n estimate`` hits seen, and the other way round for the upper one; for n
+    and x that are not whole the incomplete beta functions take the place of the sums.
+    """
+    draws = max(n_effective, LEAST_DRAWS)
+    tail = (1.0 - level) / 2.0
+    hits, misses = draws * estimate, draws * (1.0 - estimate)
+    low, high = _lower(hits, misses, tail), 1.0 - _lower(misses, hits, tail)
+    return min(low, estimate), max(high, estimate)
+
+
+def _lower(hits: float, misses: float, tail: float) -> float:
+    """Find the least probability with which so many hits have the mid-p value ``tail``."""
+    if hits <= 0.0:
+        return 0.0
+    if misses <= 0.0:
+        return float((2.0 * tail) ** (1.0 / hits))
+    # The observed value counts fully, or not at all.
+    low = float(betaincinv(hits, misses + 1.0, tail))
+    high = float(betaincinv(hits + 1.0, misses, tail))
+    for _ in range(N_HALVINGS):
+        middle = (low + high) / 2.0
+        chance = betainc(hits, misses + 1.0, middle) + betainc(hits + 1.0, misses, middle)
+        low, high = (middle, high) if chance < 2.0 * tail else (low, middle)
+    return (low + high) / 2.0
+
+
+def influence_limits(
+    found: ClassInfluence,
+    estimate: float,
+    level: float,
+    *,
+    conditional: bool,
+    groups: Groups | None = None,
+) -> tuple[tuple[float, float], float]:
+    """Limits for the effective number of Bernoulli draws that the influence gives."""
+    estimate = min(max(estimate, 0.0), 1.0)
+    degrees = inf
+    if groups is None:
+        shift, variance = found.regularized()
+        variance += 0.0 if conditional else found.label_variance()
+    else:
+        shift, variance, degrees = _of_groups(found, groups, conditional=conditional)
+    shrunken = min(max(estimate + shift, 0.0), 1.0)
+    n_effective = shrunken * (1.0 - shrunken) / variance
+    return safe_limits(estimate, n_effective, level, degrees), variance
+
+
+def label_sums(positive: BoolArray, weight: FloatArray | None, groups: Groups) -> FloatArray:
+    """Sum what the rows move the share of positives, group by group. Shape (n_groups,)."""
+    apart = positive - np.average(positive, weights=weight)
+    if weight is None:
+        return groups.sums(apart) / len(positive)
+    return groups.sums(apart * (weight / weight.sum()))
+
+
+def _of_groups(
+    found: ClassInfluence, groups: Groups, *, conditional: bool
+) -> tuple[float, float, float]:
+    """Shift, variance and degrees of freedom with half a group added at either end."""
+    positive, weight = found.positive, found.sampling_weight
+    shift, variance, parts = 0.0, 0.0, []
+    total = np.zeros(groups.n_groups)
+    for in_class, ends in zip((positive, ~positive), found.class_ends(), strict=True):
+        values, of_class = found.values[in_class], groups.only(in_class)
+        own = None if weight is None else weight[in_class]
+        part = GroupPart.of_rows(values[np.newaxis], of_class, own)
+        parts.append(part)
+        count, center = part.worth + 2.0 * PSEUDO_WEIGHT, float(np.average(values, weights=own))
+        mean = (part.worth * center + PSEUDO_WEIGHT * sum(ends)) / count
+        shift += mean - center
+        # About the mean with the added groups, each of the mean size.
+        total += part.sums[0] * (part.worth / count)
+        squares = (center - mean) ** 2 * float(part.share @ part.share) * part.worth**2
+        variance += (squares + PSEUDO_WEIGHT * sum((end - mean) ** 2 for end in ends)) / count**2
+    if not conditional:
+        total += found.label_slope * label_sums(positive, weight, groups)
+    variance += float(total @ total)
+    return shift, variance, Spread.of_groups(parts).of(np.ones(1))
+
+
+# Number of entries of a temporary array, which fits into the cache of a core.
+BLOCK = 2**16
+
+# Signs are drawn eight at a time: a byte picks the sum of its subset of eight values.
+BITS = 8
+PATTERNS = (np.arange(2**BITS)[:, None] >> np.arange(BITS)) & 1
+GROUPS = 2**10
+
+
+@dataclass(frozen=True, eq=False)
+class FlippedSubsets:
+    """Sums of the values whose sign is flipped, one for each assignment of signs."""
+
+    sums: FloatArray  # (n_assignments,): Sum of the flipped values
+    counts: FloatArray  # (n_assignments,): Their number, or the sum of their sizes
+    slack: float  # Sums this near to 0 are 0 up to rounding
+    exact: bool  # Whether these are all assignments but that without a flip; else random ones
+
+    @property
+    def pvalues(self) -> tuple[float, float]:
+        """P-values for a mean that is too large, and for one that is too small.
+
+        The flipped mean is at least the observed one if and only if the flipped values sum to at
+        most 0. The observed assignment counts as one of them.
+        """
+        total = len(self.sums) + 1
+        greater = 1 + np.count_nonzero(self.sums <= self.slack)
+        less = 1 + np.count_nonzero(self.sums >= -self.slack)
+        return greater / total, less / total
+
+    def pvalue(self, alternative: str) -> float:
+        """P-value of a mean that is extreme."""
+        greater, less = self.pvalues
+        both = min(1.0, 2 * min(greater, less))
+        return {"greater": greater, "less": less, "two-sided": both}[alternative]
+
+    def limits(self, level: float) -> tuple[float, float]:
+        """Limits of all shifts that the test in both directions does not reject."""
+        rejected = floor((1 - level) / 2 * (len(self.sums) + 1) * (1 + 1e-12)) - 1
+        if rejected < 0:
+            return -np.inf, np.inf
+        empty = self.counts == 0
+        means = self.sums / np.where(empty, 1.0, self.counts)
+        low = np.partition(np.where(empty, -np.inf, means), rejected)[rejected]
+        high = -np.partition(np.where(empty, -np.inf, -means), rejected)[rejected]
+        return float(low), float(high)
+
+
+def flipped_subsets(
+    values: FloatArray,
+    n_resamples: int,
+    rng: np.random.Generator,
+    sizes: FloatArray | None = None,
+) -> FlippedSubsets:
+    """Flip the signs of values, in all ways or in random ones."""
+    n = len(values)
+    slack = 64 * np.finfo(np.float64).eps * float(np.abs(values).sum())
+    if n < 63 and 2**n <= n_resamples:
+        sums, counts = np.zeros(1), np.zeros(1)
+        for value, size in zip(values, np.ones(n) if sizes is None else sizes, strict=True):
+            sums = np.concatenate([sums, sums + value])
+            counts = np.concatenate([counts, counts + size])
+        return FlippedSubsets(sums[1:], counts[1:], slack, exact=True)
+    sums, counts = np.zeros(n_resamples), np.zeros(n_resamples)
+    for start in range(0, n, BITS * GROUPS):
+        part = values[start : start + BITS * GROUPS]
+        groups = ceil(len(part) / BITS)
+        table = _subset_table(part, groups)
+        table_of_sizes = None
+        if sizes is not None:
+            table_of_sizes = _subset_table(sizes[start : start + BITS * GROUPS], groups)
+        shift = 2**BITS * np.arange(groups)
+        last = 2 ** (len(part) - BITS * (groups - 1)) - 1
+        rows = max(1, BLOCK // groups)
+        for first in range(0, n_resamples, rows):
+            here = slice(first, min(first + rows, n_resamples))
+            drawn = rng.integers(0, 2**BITS, size=(here.stop - here.start, groups), dtype=np.uint8)
+            drawn[:, -1] &= last
+            sums[here] += table.take(drawn + shift).sum(axis=1)
+            if table_of_sizes is None:
+                counts[here] += np.bitwise_count(drawn).sum(axis=1, dtype=np.intp)
+            else:
+                counts[here] += table_of_sizes.take(drawn + shift).sum(axis=1)
+    return FlippedSubsets(sums, counts, slack, exact=False)
+
+
+def _subset_table(part: FloatArray, groups: int) -> FloatArray:
+    """Sums of all subsets of each eight values."""
+    padded = np.zeros(groups * BITS)
+    padded[: len(part)] = part
+    return (padded.reshape(groups, BITS) @ PATTERNS.T).ravel()
+
+
+def resampled_means(
+    values: FloatArray,
+    n_resamples: int,
+    rng: np.random.Generator,
+    sizes: FloatArray | None = None,
+) -> FloatArray:
+    """Draw samples with replacement and take their means. Shape (n_resamples,)."""
+    n = len(values)
+    means = np.empty(n_resamples)
+    rows = max(1, BLOCK // n)
+    for first in range(0, n_resamples, rows):
+        here = slice(first, min(first + rows, n_resamples))
+        drawn = rng.integers(0, n, size=(here.stop - here.start, n))
+        if sizes is None:
+            means[here] = values.take(drawn).mean(axis=1)
+        else:
+            means[here] = values.take(drawn).sum(axis=1) / sizes.take(drawn).sum(axis=1)
+    return means
+
+
+def bca_levels(
+    mean: float, deviation: FloatArray, means: FloatArray, level: float
+) -> tuple[float, float]:
+    """Find the levels of bootstrap quantiles that correct for bias and skewness.
+
+    The jackknife value without value i is the mean less ``(values[i] - mean)/(n - 1)``, so that
+    the acceleration is ``sum of d^3 / (6 (sum of d^2)^(3/2))``, d the deviations. Resampled means
+    that equal the mean count one half.
+    """
+    below = (np.count_nonzero(means < mean) + np.count_nonzero(means <= mean)) / 2
+    # No sample on one side of the mean: the share is less than one in all, but not 0.
+    share = np.clip(below, 0.5, len(means) - 0.5) / len(means)
+    bias = ndtri(share)
+    acceleration = (deviation**3).sum() / (6 * (deviation**2).sum() ** 1.5)
+    normal = bias + ndtri(np.array([(1 - level) / 2, (1 + level) / 2]))
+    low, high = ndtr(bias + normal / (1 - acceleration * normal))
+    return float(low), float(high)

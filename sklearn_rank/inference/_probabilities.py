@@ -1,0 +1,668 @@
+"""Probabilities at the top: calibration, and net benefit at many thresholds, with limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import hypot, inf, sqrt
+from typing import Any
+
+import numpy as np
+
+from .._arguments import check_flag, check_level, check_share, check_whole
+from .._lists import ScoredLists
+from .._optional import import_pandas
+from .._order import top_mass
+from .._printed import Printed, Table, fixed, text_table
+from .._typing import BoolArray, FloatArray, IntArray
+from ..metrics._shared import PSEUDO_WEIGHT, check_probabilities, check_threshold, threshold_of
+from ._limits import Limits, safe_limits
+from ._results import Interval
+from ._samples import GroupPart, Groups, check_groups, refuse_one_class
+
+
+@dataclass(frozen=True, eq=False)
+class Share:
+    """Proportion of hits among some items, and its effective number of draws."""
+
+    estimate: float
+    moves: FloatArray  # (n_items,) or (n_groups,): What each item, or each group of them, moves it
+    draws: float  # Number of independent draws that it is worth
+    degrees: float = inf  # Degrees of freedom of that number
+
+    @classmethod
+    def of_items(cls, hits: BoolArray, among: BoolArray, groups: Groups | None) -> Share:
+        """Count the hits."""
+        n = int(np.count_nonzero(among))
+        estimate = np.count_nonzero(hits & among) / n
+        if groups is None:
+            return cls(estimate, np.where(among, hits - estimate, 0.0) / n, n)
+        part = GroupPart.of_rows(hits[among].astype(np.float64)[np.newaxis], groups.only(among))
+        count = part.effective + 2.0 * PSEUDO_WEIGHT
+        shrunken = (part.effective * estimate + PSEUDO_WEIGHT) / count
+        ends = PSEUDO_WEIGHT * ((1.0 - shrunken) ** 2 + shrunken**2)
+        moves = part.sums[0]
+        variance = ((part.effective**2) * float(moves @ moves) + ends) / count**2
+        draws = min(shrunken * (1.0 - shrunken) / variance, n)
+        return cls(estimate, moves, draws, max(part.effective - 1.0, 1.0))
+
+    def limits(self, level: float) -> Limits:
+        """Limits of the share alone."""
+        return safe_limits(self.estimate, self.draws, level, self.degrees)
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """One share in a sum: a number times the share, or times its odds."""
+
+    factor: float
+    share: Share
+    odds: bool = False  # Whether it is the odds ``x / (1 - x)`` that count, of a share below 1
+
+    def value(self, x: float) -> float:
+        """Value of the term."""
+        return self.factor * (x / (1.0 - x) if self.odds else x)
+
+    def limits(self, level: float) -> Limits:
+        """Limits of the term alone."""
+        low, high = sorted(map(self.value, self.share.limits(level)))
+        return low, high
+
+
+def limits_of_sum(terms: Sequence[Term], level: float) -> tuple[float, Limits]:
+    """Return a sum of one or two terms and its limits.
+
+    A limit is as far from the sum as ``sqrt(a**2 + b**2 + 2 r a b)``, a and b the distances of the
+    limits of the terms on that side, r their correlation.
+    """
+    values = [term.value(term.share.estimate) for term in terms]
+    limits = [term.limits(level) for term in terms]
+    estimate = float(sum(values))
+    if len(terms) == 1:
+        return estimate, limits[0]
+    r = _correlation(*terms)
+    (a, b), ((low_a, high_a), (low_b, high_b)) = values, limits
+    low = estimate - _joined(a - low_a, b - low_b, r)
+    return estimate, (low, estimate + _joined(high_a - a, high_b - b, r))
+
+
+def _joined(a: float, b: float, r: float) -> float:
+    """Length of the sum of two vectors of which r is the cosine."""
+    return hypot(a + r * b, b * sqrt(max(1.0 - r * r, 0.0)))
+
+
+def _correlation(first: Term, second: Term) -> float:
+    """Correlation of two terms; 0 where one of the shares moves with no item."""
+    one, other = first.share.moves, second.share.moves
+    squares = float(one @ one) * float(other @ other)
+    if squares == 0.0:
+        return 0.0
+    side = float(np.sign(first.factor) * np.sign(second.factor))
+    return float(np.clip(side * float(one @ other) / sqrt(squares), -1.0, 1.0))
+
+
+# Default number of lengths of the top, number of printed rows, and columns of the data frame.
+N_LENGTHS = 100
+N_SHOWN = 10
+_CALIBRATION_COLUMNS = ("predicted", "observed", "low", "high", "error")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CalibrationAtTop(Printed):
+    """Calibration at the top: predicted and observed fraction of positives among the first k.
+
+    Parameters
+    ----------
+    k : ndarray of int of shape (n_lengths,)
+        Numbers of items from the top, ascending.
+    predicted : ndarray of shape (n_lengths,)
+        Mean predicted probability of the first k items.
+    observed : ndarray of shape (n_lengths,)
+        Fraction of positives among the first k items; the mean over all orders of tied items.
+    low : ndarray of shape (n_lengths,)
+        Lower limits of the expected fraction of positives, pointwise for each k.
+    high : ndarray of shape (n_lengths,)
+        Upper limits of the expected fraction of positives, pointwise for each k.
+    level : float
+        Nominal coverage of each pair of limits, in (0, 1).
+    n_pos : int
+        Number of positives in the sample.
+    n_neg : int
+        Number of negatives in the sample.
+
+    See Also
+    --------
+    calibration_at_top : Computes it.
+
+    Examples
+    --------
+    >>> from sklearn_rank.inference import calibration_at_top
+    >>> found = calibration_at_top([1, 0, 1, 0], [0.9, 0.8, 0.3, 0.1], k=2)
+    >>> found.error.round(2)
+    array([0.35])
+    """
+
+    k: IntArray
+    predicted: FloatArray
+    observed: FloatArray
+    low: FloatArray
+    high: FloatArray
+    level: float
+    n_pos: int
+    n_neg: int
+
+    @property
+    def error(self) -> FloatArray:
+        """Calibration error: predicted minus observed; positive values mean over-confidence."""
+        return self.predicted - self.observed
+
+    def at(self, k: int) -> Interval:
+        """Confidence interval for the calibration error among the first k items.
+
+        Parameters
+        ----------
+        k : int
+            Number of items from the top, one of the values in the attribute ``k``.
+
+        Returns
+        -------
+        Interval
+            The error, predicted minus observed, and limits for predicted minus expected. If the
+            interval lies above 0, the probabilities are too high.
+
+        Raises
+        ------
+        ValueError
+            If ``k`` is not one of the values in the attribute ``k``.
+        """
+        found = np.flatnonzero(self.k == k)
+        if not found.size:
+            raise ValueError(
+                f"k={k!r} is not among the {len(self.k)} lengths of this result: pass k=[{k!r}] to"
+                " calibration_at_top."
+            )
+        i = int(found[0])
+        return Interval(
+            estimate=float(self.error[i]),
+            low=float(self.predicted[i] - self.high[i]),
+            high=float(self.predicted[i] - self.low[i]),
+            level=self.level,
+            method="joined shares",
+            target=f"predicted less expected share of positives among the first {k}",
+        )
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with one row for each k.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The index is k; the columns are predicted, observed, low, high and error.
+        """
+        pandas = import_pandas("to_frame", "read the arrays of the result")
+        columns = {name: getattr(self, name) for name in _CALIBRATION_COLUMNS}
+        return pandas.DataFrame(columns, index=pandas.Index(self.k, name="k"))
+
+    def _table(self) -> Table:
+        n = len(self.k)
+        rows = [
+            (
+                f"{self.k[i]}",
+                fixed(self.predicted[i]),
+                fixed(self.observed[i]),
+                f"[{fixed(self.low[i])}, {fixed(self.high[i])}]",
+                fixed(self.error[i], sign=True),
+            )
+            for i in np.unique(np.linspace(0, n - 1, min(n, N_SHOWN)).round().astype(int))
+        ]
+        title = (
+            f"Positives among the first k, {self.n_pos} positives and {self.n_neg} negatives"
+            f"{f' ({len(rows)} of {n} lengths)' if n > len(rows) else ''}"
+        )
+        level = f"{100 * self.level:.4g} % limits"
+        return title, ("k", "predicted", "observed", level, "error"), rows
+
+    def __str__(self) -> str:
+        return text_table(*self._table())
+
+
+def calibration_at_top(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    k: Any = None,
+    tau: Any = None,
+    level: float = 0.95,
+    groups: Any = None,
+    pos_label: Any = None,
+) -> CalibrationAtTop:
+    """Check the calibration of predicted probabilities among the first k items.
+
+    With the items in descending order of probability, the function compares the mean probability
+    ``(p_1 + ... + p_k) / k`` with the fraction of positives ``(y_1 + ... + y_k) / k``. A model can
+    be calibrated overall and over-confident at the top.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes, both present.
+    y_prob : array-like of shape (n_samples,)
+        Probabilities of the positive class, in [0, 1].
+    k : int, array-like of int or None, default=None
+        Numbers of items from the top, from 1 to n, in any order. If both ``k`` and ``tau`` are
+        None, up to 100 numbers on a log scale are used.
+    tau : float, array-like of float or None, default=None
+        Fractions of the items that form the top, in (0, 1), instead of ``k``. The top has at least
+        one item.
+    level : float, default=0.95
+        Nominal coverage of each pair of limits, in (0, 1). A higher level gives wider limits.
+    groups : array-like of shape (n_samples,), default=None
+        Id of the group (patient, user, query) of each item; items of different groups are
+        independent, items of one group may depend on each other in any way. None means independent
+        items; the limits are much too narrow if they are not.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
+
+    Returns
+    -------
+    CalibrationAtTop
+        Predicted probability, observed fraction and limits for each k.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not valid, a value of ``y_prob`` is outside [0, 1], or there is only one
+        class or one group.
+
+    See Also
+    --------
+    precision_at_top_interval : Interval for the precision at the top of the population.
+    sklearn_rank.plotting.TopCalibrationDisplay : Plots the result.
+    sklearn.calibration.calibration_curve : Calibration over bins of all probabilities.
+
+    Notes
+    -----
+    The limits are for the expected fraction of positives among these k items given their
+    probabilities. They are pointwise, not simultaneous over k. The positives among the first k are
+    a sum of independent draws whose probabilities may differ. Such a sum varies at most as much as
+    k draws of one probability, for which Wilson's limits are used, or the exact mid-p limits if
+    these are wider. If k cuts a block of m tied items with j of them inside, the block counts as m
+    draws with weight ``j / k``. Its limits are combined with those of the items above as
+    independent errors (Zou & Donner 2008). With ``groups`` the effective number of draws comes
+    from the variance of the sums over groups, with Student's quantile.
+
+    The cost is O(n) time for each k after sorting and O(n) memory. The result is deterministic.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.inference import calibration_at_top
+    >>> rng = np.random.default_rng(0)
+    >>> prob = rng.beta(1, 4, size=500)
+    >>> y = rng.random(500) < prob**1.5
+    >>> print(calibration_at_top(y, prob, k=[10, 100, 500]))
+    Positives among the first k, 59 positives and 441 negatives
+    k    predicted  observed       95 % limits    error
+    10      0.6801    0.5000  [0.2120, 0.7880]  +0.1801
+    100     0.4444    0.3600  [0.2705, 0.4576]  +0.0844
+    500     0.1983    0.1180  [0.0919, 0.1492]  +0.0803
+    """
+    level = check_level(level)
+    data = check_probabilities(y_true, y_prob, pos_label)
+    refuse_one_class(data)
+    dependent = check_groups(groups, len(data.score))
+    chosen = _checked_lengths(k, tau, len(data.score))
+    descending = np.sort(data.score)[::-1]
+    predicted = np.cumsum(descending)[chosen - 1] / chosen
+    observed, low, high = np.empty((3, len(chosen)))
+    for i, length in enumerate(chosen):
+        terms = _terms(data, dependent, int(length), float(descending[length - 1]))
+        observed[i], (low[i], high[i]) = limits_of_sum(terms, level)
+    return CalibrationAtTop(
+        k=chosen,
+        predicted=predicted,
+        observed=observed,
+        low=low,
+        high=high,
+        level=level,
+        n_pos=int(np.count_nonzero(data.positive)),
+        n_neg=int(np.count_nonzero(~data.positive)),
+    )
+
+
+def _terms(data: ScoredLists, groups: Groups | None, k: int, last: float) -> list[Term]:
+    """Share of positives of the top; if it cuts a tied block, above the block and in the block."""
+    above, inside = data.score > last, data.score >= last
+    n_above = int(np.count_nonzero(above))
+    parts = [(n_above / k, above), (1.0 - n_above / k, inside & ~above)]
+    if np.count_nonzero(inside) == k:
+        parts = [(1.0, inside)]
+    return [
+        Term(factor, Share.of_items(data.positive, among, groups))
+        for factor, among in parts
+        if factor
+    ]
+
+
+def _checked_lengths(k: Any, tau: Any, n: int) -> IntArray:
+    """Numbers of items, ascending, each once."""
+    if k is not None and tau is not None:
+        raise ValueError(
+            "k and tau are both given, and both set the length of the top: pass one of the two."
+        )
+    if tau is not None:
+        shares = [check_share("tau", one) for one in _listed("tau", tau)]
+        lengths = [top_mass(np.array([float(n)]), one)[0] for one in shares]
+    elif k is not None:
+        lengths = [check_whole("k", one, 1, n) for one in _listed("k", k)]
+    else:
+        lengths = np.geomspace(1, n, N_LENGTHS).round().tolist()
+    return np.unique(np.asarray(lengths, dtype=np.intp))
+
+
+def _listed(name: str, given: Any) -> list[Any]:
+    values = np.atleast_1d(np.asarray(given))
+    if values.ndim != 1 or not values.size:
+        raise ValueError(
+            f"{name} has shape {np.shape(given)}, but must be one or more numbers: pass a list."
+        )
+    return list(values.tolist())
+
+
+_BENEFIT_COLUMNS = ("net_benefit", "low", "high", "treat_all")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NetBenefitCurve(Printed):
+    """Decision curve: net benefit of a model at several thresholds, with confidence limits.
+
+    Parameters
+    ----------
+    threshold : ndarray of shape (n_thresholds,)
+        Threshold probabilities, ascending.
+    net_benefit : ndarray of shape (n_thresholds,)
+        Net benefit of acting on the items with a probability of at least the threshold.
+    low : ndarray of shape (n_thresholds,)
+        Lower confidence limits, pointwise for each threshold.
+    high : ndarray of shape (n_thresholds,)
+        Upper confidence limits, pointwise for each threshold.
+    treat_all : ndarray of shape (n_thresholds,)
+        Net benefit of acting on all items. The net benefit of acting on none is 0.
+    level : float
+        Nominal coverage of each pair of limits, in (0, 1).
+    positive_fraction : float
+        Fraction of positives in the population for which the net benefit holds.
+    standardized : bool
+        Whether the net benefit is divided by that fraction.
+    n_pos : int
+        Number of positives in the sample.
+    n_neg : int
+        Number of negatives in the sample.
+
+    See Also
+    --------
+    net_benefit_curve : Computes it.
+
+    Examples
+    --------
+    >>> from sklearn_rank.inference import net_benefit_curve
+    >>> curve = net_benefit_curve(
+    ...     [1, 1, 0, 0], [0.9, 0.2, 0.5, 0.1], thresholds=[0.1, 0.2]
+    ... )
+    >>> curve.net_benefit
+    array([0.44444444, 0.4375    ])
+    """
+
+    threshold: FloatArray
+    net_benefit: FloatArray
+    low: FloatArray
+    high: FloatArray
+    treat_all: FloatArray
+    level: float
+    positive_fraction: float
+    standardized: bool
+    n_pos: int
+    n_neg: int
+
+    def at(self, threshold: float) -> Interval:
+        """Confidence interval for the net benefit at one threshold.
+
+        Parameters
+        ----------
+        threshold : float
+            The threshold, one of the values in the attribute ``threshold``.
+
+        Returns
+        -------
+        Interval
+            Net benefit with its limits.
+
+        Raises
+        ------
+        ValueError
+            If ``threshold`` is not one of the thresholds of the curve.
+        """
+        found = np.flatnonzero(self.threshold == threshold)
+        if not found.size:
+            raise ValueError(
+                f"threshold={threshold!r} is not among the {len(self.threshold)} thresholds of the"
+                f" curve: pass thresholds=[{threshold!r}] to net_benefit_curve."
+            )
+        i = int(found[0])
+        return Interval(
+            estimate=float(self.net_benefit[i]),
+            low=float(self.low[i]),
+            high=float(self.high[i]),
+            level=self.level,
+            method="joined shares",
+            target=f"{self._called} at {threshold:g}",
+        )
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with one row for each threshold.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The index holds the thresholds; the columns are net_benefit, low, high and treat_all.
+        """
+        pandas = import_pandas("to_frame", "read the arrays of the curve")
+        columns = {name: getattr(self, name) for name in _BENEFIT_COLUMNS}
+        return pandas.DataFrame(columns, index=pandas.Index(self.threshold, name="threshold"))
+
+    @property
+    def _called(self) -> str:
+        return "standardized net benefit" if self.standardized else "net benefit"
+
+    def _table(self) -> Table:
+        level = f"{100 * self.level:.4g} % limits"
+        n = len(self.threshold)
+        rows = [
+            (
+                f"{self.threshold[i]:.4g}",
+                fixed(self.net_benefit[i]),
+                f"[{fixed(self.low[i])}, {fixed(self.high[i])}]",
+                fixed(self.treat_all[i]),
+            )
+            for i in np.unique(np.linspace(0, n - 1, min(n, N_SHOWN)).round().astype(int))
+        ]
+        title = (
+            f"{self._called.capitalize()} at a share of {self.positive_fraction:.4g} positives"
+            f" ({self.n_pos} positives and {self.n_neg} negatives"
+            f"{f'; {len(rows)} of {n} thresholds' if n > len(rows) else ''})"
+        )
+        return title, ("threshold", "net benefit", level, "treat all"), rows
+
+    def __str__(self) -> str:
+        return text_table(*self._table())
+
+
+def net_benefit_curve(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    thresholds: Any = None,
+    positive_fraction: float | None = None,
+    standardized: bool = False,
+    level: float = 0.95,
+    groups: Any = None,
+    pos_label: Any = None,
+) -> NetBenefitCurve:
+    """Net benefit of a classifier at several thresholds (decision curve), with limits.
+
+    The net benefit at threshold t is ``TP / n - FP / n * t / (1 - t)``, where TP and FP count the
+    positives and negatives with a probability of at least t. With ``positive_fraction`` it is ``pi
+    TPR - (1 - pi) FPR t / (1 - t)``.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes, both present.
+    y_prob : array-like of shape (n_samples,)
+        Probabilities of the positive class, in [0, 1].
+    thresholds : float, array-like of shape (n_thresholds,) or None, default=None
+        Threshold probabilities, in [0, 1), in any order. None means 0, 0.01, ..., 0.99.
+    positive_fraction : float or None, default=None
+        Fraction of positives in the target population, in (0, 1), treated as known. None means
+        that of the sample. Needed if cases and controls were sampled separately.
+    standardized : bool, default=False
+        Whether to divide the net benefit by the fraction of positives. The maximum is then 1.
+    level : float, default=0.95
+        Nominal coverage of each pair of limits, in (0, 1). A higher level gives wider limits.
+    groups : array-like of shape (n_samples,), default=None
+        Id of the group (patient, user, query) of each item; items of different groups are
+        independent, items of one group may depend on each other in any way. None means independent
+        items; the limits are much too narrow if they are not.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
+
+    Returns
+    -------
+    NetBenefitCurve
+        Net benefit and limits at each threshold.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not valid, a value of ``y_prob`` is outside [0, 1], or there is only one
+        class or one group.
+
+    See Also
+    --------
+    sklearn_rank.metrics.net_benefit : Net benefit as a metric, with sample weights.
+    sklearn_rank.plotting.DecisionCurveDisplay : Plots the result.
+    calibration_at_top : Calibration of the highest probabilities.
+
+    Notes
+    -----
+    The limits are pointwise, not simultaneous over thresholds. The net benefit is a sum of two
+    proportions. They are TP and FP as fractions of all items, or TPR and FPR with
+    ``positive_fraction``. If ``standardized`` without it, the divisor is random too, and they are
+    TPR and the odds of ``FP / (FP + positives)``. Each proportion has Wilson's limits, or exact
+    mid-p limits if these are wider. Their distances are combined like correlated standard errors
+    [3]_, so the limits are valid for few or no true or false positives. With ``groups`` the
+    effective number of draws and the correlation come from the sums over groups, with Student's
+    quantile.
+
+    With ``positive_fraction``, pass the probabilities of the target population. If the model was
+    fitted to a sample with the fraction p of positives, first divide their odds by ``p / (1 - p)``
+    and multiply them by ``pi / (1 - pi)``.
+
+    Items with a probability equal to the threshold count as acted on. The threshold is rounded to
+    the precision of the probabilities, such as float32. The cost is O(n) time for each threshold
+    and O(n) memory. The result is deterministic.
+
+    References
+    ----------
+    .. [1] Vickers & Elkin (2006), *Decision curve analysis: a novel method for evaluating
+       prediction models*, Medical Decision Making 26.
+    .. [2] Pfeiffer & Gail (2020), *Estimating the decision curve and its precision from three
+       study designs*, Biometrical Journal 62.
+    .. [3] Zou & Donner (2008), *Construction of confidence limits about effect measures: a
+       general approach*, Statistics in Medicine 27.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.inference import net_benefit_curve
+    >>> rng = np.random.default_rng(0)
+    >>> prob = rng.beta(1, 4, size=500)
+    >>> y = rng.random(500) < prob
+    >>> print(net_benefit_curve(y, prob, thresholds=[0.1, 0.2, 0.3]))
+    Net benefit at a share of 0.228 positives (114 positives and 386 negatives)
+    threshold  net benefit       95 % limits  treat all
+    0.1             0.1536  [0.1172, 0.1937]     0.1422
+    0.2             0.1040  [0.0694, 0.1425]     0.0350
+    0.3             0.0591  [0.0294, 0.0926]    -0.1029
+    """
+    level = check_level(level)
+    check_flag("standardized", standardized)
+    chosen = _checked_thresholds(thresholds)
+    data = check_probabilities(y_true, y_prob, pos_label)
+    refuse_one_class(data)
+    dependent = check_groups(groups, len(data.score))
+    share, is_given = float(np.mean(data.positive)), positive_fraction is not None
+    if positive_fraction is not None:
+        share = check_share("positive_fraction", positive_fraction, what="the share of positives")
+    exchange = chosen / (1.0 - chosen)
+    benefit, low, high = np.empty((3, len(chosen)))
+    sample = _Sample(data.positive, dependent, share if is_given else None, bool(standardized))
+    for i, threshold in enumerate(chosen):
+        treated = data.score >= threshold_of(float(threshold), y_prob)
+        terms = sample.terms(treated, float(exchange[i]))
+        benefit[i], (low[i], high[i]) = limits_of_sum(terms, level)
+    all_treated = share - (1.0 - share) * exchange
+    return NetBenefitCurve(
+        threshold=chosen,
+        net_benefit=benefit,
+        low=low,
+        high=high,
+        treat_all=all_treated / share if standardized else all_treated,
+        level=level,
+        positive_fraction=share,
+        standardized=bool(standardized),
+        n_pos=int(np.count_nonzero(data.positive)),
+        n_neg=int(np.count_nonzero(~data.positive)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """Labels, and the proportions whose sum is the net benefit."""
+
+    positive: BoolArray  # (n,): Which items are positive
+    groups: Groups | None
+    share: float | None  # Share of positives where the benefit is; None is that of the sample
+    standardized: bool  # Whether to divide by the share
+
+    def terms(self, treated: BoolArray, exchange: float) -> list[Term]:
+        """Terms whose sum is the net benefit."""
+        positive, wrong = self.positive, treated & ~self.positive
+        gained, lost, odds = 1.0, -exchange, False
+        if self.share is not None:
+            among, beside = positive, ~positive
+            if self.standardized:
+                lost *= (1.0 - self.share) / self.share
+            else:
+                gained, lost = self.share, lost * (1.0 - self.share)
+        elif self.standardized:
+            among, beside, odds = positive, positive | wrong, True
+        else:
+            among = beside = np.ones(len(positive), dtype=bool)
+        terms = [Term(gained, Share.of_items(treated & positive, among, self.groups))]
+        if exchange:
+            terms.append(Term(lost, Share.of_items(wrong, beside, self.groups), odds))
+        return terms
+
+
+def _checked_thresholds(thresholds: Any) -> FloatArray:
+    """Thresholds in [0, 1), ascending, each once."""
+    if thresholds is None:
+        return np.arange(100) / 100
+    given = np.atleast_1d(np.asarray(thresholds))
+    if given.ndim != 1 or not given.size:
+        raise ValueError(
+            f"thresholds has shape {np.shape(thresholds)}, but must be one or more probabilities:"
+            " pass a list of them."
+        )
+    return np.unique([check_threshold(one, "thresholds") for one in given.tolist()])

@@ -1,0 +1,678 @@
+"""Samples of inference, checked: one list or groups of rows, in memory or counted by chunk.
+
+An interval needs only sums over the items, so the original row order is not kept.
+
+A selection of M groups, each with a chance in proportion to its rows, and of one row of each has M
+independent rows; the empirical distribution of all rows is the mean over such selections. So the
+expectation of every convex function of its distance is at most that for M independent rows, and
+its quantiles are at most the means of their tails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import erfc, floor, log, pi, sqrt
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from scipy.special import smirnov, smirnovi
+
+from .._arguments import check_choice
+from .._codes import Coded
+from .._lists import LabelType, Lists, ScoredLists, check_scored_lists, group_rows
+from .._order import class_codes
+from .._partitions import aligned, any_collection, is_collection
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._validation import check_qid, ravelled
+from ..metrics import Accumulator, Measure, get_measure
+from ..metrics._shared import ListOfChunks
+
+
+def list_of_chunks(
+    measure: Measure, y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any = None
+) -> ListOfChunks:
+    """Count the rows of collections, chunk by chunk."""
+    shape: tuple[int, ...] = getattr(y_true, "shape", (0,))
+    if len(shape) > 1 and shape[1] != 1:
+        raise ValueError(
+            f"y_true has {len(shape)} dimensions, but the interval is for one list: pass"
+            " one-dimensional labels and scores."
+        )
+    columns = {"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight}
+    given = {name: value for name, value in columns.items() if value is not None}
+    rows = ListOfChunks.of(measure, aligned(**given), pos_label)
+    if not rows.whole:
+        raise ValueError(
+            "sample_weight has a value that is not a whole number, but weights are numbers of"
+            " occurrences: pass whole numbers."
+        )
+    return rows
+
+
+def refuse_collections(reason: str, **arguments: Any) -> None:
+    """Refuse dask collections where all rows are needed at once."""
+    for name, value in arguments.items():
+        if is_collection(value):
+            raise TypeError(
+                f"{name} is a dask collection, but {reason}: pass {name}.compute() if it fits into"
+                " memory."
+            )
+        if isinstance(value, Mapping):
+            parts = {f"{name}[{key!r}]": one for key, one in value.items()}
+            refuse_collections(reason, **parts)
+        elif isinstance(value, tuple | list) and len(value) == 2:
+            refuse_collections(reason, **{f"{name}[{i}]": one for i, one in enumerate(value)})
+
+
+def named_scores(scores: Any, *, name: str, least: int = 2) -> dict[str, Any]:
+    """Read the scores of several scorers."""
+    if isinstance(scores, Mapping):
+        names, columns = list(scores), list(scores.values())
+    elif hasattr(scores, "columns") and hasattr(scores, "__getitem__"):
+        names = list(scores.columns)
+        _refuse_repeated(names, name)
+        columns = [scores[one] for one in names]
+    else:
+        raise TypeError(
+            f"{name} is a {type(scores).__name__}, but must be a mapping from names to scores or a"
+            " data frame with one column per ranker: pass {'a': scores_a, 'b': scores_b}."
+        )
+    if len(names) < least:
+        raise ValueError(
+            f"{name} holds {len(names)} rankers, but at least {least} are needed: pass their"
+            " scores by name."
+        )
+    texts = [str(one) for one in names]
+    _refuse_repeated(texts, name)
+    return dict(zip(texts, columns, strict=True))
+
+
+def _refuse_repeated(names: list[Any], name: str) -> None:
+    for one in names:
+        if names.count(one) > 1:
+            raise ValueError(
+                f"{name} has the name {one!r} {names.count(one)} times: pass unique names."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Group of each of some rows."""
+
+    codes: IntArray
+    n_groups: int  # Number of groups, some of which may hold none of these rows
+
+    def only(self, kept: Any) -> Groups:
+        """Keep some rows. Their groups, numbered as before."""
+        return Groups(self.codes[kept], self.n_groups)
+
+    def sizes(self, kept: BoolArray | None = None) -> FloatArray:
+        """Count the rows of each group. Shape (n_groups,)."""
+        codes = self.codes if kept is None else self.codes[kept]
+        return np.bincount(codes, minlength=self.n_groups).astype(np.float64)
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """Sum values over the rows of each group.
+
+        Shape (n_groups,) or (n_statistics, n_groups).
+        """
+        if values.ndim == 1:
+            weights = values.astype(np.float64, copy=False)
+            return np.bincount(self.codes, weights, self.n_groups).astype(np.float64, copy=False)
+        return np.stack([self.sums(row) for row in values])
+
+
+def each_alone(n: int) -> Groups:
+    """Make each row a group."""
+    return Groups(np.arange(n), n)
+
+
+def check_groups(groups: Any, n: int, *, name: str = "groups") -> Groups | None:
+    """Check the ids of groups of rows. The groups, of which there are at least two."""
+    if groups is None:
+        return None
+    ids = check_qid(groups, n, name=name)
+    try:
+        _, offsets, rows = group_rows(ids, by_appearance=True)
+    except ValueError:
+        raise ValueError(
+            f"{name} mixes ids of different types: make all ids numbers or all strings."
+        ) from None
+    found = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    if rows is not None:
+        codes = np.empty(n, dtype=np.intp)
+        codes[rows] = found
+        found = codes
+    if len(offsets) == 2:
+        raise ValueError(
+            f"{name} has one group only, but the variance is estimated between groups: pass the"
+            " ids of at least two groups."
+        )
+    return Groups(found, len(offsets) - 1)
+
+
+def check_groups_of_two(groups: Any, n_first: int, n_second: int) -> Groups | None:
+    """Check the ids of groups of the rows of two samples, which may share groups."""
+    if groups is None:
+        return None
+    if not isinstance(groups, tuple | list) or len(groups) != 2 or np.ndim(groups[0]) == 0:
+        raise ValueError(
+            "groups must be a pair, the group ids of the first and of the second sample: pass"
+            " (groups_first, groups_second)."
+        )
+    return _joined(groups, [n_first, n_second])
+
+
+def check_groups_of_samples(
+    groups: Sequence[Any] | None, sizes: Sequence[int]
+) -> list[Groups | None]:
+    """Check the ids of groups of the rows of several samples, which may share groups."""
+    if groups is None:
+        return [None] * len(sizes)
+    joined = _joined(groups, sizes)
+    ends = np.cumsum(sizes)
+    return [joined.only(slice(end - n, end)) for n, end in zip(sizes, ends, strict=True)]
+
+
+def _joined(groups: Sequence[Any], sizes: Sequence[int]) -> Groups:
+    """Groups of the rows of all samples, one after the other."""
+    ids = [
+        _values(check_qid(one, n, name=f"groups[{i}]"))
+        for i, (one, n) in enumerate(zip(groups, sizes, strict=True))
+    ]
+    if len({one.dtype.kind in "US" for one in ids}) > 1:
+        ids = [one.astype(object) for one in ids]
+    found = check_groups(np.concatenate(ids), sum(sizes))
+    if found is None:
+        raise ValueError("groups is None: pass the ids of the groups.")
+    return found
+
+
+def _values(ids: AnyArray | Coded) -> AnyArray:
+    return ids.distinct[ids.codes] if isinstance(ids, Coded) else ids
+
+
+@dataclass(frozen=True, eq=False)
+class GroupPart:
+    """Contribution of the rows of one class of one sample to statistics, group by group."""
+
+    sums: FloatArray
+    sizes: FloatArray  # (n_groups,): Number of rows of the part in each group, or their weight
+    sampled: bool = False
+    share: FloatArray = field(init=False)  # (n_groups,): Share of the rows in each group
+    count: int = field(init=False)  # Number of groups that hold rows
+    worth: float = field(init=False)
+    effective: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        squares = self.sizes**2
+        object.__setattr__(self, "share", self.sizes / self.sizes.sum())
+        count = int(np.count_nonzero(self.sizes))
+        worth = self.sizes.sum() ** 2 / squares.sum() if self.sampled else count
+        object.__setattr__(self, "count", count)
+        object.__setattr__(self, "worth", float(worth))
+        object.__setattr__(self, "effective", float(squares.sum() ** 2 / (squares**2).sum()))
+
+    @classmethod
+    def of_rows(
+        cls, values: FloatArray, groups: Groups, weight: FloatArray | None = None
+    ) -> GroupPart:
+        """Sum the rows of a part."""
+        if weight is not None:
+            share = weight / weight.sum()
+            apart = values - (values @ share)[:, np.newaxis]
+            return cls(groups.sums(apart * share), groups.sums(weight / weight.max()), True)
+        apart = values - values.mean(axis=1, keepdims=True)
+        return cls(groups.sums(apart / values.shape[1]), groups.sizes())
+
+    def corrected(self) -> FloatArray:
+        """Correct for the mean that was estimated from the same groups.
+
+        The sums over ``sqrt(1 - share)``; NaN for a group that holds all rows. Shape
+        (n_statistics, n_groups).
+        """
+        left = np.where(self.share < 1.0, 1.0 - self.share, np.nan)
+        return self.sums / np.sqrt(left)
+
+
+def robust_sums(parts: Sequence[GroupPart]) -> FloatArray:
+    """Sum the parts by group, each corrected for the mean that was estimated from the same groups.
+
+    A sum is divided by ``sqrt(1 - share)``: without bias where rows are independent, and then the
+    sample variance over the number of rows (Bell & McCaffrey 2002, CR2 with the classes as
+    regressors).
+    """
+    return np.sum([part.corrected() for part in parts], axis=0)
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Independent parts of a covariance, with the degrees of freedom of each."""
+
+    covariances: FloatArray  # (n_parts, n_statistics, n_statistics)
+    degrees: FloatArray  # (n_parts,): Degrees of freedom of each, at least 1
+    overlap: FloatArray
+
+    @classmethod
+    def of_groups(cls, parts: Sequence[GroupPart]) -> Spread:
+        """Describe the covariance of sums over groups."""
+        profile = np.stack([part.share**2 for part in parts])
+        profile /= np.sqrt((profile**2).sum(axis=1, keepdims=True))
+        return cls(
+            np.stack([part.corrected() @ part.corrected().T for part in parts]),
+            np.array([max(part.effective - 1.0, 1.0) for part in parts]),
+            profile @ profile.T,
+        )
+
+    def of(self, contrast: FloatArray) -> float:
+        """Find the degrees of freedom of the variance of a contrast."""
+        return self.least(contrast[np.newaxis])
+
+    def least(self, contrasts: FloatArray) -> float:
+        """Find the least degrees of freedom of the variances of several contrasts."""
+        variances = np.stack(
+            [np.einsum("mi,mi->m", contrasts @ one, contrasts) for one in self.covariances]
+        )
+        # Rounding may leave a variance just below 0.
+        variances = np.maximum(variances, 0.0)
+        if not np.isfinite(variances).all() or not variances.any(axis=0).all():
+            return float(self.degrees.min())
+        weight = variances / variances.sum(axis=0)
+        weight /= np.sqrt(self.degrees)[:, np.newaxis]
+        return float(1.0 / np.einsum("pm,pm->m", self.overlap @ weight, weight).max())
+
+
+def dimensions(y_true: Any, *, name: str = "y_true") -> int:
+    """Count the dimensions of labels."""
+    try:
+        return np.ndim(y_true)
+    except ValueError:
+        raise ValueError(
+            f"{name} has rows of different lengths, as labels of several classes at a time have:"
+            " pass one label per row."
+        ) from None
+
+
+def check_two_classes(
+    y_true: Any,
+    y_score: Any,
+    pos_label: Any,
+    *,
+    name: str = "y_true",
+    rel: float | None = None,
+    sample_weight: Any = None,
+) -> ScoredLists:
+    """Check the labels and scores of one list that holds both classes."""
+    y_true = ravelled(y_true, name)
+    if dimensions(y_true, name=name) != 1:
+        raise ValueError(
+            f"{name} has {np.ndim(y_true)} dimensions, but the interval is for one list: pass"
+            " one-dimensional labels and scores."
+        )
+    labels = LabelType("binary", pos_label, name=name, rel=rel)
+    found = check_scored_lists(y_true, y_score, labels, sample_weight=sample_weight)
+    refuse_one_class(found, name)
+    return found
+
+
+def refuse_one_class(data: ScoredLists, name: str = "y_true") -> None:
+    """Refuse a list that holds one class only."""
+    n, n_pos = data.sizes[0], data.positives[0]
+    if n_pos == 0 or n_pos == n:
+        lacking = "positive" if n_pos == 0 else "negative"
+        raise ValueError(
+            f"{name} holds items of one class only, with no {lacking} among {n:.0f}: pass items of"
+            " both classes."
+        )
+
+
+def check_sample(
+    y_true: Any,
+    y_score: Any,
+    pos_label: Any,
+    groups: Any = None,
+    *,
+    measure: Measure | None = None,
+) -> tuple[ScoredLists, Groups | None]:
+    """Check a list that holds both classes, and the groups of its rows."""
+    measure = measure or get_measure("auc")
+    if not any_collection(y_true, y_score, groups):
+        data = check_two_classes(y_true, y_score, pos_label, rel=measure.rel)
+        return data, check_groups(groups, len(data.score))
+    refuse_grouped_collections(groups, y_true=y_true, y_score=y_score)
+    refuse_counts(measure)
+    table = list_of_chunks(measure, y_true, y_score, pos_label).in_one_memory(measure)
+    data = table.to_lists()
+    refuse_one_class(data)
+    return data, None
+
+
+def refuse_counts(measure: Measure) -> None:
+    """Raise an error for a measure whose variance needs all rows instead of counts."""
+    if measure.weights == "none" or measure.kind != "binary":
+        raise ValueError(
+            f"The influence function of {measure.name} needs all rows in memory, not a dask"
+            " collection: pass y_true.compute() and y_score.compute()."
+        )
+
+
+def refuse_grouped_collections(groups: Any, **columns: Any) -> None:
+    """Raise an error for groups passed with collections."""
+    if groups is not None:
+        refuse_collections(
+            "groups need all rows in memory, not their counts",
+            **columns,
+            groups=groups,
+        )
+
+
+def counted_list(accumulator: Accumulator) -> ScoredLists:
+    """Take the list of an accumulator, whose weights must be repetitions."""
+    if accumulator.n_items == 0:
+        raise ValueError("No row has a positive weight: pass rows of positive weight.")
+    table = accumulator.table
+    if table is None:
+        raise ValueError(
+            f"An accumulator of {accumulator.measure.name} keeps all rows, but an interval needs"
+            " counts of scores or values of queries: pass the rows as arrays to metric_interval,"
+            " or accumulate with qid and queries='whole'."
+        )
+    return table.to_lists()
+
+
+WeightMeaning: TypeAlias = Literal["frequency", "sampling"] | None
+
+# With fewer items that carry the weight, of either class, or queries, nominal 95 % intervals
+# cover as little as .71 (benchmarks/studies/sampling_weights.py).
+LEAST_DRAWS = 10.0
+
+# Number of items as which the rows of a list are counted, at most, and for each row.
+MOST_ITEMS, MOST_PER_ROW = 2.0**21, 16.0
+
+
+def check_weight_meaning(weights: Any, sample_weight: Any, *, no_sampling: str = "") -> bool:
+    """Return whether weights of rows are inverse probabilities; nothing is guessed from values."""
+    if weights is not None:
+        check_choice("weights", weights, ("frequency", "sampling"))
+    if sample_weight is None:
+        if weights is not None:
+            raise ValueError(
+                f"weights={weights!r} says what sample_weight means, but sample_weight is None:"
+                " pass sample_weight, or leave weights out."
+            )
+        return False
+    if weights is None:
+        raise ValueError(
+            "sample_weight may mean two things, and the interval differs: pass"
+            " weights='frequency' if each row stands for that many identical rows, or"
+            " weights='sampling' if it is 1 / probability that the row was drawn."
+        )
+    if weights == "sampling":
+        if no_sampling:
+            raise ValueError(f"weights='sampling' is not supported by {no_sampling}.")
+        refuse_collections("inverse probabilities belong to rows", sample_weight=sample_weight)
+    return weights == "sampling"
+
+
+def refuse_fractions(sample_weight: Any) -> None:
+    """Raise an error for frequencies that are not whole numbers."""
+    if sample_weight is None:
+        return
+    if is_collection(sample_weight):
+        if bool(((sample_weight % 1) != 0).any().compute()):
+            raise ValueError(_FRACTION.format("has a value that is not whole"))
+        return
+    weight = np.ravel(np.asarray(sample_weight, dtype=np.float64))
+    wrong = weight != np.floor(weight)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(_FRACTION.format(f"is {weight[row]:g} at row {row}"))
+
+
+_FRACTION = (
+    "sample_weight {}, but weights='frequency' takes whole numbers of identical rows: pass whole"
+    " numbers, or weights='sampling' if it is 1 / probability that the row was drawn."
+)
+
+
+def whole_weights(lists: ScoredLists) -> FloatArray:
+    """Write weights as whole numbers, the smallest 1 where all are small multiples of it.
+
+    The numbers, at least 1, whose sum is limited; of other weights the rest is rounded off. Shape
+    (n,).
+    """
+    weight = lists.counts / lists.counts.min()
+    whole, limit = np.rint(weight), max(MOST_ITEMS, MOST_PER_ROW * len(weight))
+    if whole.sum() <= limit and np.all(np.abs(weight - whole) <= 1e-9 * weight):
+        return whole
+    return np.maximum(np.rint(weight * min(limit / weight.sum(), 1024.0)), 1.0)
+
+
+def refuse_few_draws(weight: FloatArray, heaviest: float, what: str) -> None:
+    """Raise an error where so few items carry the weight that no interval is trustworthy.
+
+    One more item of the largest weight counts too: that none was drawn so far says little.
+    """
+    scale = heaviest or 1.0
+    relative = np.append(weight, heaviest) / scale
+    draws = float(relative.sum() ** 2 / (relative @ relative)) - 1.0
+    if draws < LEAST_DRAWS:
+        raise ValueError(
+            f"The {len(weight)} {what} are worth {draws:.1f} drawn with equal probability, as one"
+            f" more of weight {heaviest:g} would show, and below {LEAST_DRAWS:g} intervals cover"
+            " too seldom: draw more rows where weights are large, or report the value without an"
+            " interval."
+        )
+
+
+def refuse_few_of_classes(lists: ScoredLists) -> None:
+    """Raise an error where few items of a class carry its weight."""
+    weight, heaviest = lists.counts, float(lists.counts.max())
+    refuse_few_draws(weight[lists.positive], heaviest, "positives")
+    refuse_few_draws(weight[~lists.positive], heaviest, "negatives")
+
+
+def draws_of(lists: Lists) -> float:
+    """Count the rows of equal weight that the weights are worth."""
+    weight = lists.counts / lists.counts.max()
+    return float(weight.sum() ** 2 / (weight @ weight))
+
+
+# Rows, with repetitions, of which an array is made.
+MOST_ROWS = 10**9
+
+
+@dataclass(frozen=True, eq=False)
+class OneList:
+    """One list, checked."""
+
+    data: ScoredLists  # The list; a row with a weight stands for so many items
+    groups: Groups | None = None  # Groups of the rows; None is independent items
+    sampled: bool = False
+
+    def repeated(self) -> OneList:
+        """Write each row as often as its weight says. The list without weights."""
+        data, groups = self.data, self.groups
+        if data.weight is None:
+            return self
+        if data.weight.sum() > MOST_ROWS:
+            raise ValueError(
+                f"sample_weight sums to {data.weight.sum():g} items, each of which is written down"
+                f" here, at most {MOST_ROWS:g}: pass weights='sampling' if they are no counts, or"
+                " divide them."
+            )
+        rows = np.repeat(np.arange(len(data.score)), data.weight.astype(np.intp))
+        return OneList(
+            ScoredLists(
+                labels=data.labels[rows],
+                score=data.score[rows],
+                offsets=np.array([0, len(rows)]),
+            ),
+            None if groups is None else groups.only(rows),
+        )
+
+    def by_groups(self) -> ScoredLists:
+        """Make a list of each group. The lists, or the one where there are no groups."""
+        data = self.data
+        if self.groups is None:
+            return data
+        order = np.argsort(self.groups.codes, kind="stable")
+        sizes = np.bincount(self.groups.codes)
+        return ScoredLists(
+            labels=data.labels[order],
+            score=data.score[order],
+            weight=None if data.weight is None else data.weight[order],
+            offsets=np.append(0, np.cumsum(sizes[sizes > 0])),
+            ids=np.flatnonzero(sizes),
+        )
+
+
+def check_one_list(
+    measure: Measure,
+    y_true: Any,
+    y_score: Any,
+    *,
+    sample_weight: Any = None,
+    weights: WeightMeaning = None,
+    groups: Any = None,
+    pos_label: Any = None,
+) -> OneList:
+    """Check the rows of one list."""
+    measure._check_arguments(sample_weight=sample_weight)
+    sampled = check_weight_meaning(weights, sample_weight)
+    if sampled:
+        refuse_collections("inverse probabilities belong to rows", y_true=y_true, y_score=y_score)
+    if any_collection(y_true, y_score, sample_weight, groups):
+        refuse_grouped_collections(
+            groups, y_true=y_true, y_score=y_score, sample_weight=sample_weight
+        )
+        refuse_counts(measure)
+        table = list_of_chunks(measure, y_true, y_score, pos_label, sample_weight)
+        return OneList(table.in_one_memory(measure).to_lists())
+    y_true = ravelled(y_true, "y_true")
+    if dimensions(y_true) != 1:
+        raise ValueError(
+            f"y_true has {np.ndim(y_true)} dimensions, but the interval is for one list: pass"
+            " one-dimensional labels and scores."
+        )
+    data = check_scored_lists(
+        y_true, y_score, measure.label_type(pos_label), sample_weight=sample_weight
+    )
+    found = check_groups(groups, len(y_true))
+    if found is not None and data.rows is not None:
+        found = found.only(data.rows)
+        if not np.ptp(found.codes):
+            raise ValueError(
+                "groups has one group only with rows of positive weight, but the variance is"
+                " estimated between groups: pass rows of at least two groups."
+            )
+    if not sampled:
+        refuse_fractions(sample_weight)
+        return OneList(replace(data, rows=None), found)
+    return OneList(replace(data, rows=None), found or each_alone(len(data.score)), sampled=True)
+
+
+# With fewer rows, merging equal rows does not save time.
+MANY_ROWS = 2**14
+
+
+def ordered_rows(data: ScoredLists) -> ScoredLists:
+    """Sort a long list of two classes once, and count its rows."""
+    if data.weight is not None or len(data.score) < MANY_ROWS:
+        return data
+    codes = class_codes(data.score, data.positive)[::-1]
+    last_bit = codes.dtype.type(1)
+    changed = np.flatnonzero(codes[1:] != codes[:-1])
+    if len(changed) + 1 < len(codes):
+        starts = np.concatenate([[0], changed + 1])
+        counts = np.diff(starts, append=len(codes)).astype(np.float64)
+        codes = codes[starts]
+    else:
+        counts = None
+    positive = (codes & last_bit).astype(bool)
+    tied = np.zeros(len(codes), dtype=bool)
+    tied[1:] = (codes[1:] | last_bit) == (codes[:-1] | last_bit)
+    score = np.cumsum(tied, dtype=np.float64)
+    score -= np.arange(len(codes))
+    return ScoredLists(
+        labels=positive, score=score, weight=counts, offsets=np.array([0, len(codes)])
+    )
+
+
+def runs_of_negatives(data: ScoredLists) -> ScoredLists:
+    """Sort a long list of two classes, and tie negatives where no positive lies between them.
+
+    For measures to which these are alike, whether they are tied or not.
+    """
+    if data.weight is not None or len(data.score) < MANY_ROWS:
+        return data
+    blocks = data.blocks(joined=False)
+    n_neg = float(blocks.n_other[0])
+    tied, below = blocks.of_other[::-1], blocks.other_below[::-1]
+    # From the top: negatives above each block that holds positives, its positives and negatives.
+    counts = np.zeros((len(tied) + 1, 3))
+    starts, stops = np.append(0.0, n_neg - below), np.append(n_neg - below - tied, n_neg)
+    counts[:, 0], counts[:-1, 1], counts[:-1, 2] = stops - starts, blocks.of_class[::-1], tied
+    score = np.repeat(-2.0 * np.arange(len(counts)), 3) - np.tile([0.0, 1.0, 1.0], len(counts))
+    positive = np.tile([False, True, False], len(counts))
+    counted = counts.ravel()
+    some = counted > 0.0
+    return ScoredLists(
+        labels=positive[some],
+        score=score[some],
+        weight=counted[some],
+        offsets=np.array([0, int(np.count_nonzero(some))]),
+    )
+
+
+def with_tied_tail(data: ScoredLists, share: float) -> ScoredLists:
+    """Tie what is below the top of a long list, where nothing depends on the order below it."""
+    n = len(data.score)
+    kept = int(np.ceil(share * n)) + 2 * int(np.ceil(np.sqrt(n))) + 1
+    if data.weight is not None or n < MANY_ROWS or kept >= n or data.score.dtype.kind != "f":
+        return data
+    top = data.leading(kept)
+    n_left, n_pos = n - len(top.score), float(data.positives[0] - top.positives[0])
+    if not n_left:
+        return data
+    counts = np.append(np.ones(len(top.score)), [n_pos, n_left - n_pos])
+    some = counts > 0.0
+    return ScoredLists(
+        labels=np.append(top.labels, [True, False])[some],
+        # Below the lowest score of the top there is another, so that it is no infinity.
+        score=np.append(top.score, np.full(2, -np.inf, dtype=top.score.dtype))[some],
+        weight=counts[some],
+        offsets=np.array([0, int(np.count_nonzero(some))]),
+    )
+
+
+# Gauss's nodes and weights on [0, 1], for the integral of a tail.
+NODES, WEIGHTS = (np.polynomial.legendre.leggauss(60)[i] / 2.0 for i in (0, 1))
+NODES = NODES + 0.5
+
+# From here on the exponential bound is as good as the distribution itself.
+MANY = 1000
+
+
+def independent_rows(sizes: FloatArray) -> int:
+    """Count the groups that can be selected, each in proportion to its rows."""
+    return floor(sizes.sum() / sizes.max())
+
+
+def mean_of_tail(factor: float, delta: float, n: int) -> float:
+    """Mean of the tail of a distance with ``P(distance > x) <= factor exp(-2 n x^2)``."""
+    quantile = sqrt(log(factor / delta) / (2.0 * n))
+    beyond = factor * sqrt(pi / (8.0 * n)) * erfc(quantile * sqrt(2.0 * n))
+    return quantile + beyond / delta
+
+
+def kolmogorov_margin(delta: float, n: int) -> float:
+    """Mean of the tail of the Kolmogorov-Smirnov statistic, taken as both one-sided ones."""
+    if n > MANY:
+        return min(1.0, mean_of_tail(2.0, delta, n))
+    quantile = float(smirnovi(n, delta / 2.0))
+    # Beyond the last point there is less than a share exp(-50) of the tail.
+    reach = min(1.0 - quantile, 5.0 / sqrt(n))
+    beyond = reach * float(WEIGHTS @ smirnov(n, quantile + reach * NODES))
+    return min(1.0, quantile + 2.0 * beyond / delta)

@@ -1,0 +1,759 @@
+"""Cross-validation: input and folds, fits, and the estimate with its variance.
+
+Each row, or query, has an influence on the mean through every part that holds it out. If each row
+is in one part, this is the influence within its fold, so all folds are one sample with the number
+of all rows.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import isfinite
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
+from sklearn.utils import column_or_1d, get_tags, indexable
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    get_routing_for_object,
+    process_routing,
+)
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import has_fit_parameter
+
+from .._arguments import is_whole
+from .._printed import fixed
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._validation import check_qid, ravelled, refuse_missing_labels
+from .._warn import warn
+from ..inference import Interval
+from ..inference._shared import (
+    AUCMoments,
+    Groups,
+    IntervalOptions,
+    JointEstimate,
+    QueryValues,
+    auc_score_limits,
+    check_groups,
+    design_effect,
+    joint_influence,
+    joint_query_means,
+    list_interval,
+    safe_limits,
+    sample_interval,
+    two_sided_quantile,
+    unseen_effect,
+)
+from ..metrics import Measure, get_measure
+from ..metrics._shared import (
+    ClassInfluence,
+    MeasureLike,
+    RankingScorer,
+    check_fixed_scale,
+    metadata_for,
+    own_pos_label,
+    ranking_scores,
+    refuse_level,
+    response_method,
+    scored_by,
+    scores_with_ids,
+)
+from ._candidates import Split, check_splits, is_per_row, positive_rows, rows_of
+from ._evidence import influence_of_list, is_auc
+from ._query_splitters import QueryKFold, places_of, queries_of
+
+# Names under which a fit may request query ids.
+NAMES_OF_IDS = ("groups", "qid")
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Rows to fit to, and rows to score."""
+
+    train: IntArray  # Rows to fit to, repeated as often as they count
+    test: IntArray  # Rows to score
+    copies: IntArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class FitParams:
+    """Parameters passed to a fit besides rows and labels."""
+
+    params: dict[str, Any] = field(default_factory=dict)
+    ids_as: tuple[str, ...] = ()  # Arguments that are the ids of the queries
+    routed: bool = False  # Whether the fit runs with metadata routing enabled
+
+
+def fit_params_of(estimator: Any, params: dict[str, Any], ids: AnyArray | None) -> FitParams:
+    """Find out what of some metadata the fits of an estimator get, and under which names."""
+    routed = bool(sklearn.get_config()["enable_metadata_routing"])
+    if not routed and ids is not None and has_fit_parameter(estimator, "qid"):
+        return FitParams(params, ("qid",))
+    router = MetadataRouter(owner="cross-validation").add(
+        estimator=estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit")
+    )
+    with sklearn.config_context(enable_metadata_routing=True):
+        asked = set() if ids is None else router.consumes("fit", NAMES_OF_IDS)
+        if not routed and not asked:
+            return FitParams(params)
+        given = dict(params) | dict.fromkeys(asked, ids)
+        found = dict(process_routing(router, "fit", **given).estimator.fit) if given else {}
+    ids_as = tuple(name for name, value in found.items() if value is ids)
+    return FitParams({n: v for n, v in found.items() if n not in ids_as}, ids_as, routed=True)
+
+
+@dataclass(frozen=True, eq=False)
+class FitPlan:
+    """What is fitted, to which rows, and how it ranks."""
+
+    estimator: Any
+    X: Any  # (n_samples, n_features)
+    y: AnyArray  # (n_samples,)
+    params: FitParams  # Arguments of the fits
+    ids: AnyArray | None  # (n_samples,)
+    pos_label: Any  # The positive class, of classifiers
+
+
+def fit_parts(
+    plan: FitPlan, parts: Sequence[Part], *, n_jobs: int | None, verbose: int
+) -> list[FloatArray]:
+    """Fit to each part and score its other rows."""
+    return list(
+        Parallel(n_jobs=n_jobs, verbose=verbose)(
+            delayed(_fit_one)(plan, number, part) for number, part in enumerate(parts)
+        )
+    )
+
+
+def _fit_one(plan: FitPlan, number: int, part: Part) -> FloatArray:
+    estimator = clone(plan.estimator)
+    X_train, X_test = rows_of(plan.X, part.train), rows_of(plan.X, part.test)
+    if get_tags(estimator).input_tags.pairwise:
+        X_train, X_test = X_train[:, part.train], X_test[:, part.train]
+    params = {
+        name: rows_of(value, part.train) if is_per_row(value, len(plan.y)) else value
+        for name, value in plan.params.params.items()
+    }
+    params |= dict.fromkeys(plan.params.ids_as, _ids_of(plan.ids, part))
+    try:
+        with sklearn.config_context(
+            enable_metadata_routing=plan.params.routed
+            or sklearn.get_config()["enable_metadata_routing"]
+        ):
+            estimator.fit(X_train, plan.y[part.train], **params)
+        scores = np.asarray(_scores(estimator, X_test, plan, part), dtype=np.float64)
+    except Exception as error:
+        error.add_note(f"In split {number} of the cross-validation.")
+        raise
+    if scores.shape != part.test.shape or np.isnan(scores).any():
+        raise ValueError(
+            f"{type(estimator).__name__} returned {np.count_nonzero(np.isnan(scores))} NaN in"
+            f" scores of shape {scores.shape} for the {len(part.test)} rows of split {number}: it"
+            " must return one number for each row."
+        )
+    return scores
+
+
+def _ids_of(ids: AnyArray | None, part: Part) -> Any:
+    """Ids of the training rows; copies of a query are queries of their own."""
+    if ids is None or part.copies is None:
+        return None if ids is None else ids[part.train]
+    known, codes = np.unique(ids, return_inverse=True)
+    return codes[part.train] + len(known) * part.copies
+
+
+def _scores(estimator: Any, X: Any, plan: FitPlan, part: Part) -> Any:
+    """Scores of rows, with query ids if the estimator requests them."""
+    if plan.ids is not None:
+        ids = plan.ids[part.test]
+        if metadata_for(scored_by(estimator), response_method(estimator), qid=ids):
+            return scores_with_ids(estimator, X, ids, plan.pos_label)
+    return ranking_scores(estimator, X, plan.pos_label)
+
+
+N_FOLDS = 5
+
+
+def measure_of_rows(measure: MeasureLike) -> Measure:
+    """Read a measure that has intervals."""
+    if isinstance(measure, RankingScorer):
+        raise TypeError(
+            f"measure={measure!r} is a scorer: pass the measure, measure={measure.measure.name!r}."
+        )
+    found = get_measure(measure)
+    if found.by_class or (not found.per_query and found.kind == "graded"):
+        what = "takes one score for each class" if found.by_class else "is of one list of grades"
+        raise ValueError(
+            f"measure={found.name!r} {what}, which has no interval: pass 'auc' of two classes or a"
+            " mean over queries, such as 'ndcg@10'."
+        )
+    if not found.per_query and not found.has_influence:
+        raise ValueError(
+            f"measure={found.name!r} has no influence function, so it has no interval: pass 'auc',"
+            " a mean over queries, such as 'ndcg@10', or make_measure(..., influence=)."
+        )
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Metadata:
+    """Arguments passed besides rows and labels."""
+
+    params: dict[str, Any]  # For the fits
+    qid: AnyArray | None  # (n_samples,): Ids of the queries; None is one list
+    groups: AnyArray | None
+
+    @classmethod
+    def of(
+        cls, measure: Measure, n: int, *, groups: Any, qid: Any, params: Any, single_list: bool
+    ) -> Metadata:
+        """Distinguish query ids from group ids."""
+        if params is not None and not isinstance(params, dict):
+            raise TypeError(
+                f"params is a {type(params).__name__}, but must be a dict from names to arguments"
+                " of fit: pass params={'sample_weight': weight}."
+            )
+        left = dict(params or {})
+        groups = _given_once("groups", groups, left)
+        qid = _given_once("qid", qid, left)
+        if qid is not None and single_list:
+            raise ValueError(
+                f"{measure.name!r} has no queries with single_list=True: leave out one of the two,"
+                " or pass the ids as groups= for rows that depend on each other."
+            )
+        if measure.per_query and not single_list and qid is None:
+            groups, qid = None, groups
+            if qid is None and not measure.has_influence:
+                raise ValueError(
+                    f"{measure.name!r} is a mean over queries, but qid is missing: pass qid=, one"
+                    " id for each row."
+                )
+        return cls(left, _checked_ids("qid", qid, n), _checked_ids("groups", groups, n))
+
+    @property
+    def units(self) -> AnyArray | None:
+        """Ids of the units that folds keep whole."""
+        return self.qid if self.groups is None else self.groups
+
+    @property
+    def wholes(self) -> dict[str, AnyArray]:
+        """Ids that must be either in the training or in the test part, by their kind."""
+        ids = {"group": self.groups, "query": self.qid}
+        return {name: values for name, values in ids.items() if values is not None}
+
+
+def _given_once(name: str, value: Any, params: dict[str, Any]) -> Any:
+    """Take metadata from the argument or from the parameters, but not from both."""
+    within = params.pop(name, None)
+    if value is not None and within is not None:
+        raise ValueError(f"{name} was passed twice, also in params: leave out one of the two.")
+    return within if value is None else value
+
+
+def _checked_ids(name: str, ids: Any, n: int) -> AnyArray | None:
+    return None if ids is None else np.asarray(check_qid(ravelled(ids, name), n, name=name))
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows, labels and ids, as the measure reads them and as the fits get them."""
+
+    measure: Measure
+    plan: FitPlan  # What is fitted
+    labels: AnyArray  # (n_samples,): Labels as the measure reads them: 0 and 1, or grades
+    metadata: Metadata
+
+    @property
+    def query_ids(self) -> AnyArray:
+        """Ids of the queries, where there are any."""
+        return np.asarray(self.metadata.qid)
+
+    @property
+    def positive(self) -> BoolArray | None:
+        """Which rows are positive, of a measure of one list."""
+        return None if self.metadata.qid is not None else self.labels == 1
+
+
+def sample_of(
+    estimator: Any, X: Any, y: Any, measure: Measure, metadata: Metadata, pos_label: Any
+) -> Sample:
+    """Check rows and labels, and find the positive class."""
+    if y is None:
+        raise ValueError("y is None: pass the labels.")
+    refuse_missing_labels(y)
+    X, y = indexable(X, y)
+    y = column_or_1d(y, warn=True)
+    said = own_pos_label(estimator) if pos_label is None else pos_label
+    classifier = is_classifier(estimator)
+    labels = y
+    if classifier:
+        refuse_level(measure, estimator)
+    if classifier or metadata.qid is None or said is not None:
+        name = type(estimator).__name__ if classifier else None
+        rel = measure.rel
+        said, positive = positive_rows(y, said, name, rel=rel)
+        labels = positive.astype(np.int64)
+        measure = get_measure(measure, rel=None) if measure.kind == "binary" else measure
+    else:
+        check_fixed_scale(measure, y)
+    ids = metadata.groups if metadata.qid is None else metadata.qid
+    params = fit_params_of(estimator, metadata.params, ids)
+    return Sample(measure, FitPlan(estimator, X, y, params, ids, said), labels, metadata)
+
+
+def folds_of(cv: Any, sample: Sample, seed: int | None) -> list[Split]:
+    """Split the rows into folds, and raise an error for folds without a value."""
+    y, units = sample.plan.y, sample.metadata.units
+    if cv is None or is_whole(cv):
+        splitter, y = _own_splitter(N_FOLDS if cv is None else cv, sample, seed)
+        units = places_of(units, len(y))
+    else:
+        splitter = check_cv(cv, y, classifier=is_classifier(sample.plan.estimator))
+    asks = "groups" in get_routing_for_object(splitter).consumes("split", ["groups"])
+    ids = units if asks or not hasattr(splitter, "get_metadata_routing") else None
+    splits = [
+        (_rows(train, len(y)), _rows(test, len(y)))
+        for train, test in splitter.split(sample.plan.X, y, ids)
+    ]
+    if sample.positive is not None and any(len(test) == 1 for _, test in splits):
+        raise ValueError(
+            f"A fold of one row has no value of {sample.measure.name!r}, and scores of different"
+            f" fold models must not be pooled: pass cv={N_FOLDS}, not leave-one-out."
+        )
+    check_splits(splits, sample.positive, sample.metadata.wholes)
+    return splits
+
+
+def _rows(rows: Any, n: int) -> AnyArray:
+    """Numbers of rows, also where a mask says which."""
+    rows = np.asarray(rows)
+    return np.flatnonzero(rows) if rows.dtype == bool and len(rows) == n else rows
+
+
+def _own_splitter(n_folds: int, sample: Sample, seed: int | None) -> tuple[Any, AnyArray]:
+    """Splitter that a number of folds stands for, and the labels that it gets."""
+    shuffle = {"shuffle": seed is not None, "random_state": seed}
+    if sample.positive is None:
+        return QueryKFold(n_folds, **shuffle), sample.plan.y
+    units = sample.metadata.units
+    for name, of_class in (("positive", sample.positive), ("negative", ~sample.positive)):
+        count = np.count_nonzero(of_class) if units is None else len(np.unique(units[of_class]))
+        if count < n_folds:
+            what = f"{count} {name}s" if units is None else f"{name}s in {count} groups only"
+            mend = f"pass cv={count}, or more data" if count > 1 else "pass more data"
+            raise ValueError(
+                f"y has {what}, but each of {n_folds} folds needs at least one: {mend}."
+            )
+    kind = StratifiedKFold if units is None else StratifiedGroupKFold
+    return kind(n_folds, **shuffle), sample.labels
+
+
+ROUNDING = 1e-12
+
+
+def held_out(
+    sample: Sample, tests: Sequence[IntArray], scores: Sequence[Sequence[FloatArray]]
+) -> HeldOut:
+    """Evaluate several candidates on held-out parts. What they show."""
+    if sample.metadata.qid is None:
+        return HeldOutLists(sample.measure, sample, tests, scores)
+    return HeldOutQueries(sample.measure, sample, tests, scores)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut(ABC):
+    """Estimates for several candidates from held-out parts.
+
+    With ``v_ij`` the influence of row i of a class on the value of part j, ``n_j`` the rows of the
+    class in it, c the mean of all ``v_ij`` with equal weight for the K parts, and N the rows of
+    the class, the rows have the influence ``c + N sum over its parts of (v_ij - c) / (K n_j)`` on
+    the mean over the parts. It is about one centre for all folds: what the folds differ by counts
+    as spread, so that a fold with one positive says something of how they vary.
+    """
+
+    measure: Measure
+    sample: Sample
+    tests: Sequence[IntArray]  # Rows of each part
+    scores: Sequence[Sequence[FloatArray]]
+
+    @property
+    @abstractmethod
+    def values(self) -> FloatArray:
+        """Value of each candidate on each part, of shape (n_candidates, n_parts)."""
+
+    @property
+    @abstractmethod
+    def sizes(self) -> list[tuple[int, ...]]:
+        """Positives and negatives of each part, or queries that have a value."""
+
+    @property
+    @abstractmethod
+    def joint(self) -> JointEstimate:
+        """Means over the parts, and how the candidates vary together."""
+
+    @abstractmethod
+    def interval(self, candidate: int, level: float, center: float | None = None) -> Interval:
+        """Interval for the expected mean of one candidate."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutLists(HeldOut):
+    """Held-out lists of two classes."""
+
+    @cached_property
+    def _parts(self) -> list[list[ClassInfluence]]:
+        return [
+            [
+                influence_of_list(self.measure, self.sample.labels[test] == 1, score)
+                for test, score in zip(self.tests, of_parts, strict=True)
+            ]
+            for of_parts in self.scores
+        ]
+
+    @cached_property
+    def _rows(self) -> IntArray:
+        """Rows that are held out at least once."""
+        return np.unique(np.concatenate(self.tests))
+
+    @property
+    def values(self) -> FloatArray:
+        """Value of each candidate on each part, of shape (n_candidates, n_parts)."""
+        return np.array([[one.estimate for one in parts] for parts in self._parts])
+
+    @property
+    def sizes(self) -> list[tuple[int, ...]]:
+        """Positives and negatives of each part."""
+        return [(one.n_pos, one.n - one.n_pos) for one in self._parts[0]]
+
+    @cached_property
+    def _groups(self) -> Groups | None:
+        ids = self.sample.metadata.groups
+        return None if ids is None else check_groups(ids[self._rows], len(self._rows))
+
+    @cached_property
+    def _pooled(self) -> list[ClassInfluence]:
+        positive = self.sample.labels[self._rows] == 1
+        return [self._pool(parts, positive) for parts in self._parts]
+
+    def _pool(self, parts: list[ClassInfluence], positive: BoolArray) -> ClassInfluence:
+        """Influence of each row on the mean over the parts."""
+        values = np.empty(len(positive))
+        ends = np.zeros((len(parts), 2, 2))
+        for side, is_positive in enumerate((True, False)):
+            in_class = positive == is_positive
+            # Of the mean that the part has: what is added to all rows alike depends on its size.
+            shifts = [one.estimate - one.parts[side].mean for one in parts]
+            of_parts = [
+                one.parts[side].values + shift for one, shift in zip(parts, shifts, strict=True)
+            ]
+            places = [
+                np.searchsorted(self._rows, test[(self.sample.labels[test] == 1) == is_positive])
+                for test in self.tests
+            ]
+            values[in_class] = _on_mean(of_parts, places, len(positive))[in_class]
+            ends[:, side] = [
+                np.add(one.class_ends()[side], shift)
+                for one, shift in zip(parts, shifts, strict=True)
+            ]
+        low, high = np.mean([one.range for one in parts], axis=0)
+        known = all(one.ends is not None for one in parts)
+        return ClassInfluence(
+            estimate=float(np.mean([one.estimate for one in parts])),
+            values=values,
+            positive=positive,
+            ends=tuple(ends.mean(axis=0).ravel().tolist()) if known else None,
+            range=(float(low), float(high)),
+        )
+
+    @cached_property
+    def joint(self) -> JointEstimate:
+        """Means over the parts, and how the candidates vary together, given the labels."""
+        return joint_influence(self._pooled, conditional=True, groups=self._groups)
+
+    def interval(self, candidate: int, level: float, center: float | None = None) -> Interval:
+        """Interval for the expected mean of one candidate: score limits, or by the influence."""
+        pooled = self._pooled[candidate]
+        if center is not None:
+            pooled = replace(pooled, estimate=center)
+        # A row by itself is a group of one: Student's quantile then counts the rows.
+        groups = self._groups or Groups(np.arange(len(self._rows)), len(self._rows))
+        if not is_auc(self.measure):
+            return list_interval(self.measure, pooled, level, groups)
+        joint = joint_influence([pooled], conditional=True, groups=self._groups)
+        moments = _auc_moments(pooled, joint, self._groups)
+        z = two_sided_quantile(level, joint.spread.of(np.ones(1)))
+        effect, unseen = design_effect(moments), unseen_effect(moments)
+        low, high = auc_score_limits(pooled.estimate, effect, unseen, z)
+        error = np.sqrt(effect * moments.auc * (1.0 - moments.auc))
+        return Interval(
+            pooled.estimate, float(low), float(high), level, "wilson", "", float(error)
+        )
+
+
+def _auc_moments(
+    pooled: ClassInfluence, joint: JointEstimate, groups: Groups | None
+) -> AUCMoments:
+    """Moments of placements, as if all parts were one list."""
+    n_pos, n_neg = pooled.n_pos, pooled.n - pooled.n_pos
+    var_pos, var_neg = (part.squares(part.mean) / max(part.size - 1, 1) for part in pooled.parts)
+    found = AUCMoments.of_independent(pooled.estimate, var_pos, var_neg, 0.0, n_pos, n_neg)
+    if groups is None:
+        return found
+    fewest = min(
+        int(np.count_nonzero(groups.sizes(in_class)))
+        for in_class in (pooled.positive, ~pooled.positive)
+    )
+    variance = np.nan_to_num(joint.covariance[0, 0])
+    return replace(found, variance=np.asarray(variance), n_groups=np.asarray(fewest))
+
+
+def _on_mean(values: list[FloatArray], places: list[IntArray], n: int) -> FloatArray:
+    """Influence of each row on the mean over the parts, from its influence on each part."""
+    n_parts = len(values)
+    center = float(np.mean([one.mean() for one in values]))
+    total = np.zeros(n)
+    for one, at in zip(values, places, strict=True):
+        total[at] += (one - center) / (n_parts * len(one))
+    count = len(np.unique(np.concatenate(places)))
+    return center + count * total
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutQueries(HeldOut):
+    """Held-out queries."""
+
+    @cached_property
+    def _parts(self) -> list[tuple[FloatArray, AnyArray]]:
+        """For each part the values of the candidates on its queries, and the ids of these."""
+        return [
+            query_values(self.sample, test, [of_parts[part] for of_parts in self.scores])
+            for part, test in enumerate(self.tests)
+        ]
+
+    @cached_property
+    def _ids(self) -> AnyArray:
+        return np.unique(np.concatenate([ids for _, ids in self._parts]))
+
+    @cached_property
+    def _groups(self) -> Groups | None:
+        of_rows = self.sample.metadata.groups
+        if of_rows is None:
+            return None
+        known, first = np.unique(self.sample.query_ids, return_index=True)
+        return check_groups(of_rows[first[np.searchsorted(known, self._ids)]], len(self._ids))
+
+    @property
+    def values(self) -> FloatArray:
+        """Value of each candidate on each part, of shape (n_candidates, n_parts)."""
+        return np.array([values.mean(axis=1) for values, _ in self._parts]).T
+
+    @property
+    def sizes(self) -> list[tuple[int, ...]]:
+        """Queries of each part that have a value."""
+        return [(len(ids),) for _, ids in self._parts]
+
+    @cached_property
+    def _pooled(self) -> FloatArray:
+        places = [np.searchsorted(self._ids, ids) for _, ids in self._parts]
+        n_candidates, n = len(self.scores), len(self._ids)
+        return np.stack(
+            [
+                _on_mean([values[c] for values, _ in self._parts], places, n)
+                for c in range(n_candidates)
+            ]
+        )
+
+    @cached_property
+    def joint(self) -> JointEstimate:
+        """Means over the parts, and how the candidates vary together."""
+        low, high = self.measure.counted_range
+        return joint_query_means(self._pooled, high - low, self._groups)
+
+    def interval(self, candidate: int, level: float, center: float | None = None) -> Interval:
+        """Interval for the expected mean of one candidate: Student's, or that of a share."""
+        low, high = self.measure.counted_range
+        values = self._pooled[candidate]
+        if center is not None:
+            values = values + (center - values.mean())
+        pooled = QueryValues(values, self._ids, self.measure.name, (low, high), self._groups)
+        options = IntervalOptions("t", level, 99)
+        if pooled.constant or not self._are_shares(candidate):
+            return sample_interval(pooled, options, np.random.default_rng(0))
+        estimate = float(np.clip((values.mean() - low) / (high - low), 0.0, 1.0))
+        variance = (pooled.standard_error / (high - low)) ** 2
+        draws = min(estimate * (1.0 - estimate) / variance, float(len(values)))
+        degrees = np.inf if self._groups is None else pooled.degrees
+        limits = [low + (high - low) * x for x in safe_limits(estimate, draws, level, degrees)]
+        error = pooled.standard_error
+        return Interval(float(values.mean()), limits[0], limits[1], level, "wilson", "", error)
+
+    def _are_shares(self, candidate: int) -> bool:
+        """Whether all values are at the ends of a finite range."""
+        low, high = self.measure.counted_range
+        if not isfinite(high - low):
+            return False
+        seen = np.concatenate([values[candidate] for values, _ in self._parts])
+        apart = np.minimum(np.abs(seen - low), np.abs(seen - high))
+        return bool((apart <= ROUNDING * (high - low)).all())
+
+
+def query_values(
+    sample: Sample, rows: IntArray, scores: Sequence[FloatArray]
+) -> tuple[FloatArray, AnyArray]:
+    """Evaluate candidates on the queries of some rows."""
+    measure = sample.measure
+    lists = measure.lists(sample.labels[rows], scores[0], qid=sample.query_ids[rows])
+    values, ids = [], np.empty(0)
+    for candidate, score in enumerate(scores):
+        scored = lists.scored_by(score, score.shape) if candidate else lists
+        found, ids = measure.of_lists(scored, average=None, return_qid=True)
+        values.append(found)
+    table = np.stack(values)
+    has_value = ~np.isnan(table)
+    defined = has_value.any(axis=0)
+    if not has_value[:, defined].all() or not np.isfinite(table[:, defined]).all():
+        raise ValueError(
+            f"{measure.name} is infinite for a held-out query, or defined for it with the scores"
+            " of some estimators only: choose another measure, or set undefined= of the measure."
+        )
+    if not defined.any():
+        raise ValueError(
+            f"{measure.name} has no value for any of the {len(ids)} queries of a held-out part:"
+            " pass fewer folds, or set undefined= of the measure."
+        )
+    return table[:, defined], ids[defined]
+
+
+def value_of_list(measure: Measure, positive: BoolArray, score: FloatArray) -> float:
+    """Evaluate one list of two classes."""
+    return float(measure.of_lists(measure.lists(positive.astype(np.int64), score)))
+
+
+# Number of unsuccessful draws after which an error reports too few items of a class.
+MOST_DRAWS = 1000
+
+# Expected fraction of the rows in a bootstrap sample.
+SHARE_DRAWN = 0.632
+
+
+@dataclass(frozen=True, eq=False)
+class BootstrapFound:
+    """Bootstrap estimate for the model fitted to all rows."""
+
+    limits: Interval
+    note: str  # How the estimate came about
+
+
+def bootstrap_interval(
+    sample: Sample,
+    method: str,
+    n_resamples: int,
+    level: float,
+    rng: np.random.Generator,
+    jobs: dict[str, Any],
+) -> BootstrapFound:
+    """Fit to all rows and to bootstrap samples, and correct the apparent value."""
+    every = np.arange(len(sample.labels))
+    parts = [_draw(sample, rng) for _ in range(n_resamples)]
+    scores = fit_parts(sample.plan, [Part(every, every), *parts], **jobs)
+    apparent = _value(sample, scores[0])
+    outside = [np.setdiff1d(every, part.train) for part in parts]
+    unseen = held_out(sample, outside, [[s[o] for s, o in zip(scores[1:], outside, strict=True)]])
+    if method == "optimism":
+        seen = [
+            _value(sample, score, part.train) - _value(sample, score)
+            for part, score in zip(parts, scores[1:], strict=True)
+        ]
+        estimate = apparent - float(np.mean(seen))
+        _warn_of_perfect_fit(sample, apparent)
+        note = f"Apparent {fixed(apparent)}, of which {fixed(float(np.mean(seen)))} is optimism"
+    else:
+        left_out = float(unseen.values[0].mean())
+        estimate = _plus(sample, apparent, left_out)
+        note = f"Apparent {fixed(apparent)}, and {fixed(left_out)} on rows outside of the samples"
+    estimate = float(np.clip(estimate, *sample.measure.counted_range))
+    limits = unseen.interval(0, level, center=estimate)
+    return BootstrapFound(limits, f"{note}, by {n_resamples} bootstrap samples.")
+
+
+def _plus(sample: Sample, apparent: float, left_out: float) -> float:
+    """Weigh the apparent value and that outside of the samples by how far the model overfits."""
+    measure = sample.measure
+    if not measure.is_mean_over_ties:
+        raise ValueError(
+            f"{measure.name!r} has no known value for a random order, which method='632+' needs:"
+            " pass method='optimism' or 'folds'."
+        )
+    sign = 1.0 if measure.greater_is_better else -1.0
+    nothing = sign * _value(sample, np.zeros(len(sample.labels)))
+    seen, unseen, overfit = sign * apparent, sign * left_out, 0.0
+    if seen > nothing:
+        unseen = max(unseen, nothing)
+        overfit = max(seen - unseen, 0.0) / (seen - nothing)
+    weight = SHARE_DRAWN / (1.0 - (1.0 - SHARE_DRAWN) * overfit)
+    return sign * ((1.0 - weight) * seen + weight * unseen)
+
+
+def _value(sample: Sample, score: FloatArray, train: IntArray | None = None) -> float:
+    """Value of scores of all rows, or of those of a sample, each as often as it was drawn."""
+    rows = np.arange(len(score)) if train is None else train
+    if sample.metadata.qid is None:
+        return value_of_list(sample.measure, sample.labels[rows] == 1, score[rows])
+    values, ids = query_values(sample, np.arange(len(score)), [score])
+    times = np.bincount(rows, minlength=len(score))
+    first = np.unique(sample.query_ids, return_index=True)
+    drawn = times[first[1][np.searchsorted(first[0], ids)]]
+    return float(np.average(values[0], weights=drawn))
+
+
+def _draw(sample: Sample, rng: np.random.Generator) -> Part:
+    """Draw a bootstrap sample with rankable rows inside and outside it."""
+    every = np.arange(len(sample.labels))
+    for _ in range(MOST_DRAWS):
+        part = _drawn_units(sample, rng, every)
+        outside = np.setdiff1d(every, part.train)
+        if _can_rank(sample, part.train) and _can_rank(sample, outside):
+            return part
+    raise ValueError(
+        f"None of {MOST_DRAWS} bootstrap samples has both classes inside and outside the sample:"
+        " pass more rows, or more groups, of the rarer class."
+    )
+
+
+def _can_rank(sample: Sample, rows: IntArray) -> bool:
+    if sample.positive is None:
+        return len(rows) > 0
+    return bool(sample.positive[rows].any() and not sample.positive[rows].all())
+
+
+def _drawn_units(sample: Sample, rng: np.random.Generator, every: IntArray) -> Part:
+    """Rows within each class, or whole queries or groups."""
+    ids = sample.metadata.units
+    if ids is None:
+        classes: Sequence[AnyArray] = [every[sample.labels == k] for k in (1, 0)]
+        drawn = [rng.choice(rows, len(rows)) for rows in classes]
+        return Part(np.sort(np.concatenate(drawn)), every)
+    units = queries_of(ids, len(every), "The bootstrap")
+    drawn_units = rng.integers(units.count, size=units.count)
+    counts = np.bincount(drawn_units, minlength=units.count)[units.of_rows]
+    train = np.repeat(every, counts)
+    starts = np.repeat(np.cumsum(counts) - counts, counts)
+    return Part(train, every, np.arange(len(train)) - starts)
+
+
+def _warn_of_perfect_fit(sample: Sample, apparent: float) -> None:
+    best = sample.measure.range[1 if sample.measure.greater_is_better else 0]
+    if abs(apparent - best) < 1e-9 * max(abs(best), 1.0):
+        warn(
+            f"The model fitted to all rows has the best possible {sample.measure.name} on them,"
+            f" {best:g}: for models that memorise the training rows, such as forests,"
+            " method='optimism' underestimates the optimism; pass method='632+' or 'folds'.",
+            UserWarning,
+        )
