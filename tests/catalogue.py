@@ -671,8 +671,6 @@ BIPARTITE_RANKERS = [
     BoostedTopRanker("w_phi", tau=0.2, phi="local_auc@0.6", **FEW_TREES),
 ]
 
-# One of each class, for what does not depend on how it is fitted.
-BIPARTITE_CLASSES = list({type(ranker): ranker for ranker in BIPARTITE_RANKERS[::-1]}.values())
 
 # Rankers that fit others or search: what holds for them is in tests/rankers.
 META_RANKERS = [
@@ -686,7 +684,6 @@ META_RANKERS = [
 QUERY_RANKERS = [
     OrderPreservingRanker(),
     OrderPreservingRanker("pointwise_squared", measure="dcg@3", alpha=0.1),
-    OrderPreservingRanker("pointwise_logistic", measure="ndcg@3", alpha=0.1),
     OrderPreservingRanker("pairwise_squared", measure="spearman"),
     OrderPreservingRanker(losses.ListwiseSoftmax(), measure="ndcg@5", solver="lbfgs"),
     BoostedOrderPreservingRanker(n_estimators=5, max_leaf_nodes=4, min_samples_leaf=3),
@@ -708,3 +705,13 @@ LABEL_RANKERS = [
     LabelRanker(Ridge(solver="sparse_cg", tol=1e-12), measure="spearman"),
     LabelRanker(LogisticRegression(tol=1e-10, max_iter=1000)),
 ]
+
+
+# One of each class, for what does not depend on how it is fitted.
+def _one_of_each_class(rankers):
+    return list({type(ranker): ranker for ranker in reversed(rankers)}.values())
+
+
+BIPARTITE_CLASSES = _one_of_each_class(BIPARTITE_RANKERS)
+QUERY_CLASSES = _one_of_each_class(QUERY_RANKERS)
+LABEL_CLASSES = _one_of_each_class(LABEL_RANKERS)

@@ -22,7 +22,7 @@ from sklearn_rank import (
 )
 from sklearn_rank.exceptions import ThresholdWarning
 from sklearn_rank.metrics import rank_positions
-from tests.catalogue import BIPARTITE_RANKERS
+from tests.catalogue import BIPARTITE_CLASSES
 
 N_NEW = 20_000
 
@@ -139,7 +139,7 @@ def test_the_top_threshold_cuts_tau_of_new_rows(base, positive):
     assert 0.06 < flagged < 0.15
 
 
-@pytest.mark.parametrize("ranker", BIPARTITE_RANKERS, ids=repr)
+@pytest.mark.parametrize("ranker", BIPARTITE_CLASSES, ids=repr)
 def test_rank_and_top_put_the_positive_class_first(ranker):
     X, y = draw(np.random.default_rng(1), 80, 6)
     named = np.where(y == 1, "fraud", "ok")

@@ -75,21 +75,20 @@ def by_batches(measure, **ids):
     return accumulator.result()
 
 
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("measure", MEASURES)
-def test_values_of_a_measure_are_the_same_at_every_door(measure, way):
-    value = expected(measure, way)
-    assert get_measure(measure)(Y, SCORE, **WAYS[way]) == pytest.approx(value)
-    assert by_scorer(measure, **WAYS[way]) == pytest.approx(value)
-    if way != "one id":
-        # In batches one id is that of the query of an update.
-        assert by_batches(measure, **WAYS[way]) == pytest.approx(value)
-    if way == "ids":
-        assert metric_interval(measure, Y, SCORE, qid=QID).estimate == pytest.approx(value)
-        assert compare(measure, Y, SCORE, X[:, 1], qid=QID).values[0] == pytest.approx(value)
+def test_values_of_a_measure_are_the_same_at_every_door(measure):
+    for way, ids in WAYS.items():
+        value = pytest.approx(expected(measure, way))
+        assert get_measure(measure)(Y, SCORE, **ids) == value
+        assert by_scorer(measure, **ids) == value
+        if way != "one id":
+            # In batches one id is that of the query of an update.
+            assert by_batches(measure, **ids) == value
+    assert metric_interval(measure, Y, SCORE, qid=QID).estimate == value
+    assert compare(measure, Y, SCORE, X[:, 1], qid=QID).values[0] == value
 
 
-@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("measure", MEASURES[::4])
 def test_a_scorer_without_ids_warns_once_unless_told(measure):
     model = First().fit(X, Y)
     scorer = get_scorer(get_measure(measure))

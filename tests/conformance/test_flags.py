@@ -213,21 +213,14 @@ def test_the_flags_are_found():
 def test_what_is_not_true_or_false_is_refused(case):
     thing, flag = CASES[case]
     call = call_of(thing)
-    for value in WRONG:
+    for value in (*WRONG, np.False_, np.True_):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            with pytest.raises((TypeError, ValueError), match=f"'?{flag}'?.*must be") as refusal:
-                call(**{flag: value})
-        assert "True or False" in str(refusal.value) or "bool" in str(refusal.value)
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_booleans_of_numpy_are_booleans(case):
-    thing, flag = CASES[case]
-    call = call_of(thing)
-    for value in (np.False_, np.True_):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+            if not isinstance(value, np.bool_):
+                with pytest.raises((TypeError, ValueError), match=f"'?{flag}'?.*must be") as told:
+                    call(**{flag: value})
+                assert "True or False" in str(told.value) or "bool" in str(told.value)
+                continue
             try:
                 call(**{flag: value})
             except (TypeError, ValueError, ImportError) as error:

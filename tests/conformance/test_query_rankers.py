@@ -29,9 +29,10 @@ from sklearn_rank.exceptions import (
     SingleListWarning,
 )
 from sklearn_rank.metrics import get_measure, get_scorer, rank_positions
-from tests.catalogue import QUERY_RANKERS
+from tests.catalogue import QUERY_CLASSES, QUERY_RANKERS
 
 every_ranker = pytest.mark.parametrize("ranker", QUERY_RANKERS, ids=repr)
+every_class = pytest.mark.parametrize("ranker", QUERY_CLASSES, ids=repr)
 
 
 def data(n_queries=9, seed=0, ids="int"):
@@ -94,7 +95,7 @@ def assert_same(one, two):
 # -------------------------------------------------------------------------------- the estimator
 
 
-@every_ranker
+@every_class
 def test_it_is_neither_classifier_nor_regressor(ranker):
     assert not is_classifier(ranker)
     assert not is_regressor(ranker)
@@ -119,7 +120,7 @@ def test_predict_rank_and_score(ranker):
     assert not [name for name in learned(fitted) if name in learned(clone(fitted))]
 
 
-@every_ranker
+@every_class
 def test_score_refuses_rows_of_unknown_queries(ranker):
     X, y, qid = data()
     fitted = clone(ranker).fit(X, y, qid=qid)
@@ -128,7 +129,7 @@ def test_score_refuses_rows_of_unknown_queries(ranker):
     assert fitted.score(X, y, qid=1) == measured(fitted, X, y, None)
 
 
-@every_ranker
+@every_class
 @pytest.mark.parametrize("ids", ["groups", {0: 1}, (i for i in range(3)), len])
 def test_what_is_no_array_of_ids_is_refused(ranker, ids):
     X, y, qid = data()
@@ -140,7 +141,7 @@ def test_what_is_no_array_of_ids_is_refused(ranker, ids):
             method()
 
 
-@every_ranker
+@every_class
 def test_columns_are_vectors(ranker):
     X, y, qid = data()
     expected = clone(ranker).fit(X, y, qid=qid)
@@ -152,7 +153,7 @@ def test_columns_are_vectors(ranker):
             assert found.score(X, labels, qid=ids) == expected.score(X, y, qid=qid)
 
 
-@every_ranker
+@every_class
 def test_one_list_on_purpose_or_with_a_warning(ranker):
     X, y, _ = data(1)
     on_purpose = clone(ranker).fit(X, y, qid=0)
@@ -163,7 +164,7 @@ def test_one_list_on_purpose_or_with_a_warning(ranker):
     assert on_purpose.score(X, y) == measured(on_purpose, X, y, None)
 
 
-@every_ranker
+@every_class
 def test_two_fits_are_the_same_fit(ranker):
     X, y, qid = data()
     again = clone(ranker).fit(*data(seed=5)[:2], qid=data(seed=5)[2])
@@ -184,7 +185,7 @@ def test_ids_of_any_type_in_any_order(ranker):
     assert_near(renamed.predict(X), expected.predict(X), ranker)
 
 
-@every_ranker
+@every_class
 @pytest.mark.parametrize(
     ("qid", "message"),
     [
@@ -200,7 +201,7 @@ def test_ids_that_are_refused(ranker, qid, message):
         clone(ranker).fit(X, y, qid=qid)
 
 
-@every_ranker
+@every_class
 def test_group_sizes_are_refused_with_the_way_to_ids(ranker):
     X, y, qid = data()
     sizes = np.bincount(qid)
@@ -208,7 +209,7 @@ def test_group_sizes_are_refused_with_the_way_to_ids(ranker):
         clone(ranker).fit(X, y, qid=sizes)
 
 
-@every_ranker
+@every_class
 def test_the_third_argument_is_no_weight(ranker):
     X, y, qid = data()
     with pytest.raises(TypeError, match="positional"):
@@ -261,7 +262,7 @@ def test_frames_sparse_matrices_and_lists(ranker):
     np.testing.assert_array_equal(by_list.predict(X), expected.predict(X))
 
 
-@every_ranker
+@every_class
 def test_the_number_of_jobs_changes_no_bit(ranker):
     X, y, qid = data(20)
     one, two = clone(ranker).set_params(n_jobs=1), clone(ranker).set_params(n_jobs=3)
@@ -283,7 +284,7 @@ def test_a_warm_start_ends_where_a_cold_one_does(ranker):
     assert warm.n_features_in_ == 4
 
 
-@every_ranker
+@every_class
 def test_pickle_and_clone(ranker):
     X, y, qid = data()
     fitted = clone(ranker).fit(X, y, qid=qid)
@@ -293,7 +294,7 @@ def test_pickle_and_clone(ranker):
     assert learned(clone(fitted)) == {}
 
 
-@every_ranker
+@every_class
 def test_a_bad_refit_leaves_the_ranker_as_it_was(ranker):
     X, y, qid = data()
     fitted = clone(ranker).fit(X, y, qid=qid)
@@ -350,7 +351,7 @@ def routing():
         yield
 
 
-@every_ranker
+@every_class
 def test_routing_on_groups_reach_splitter_fit_and_score(ranker, routing):
     X, y, qid = data(12, ids="str")
     values = cross_val_score(
@@ -371,7 +372,7 @@ def test_routing_on_groups_reach_splitter_fit_and_score(ranker, routing):
     assert np.isfinite(scores).all()
 
 
-@every_ranker
+@every_class
 def test_routing_on_nested_searches_pipelines_and_curves(ranker, routing):
     X, y, qid = data(12)
     name = type(ranker).__name__.lower()
@@ -396,7 +397,7 @@ def test_routing_on_nested_searches_pipelines_and_curves(ranker, routing):
     assert pipe.fit(X, y, groups=qid)[-1].n_queries_ == 12
 
 
-@every_ranker
+@every_class
 def test_routing_on_qid_by_its_own_name(ranker, routing):
     X, y, qid = data(12)
     asking = clone(ranker).set_fit_request(qid=True).set_score_request(qid=True)
@@ -406,7 +407,7 @@ def test_routing_on_qid_by_its_own_name(ranker, routing):
     np.testing.assert_array_equal(values, by_hand(ranker, X, y, qid))
 
 
-@every_ranker
+@every_class
 def test_routing_off_groups_reach_the_splitter_only(ranker):
     X, y, qid = data(12)
     search = GridSearchCV(clone(ranker), {strength_of(ranker): [1.0]}, cv=CV)
@@ -414,7 +415,7 @@ def test_routing_off_groups_reach_the_splitter_only(ranker):
         search.fit(X, y, groups=qid)
 
 
-@every_ranker
+@every_class
 def test_routing_off_qid_reaches_fit_and_not_score(ranker):
     X, y, qid = data(12)
     grid = {strength_of(ranker): [1.0]}
@@ -432,7 +433,7 @@ def test_routing_off_qid_reaches_fit_and_not_score(ranker):
     assert pipe[-1].n_queries_ == 12
 
 
-@every_ranker
+@every_class
 def test_groups_of_a_direct_call_are_refused(ranker):
     X, y, qid = data(12)
     fitted = clone(ranker).fit(X, y, qid=qid)
@@ -445,7 +446,7 @@ def test_groups_of_a_direct_call_are_refused(ranker):
         method(*arguments, qid=qid)
 
 
-@every_ranker
+@every_class
 def test_ids_reach_all_methods_of_a_pipeline(ranker):
     X, y, qid = data(12)
     pipe = make_pipeline(StandardScaler(), clone(ranker))
@@ -464,7 +465,7 @@ def test_ids_reach_all_methods_of_a_pipeline(ranker):
 # ------------------------------------------------------------------ ids that are wrong or cut
 
 
-@every_ranker
+@every_class
 def test_ids_of_rows_are_refused(ranker):
     X, y, _ = data()
     n = len(y)
@@ -472,7 +473,7 @@ def test_ids_of_rows_are_refused(ranker):
         clone(ranker).fit(X, y, qid=np.arange(n))
 
 
-@every_ranker
+@every_class
 def test_single_list_says_that_no_ids_are_needed(ranker):
     X, y, qid = data()
     one = clone(ranker).set_params(single_list=True).fit(X, y)
@@ -484,7 +485,7 @@ def test_single_list_says_that_no_ids_are_needed(ranker):
     assert np.isfinite(values).all()
 
 
-@every_ranker
+@every_class
 def test_many_rows_without_ids_are_refused(ranker):
     X, y, _ = data(1)
     X, y = np.tile(X, (300, 1)), np.tile(y, 300)
@@ -492,7 +493,7 @@ def test_many_rows_without_ids_are_refused(ranker):
         clone(ranker).fit(X[:2001], y[:2001])
 
 
-@every_ranker
+@every_class
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 def test_scores_of_cut_queries_are_refused(ranker, routing):
     X, y, qid = data(12)
@@ -506,7 +507,7 @@ def test_scores_of_cut_queries_are_refused(ranker, routing):
 # ---------------------------------------------------------------- queries that were trained on
 
 
-@every_ranker
+@every_class
 def test_the_training_queries_are_remembered(ranker):
     X, y, qid = data()
     fitted = clone(ranker).fit(X, y, qid=qid)
@@ -517,7 +518,7 @@ def test_the_training_queries_are_remembered(ranker):
     assert pickle.loads(pickle.dumps(fitted)).training_queries_ == fitted.training_queries_
 
 
-@every_ranker
+@every_class
 def test_a_score_of_queries_that_were_trained_on_is_named(ranker):
     X, y, qid = data(12)
     first = qid < 8
