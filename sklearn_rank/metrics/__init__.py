@@ -2,6 +2,7 @@
 
 from ._accumulator import Accumulator
 from ._at_k import precision_at_k_score, recall_at_k_score
+from ._auc import roc_auc_score
 from ._balanced import f1_at_k_score, r_precision_score
 from ._cascade import (
     average_precision_score,
@@ -20,7 +21,6 @@ from ._linear_rank import (
     local_auc_score,
     p_norm_push_score,
     rie_score,
-    roc_auc_score,
 )
 from ._measure import Measure
 from ._net_benefit import net_benefit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -12,10 +12,15 @@ from .._arguments import check_position
 from .._lists import Lists, ScoredLists
 from .._typing import FloatArray
 from ._at_k import positives_in_top, relevant_of
-from ._conventions import RANX, TREC_EVAL, Convention
+from ._conventions import RANX, TREC_EVAL
+from ._functions import (
+    RelevantOptions,
+    evaluate,
+    function_of,
+)
 from ._influence import ClassInfluence
 from ._influence_of_top import affine_of_recall, recall_influence
-from ._measure import Average, ConventionalMeasure, Undefined, Value
+from ._measure import ConventionalMeasure, Value
 from ._positional_form import PositionalForm, cut_after, share_of_total
 
 
@@ -26,7 +31,6 @@ class RPrecisionMeasure(ConventionalMeasure):
     per_query = True
     lacking = "no positive"
     weights = "relative"
-    function = "r_precision_score"
     stem = "r_precision"
     from_ranges = "sum"
     takes_relevant = ("n_relevant", "ideal")
@@ -61,13 +65,60 @@ class RPrecisionMeasure(ConventionalMeasure):
         return replace(recall, label_slope=recall.label_slope + longer)
 
 
+@function_of(RPrecisionMeasure)
+def r_precision_score(y_true: Any, y_score: Any, **options: Unpack[RelevantOptions]) -> Value:
+    """R-precision: precision at position R, the number of positives in the list.
+
+    ``R-Prec = (number of positives among the first R items) / R``, which equals the recall there.
+    Ties are averaged over all orders of the tied items.
+
+    Parameters
+    ----------
+    convention
+        System whose value to reproduce, with its rules for ties and for lists without positives. A
+        conflicting parameter raises an error. Both count relevant items that were not retrieved:
+        if the rows lack some, pass ``ideal`` or ``n_relevant``.
+
+    Returns
+    -------
+    float or ndarray of shape (n_lists,)
+        Precision in [0, 1]; higher is better.
+
+    See Also
+    --------
+    precision_at_k_score : Precision at the same position for all lists.
+    f1_at_k_score : Harmonic mean of precision and recall at k.
+
+    Notes
+    -----
+    The measure is ``Rprec`` of trec_eval. R counts the positives among the rows, unless
+    ``n_relevant`` or ``ideal`` is given. With weights R is the weight of the positives. The time
+    is O(n log n), the memory O(n).
+
+    References
+    ----------
+    .. [1] Buckley & Voorhees (2000), *Evaluating evaluation measure stability*, SIGIR.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import r_precision_score
+    >>> r_precision_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
+    0.5
+
+    Two items, one of them positive, are tied at the second position:
+
+    >>> r_precision_score([1, 0, 1, 0], [4.0, 2.0, 2.0, 1.0])
+    0.75
+    """
+    return evaluate(RPrecisionMeasure, y_true, y_score, **options)
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class F1AtKMeasure(ConventionalMeasure):
     """Harmonic mean of precision and recall among the first k items; see ``f1_at_k_score``."""
 
     per_query = True
     lacking = "no positive"
-    function = "f1_at_k_score"
     stem = "f1@"
     in_name = "k"
     from_ranges = "sum"
@@ -120,137 +171,9 @@ class F1AtKMeasure(ConventionalMeasure):
         return share_of_total(lists, np.where(positives > 0, (self.k + positives) / 2.0, 0.0))
 
 
-def r_precision_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-    rel: float | None = None,
-    n_relevant: Any = None,
-    ideal: Any = None,
-    convention: Convention | None = None,
-) -> Value:
-    """R-precision: precision at position R, the number of positives in the list.
-
-    ``R-Prec = (number of positives among the first R items) / R``, which equals the recall there.
-    Ties are averaged over all orders of the tied items.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
-        Non-negative weights of the items. Only their proportions matter.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        How a list without positives counts: "skip" leaves it out of the mean (its own value is
-        NaN), "raise" raises an error, a number is its value. None is "skip", or with
-        ``convention`` the rule of that system.
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    rel : float or None, default=None
-        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes, or
-        with ``convention`` applies the threshold of that system.
-    n_relevant : int, array-like or mapping, default=None
-        Number of relevant items of each list, including those that are not among the rows. Pass a
-        number for one list; else one number per row, equal for all rows of a list, or a mapping
-        from the ids of the lists. None assumes that the rows contain all relevant items.
-    ideal : array-like or mapping, default=None
-        Relevances of all relevant items of each list, an alternative to ``n_relevant``; those of
-        at least ``rel`` count. Pass an array for one list; else a mapping from the ids of the
-        lists, or in two dimensions one array per row.
-    convention : {"trec_eval", "ranx"}, default=None
-        System whose value to reproduce, with its rules for ties and for lists without positives. A
-        conflicting parameter raises an error. Both count relevant items that were not retrieved:
-        if the rows lack some, pass ``ideal`` or ``n_relevant``.
-
-    Returns
-    -------
-    float or ndarray of shape (n_lists,)
-        Precision in [0, 1]; higher is better.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If lists are undefined; one warning with their number.
-
-    See Also
-    --------
-    precision_at_k_score : Precision at the same position for all lists.
-    f1_at_k_score : Harmonic mean of precision and recall at k.
-
-    Notes
-    -----
-    The measure is ``Rprec`` of trec_eval. R counts the positives among the rows, unless
-    ``n_relevant`` or ``ideal`` is given. With weights R is the weight of the positives. The time
-    is O(n log n), the memory O(n).
-
-    References
-    ----------
-    .. [1] Buckley & Voorhees (2000), *Evaluating evaluation measure stability*, SIGIR.
-
-    Examples
-    --------
-    >>> from sklearn_rank.metrics import r_precision_score
-    >>> r_precision_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
-    0.5
-
-    Two items, one of them positive, are tied at the second position:
-
-    >>> r_precision_score([1, 0, 1, 0], [4.0, 2.0, 2.0, 1.0])
-    0.75
-    """
-    return RPrecisionMeasure(undefined=undefined, rel=rel, convention=convention)(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
-        n_relevant=n_relevant,
-        ideal=ideal,
-    )
-
-
+@function_of(F1AtKMeasure)
 def f1_at_k_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    k: int,
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-    rel: float | None = None,
-    n_relevant: Any = None,
-    ideal: Any = None,
-    convention: Convention | None = None,
+    y_true: Any, y_score: Any, *, k: int, **options: Unpack[RelevantOptions]
 ) -> Value:
     """F1 at k: harmonic mean of precision and recall among the first k items.
 
@@ -259,42 +182,9 @@ def f1_at_k_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     k : int
         Number of top items, at least 1. The divisor uses k even if the list is shorter.
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
-        Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
-        the value, and weights between 0 and 1 raise an error.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        How a list without positives counts: "skip" leaves it out of the mean (its own value is
-        NaN), "raise" raises an error, a number is its value. None is "skip", or with
-        ``convention`` the rule of that system.
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    rel : float or None, default=None
-        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes, or
-        with ``convention`` applies the threshold of that system.
-    n_relevant : int, array-like or mapping, default=None
-        Number of relevant items of each list, including those that are not among the rows. Pass a
-        number for one list; else one number per row, equal for all rows of a list, or a mapping
-        from the ids of the lists. None assumes that the rows contain all relevant items.
-    ideal : array-like or mapping, default=None
-        Relevances of all relevant items of each list, an alternative to ``n_relevant``; those of
-        at least ``rel`` count. Pass an array for one list; else a mapping from the ids of the
-        lists, or in two dimensions one array per row.
-    convention : {"ranx"}, default=None
+    convention
         System whose value to reproduce, with its rules for ties and for lists without positives. A
         conflicting parameter raises an error. It counts relevant items that were not retrieved: if
         the rows lack some, pass ``ideal`` or ``n_relevant``.
@@ -303,18 +193,6 @@ def f1_at_k_score(
     -------
     float or ndarray of shape (n_lists,)
         F1 in [0, 2 min(k, m) / (k + m)]; higher is better.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
-    TypeError
-        If ``k`` is not a whole number.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If lists are undefined; one warning with their number.
 
     See Also
     --------
@@ -339,15 +217,4 @@ def f1_at_k_score(
     >>> f1_at_k_score([1, 0, 1, 1], [4.0, 3.0, 2.0, 1.0], k=2)
     0.4
     """
-    return F1AtKMeasure(k=k, undefined=undefined, rel=rel, convention=convention)(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
-        n_relevant=n_relevant,
-        ideal=ideal,
-    )
+    return evaluate(F1AtKMeasure, y_true, y_score, k=k, **options)

@@ -2,35 +2,155 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from math import inf
+from types import MappingProxyType
+from typing import Any, Literal, Unpack
 
-from ._cascade_measures import (
-    AveragePrecisionMeasure,
-    ExpectedReciprocalRankMeasure,
-    RankBiasedPrecisionMeasure,
-    ReciprocalRankMeasure,
+import numpy as np
+
+from .._arguments import check_choice, check_position, check_share, is_number
+from .._lists import Lists, ScoredLists
+from .._order import ClassBlocks
+from .._typing import FloatArray
+from ._conventions import (
+    CATBOOST,
+    GDEVAL,
+    HALF,
+    LETOR,
+    LIGHTGBM,
+    RANX,
+    TREC_EVAL,
+    XGBOOST,
+    Convention,
+    Rules,
 )
-from ._conventions import Convention
-from ._measure import Average, Undefined, Value
+from ._discounted import Geometric, discounted_sums
+from ._found_precision import found_average_precision
+from ._functions import (
+    ListOptions,
+    RelevantOptions,
+    evaluate,
+    function_of,
+)
+from ._influence import ClassInfluence
+from ._influence_of_precision import average_precision_influence
+from ._measure import ConventionalMeasure, Measure, Value
+from ._positional_form import PositionalForm, cut_after
+from ._reciprocals import reciprocals
+from ._stopping import NEGLIGIBLE, padded, reciprocal_stop
+
+# Number of items of a long list that a reader does not pass, with near certainty.
+LOOKED_AT = 1000
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class AveragePrecisionMeasure(ConventionalMeasure):
+    """Mean precision at the positions of the positives; see ``average_precision_score``."""
+
+    per_query = True
+    two_dimensions_are_classes = True
+    lacking = "no positive"
+    undefined_counts = 0.0
+    stem = "ap"
+    in_name = "k"
+    conventions = MappingProxyType(
+        {
+            "paper": Rules(normalize="positives", has_k=False, knows_judgments=True),
+            "sklearn": Rules(ties="end", undefined=0.0, has_k=False, weighs_items=True),
+            "xgboost": replace(XGBOOST, normalize="reachable"),
+            "lightgbm": replace(LIGHTGBM, normalize="reachable", relevant=HALF),
+            "catboost": replace(CATBOOST, normalize="reachable", weighs_lists=False),
+            "trec_eval": replace(TREC_EVAL, normalize="positives"),
+            "ranx": replace(RANX, normalize="positives"),
+            "letor": replace(LETOR, has_k=False),
+        }
+    )
+
+    takes_relevant = ("n_relevant", "ideal")
+
+    k: int | None = None  # Last position that counts
+    normalize: Literal["positives", "reachable", "found"] | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("normalize", self.normalize, ("positives", "reachable", "found", None))
+        if self.k is not None:
+            check_position("k", self.k, optional=True)
+        super().__post_init__()
+
+    @property
+    def weights(self) -> Literal["relative", "whole"]:  # type: ignore[override]
+        """Numbers of items, unless the rules are those of a ratio of weighted sums."""
+        return "relative" if self.rules.weighs_items else "whole"
+
+    @property
+    def from_ranges(self) -> Literal["sum"] | None:  # type: ignore[override]
+        """A sum, unless what divides it depends on the order."""
+        return "sum" if self.k is None or self.normalize != "found" else None
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0 to 1."""
+        return (0.0, 1.0)
+
+    @property
+    def positional(self) -> PositionalForm:
+        """The classes themselves, without discounts."""
+        return PositionalForm(
+            _class_utilities, None, largest=1.0, expectation="probability of relevance"
+        )
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Average precision of each list."""
+        rules = self.rules
+        ordered = rules.ordered(lists, lists.positive).leading(self.k)
+        blocks = ordered.blocks(joined=rules.ties != "end")
+        n_relevant = lists.positives if lists.n_relevant is None else lists.n_relevant
+        if self.k is not None and self.normalize == "found":
+            values = found_average_precision(blocks, self.k)
+            values = np.where(lists.positives > 0, values, np.nan)
+            # No positive among the first k, but some further down.
+            values = np.where((lists.positives > 0) & (blocks.n_class == 0), 0.0, values)
+            return np.where((lists.positives == 0) & (n_relevant > 0), 0.0, values)
+        positive, length = blocks.of_class, blocks.of_class + blocks.of_other
+        positives_before = blocks.class_above
+        items_before = positives_before + blocks.other_above
+        if rules.ties == "end":
+            sums = length * (positives_before + positive) / (items_before + length)
+        else:
+            counted = length if self.k is None else np.clip(self.k - items_before, 0.0, length)
+            ratio = (positive - 1) / np.maximum(length - 1, 1)
+            sums = (positives_before + 1 - ratio * (items_before + 1)) * reciprocals(
+                items_before + 1, counted
+            ) + ratio * counted
+        divisor = n_relevant
+        if self.normalize == "found":
+            divisor = np.where(lists.positives > 0, lists.positives, n_relevant)
+        elif self.k is not None and (self.normalize or rules.normalize) == "reachable":
+            divisor = np.minimum(divisor, self.k)
+        with np.errstate(invalid="ignore"):
+            return np.minimum(blocks.sums(positive / length * sums) / divisor, 1.0)
+
+    @property
+    def has_influence(self) -> bool:
+        """Down to the last position, and not by the rules of another system."""
+        return self.k is None and self.convention is None
+
+    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
+        """Compute the influence of each item of one list on the average precision."""
+        if not self.has_influence or lists.n_relevant is not None:
+            return None
+        return average_precision_influence(lists.positive, lists.score, lists.weight)
+
+
+@function_of(AveragePrecisionMeasure)
 def average_precision_score(
     y_true: Any,
     y_score: Any,
     *,
     k: int | None = None,
     normalize: Literal["positives", "reachable", "found"] | None = None,
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-    rel: float | None = None,
-    n_relevant: Any = None,
-    ideal: Any = None,
-    convention: Convention | None = None,
+    **options: Unpack[RelevantOptions],
 ) -> Value:
     """Average precision: mean of the precision at the positions of the positives.
 
@@ -51,37 +171,10 @@ def average_precision_score(
         positives that k positions can hold, so that the best order has the value 1. "found" is the
         number of positives among the first k, as in torchmetrics; a single positive at the first
         position then gives 1. None is "positives".
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
+    sample_weight
         Non-negative whole weights, read as repetitions: weight 2 counts an item twice. The scale
         changes the value. With ``convention="sklearn"``, any weights, by their proportions.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        How a list without positives counts: "skip" leaves it out of the mean (its own value is
-        NaN), "raise" raises an error, a number is its value. None is 0, or with ``convention`` the
-        rule of that system.
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    rel : float or None, default=None
-        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes, or
-        with ``convention`` applies the threshold of that system.
-    n_relevant : int, array-like or mapping, default=None
-        Number of relevant items of each list, including those that are not among the rows. Pass a
-        number for one list; else one number per row, equal for all rows of a list, or a mapping
-        from the ids of the lists. None assumes that the rows contain all relevant items.
-    ideal : array-like or mapping, default=None
-        Relevances of all relevant items of each list, an alternative to ``n_relevant``; those of
-        at least ``rel`` count. Pass an array for one list; else a mapping from the ids of the
-        lists, or in two dimensions one array per row.
-    convention : {"paper", "sklearn", "xgboost", "lightgbm", "catboost", "trec_eval", "ranx", \
-            "letor"}, default=None
+    convention
         System whose value to reproduce, with its rules for ties, lists without positives and m. A
         conflicting parameter raises an error. trec_eval and ranx count relevant items that were
         not retrieved: if the rows lack some, pass ``ideal`` or ``n_relevant``. The guide "Other
@@ -91,19 +184,6 @@ def average_precision_score(
     -------
     float or ndarray of shape (n_lists,)
         Average precision in [0, 1]; higher is better.
-
-    Raises
-    ------
-    ValueError
-        If a weight is not a whole number, unless ``convention="sklearn"``, an argument is invalid
-        or conflicts with ``convention``, or a list is undefined and ``undefined="raise"``.
-    TypeError
-        If ``k`` is neither None nor a whole number.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If lists are undefined; one warning with their number.
 
     See Also
     --------
@@ -144,37 +224,57 @@ def average_precision_score(
     >>> average_precision_score([1, 1, 1], [3.0, 2.0, 1.0], k=1, normalize="reachable")
     1.0
     """
-    return AveragePrecisionMeasure(
-        k=k, normalize=normalize, undefined=undefined, rel=rel, convention=convention
-    )(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
-        n_relevant=n_relevant,
-        ideal=ideal,
+    return evaluate(AveragePrecisionMeasure, y_true, y_score, k=k, normalize=normalize, **options)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ReciprocalRankMeasure(ConventionalMeasure):
+    """One over the position of the first positive; see ``reciprocal_rank_score``."""
+
+    per_query = True
+    weights = "none"
+    lacking = "no positive"
+    stem = "rr"
+    in_name = "k"
+    from_ranges = "sum"
+    takes_relevant = ("n_relevant", "ideal")
+    conventions = MappingProxyType(
+        {"catboost": CATBOOST, "trec_eval": replace(TREC_EVAL, has_k=False), "ranx": RANX}
     )
 
+    k: int | None = None  # Last position that counts
 
+    def __post_init__(self) -> None:
+        if self.k is not None:
+            check_position("k", self.k, optional=True)
+        super().__post_init__()
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0 to 1."""
+        return (0.0, 1.0)
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Reciprocal rank of each list."""
+        blocks = self.rules.ordered(lists, lists.positive).top_blocks()
+        values = _first_positives(blocks, self.k)
+        if lists.n_relevant is None:
+            return values
+        # Relevant items that are not among the rows are never found.
+        return np.where((blocks.n_class == 0) & (lists.n_relevant > 0), 0.0, values)
+
+
+@function_of(ReciprocalRankMeasure)
 def reciprocal_rank_score(
     y_true: Any,
     y_score: Any,
     *,
     k: int | None = None,
-    qid: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
     rel: float | None = None,
     n_relevant: Any = None,
     ideal: Any = None,
     convention: Convention | None = None,
+    **options: Unpack[ListOptions],
 ) -> Value:
     """Reciprocal rank: one over the position of the first positive (mean: MRR).
 
@@ -183,39 +283,9 @@ def reciprocal_rank_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     k : int or None, default=None
         Last position that counts, at least 1. None counts all positions.
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        How a list without positives counts: "skip" leaves it out of the mean (its own value is
-        NaN), "raise" raises an error, a number is its value. None is "skip", or with
-        ``convention`` the rule of that system.
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    rel : float or None, default=None
-        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes, or
-        with ``convention`` applies the threshold of that system.
-    n_relevant : int, array-like or mapping, default=None
-        Number of relevant items of each list, including those that are not among the rows. Pass a
-        number for one list; else one number per row, equal for all rows of a list, or a mapping
-        from the ids of the lists. None assumes that the rows contain all relevant items.
-    ideal : array-like or mapping, default=None
-        Relevances of all relevant items of each list, an alternative to ``n_relevant``; those of
-        at least ``rel`` count. Pass an array for one list; else a mapping from the ids of the
-        lists, or in two dimensions one array per row.
-    convention : {"catboost", "trec_eval", "ranx"}, default=None
+    convention
         System whose value to reproduce, with its rules for ties and for lists without positives. A
         conflicting parameter raises an error.
 
@@ -223,19 +293,6 @@ def reciprocal_rank_score(
     -------
     float or ndarray of shape (n_lists,)
         Reciprocal rank in [0, 1]; higher is better. The mean over the lists is the MRR.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid or conflicts with ``convention``, or if a list is undefined and
-        ``undefined="raise"``.
-    TypeError
-        If ``k`` is neither None nor a whole number.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If lists are undefined; one warning with their number.
 
     See Also
     --------
@@ -259,33 +316,99 @@ def reciprocal_rank_score(
     >>> reciprocal_rank_score([0, 1], [0.0, 0.0])
     0.75
     """
-    return ReciprocalRankMeasure(k=k, undefined=undefined, rel=rel, convention=convention)(
+    return evaluate(
+        ReciprocalRankMeasure,
         y_true,
         y_score,
-        qid=qid,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
+        k=k,
+        rel=rel,
         n_relevant=n_relevant,
         ideal=ideal,
+        convention=convention,
+        **options,
     )
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class _OnAScale(Measure):
+    """A measure of grades whose scale depends on the highest grade."""
+
+    kind = "graded"
+    per_query = True
+    weights = "none"
+
+    k: int | None = None  # Last position that counts
+    max_grade: float | None = None  # Highest grade of the scale; None is the highest that occurs
+
+    def __post_init__(self) -> None:
+        if self.k is not None:
+            check_position("k", self.k, optional=True)
+        if self.max_grade is not None and not (is_number(self.max_grade) and self.max_grade < inf):
+            raise ValueError(f"max_grade={self.max_grade!r} must be a finite number or None.")
+        super().__post_init__()
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0 to 1."""
+        return (0.0, 1.0)
+
+    @property
+    def scaled_by_labels(self) -> bool:
+        """Whether no ``max_grade`` is given."""
+        return self.max_grade is None
+
+    def _highest(self, grade: FloatArray) -> float:
+        return _highest_grade(grade, self.max_grade)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ExpectedReciprocalRankMeasure(ConventionalMeasure, _OnAScale):
+    """Mean of 1 / position of what satisfies; see ``expected_reciprocal_rank_score``."""
+
+    lacking = "no relevant item"
+    takes_relevant = ("ideal",)
+    conventions = MappingProxyType({"gdeval": GDEVAL})
+    stem = "err"
+    in_name = "k"
+
+    @property
+    def positional(self) -> PositionalForm:
+        """The chances to satisfy, without discounts."""
+        return PositionalForm(self._chances, None, largest=1.0, expectation="E[(2**y - 1)]")
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Expected reciprocal rank of each list."""
+        ordered = self.rules.ordered(lists, lists.grade)
+        highest = self._highest(lists.grade)
+        # The probability to go on through a long list of partly satisfying items is negligible.
+        for count in (LOOKED_AT, None) if self.k is None else (self.k,):
+            top = ordered.leading(count)
+            chance = _chances_up_to(highest, top.grade)
+            if count is None or self.k is not None or _nobody_goes_on(lists, top, chance):
+                break
+        values = reciprocal_stop(top, chance, self.k)
+        if self.convention is None:
+            return values
+        best = lists if lists.ideal is None else lists.ideal
+        return np.where(best.largest(best.grade) > 0, values, np.nan)
+
+    def _highest(self, grade: FloatArray) -> float:
+        return _highest_grade(grade, self.max_grade or self.rules.max_grade)
+
+    def _chances(self, lists: Lists) -> FloatArray:
+        return _chances_up_to(self._highest(lists.grade), lists.grade)
+
+
+@function_of(ExpectedReciprocalRankMeasure)
 def expected_reciprocal_rank_score(
     y_true: Any,
     y_score: Any,
     *,
     k: int | None = None,
     max_grade: float | None = None,
-    qid: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
     ideal: Any = None,
     convention: Convention | None = None,
+    **options: Unpack[ListOptions],
 ) -> Value:
     """Expected reciprocal rank (ERR): mean of 1 / position of the item that satisfies a reader.
 
@@ -295,37 +418,20 @@ def expected_reciprocal_rank_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Relevance of the items, finite and at least 0. In two dimensions each row is a list, and
-        NaN is a missing item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     k : int or None, default=None
         Last position that counts, at least 1. None counts all positions.
     max_grade : float or None, default=None
         Highest grade of the scale, at least the highest in ``y_true``. None takes the highest in
         ``y_true`` over all lists; values of data sets or folds are then not comparable if these
         maxima differ.
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
+    undefined
         Has no effect: the measure is defined for every list, and 0 for a list without relevance.
         With ``convention="gdeval"`` lists without a relevant item are undefined and left out.
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Class that has relevance 1, if ``y_true`` holds labels of two classes. None expects
-        relevances.
-    ideal : array-like or mapping, default=None
+    ideal
         Relevances of all relevant items of each list, including those that are not among the rows.
         With ``convention="gdeval"`` they decide which lists have a relevant item; otherwise they
         have no effect.
-    convention : {"gdeval"}, default=None
+    convention
         System whose value to reproduce: 4 is the highest grade, a list without a relevant item is
         left out, and items of different relevance must not tie. A conflicting parameter raises an
         error.
@@ -334,13 +440,6 @@ def expected_reciprocal_rank_score(
     -------
     float or ndarray of shape (n_lists,)
         Expected reciprocal rank in [0, 1); higher is better.
-
-    Raises
-    ------
-    ValueError
-        If a relevance is negative, not finite or above ``max_grade``, or an argument is invalid.
-    TypeError
-        If ``k`` is neither None nor a whole number.
 
     See Also
     --------
@@ -370,20 +469,59 @@ def expected_reciprocal_rank_score(
     >>> expected_reciprocal_rank_score([2, 0, 1], [3.0, 2.0, 1.0], max_grade=4)
     0.20442708333333334
     """
-    return ExpectedReciprocalRankMeasure(
-        k=k, max_grade=max_grade, undefined=undefined, convention=convention
-    )(
+    return evaluate(
+        ExpectedReciprocalRankMeasure,
         y_true,
         y_score,
-        qid=qid,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
+        k=k,
+        max_grade=max_grade,
         ideal=ideal,
+        convention=convention,
+        **options,
     )
 
 
+def _chances_up_to(highest: float, grade: FloatArray) -> FloatArray:
+    """Chances to satisfy, ``(2**grade - 1) / 2**highest``."""
+    # Powers of the grades themselves would overflow.
+    chance = np.exp2(grade - highest)
+    chance -= np.exp2(-highest)
+    return chance
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RankBiasedPrecisionMeasure(_OnAScale):
+    """Gains at geometric discounts; see ``rank_biased_precision_score``."""
+
+    stem = "rbp@"
+    in_name = "persistence"
+    from_ranges = "sum"
+
+    persistence: float = 0.8  # Ratio of the discounts, in (0, 1)
+
+    def __post_init__(self) -> None:
+        check_share("persistence", self.persistence)
+        super().__post_init__()
+
+    @property
+    def positional(self) -> PositionalForm:
+        """Shares of the highest grade, at geometric discounts."""
+        return PositionalForm(self._utilities, self._discounts, largest=1 - self.persistence)
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Rank-biased precision of each list."""
+        discount = Geometric(float(self.persistence))
+        highest, lists = self._highest(lists.grade), lists.leading(self.k)
+        return discounted_sums(lists, _shares(lists.grade, highest), discount, self.k)
+
+    def _utilities(self, lists: Lists) -> FloatArray:
+        return (1 - self.persistence) * _shares(lists.grade, self._highest(lists.grade))
+
+    def _discounts(self, n: int) -> FloatArray:
+        return cut_after(self.persistence ** np.arange(n, dtype=np.float64), self.k)
+
+
+@function_of(RankBiasedPrecisionMeasure)
 def rank_biased_precision_score(
     y_true: Any,
     y_score: Any,
@@ -391,12 +529,7 @@ def rank_biased_precision_score(
     persistence: float = 0.8,
     k: int | None = None,
     max_grade: float | None = None,
-    qid: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
+    **options: Unpack[ListOptions],
 ) -> Value:
     """Rank-biased precision (RBP): relevance with geometrically decreasing weights.
 
@@ -406,11 +539,6 @@ def rank_biased_precision_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Relevance of the items, finite and at least 0. In two dimensions each row is a list, and
-        NaN is a missing item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     persistence : float, default=0.8
         Probability p that the reader goes on to the next item, in (0, 1). A greater value looks
         deeper: the first ten items have the share ``1 - p**10`` of the weight, .89 by default.
@@ -420,32 +548,13 @@ def rank_biased_precision_score(
         Relevance that counts 1, at least the highest in ``y_true``. None takes the highest in
         ``y_true`` over all lists; values of data sets or folds are then not comparable if these
         maxima differ.
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
+    undefined
         Has no effect: the measure is defined for every list, and 0 for a list without relevance.
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Class that has relevance 1, if ``y_true`` holds labels of two classes. None expects
-        relevances.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
         Precision in [0, 1); higher is better.
-
-    Raises
-    ------
-    ValueError
-        If a relevance is negative, not finite or above ``max_grade``, or an argument is invalid.
-    TypeError
-        If ``k`` is neither None nor a whole number.
 
     See Also
     --------
@@ -474,14 +583,69 @@ def rank_biased_precision_score(
     >>> rank_biased_precision_score([1, 1, 1], [3.0, 2.0, 1.0], persistence=0.5)
     0.875
     """
-    return RankBiasedPrecisionMeasure(
-        persistence=persistence, k=k, max_grade=max_grade, undefined=undefined
-    )(
+    return evaluate(
+        RankBiasedPrecisionMeasure,
         y_true,
         y_score,
-        qid=qid,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
+        persistence=persistence,
+        k=k,
+        max_grade=max_grade,
+        **options,
     )
+
+
+def _nobody_goes_on(lists: ScoredLists, top: ScoredLists, chance: FloatArray) -> bool:
+    """Whether the items left out of the lists do not change the value in float64."""
+    stays = np.multiply.reduceat(1.0 - chance, top.offsets[:-1])
+    return bool(np.all((top.lengths == lists.lengths) | (stays < np.exp(-NEGLIGIBLE))))
+
+
+def _shares(grade: FloatArray, highest: float) -> FloatArray:
+    return grade / highest if highest > 0 else grade
+
+
+def _class_utilities(lists: Lists) -> FloatArray:
+    positive = lists.positive.astype(np.float64)
+    some = lists.to_items(lists.weighted_totals(positive)) > 0
+    return np.where(some, positive, np.nan)
+
+
+def _highest_grade(grade: FloatArray, max_grade: float | None) -> float:
+    highest = float(grade.max())
+    if max_grade is None:
+        return highest
+    if max_grade < highest:
+        raise ValueError(
+            f"y_true has the relevance {highest:g}, above max_grade={max_grade!r}: pass the"
+            " highest grade of the scale."
+        )
+    return float(max_grade)
+
+
+def _first_positives(blocks: ClassBlocks, k: int | None) -> FloatArray:
+    """Mean of 1 / position of the first positive of each list, NaN where there is none."""
+    values = np.full(len(blocks.n_class), np.nan)
+    lists = np.flatnonzero(blocks.n_class)
+    if len(lists) == 0:
+        return values
+    top = blocks.top[lists]
+    positive, size = blocks.of_class[top], blocks.of_class[top] + blocks.of_other[top]
+    above = blocks.total[lists] - blocks.below[top] - size
+    last = size - positive + 1
+    if k is not None:
+        last = np.minimum(last, np.maximum(k - above, 0.0))
+    values[lists] = np.where(last > 0, positive / size / (above + 1), 0.0)
+    # The chance that the first m of a block hold no positive is at most exp(-m positive / size).
+    terms = np.minimum(last, np.ceil(NEGLIGIBLE * size / positive)).astype(np.intp)
+    more = np.flatnonzero((size > 1) & (terms > 1))
+    for which, _, real in padded(more, terms[more]):
+        some = more[which]
+        j = np.arange(real.shape[1], dtype=np.float64)
+        length = size[some, np.newaxis]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            chance = (length - j - positive[some, np.newaxis] + 1) / (length - j)
+        chance[:, 0] = positive[some] / size[some]
+        chance[~real] = 0.0
+        np.multiply.accumulate(chance, axis=1, out=chance)
+        values[lists[some]] = (chance / (above[some, np.newaxis] + j + 1)).sum(axis=1)
+    return values

@@ -116,7 +116,6 @@ _WEIGHTS = {
 _MISTAKES = {
     "int": "is not a whole number",
     "int | None": "is neither None nor a whole number",
-    "float": "is not a number",
     "bool": "is neither True nor False",
 }
 _COMMON = signature(_common).parameters
@@ -124,7 +123,9 @@ _TEXT = cleandoc(_common.__doc__ or "")
 _OF_CALL = signature(Measure.__call__).parameters.keys()
 
 
-def function_of(measure: type[Measure]) -> Callable[[Function], Function]:
+def function_of(
+    measure: type[Measure], *variants: type[Measure]
+) -> Callable[[Function], Function]:
     """Decorator: completes signature and docstring by what follows from the measure.
 
     An entry that the docstring has under Parameters, Raises or Warns replaces the common one, and
@@ -136,8 +137,9 @@ def function_of(measure: type[Measure]) -> Callable[[Function], Function]:
         completed.__signature__ = _signature(function, measure)
         if function.__doc__:
             completed.__doc__ = _docstring(completed, measure)
-        measure.function = function.__name__
-        FUNCTIONS[measure] = function
+        for made in (measure, *variants):
+            made.function = function.__name__
+            FUNCTIONS[made] = function
         return function
 
     return complete
@@ -146,8 +148,9 @@ def function_of(measure: type[Measure]) -> Callable[[Function], Function]:
 def evaluate(measure: type[Measure], y_true: Any, y_score: Any, **options: Any) -> Value:
     """Value of the measure that the options set; those of its call are passed on to it."""
     function: Any = FUNCTIONS[measure]
-    for name in options.keys() - function.__signature__.parameters.keys():
-        raise TypeError(f"{measure.function}() got an unexpected keyword argument {name!r}")
+    for name in options:
+        if name not in function.__signature__.parameters:
+            raise TypeError(f"{measure.function}() got an unexpected keyword argument {name!r}")
     parameters = {name: options.pop(name) for name in options.keys() - _OF_CALL}
     return measure(**parameters)(y_true, y_score, **options)
 

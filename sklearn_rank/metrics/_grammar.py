@@ -12,45 +12,49 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ._at_k import PrecisionAtKMeasure, RecallAtKMeasure, precision_at_k_score, recall_at_k_score
+from ._auc import AUCMeasure, MultiClassAUCMeasure, roc_auc_score
 from ._balanced import F1AtKMeasure, RPrecisionMeasure, f1_at_k_score, r_precision_score
 from ._cascade import (
+    AveragePrecisionMeasure,
+    ExpectedReciprocalRankMeasure,
+    RankBiasedPrecisionMeasure,
+    ReciprocalRankMeasure,
     average_precision_score,
     expected_reciprocal_rank_score,
     rank_biased_precision_score,
     reciprocal_rank_score,
 )
-from ._cascade_measures import (
-    AveragePrecisionMeasure,
-    ExpectedReciprocalRankMeasure,
-    RankBiasedPrecisionMeasure,
-    ReciprocalRankMeasure,
-)
 from ._coverage import CoverageMeasure, coverage_loss
 from ._gini import GiniMeasure, gini_score
 from ._lift import LiftMeasure, lift_score
 from ._linear_rank import (
-    bedroc_score,
-    linear_rank_score,
-    local_auc_score,
-    p_norm_push_score,
-    rie_score,
-    roc_auc_score,
-)
-from ._linear_rank_measures import (
-    AUCMeasure,
     BEDROCMeasure,
     LinearRankMeasure,
     LocalAUCMeasure,
     PNormPushMeasure,
     RIEMeasure,
+    bedroc_score,
+    linear_rank_score,
+    local_auc_score,
+    p_norm_push_score,
+    rie_score,
 )
 from ._measure import Measure
-from ._multi_class import MultiClassAUCMeasure
 from ._overlap import RankBiasedOverlapMeasure, rank_biased_overlap_score
-from ._partial_auc import negative_height_loss, partial_auc_score
-from ._partial_auc_measures import NegativeHeightMeasure, PartialAUCMeasure
-from ._positional import dcg_score, ndcg_score, positional_score
-from ._positional_measures import DCGMeasure, NDCGMeasure, PositionalMeasure
+from ._partial_auc import (
+    NegativeHeightMeasure,
+    PartialAUCMeasure,
+    negative_height_loss,
+    partial_auc_score,
+)
+from ._positional import (
+    DCGMeasure,
+    NDCGMeasure,
+    PositionalMeasure,
+    dcg_score,
+    ndcg_score,
+    positional_score,
+)
 from ._rank_correlation import (
     TauAPMeasure,
     TauBMeasure,
@@ -69,20 +73,17 @@ from ._roc_points import (
 )
 from ._score_generating import ScoreGeneratingFunction
 from ._smoothed_precision import SmoothedPrecisionAtTopMeasure, smoothed_precision_at_top_score
-from ._spearman import spearman_score
-from ._spearman_measure import SpearmanMeasure
+from ._spearman import SpearmanMeasure, spearman_score
 from ._success import SuccessMeasure, success_at_k_score
 from ._top import (
-    accuracy_at_top_loss,
-    enrichment_factor_score,
-    positives_at_top_score,
-    precision_at_top_score,
-)
-from ._top_measures import (
     AccuracyAtTopMeasure,
     EnrichmentFactorMeasure,
     PositivesAtTopMeasure,
     PrecisionAtTopMeasure,
+    accuracy_at_top_loss,
+    enrichment_factor_score,
+    positives_at_top_score,
+    precision_at_top_score,
 )
 from ._top_one import TopOneMeasure, top_1_score
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -11,9 +11,14 @@ from .._arguments import check_share
 from .._lists import ScoredLists
 from .._typing import FloatArray
 from ._at_k import positives_in_top
+from ._functions import (
+    BinaryOptions,
+    evaluate,
+    function_of,
+)
 from ._influence import ClassInfluence
 from ._influence_of_top import lift_influence
-from ._measure import Average, Measure, Undefined, Value
+from ._measure import Measure, Value
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -22,7 +27,6 @@ class LiftMeasure(Measure):
 
     lacking = "no positive"
     weights = "relative"
-    function = "lift_score"
     stem = "lift@"
     in_name = "fraction"
     from_ranges = "sum"
@@ -52,19 +56,9 @@ class LiftMeasure(Measure):
         return replace(found, estimate=float(self.values(lists)[0]))
 
 
+@function_of(LiftMeasure)
 def lift_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    fraction: float,
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-    rel: float | None = None,
+    y_true: Any, y_score: Any, *, fraction: float, **options: Unpack[BinaryOptions]
 ) -> Value:
     """Lift: share of the positives found in the top, divided by the share of items in the top.
 
@@ -74,48 +68,14 @@ def lift_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     fraction : float
         Share of the items that form the top, in (0, 1).
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
-        Non-negative weights of the items. Only their proportions matter.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        How a list without positives counts: "skip" leaves it out of the mean (its own value is
-        NaN), "raise" raises an error, a number is its value. None is "skip".
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    rel : float or None, default=None
-        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
         Ratio in [0, min(1 / fraction, n / k)] for k positives among n items; 1 for a random order;
         higher is better.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
-    TypeError
-        If ``fraction`` is not a number.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If lists are undefined; one warning with their number.
 
     See Also
     --------
@@ -143,13 +103,4 @@ def lift_score(
     >>> lift_score([0, 1, 0, 0], [4.0, 3.0, 2.0, 1.0], fraction=0.375)
     1.3333333333333333
     """
-    return LiftMeasure(fraction=fraction, undefined=undefined, rel=rel)(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
-    )
+    return evaluate(LiftMeasure, y_true, y_score, fraction=fraction, **options)

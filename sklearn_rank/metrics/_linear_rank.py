@@ -2,26 +2,134 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from abc import abstractmethod
+from dataclasses import dataclass
+from math import inf
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 
-from ._conventions import Convention
-from ._linear_rank_measures import (
-    AUCMeasure,
-    BEDROCMeasure,
-    LinearRankMeasure,
-    LocalAUCMeasure,
-    Normalize,
-    PNormPushMeasure,
-    RIEMeasure,
-    Ties,
+from .._arguments import check_choice
+from .._lists import ScoredLists
+from .._order import ClassBlocks, near_whole
+from .._typing import FloatArray
+from ._auc import AUCMeasure
+from ._conventions import RDKIT
+from ._functions import (
+    BinaryOptions,
+    ConventionOptions,
+    evaluate,
+    function_of,
 )
-from ._measure import Average, Measure, Undefined, Value
-from ._multi_class import MultiClassAUCMeasure
-from ._score_generating import Phi
+from ._influence import ClassInfluence, linear_rank_influence_of
+from ._measure import ConventionalMeasure, Measure, Value
+from ._score_generating import (
+    LocalAUC,
+    Phi,
+    Power,
+    ScoreGeneratingFunction,
+    Screening,
+    Wilcoxon,
+    as_score_generating,
+)
+
+Ties: TypeAlias = Literal["average", "mid", "max"]
+Normalize: TypeAlias = Literal["mean", "minmax"] | None
+
+_NO_POSITIVE = "no positive"
+_NO_RANGE = "items of one class only or no place that counts"
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class _RankStatistic(Measure):
+    """A linear rank statistic of two classes, and how it is normalised."""
+
+    normalize: Normalize = "minmax"
+    from_ranges = "sum"
+
+    def __post_init__(self) -> None:
+        check_choice("normalize", self.normalize, ("mean", "minmax", None))
+        super().__post_init__()
+
+    @property
+    @abstractmethod
+    def _phi(self) -> ScoreGeneratingFunction:
+        """The score-generating function."""
+
+    @property
+    def _ties(self) -> Ties:
+        return "average"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0 to 1 between the worst and the best order; else not known."""
+        inside = self.normalize == "minmax" and self._ties == "average"
+        return (0.0, 1.0) if inside else (-inf, inf)
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Statistic of each list."""
+        # Ranks in the middle or at the top of ties tell neighbouring blocks apart.
+        blocks = lists.blocks(joined=self._ties == "average")
+        return statistic_of(blocks, self._phi, self._ties, self.normalize)
+
+    @property
+    def theorems(self) -> tuple[str, ...]:
+        """A band around the distribution of the scores, where phi is bounded."""
+        return ("dkw",) if self.has_influence and _rises_between_bounds(self._phi) else ()
+
+    @property
+    def has_influence(self) -> bool:
+        """Not of sums, of ties that are not averaged, of a phi that depends on the length."""
+        limit = self.normalize is not None and self._phi.is_limit_functional
+        return limit and self._ties == "average"
+
+    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
+        """Compute the influence of each item of one list on the statistic."""
+        if not self.has_influence:
+            return None
+        if self.normalize == "mean":
+            return linear_rank_influence_of(
+                lists.positive, lists.score, self._phi, counts=lists.weight, draws=lists.draws
+            )
+        return _minmax_influence(lists, self._phi)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LinearRankMeasure(_RankStatistic):
+    """Linear rank statistic with any score-generating function; see ``linear_rank_score``."""
+
+    has_name = False
+    stem = "linear_rank"
+
+    phi: Phi  # Nondecreasing function on (0, 1)
+    ties: Ties = "average"  # What tied items count
+
+    def __post_init__(self) -> None:
+        check_choice("ties", self.ties, ("average", "mid", "max"))
+        object.__setattr__(self, "phi", as_score_generating(self.phi))
+        super().__post_init__()
+
+    @property
+    def is_mean_over_ties(self) -> bool:  # type: ignore[override]
+        """Not where tied items count one rank."""
+        return self.ties == "average"
+
+    @property
+    def lacking(self) -> str:  # type: ignore[override]
+        """Why a list has no value, as in warnings, for example "no positive"."""
+        return _NO_POSITIVE if self.normalize == "mean" else _NO_RANGE
+
+    @property
+    def _phi(self) -> ScoreGeneratingFunction:
+        return as_score_generating(self.phi)
+
+    @property
+    def _ties(self) -> Ties:
+        return self.ties
+
+
+@function_of(LinearRankMeasure)
 def linear_rank_score(
     y_true: Any,
     y_score: Any,
@@ -29,14 +137,7 @@ def linear_rank_score(
     phi: Phi,
     ties: Ties = "average",
     normalize: Normalize = "minmax",
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-    rel: float | None = None,
+    **options: Unpack[BinaryOptions],
 ) -> Value:
     """Linear rank statistic: sum of a function phi of the ranks of the positives.
 
@@ -44,10 +145,6 @@ def linear_rank_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     phi : ScoreGeneratingFunction, str or callable
         Nondecreasing function on (0, 1): an object such as :class:`LocalAUC`, "wilcoxon",
         "van_der_waerden", or a function from an array to an array.
@@ -58,41 +155,15 @@ def linear_rank_score(
     normalize : {"mean", "minmax"} or None, default="minmax"
         "minmax" scales the sum so that the worst order has 0 and the best 1, "mean" divides it by
         the number of positives, None returns the sum.
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
-        Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
-        the value, and weights between 0 and 1 raise an error.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
+    undefined
         How a list counts that has no positives, or with "minmax" one class or no rank that counts:
         "skip" leaves it out of the mean (its own value is NaN), "raise" raises an error, a number
         is its value. None is "skip".
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    rel : float or None, default=None
-        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
         The statistic; higher is better.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If lists are undefined; one warning with their number.
 
     See Also
     --------
@@ -140,196 +211,38 @@ def linear_rank_score(
     ... )
     array([1., 0.])
     """
-    return LinearRankMeasure(
-        phi=phi, ties=ties, normalize=normalize, undefined=undefined, rel=rel
-    )(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
+    return evaluate(
+        LinearRankMeasure, y_true, y_score, phi=phi, ties=ties, normalize=normalize, **options
     )
 
 
-def roc_auc_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    multi_class: Literal["ovr", "ovo"] | None = None,
-    class_average: Literal["macro", "weighted"] = "macro",
-    labels: Any = None,
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-    rel: float | None = None,
-) -> Value:
-    """Area under the ROC curve (AUC): share of pairs of a positive and a negative in order.
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LocalAUCMeasure(_RankStatistic):
+    """Rank statistic of the top ``1 - u0`` of the list; see ``local_auc_score``."""
 
-    ``AUC = P(s of a positive > s of a negative) + P(equal) / 2``. With ``multi_class``, let A(a |
-    b) be the AUC of class a against class b by the scores of class a. "ovr" is the mean of A(a |
-    not a) over the classes. "ovo" is the mean of ``(A(a | b) + A(b | a)) / 2`` over the pairs of
-    classes, the M of Hand and Till.
+    stem = "local_auc@"
+    in_name = "u0"
+    lacking = _NO_RANGE
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes, or with ``multi_class`` of two or more.
-    y_score : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not. With
-        ``multi_class`` one column for each class; they need not be probabilities.
-    multi_class : {"ovr", "ovo"} or None, default=None
-        "ovr" compares each class with the rest, "ovo" each pair of classes. None expects two
-        classes.
-    class_average : {"macro", "weighted"}, default="macro"
-        With ``multi_class``: "macro" is the plain mean over the classes or pairs, "weighted"
-        weights a class or pair by its share of the items.
-    labels : array-like of shape (n_classes,), default=None
-        With ``multi_class``: the class of each column. None takes the classes that occur,
-        ascending.
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
-        Non-negative weights of the items. Only their proportions matter.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        How a list counts that has one class, or with ``multi_class`` lacks a class: "skip" leaves
-        it out of the mean (its own value is NaN), "raise" raises an error, a number is its value.
-        None is "skip".
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    rel : float or None, default=None
-        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
+    u0: float
 
-    Returns
-    -------
-    float or ndarray of shape (n_lists,)
-        Area in [0, 1]; 1/2 for a random order; higher is better.
+    def __post_init__(self) -> None:
+        LocalAUC(self.u0)  # refuses what is no share
+        super().__post_init__()
 
-    Raises
-    ------
-    ValueError
-        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If lists are undefined; one warning with their number.
-
-    See Also
-    --------
-    sklearn.metrics.roc_auc_score : Equal if both are defined; takes one list per call.
-    local_auc_score : Counts the top of the list only.
-    partial_auc_score : Area under a part of the ROC curve.
-
-    Notes
-    -----
-    Two-dimensional labels raise an error, because scikit-learn takes their columns as classes. The
-    weight of a pair is the product of the weights of its items. "ovr" depends on the class
-    frequencies, also with "macro"; "ovo" with "macro" does not. The time is O(n log n), times the
-    number of classes with ``multi_class``. The memory is O(n): for one unweighted list less than
-    that of the arguments if scores are doubles, and at most four times it if labels and scores
-    take few bytes.
-
-    References
-    ----------
-    .. [1] Agarwal, Graepel, Herbrich, Har-Peled & Roth (2005), *Generalization bounds for the
-       area under the ROC curve*, JMLR 6, Equation 4.
-    .. [2] Hand & Till (2001), *A simple generalisation of the area under the ROC curve for
-       multiple class classification problems*, Machine Learning 45.
-
-    Examples
-    --------
-    >>> from sklearn_rank.metrics import roc_auc_score
-    >>> roc_auc_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
-    0.75
-    >>> roc_auc_score(
-    ...     [1, 0, 0, 1], [2.0, 1.0, 5.0, 5.0], qid=[7, 7, 3, 3], average=None
-    ... )
-    array([0.5, 1. ])
-
-    Three classes, one column of scores for each:
-
-    >>> y_score = [[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.2, 0.3, 0.5], [0.4, 0.5, 0.1]]
-    >>> round(roc_auc_score(["a", "b", "c", "a"], y_score, multi_class="ovo"), 4)
-    0.9167
-    """
-    return _auc_measure(y_true, y_score, multi_class, class_average, labels, undefined, rel)(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
-    )
+    @property
+    def _phi(self) -> ScoreGeneratingFunction:
+        return LocalAUC(self.u0)
 
 
-def _auc_measure(
-    y_true: Any,
-    y_score: Any,
-    multi_class: Any,
-    class_average: Any,
-    labels: Any,
-    undefined: Undefined | None,
-    rel: float | None,
-) -> Measure:
-    """The measure of two classes, or of more."""
-    if multi_class is not None:
-        return MultiClassAUCMeasure(
-            multi_class=multi_class,
-            class_average=class_average,
-            labels=labels,
-            undefined=undefined,
-            rel=rel,
-        )
-    if labels is not None or class_average != "macro":
-        raise ValueError(
-            "labels= and class_average= are for more than two classes: pass multi_class='ovr' or"
-            " 'ovo' too, or leave them out."
-        )
-    if _has_columns(y_true, y_score):
-        raise ValueError(
-            f"y_score has shape {np.shape(y_score)}, one column for each class: pass"
-            " multi_class='ovr' or 'ovo', or the column of the positive class."
-        )
-    return AUCMeasure(undefined=undefined, rel=rel)
-
-
-def _has_columns(y_true: Any, y_score: Any) -> bool:
-    try:
-        return np.ndim(y_score) == 2 and np.shape(y_score)[1] > 1 and np.ndim(y_true) == 1
-    except ValueError:  # rows of different lengths, which the measure refuses
-        return False
-
-
+@function_of(LocalAUCMeasure)
 def local_auc_score(
     y_true: Any,
     y_score: Any,
     *,
     u0: float,
     normalize: Normalize = "minmax",
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-    rel: float | None = None,
+    **options: Unpack[BinaryOptions],
 ) -> Value:
     """Local AUC: rank statistic of the positives in the top ``1 - u0`` of the list.
 
@@ -337,51 +250,17 @@ def local_auc_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     u0 : float
         Share of the list, from the bottom, that does not count, in [0, 1). 0 is the AUC; a greater
         value concentrates on the top.
     normalize : {"mean", "minmax"} or None, default="minmax"
         "minmax" scales the sum so that the worst order has 0 and the best 1, "mean" divides it by
         the number of positives, None returns the sum.
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
-        Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
-        the value, and weights between 0 and 1 raise an error.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        How a list counts that has one class or no rank that counts: "skip" leaves it out of the
-        mean (its own value is NaN), "raise" raises an error, a number is its value. None is
-        "skip".
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    rel : float or None, default=None
-        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
         The statistic; higher is better.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If lists are undefined; one warning with their number.
 
     See Also
     --------
@@ -404,32 +283,36 @@ def local_auc_score(
     >>> round(local_auc_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], u0=0.5), 4)
     0.5714
     """
-    return LocalAUCMeasure(u0=u0, normalize=normalize, undefined=undefined, rel=rel)(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
-    )
+    return evaluate(LocalAUCMeasure, y_true, y_score, u0=u0, normalize=normalize, **options)
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class PNormPushMeasure(_RankStatistic):
+    """Powers of the ranks of the positives; see ``p_norm_push_score``."""
+
+    stem = "pnorm@"
+    in_name = "p"
+    lacking = _NO_RANGE
+
+    p: float  # Exponent, positive. A greater exponent gives more weight to the top
+
+    def __post_init__(self) -> None:
+        Power(self.p)  # refuses what is no exponent
+        super().__post_init__()
+
+    @property
+    def _phi(self) -> ScoreGeneratingFunction:
+        return Power(self.p)
+
+
+@function_of(PNormPushMeasure)
 def p_norm_push_score(
     y_true: Any,
     y_score: Any,
     *,
     p: float,
     normalize: Normalize = "minmax",
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-    rel: float | None = None,
+    **options: Unpack[BinaryOptions],
 ) -> Value:
     """P-norm push statistic: sum of the p-th powers of the ranks of the positives.
 
@@ -437,49 +320,16 @@ def p_norm_push_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     p : float
         Exponent, positive. 1 is the AUC; a greater exponent gives more weight to the top.
     normalize : {"mean", "minmax"} or None, default="minmax"
         "minmax" scales the sum so that the worst order has 0 and the best 1, "mean" divides it by
         the number of positives, None returns the sum.
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
-        Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
-        the value, and weights between 0 and 1 raise an error.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        How a list of one class counts: "skip" leaves it out of the mean (its own value is NaN),
-        "raise" raises an error, a number is its value. None is "skip".
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    rel : float or None, default=None
-        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
         The statistic; higher is better.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If lists are undefined; one warning with their number.
 
     See Also
     --------
@@ -501,32 +351,67 @@ def p_norm_push_score(
     >>> round(p_norm_push_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], p=2), 4)
     0.75
     """
-    return PNormPushMeasure(p=p, normalize=normalize, undefined=undefined, rel=rel)(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
-    )
+    return evaluate(PNormPushMeasure, y_true, y_score, p=p, normalize=normalize, **options)
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class _EarlyRecognition(ConventionalMeasure):
+    """A mean over the positives of ``exp(-alpha i / n)``, i the position from the top."""
+
+    in_name = "alpha"
+    from_ranges = "sum"
+    conventions = MappingProxyType({"rdkit": RDKIT})
+
+    alpha: float = 20.0  # Rate, positive
+
+    def __post_init__(self) -> None:
+        Screening(self.alpha)  # refuses what is no rate
+        super().__post_init__()
+
+    def _blocks(self, lists: ScoredLists) -> ClassBlocks:
+        return self.rules.ordered(lists, lists.positive).blocks()
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class BEDROCMeasure(_EarlyRecognition):
+    """Early recognition from 0 to 1; see ``bedroc_score``."""
+
+    stem = "bedroc@"
+    lacking = _NO_RANGE
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0 to 1."""
+        return (0.0, 1.0)
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Value of each list."""
+        blocks = self._blocks(lists)
+        values = statistic_of(blocks, Screening(self.alpha), "average", "minmax")
+        if self.convention is None:
+            return values
+        return np.where(blocks.n_other == 0, 1.0, values)
+
+    @property
+    def theorems(self) -> tuple[str, ...]:
+        """A band around the distribution of the scores; none in the order of the rows."""
+        return ("dkw",) if self.has_influence else ()
+
+    @property
+    def has_influence(self) -> bool:
+        """False with ties in the order of the rows."""
+        return self.convention is None
+
+    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
+        """Compute the influence of each item of one list on the value."""
+        if not self.has_influence:
+            return None
+        return _minmax_influence(lists, Screening(self.alpha))
+
+
+@function_of(BEDROCMeasure)
 def bedroc_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    alpha: float = 20.0,
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-    rel: float | None = None,
-    convention: Convention | None = None,
+    y_true: Any, y_score: Any, *, alpha: float = 20.0, **options: Unpack[ConventionOptions]
 ) -> Value:
     """BEDROC: Boltzmann-enhanced discrimination of the ROC curve, in [0, 1].
 
@@ -535,34 +420,10 @@ def bedroc_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     alpha : float, default=20
         Rate, positive. About the top ``1 / alpha`` of the list counts: a greater rate concentrates
         on the top.
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
-        Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
-        the value, and weights between 0 and 1 raise an error.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        How a list of one class counts: "skip" leaves it out of the mean (its own value is NaN),
-        "raise" raises an error, a number is its value. None is "skip", or with ``convention`` the
-        rule of that system.
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    rel : float or None, default=None
-        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
-    convention : {"rdkit"}, default=None
+    convention
         System whose value to reproduce: tied items stay in the order of the rows, a list without
         positives counts 0, one without negatives 1. A conflicting parameter raises an error.
 
@@ -570,16 +431,6 @@ def bedroc_score(
     -------
     float or ndarray of shape (n_lists,)
         BEDROC in [0, 1]; higher is better.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If lists are undefined; one warning with their number.
 
     See Also
     --------
@@ -605,32 +456,32 @@ def bedroc_score(
     ... )
     0.8224
     """
-    return BEDROCMeasure(alpha=alpha, undefined=undefined, rel=rel, convention=convention)(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
-    )
+    return evaluate(BEDROCMeasure, y_true, y_score, alpha=alpha, **options)
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RIEMeasure(_EarlyRecognition):
+    """Early recognition as a ratio to a random order; see ``rie_score``."""
+
+    stem = "rie@"
+    lacking = _NO_POSITIVE
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0, without an upper end for all lists."""
+        return (0.0, inf)
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Ratio of each list."""
+        phi, blocks = Screening(self.alpha), self._blocks(lists)
+        n = near_whole(blocks.total)
+        at_random = phi._sums(np.zeros_like(n), n, n) / n
+        return statistic_of(blocks, phi, "average", "mean") / at_random
+
+
+@function_of(RIEMeasure)
 def rie_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    alpha: float = 20.0,
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-    rel: float | None = None,
-    convention: Convention | None = None,
+    y_true: Any, y_score: Any, *, alpha: float = 20.0, **options: Unpack[ConventionOptions]
 ) -> Value:
     """Robust initial enhancement (RIE): early recognition relative to a random order.
 
@@ -639,34 +490,10 @@ def rie_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     alpha : float, default=20
         Rate, positive. About the top ``1 / alpha`` of the list counts: a greater rate concentrates
         on the top.
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
-        Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
-        the value, and weights between 0 and 1 raise an error.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        How a list without positives counts: "skip" leaves it out of the mean (its own value is
-        NaN), "raise" raises an error, a number is its value. None is "skip", or with
-        ``convention`` the rule of that system.
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    rel : float or None, default=None
-        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
-    convention : {"rdkit"}, default=None
+    convention
         System whose value to reproduce: tied items stay in the order of the rows, and a list
         without positives counts 0. A conflicting parameter raises an error.
 
@@ -674,16 +501,6 @@ def rie_score(
     -------
     float or ndarray of shape (n_lists,)
         Ratio, at least 0; 1 for a random order; higher is better.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If lists are undefined; one warning with their number.
 
     See Also
     --------
@@ -707,13 +524,63 @@ def rie_score(
     ... )
     2.0303
     """
-    return RIEMeasure(alpha=alpha, undefined=undefined, rel=rel, convention=convention)(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
+    return evaluate(RIEMeasure, y_true, y_score, alpha=alpha, **options)
+
+
+def _rises_between_bounds(phi: ScoreGeneratingFunction) -> bool:
+    """Whether phi is finite at 0 and 1, and not the same."""
+    floor, ceiling = phi(np.array([0.0, 1.0]))
+    return bool(np.isfinite(floor) and np.isfinite(ceiling) and floor < ceiling)
+
+
+def _minmax_influence(lists: ScoredLists, phi: ScoreGeneratingFunction) -> ClassInfluence:
+    """Influence on the statistic between the worst and the best order."""
+    return linear_rank_influence_of(
+        lists.positive,
+        lists.score,
+        phi,
+        normalize="minmax",
+        counts=lists.weight,
+        draws=lists.draws,
     )
+
+
+def phi_of(measure: Measure) -> ScoreGeneratingFunction | None:
+    """Find the function of ranks whose statistic a measure is, up to an affine map."""
+    if isinstance(measure, _RankStatistic):
+        return measure._phi
+    if isinstance(measure, _EarlyRecognition):
+        return Screening(measure.alpha)
+    return Wilcoxon() if isinstance(measure, AUCMeasure) else None
+
+
+def statistic_of(
+    blocks: ClassBlocks, phi: ScoreGeneratingFunction, ties: Ties, normalize: Normalize
+) -> FloatArray:
+    """Find the statistic of each list. The statistics; NaN where it is undefined."""
+    n, k = near_whole(blocks.total), blocks.n_class
+    of_block = blocks.by_block(n)
+    below = blocks.below
+    upto = below + blocks.of_class + blocks.of_other
+    if ties == "average":
+        sums = phi._sums(below, upto, of_block)
+        mixed = np.flatnonzero(blocks.of_other)
+        sums[mixed] *= blocks.of_class[mixed] / (blocks.of_class[mixed] + blocks.of_other[mixed])
+        statistic = blocks.sums(sums)
+    else:
+        rank = upto if ties == "max" else (below + upto + 1.0) / 2.0
+        statistic = blocks.sums(blocks.of_class * phi._at_ranks(rank, of_block))
+    if normalize is None:
+        return statistic
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if normalize == "mean":
+            return np.where(k > 0, statistic / k, np.nan)
+        worst = phi._sums(np.zeros_like(n), k, n)
+        best = phi._sums(n - k, n, n)
+        relative = (statistic - worst) / (best - worst)
+        if ties == "average":
+            # In [0, 1] up to rounding; other ranks of ties may lie beyond.
+            relative = np.clip(relative, 0.0, 1.0)
+        # By counts: of real weights, sums that are equal differ by rounding.
+        defined = (k > 0) & (blocks.n_other > 0) & phi._rises(n)
+        return np.where(defined, relative, np.nan)

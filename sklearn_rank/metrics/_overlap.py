@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, inf
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -12,7 +12,12 @@ from .._arguments import check_choice, check_position, check_share
 from .._lists import ScoredLists
 from .._order import ragged_ranges, tied_blocks
 from .._typing import FloatArray, IntArray
-from ._measure import Average, Measure, Undefined, Value
+from ._functions import (
+    ListOptions,
+    evaluate,
+    function_of,
+)
+from ._measure import Measure, Value
 from ._stopping import NEGLIGIBLE
 
 # Terms of a tail that are summed one by one.
@@ -28,7 +33,6 @@ class RankBiasedOverlapMeasure(Measure):
     weights = "none"
     lowest = -inf
     lacking = "items of one relevance only"
-    function = "rank_biased_overlap_score"
     stem = "rbo@"
     in_name = "persistence"
 
@@ -64,6 +68,82 @@ class RankBiasedOverlapMeasure(Measure):
             values += at_last * (1.0 - p) / p * _tails(p, last)
         ordered = np.maximum.reduceat(lists.grade, first) > np.minimum.reduceat(lists.grade, first)
         return np.where(ordered, np.minimum(values, 1.0), np.nan)
+
+
+@function_of(RankBiasedOverlapMeasure)
+def rank_biased_overlap_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    persistence: float = 0.9,
+    k: int | None = None,
+    beyond: Literal["extrapolated", "least", "nothing"] = "extrapolated",
+    **options: Unpack[ListOptions],
+) -> Value:
+    """Rank-biased overlap (RBO) of the orders by relevance and by score.
+
+    ``RBO = (1 - p) sum over depths d of p**(d - 1) X_d / d``, X_d the number of items that are
+    among the first d of both orders. The weights model a reader who goes on to the next depth with
+    probability p. The value is averaged over all orders of items tied in either.
+
+    Parameters
+    ----------
+    persistence : float, default=0.9
+        Probability p that the reader goes on to the next depth, in (0, 1). A greater value looks
+        deeper: at .9 the first ten depths have 86 % of the weight, at .98 the first fifty have 85
+        %.
+    k : int or None, default=None
+        Last depth that is evaluated, at least 1. None is the length of the list.
+    beyond : {"extrapolated", "least", "nothing"}, default="extrapolated"
+        What the depths after the last one, D, add. "extrapolated" assumes that the agreement stays
+        ``X_D / D`` (RBO-EXT of the paper). "least" assumes that no further common items are found
+        (RBO-MIN). "nothing" ends the sum at D, so that equal orders have the value ``1 - p**D``.
+
+    Returns
+    -------
+    float or ndarray of shape (n_lists,)
+        Overlap in [0, 1], 1 for equal orders if extrapolated; higher is better.
+
+    See Also
+    --------
+    tau_ap_score : Correlation in [-1, 1] in which errors at the top have more weight.
+    rank_biased_precision_score : Relevance seen by the same model of a reader.
+
+    Notes
+    -----
+    Corsi and Urbano (2024) call the mean over the orders of tied items RBO-a; Webber et al. put
+    all of a block of ties at its last position. Both orders contain the same items. For rankings
+    of different items, give an item that a ranking lacks its lowest score, and set ``k``. The
+    time is O(n log n), the memory O(n).
+
+    References
+    ----------
+    .. [1] Webber, Moffat & Zobel (2010), *A similarity measure for indefinite rankings*, ACM
+       Transactions on Information Systems 28.
+    .. [2] Corsi & Urbano (2024), *The treatment of ties in rank-biased overlap*, SIGIR.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import rank_biased_overlap_score
+    >>> rank_biased_overlap_score([3, 2, 1], [3.0, 2.0, 1.0])
+    1.0
+    >>> round(rank_biased_overlap_score([3, 2, 1], [1.0, 2.0, 3.0]), 4)
+    0.855
+
+    The weight of the first ten depths:
+
+    >>> round(rank_biased_overlap_score(range(10), range(10), beyond="least"), 2)
+    0.86
+    """
+    return evaluate(
+        RankBiasedOverlapMeasure,
+        y_true,
+        y_score,
+        persistence=persistence,
+        k=k,
+        beyond=beyond,
+        **options,
+    )
 
 
 def _tails(p: float, last: IntArray) -> FloatArray:
@@ -121,117 +201,3 @@ def _running(rows: IntArray, n: int, ends: IntArray) -> IntArray:
     change = np.bincount(rows, minlength=n)
     change[ends[:-1]] -= np.diff(ends, prepend=0)[:-1]
     return np.cumsum(change)
-
-
-def rank_biased_overlap_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    persistence: float = 0.9,
-    k: int | None = None,
-    beyond: Literal["extrapolated", "least", "nothing"] = "extrapolated",
-    qid: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-) -> Value:
-    """Rank-biased overlap (RBO) of the orders by relevance and by score.
-
-    ``RBO = (1 - p) sum over depths d of p**(d - 1) X_d / d``, X_d the number of items that are
-    among the first d of both orders. The weights model a reader who goes on to the next depth with
-    probability p. The value is averaged over all orders of items tied in either.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Relevance of the items, finite. In two dimensions each row is a list, and NaN is a missing
-        item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
-    persistence : float, default=0.9
-        Probability p that the reader goes on to the next depth, in (0, 1). A greater value looks
-        deeper: at .9 the first ten depths have 86 % of the weight, at .98 the first fifty have 85
-        %.
-    k : int or None, default=None
-        Last depth that is evaluated, at least 1. None is the length of the list.
-    beyond : {"extrapolated", "least", "nothing"}, default="extrapolated"
-        What the depths after the last one, D, add. "extrapolated" assumes that the agreement stays
-        ``X_D / D`` (RBO-EXT of the paper). "least" assumes that no further common items are found
-        (RBO-MIN). "nothing" ends the sum at D, so that equal orders have the value ``1 - p**D``.
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        How a list counts if all its items have one relevance: "skip" leaves it out of the mean
-        (its own value is NaN), "raise" raises an error, a number is its value. None is "skip".
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Class that has relevance 1, if ``y_true`` holds labels of two classes. None expects
-        relevances.
-
-    Returns
-    -------
-    float or ndarray of shape (n_lists,)
-        Overlap in [0, 1], 1 for equal orders if extrapolated; higher is better.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
-    TypeError
-        If ``k`` is neither None nor a whole number, or ``persistence`` is not a number.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If lists are undefined; one warning with their number.
-
-    See Also
-    --------
-    tau_ap_score : Correlation in [-1, 1] in which errors at the top have more weight.
-    rank_biased_precision_score : Relevance seen by the same model of a reader.
-
-    Notes
-    -----
-    Corsi and Urbano (2024) call the mean over the orders of tied items RBO-a; Webber et al. put
-    all of a block of ties at its last position. Both orders contain the same items. For rankings
-    of different items, give an item that a ranking lacks its lowest score, and set ``k``. The
-    time is O(n log n), the memory O(n).
-
-    References
-    ----------
-    .. [1] Webber, Moffat & Zobel (2010), *A similarity measure for indefinite rankings*, ACM
-       Transactions on Information Systems 28.
-    .. [2] Corsi & Urbano (2024), *The treatment of ties in rank-biased overlap*, SIGIR.
-
-    Examples
-    --------
-    >>> from sklearn_rank.metrics import rank_biased_overlap_score
-    >>> rank_biased_overlap_score([3, 2, 1], [3.0, 2.0, 1.0])
-    1.0
-    >>> round(rank_biased_overlap_score([3, 2, 1], [1.0, 2.0, 3.0]), 4)
-    0.855
-
-    The weight of the first ten depths:
-
-    >>> round(rank_biased_overlap_score(range(10), range(10), beyond="least"), 2)
-    0.86
-    """
-    return RankBiasedOverlapMeasure(
-        persistence=persistence, k=k, beyond=beyond, undefined=undefined
-    )(
-        y_true,
-        y_score,
-        qid=qid,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
-    )

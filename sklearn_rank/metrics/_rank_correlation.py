@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from .._lists import ScoredLists
 from .._order import TiedBlocks, tied_blocks
 from .._typing import AnyArray, FloatArray, IntArray
-from ._measure import Average, Measure, Undefined, Value
+from ._functions import (
+    WeightedOptions,
+    evaluate,
+    function_of,
+)
+from ._measure import Measure, Value
 from ._reciprocals import reciprocals
 
 
@@ -36,7 +41,6 @@ class TauBMeasure(_RankCorrelation):
     """Pairs in the same order less pairs in the opposite order; see ``tau_b_score``."""
 
     weights = "relative"
-    function = "tau_b_score"
     stem = "tau_b"
 
     def values(self, lists: ScoredLists) -> FloatArray:
@@ -60,12 +64,56 @@ class TauBMeasure(_RankCorrelation):
         return np.where(_n_blocks(by_grade) > 1, values, np.nan)
 
 
+@function_of(TauBMeasure)
+def tau_b_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]) -> Value:
+    """Tau-b, the rank correlation of Kendall, between relevance and score.
+
+    ``tau-b = (C - D) / sqrt((N - T_y) (N - T_s))``, where N is the number ``n (n - 1) / 2`` of
+    pairs of items, C and D are the numbers of pairs that relevance and score put in the same and
+    in the opposite order, and T_y and T_s are the numbers of pairs tied by relevance and by
+    score.
+
+    Returns
+    -------
+    float or ndarray of shape (n_lists,)
+        Correlation in [-1, 1]; higher is better.
+
+    See Also
+    --------
+    tau_ap_score : Errors at the top have more weight.
+    tau_x_score : For orders with ties; a pair tied in both counts as in the same order.
+    spearman_score : Correlation of the positions.
+    scipy.stats.kendalltau : Equal for one list; NaN if all scores are tied.
+
+    Notes
+    -----
+    ``C - D`` equals its mean over all orders of tied items. The divisor corrects for ties: the
+    value is 1 if the scores have the order and the ties of the relevances. If all scores of a list
+    are tied, the value is 0, the mean of a random order, and not undefined: a ranker gains nothing
+    by giving hard queries constant scores. The weight of a pair is the product of the weights of
+    its items. The time is O(n log n), the memory O(n); the first call compiles for about a
+    second.
+
+    References
+    ----------
+    .. [1] Kendall (1945), *The treatment of ties in ranking problems*, Biometrika 33.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import tau_b_score
+    >>> round(tau_b_score([3, 2, 1], [3.0, 1.0, 2.0]), 4)
+    0.3333
+    >>> round(tau_b_score([1, 1, 0], [3.0, 2.0, 1.0]), 4)
+    0.8165
+    """
+    return evaluate(TauBMeasure, y_true, y_score, **options)
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TauXMeasure(_RankCorrelation):
     """The same for orders with ties, which agree on a pair that both tie; see ``tau_x_score``."""
 
     weights = "whole"
-    function = "tau_x_score"
     stem = "tau_x"
     from_ranges = "sum"
 
@@ -80,12 +128,66 @@ class TauXMeasure(_RankCorrelation):
         return np.where(_n_blocks(by_grade) > 1, np.clip(values, -1.0, 1.0), np.nan)
 
 
+@function_of(TauXMeasure)
+def tau_x_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]) -> Value:
+    """Tau-x, the rank correlation of Emond and Mason for orders with ties.
+
+    ``tau-x = sum over items i != j of a_ij b_ij / (n (n - 1))``, ``a_ij = 1`` if relevance puts i
+    above j or ties them, -1 if it puts i below j, and ``b_ij`` likewise by score. It equals
+    ``(C - D + T) / N``, where ``N = n (n - 1) / 2`` is the number of pairs, C and D count the
+    pairs in the same and in the opposite order, and T those tied in both.
+
+    Returns
+    -------
+    float or ndarray of shape (n_lists,)
+        Correlation in [-1, 1]; higher is better.
+
+    See Also
+    --------
+    tau_b_score : Equal without ties; a pair tied in one order lowers the divisor too, and a
+        constant score counts 0.
+    spearman_score : Correlation of the positions.
+
+    Notes
+    -----
+    A tie of scores is taken as the prediction that the items are equally relevant. A pair tied in
+    both orders counts as in the same order, and a pair tied in one of them counts 0. The value is
+    not a mean over the orders of tied items, which would count T as 0. ``1 - tau-x`` is
+    proportional to the Kemeny-Snell distance, a metric on orders with ties; tau-x is 1 only for
+    the same order.
+
+    If all scores are tied, the value is the share of the pairs tied by relevance. If all
+    relevances are equal, the formula gives the share of pairs tied by score; the measure is
+    undefined here as the other correlations are, because there is no order to find. Weights are
+    repetitions and must be whole numbers; copies of an item are tied in both orders. The time is
+    O(n log n), the memory O(n); the first call compiles for about a second.
+
+    References
+    ----------
+    .. [1] Emond & Mason (2002), *A new rank correlation coefficient with application to the
+       consensus ranking problem*, Journal of Multi-Criteria Decision Analysis 11.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import tau_x_score
+    >>> round(tau_x_score([3, 2, 1], [3.0, 1.0, 2.0]), 4)
+    0.3333
+
+    Two items have one relevance; tying their scores raises the value:
+
+    >>> round(tau_x_score([1, 1, 0], [3.0, 2.0, 1.0]), 4)
+    0.6667
+    >>> tau_x_score([1, 1, 0], [2.0, 2.0, 1.0])
+    1.0
+    """
+    return evaluate(TauXMeasure, y_true, y_score, **options)
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TauAPMeasure(_RankCorrelation):
     """Share of the items above each that belong there, from -1 to 1; see ``tau_ap_score``."""
 
     weights = "whole"
-    function = "tau_ap_score"
     stem = "tau_ap"
     from_ranges = "sum"
 
@@ -107,6 +209,53 @@ class TauAPMeasure(_RankCorrelation):
         with np.errstate(divide="ignore", invalid="ignore"):
             values = 2.0 * by_score.list_totals(sums) / (lists.sizes - 1.0) - 1.0
         return np.where(_n_blocks(by_grade) > 1, np.clip(values, -1.0, 1.0), np.nan)
+
+
+@function_of(TauAPMeasure)
+def tau_ap_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]) -> Value:
+    """AP rank correlation (tau-AP), in which errors at the top have more weight.
+
+    ``tau-AP = 2 / (n - 1) sum over positions i = 2..n of C(i) / (i - 1) - 1``, C(i) the number of
+    items above position i, by score, that are more relevant than the item at i. The value is
+    averaged over all orders of items tied in either.
+
+    Returns
+    -------
+    float or ndarray of shape (n_lists,)
+        Correlation in [-1, 1]; 0 for a random order; higher is better.
+
+    See Also
+    --------
+    tau_b_score : All pairs have equal weight; equal in the mean if errors are equally likely at
+        every position.
+    rank_biased_overlap_score : Similarity of two orders with more weight at the top.
+
+    Notes
+    -----
+    The measure is not symmetric: the positions are those by score, and relevance is the truth. For
+    a block of L tied items after N others, let S be the number of pairs of an item of the block
+    and an item above it in the right order, plus half of the pairs tied by relevance. The sum then
+    has the mean ``sum over r = 1..L of (S / L + (r - 1) / 2) / (N + r - 1)``. Weights are
+    repetitions and must be whole numbers. The time is O(n log n), the memory O(n); the first call
+    compiles for about a second.
+
+    References
+    ----------
+    .. [1] Yilmaz, Aslam & Robertson (2008), *A new rank correlation coefficient for information
+       retrieval*, SIGIR.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import tau_ap_score
+
+    Exchanging two items at the top costs more than at the bottom:
+
+    >>> round(tau_ap_score([4, 3, 2, 1], [3.0, 4.0, 2.0, 1.0]), 4)
+    0.3333
+    >>> round(tau_ap_score([4, 3, 2, 1], [4.0, 3.0, 1.0, 2.0]), 4)
+    0.7778
+    """
+    return evaluate(TauAPMeasure, y_true, y_score, **options)
 
 
 def _credits(
@@ -179,314 +328,3 @@ def _above(blocks: TiedBlocks, mass: AnyArray) -> AnyArray:
 
 def _n_blocks(blocks: TiedBlocks) -> IntArray:
     return np.diff(blocks.first, append=len(blocks.starts))
-
-
-def tau_b_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-) -> Value:
-    """Tau-b, the rank correlation of Kendall, between relevance and score.
-
-    ``tau-b = (C - D) / sqrt((N - T_y) (N - T_s))``, where N is the number ``n (n - 1) / 2`` of
-    pairs of items, C and D are the numbers of pairs that relevance and score put in the same and
-    in the opposite order, and T_y and T_s are the numbers of pairs tied by relevance and by
-    score.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Relevance of the items, finite. In two dimensions each row is a list, and NaN is a missing
-        item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
-        Non-negative weights of the items. Only their proportions matter.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        How a list counts if all its items have one relevance: "skip" leaves it out of the mean
-        (its own value is NaN), "raise" raises an error, a number is its value. None is "skip".
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Class that has relevance 1, if ``y_true`` holds labels of two classes. None expects
-        relevances.
-
-    Returns
-    -------
-    float or ndarray of shape (n_lists,)
-        Correlation in [-1, 1]; higher is better.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If lists are undefined; one warning with their number.
-
-    See Also
-    --------
-    tau_ap_score : Errors at the top have more weight.
-    tau_x_score : For orders with ties; a pair tied in both counts as in the same order.
-    spearman_score : Correlation of the positions.
-    scipy.stats.kendalltau : Equal for one list; NaN if all scores are tied.
-
-    Notes
-    -----
-    ``C - D`` equals its mean over all orders of tied items. The divisor corrects for ties: the
-    value is 1 if the scores have the order and the ties of the relevances. If all scores of a list
-    are tied, the value is 0, the mean of a random order, and not undefined: a ranker gains nothing
-    by giving hard queries constant scores. The weight of a pair is the product of the weights of
-    its items. The time is O(n log n), the memory O(n); the first call compiles for about a
-    second.
-
-    References
-    ----------
-    .. [1] Kendall (1945), *The treatment of ties in ranking problems*, Biometrika 33.
-
-    Examples
-    --------
-    >>> from sklearn_rank.metrics import tau_b_score
-    >>> round(tau_b_score([3, 2, 1], [3.0, 1.0, 2.0]), 4)
-    0.3333
-    >>> round(tau_b_score([1, 1, 0], [3.0, 2.0, 1.0]), 4)
-    0.8165
-    """
-    return TauBMeasure(undefined=undefined)(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
-    )
-
-
-def tau_x_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-) -> Value:
-    """Tau-x, the rank correlation of Emond and Mason for orders with ties.
-
-    ``tau-x = sum over items i != j of a_ij b_ij / (n (n - 1))``, ``a_ij = 1`` if relevance puts i
-    above j or ties them, -1 if it puts i below j, and ``b_ij`` likewise by score. It equals
-    ``(C - D + T) / N``, where ``N = n (n - 1) / 2`` is the number of pairs, C and D count the
-    pairs in the same and in the opposite order, and T those tied in both.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Relevance of the items, finite. In two dimensions each row is a list, and NaN is a missing
-        item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
-        Non-negative whole weights, read as repetitions: weight 2 counts an item twice. The scale
-        changes the value.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        How a list counts if all its items have one relevance: "skip" leaves it out of the mean
-        (its own value is NaN), "raise" raises an error, a number is its value. None is "skip".
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Class that has relevance 1, if ``y_true`` holds labels of two classes. None expects
-        relevances.
-
-    Returns
-    -------
-    float or ndarray of shape (n_lists,)
-        Correlation in [-1, 1]; higher is better.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If lists are undefined; one warning with their number.
-
-    See Also
-    --------
-    tau_b_score : Equal without ties; a pair tied in one order lowers the divisor too, and a
-        constant score counts 0.
-    spearman_score : Correlation of the positions.
-
-    Notes
-    -----
-    A tie of scores is taken as the prediction that the items are equally relevant. A pair tied in
-    both orders counts as in the same order, and a pair tied in one of them counts 0. The value is
-    not a mean over the orders of tied items, which would count T as 0. ``1 - tau-x`` is
-    proportional to the Kemeny-Snell distance, a metric on orders with ties; tau-x is 1 only for
-    the same order.
-
-    If all scores are tied, the value is the share of the pairs tied by relevance. If all
-    relevances are equal, the formula gives the share of pairs tied by score; the measure is
-    undefined here as the other correlations are, because there is no order to find. Weights are
-    repetitions and must be whole numbers; copies of an item are tied in both orders. The time is
-    O(n log n), the memory O(n); the first call compiles for about a second.
-
-    References
-    ----------
-    .. [1] Emond & Mason (2002), *A new rank correlation coefficient with application to the
-       consensus ranking problem*, Journal of Multi-Criteria Decision Analysis 11.
-
-    Examples
-    --------
-    >>> from sklearn_rank.metrics import tau_x_score
-    >>> round(tau_x_score([3, 2, 1], [3.0, 1.0, 2.0]), 4)
-    0.3333
-
-    Two items have one relevance; tying their scores raises the value:
-
-    >>> round(tau_x_score([1, 1, 0], [3.0, 2.0, 1.0]), 4)
-    0.6667
-    >>> tau_x_score([1, 1, 0], [2.0, 2.0, 1.0])
-    1.0
-    """
-    return TauXMeasure(undefined=undefined)(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
-    )
-
-
-def tau_ap_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-) -> Value:
-    """AP rank correlation (tau-AP), in which errors at the top have more weight.
-
-    ``tau-AP = 2 / (n - 1) sum over positions i = 2..n of C(i) / (i - 1) - 1``, C(i) the number of
-    items above position i, by score, that are more relevant than the item at i. The value is
-    averaged over all orders of items tied in either.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Relevance of the items, finite. In two dimensions each row is a list, and NaN is a missing
-        item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
-        Non-negative whole weights, read as repetitions: weight 2 counts an item twice. The scale
-        changes the value.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        How a list counts if all its items have one relevance: "skip" leaves it out of the mean
-        (its own value is NaN), "raise" raises an error, a number is its value. None is "skip".
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Class that has relevance 1, if ``y_true`` holds labels of two classes. None expects
-        relevances.
-
-    Returns
-    -------
-    float or ndarray of shape (n_lists,)
-        Correlation in [-1, 1]; 0 for a random order; higher is better.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If lists are undefined; one warning with their number.
-
-    See Also
-    --------
-    tau_b_score : All pairs have equal weight; equal in the mean if errors are equally likely at
-        every position.
-    rank_biased_overlap_score : Similarity of two orders with more weight at the top.
-
-    Notes
-    -----
-    The measure is not symmetric: the positions are those by score, and relevance is the truth. For
-    a block of L tied items after N others, let S be the number of pairs of an item of the block
-    and an item above it in the right order, plus half of the pairs tied by relevance. The sum then
-    has the mean ``sum over r = 1..L of (S / L + (r - 1) / 2) / (N + r - 1)``. Weights are
-    repetitions and must be whole numbers. The time is O(n log n), the memory O(n); the first call
-    compiles for about a second.
-
-    References
-    ----------
-    .. [1] Yilmaz, Aslam & Robertson (2008), *A new rank correlation coefficient for information
-       retrieval*, SIGIR.
-
-    Examples
-    --------
-    >>> from sklearn_rank.metrics import tau_ap_score
-
-    Exchanging two items at the top costs more than at the bottom:
-
-    >>> round(tau_ap_score([4, 3, 2, 1], [3.0, 4.0, 2.0, 1.0]), 4)
-    0.3333
-    >>> round(tau_ap_score([4, 3, 2, 1], [4.0, 3.0, 1.0, 2.0]), 4)
-    0.7778
-    """
-    return TauAPMeasure(undefined=undefined)(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -12,9 +12,14 @@ from .._arguments import check_flag, check_number
 from .._lists import ScoredLists
 from .._order import MASS_SLACK
 from .._typing import FloatArray
+from ._functions import (
+    BinaryOptions,
+    evaluate,
+    function_of,
+)
 from ._influence import ClassInfluence
 from ._influence_of_rates import rate_influence
-from ._measure import Average, Measure, Undefined, Value
+from ._measure import Measure, Value
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -23,7 +28,6 @@ class TPRAtFPRMeasure(Measure):
 
     lacking = "items of one class only"
     weights = "relative"
-    function = "tpr_at_fpr_score"
     stem = "tpr@fpr"
     in_name = "max_fpr"
     from_ranges = "sum"
@@ -89,6 +93,65 @@ class TPRAtFPRMeasure(Measure):
         )
 
 
+@function_of(TPRAtFPRMeasure)
+def tpr_at_fpr_score(
+    y_true: Any, y_score: Any, *, max_fpr: float, **options: Unpack[BinaryOptions]
+) -> Value:
+    """True positive rate at a given false positive rate (TPR at FPR).
+
+    ``TPR@FPR = (number of positives above negative j + 1) / k``, ``j = floor(max_fpr * m)``, for k
+    positives and m negatives: the height of the ROC curve, a step function for every order, at
+    ``max_fpr``. Ties are averaged over all orders of the tied items.
+
+    Parameters
+    ----------
+    max_fpr : float
+        Largest false positive rate allowed, in [0, 1). A greater value gives a greater rate.
+
+    Returns
+    -------
+    float or ndarray of shape (n_lists,)
+        Rate in [0, 1]; higher is better.
+
+    See Also
+    --------
+    fpr_at_tpr_loss : False positive rate at a given true positive rate.
+    partial_auc_score : Area under the ROC curve up to the limit.
+    positives_at_top_score : Number of positives above all negatives, the case ``max_fpr=0``.
+    sklearn.metrics.roc_curve : Points of the ROC curve, from which the rate can be read.
+
+    Notes
+    -----
+    If negative j + 1 is the i-th of the b negatives in a block of ties with a positives, the mean
+    over the orders counts ``a i / (b + 1)`` of these positives. Other definitions agree if no
+    block ties the two classes. ``tpr[fpr <= max_fpr].max()`` of scikit-learn's ``roc_curve``
+    counts no positive of the block. A line through the block, as in pROC, counts
+    ``a (max_fpr m - negatives above) / b``. That line is the limit of finer and finer repetitions,
+    and is used for weights that are not whole.
+
+    The influence of single items is known for ``max_fpr > 0`` and lists of at least
+    ``1 / max_fpr`` negatives. It uses the slope of the curve over two standard deviations of the
+    threshold on either side. In simulations 95 % intervals of
+    :func:`sklearn_rank.inference.metric_interval` covered .92 to 1 if ``max_fpr`` allowed at least
+    3 negatives, cusps of the curve and rates near 1 included, and .78 to 1 if it allowed one. The
+    time is O(n log n), the memory O(n).
+
+    References
+    ----------
+    .. [1] Pepe (2003), *The Statistical Evaluation of Medical Tests for Classification and
+       Prediction*, Oxford University Press, Chapter 4.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import tpr_at_fpr_score
+    >>> tpr_at_fpr_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], max_fpr=0.1)
+    0.5
+    >>> tpr_at_fpr_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], max_fpr=0.5)
+    1.0
+    """
+    return evaluate(TPRAtFPRMeasure, y_true, y_score, max_fpr=max_fpr, **options)
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class FPRAtTPRMeasure(Measure):
     """False positive rate at a smallest true positive rate; see ``fpr_at_tpr_loss``."""
@@ -96,7 +159,6 @@ class FPRAtTPRMeasure(Measure):
     greater_is_better = False
     lacking = "items of one class only"
     weights = "relative"
-    function = "fpr_at_tpr_loss"
     stem = "fpr@tpr"
     in_name = "min_tpr"
     from_ranges = "sum"
@@ -165,13 +227,62 @@ class FPRAtTPRMeasure(Measure):
         )
 
 
+@function_of(FPRAtTPRMeasure)
+def fpr_at_tpr_loss(
+    y_true: Any, y_score: Any, *, min_tpr: float, **options: Unpack[BinaryOptions]
+) -> Value:
+    """False positive rate at a given true positive rate (FPR at TPR).
+
+    ``FPR@TPR = (number of negatives above positive j) / m``, ``j = ceil(min_tpr * k)``, for k
+    positives and m negatives. Ties are averaged over all orders of the tied items.
+
+    Parameters
+    ----------
+    min_tpr : float
+        True positive rate to reach, in (0, 1]; .95 gives FPR95. A greater value gives a greater
+        loss.
+
+    Returns
+    -------
+    float or ndarray of shape (n_lists,)
+        Rate in [0, 1]; lower is better.
+
+    See Also
+    --------
+    tpr_at_fpr_score : True positive rate at a given false positive rate.
+    negative_height_loss : Mean share of positives below the negatives.
+
+    Notes
+    -----
+    If positive j is the i-th of the a positives in a block of ties with b negatives, the mean over
+    the orders counts ``b i / (a + 1)`` of these negatives. Weights that are not whole are the
+    limit of finer and finer repetitions, which is a line through the block. The name of the scorer
+    begins with ``"neg_"``: ``get_scorer("neg_fpr@tpr0.95")``. The influence of single items is
+    that of :func:`tpr_at_fpr_score` with the classes exchanged and the list reversed. The time is
+    O(n log n), the memory O(n).
+
+    References
+    ----------
+    .. [1] Pepe (2003), *The Statistical Evaluation of Medical Tests for Classification and
+       Prediction*, Oxford University Press, Chapter 4.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import fpr_at_tpr_loss
+    >>> fpr_at_tpr_loss([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], min_tpr=0.5)
+    0.0
+    >>> fpr_at_tpr_loss([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], min_tpr=0.9)
+    0.5
+    """
+    return evaluate(FPRAtTPRMeasure, y_true, y_score, min_tpr=min_tpr, **options)
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class KolmogorovSmirnovMeasure(Measure):
     """Largest difference of the rates over all thresholds; see ``kolmogorov_smirnov_score``."""
 
     lacking = "items of one class only"
     weights = "relative"
-    function = "kolmogorov_smirnov_score"
     stem = "ks"
     from_ranges = "largest"
 
@@ -206,230 +317,9 @@ class KolmogorovSmirnovMeasure(Measure):
         return np.where(defined, np.minimum(largest, 1.0), np.nan)
 
 
-def tpr_at_fpr_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    max_fpr: float,
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-    rel: float | None = None,
-) -> Value:
-    """True positive rate at a given false positive rate (TPR at FPR).
-
-    ``TPR@FPR = (number of positives above negative j + 1) / k``, ``j = floor(max_fpr * m)``, for k
-    positives and m negatives: the height of the ROC curve, a step function for every order, at
-    ``max_fpr``. Ties are averaged over all orders of the tied items.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
-    max_fpr : float
-        Largest false positive rate allowed, in [0, 1). A greater value gives a greater rate.
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
-        Non-negative weights of the items. Only their proportions matter.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        How a list of one class counts: "skip" leaves it out of the mean (its own value is NaN),
-        "raise" raises an error, a number is its value. None is "skip".
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    rel : float or None, default=None
-        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
-
-    Returns
-    -------
-    float or ndarray of shape (n_lists,)
-        Rate in [0, 1]; higher is better.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If lists are undefined; one warning with their number.
-
-    See Also
-    --------
-    fpr_at_tpr_loss : False positive rate at a given true positive rate.
-    partial_auc_score : Area under the ROC curve up to the limit.
-    positives_at_top_score : Number of positives above all negatives, the case ``max_fpr=0``.
-    sklearn.metrics.roc_curve : Points of the ROC curve, from which the rate can be read.
-
-    Notes
-    -----
-    If negative j + 1 is the i-th of the b negatives in a block of ties with a positives, the mean
-    over the orders counts ``a i / (b + 1)`` of these positives. Other definitions agree if no
-    block ties the two classes. ``tpr[fpr <= max_fpr].max()`` of scikit-learn's ``roc_curve``
-    counts no positive of the block. A line through the block, as in pROC, counts
-    ``a (max_fpr m - negatives above) / b``. That line is the limit of finer and finer repetitions,
-    and is used for weights that are not whole.
-
-    The influence of single items is known for ``max_fpr > 0`` and lists of at least
-    ``1 / max_fpr`` negatives. It uses the slope of the curve over two standard deviations of the
-    threshold on either side. In simulations 95 % intervals of
-    :func:`sklearn_rank.inference.metric_interval` covered .92 to 1 if ``max_fpr`` allowed at least
-    3 negatives, cusps of the curve and rates near 1 included, and .78 to 1 if it allowed one. The
-    time is O(n log n), the memory O(n).
-
-    References
-    ----------
-    .. [1] Pepe (2003), *The Statistical Evaluation of Medical Tests for Classification and
-       Prediction*, Oxford University Press, Chapter 4.
-
-    Examples
-    --------
-    >>> from sklearn_rank.metrics import tpr_at_fpr_score
-    >>> tpr_at_fpr_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], max_fpr=0.1)
-    0.5
-    >>> tpr_at_fpr_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], max_fpr=0.5)
-    1.0
-    """
-    return TPRAtFPRMeasure(max_fpr=max_fpr, undefined=undefined, rel=rel)(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
-    )
-
-
-def fpr_at_tpr_loss(
-    y_true: Any,
-    y_score: Any,
-    *,
-    min_tpr: float,
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-    rel: float | None = None,
-) -> Value:
-    """False positive rate at a given true positive rate (FPR at TPR).
-
-    ``FPR@TPR = (number of negatives above positive j) / m``, ``j = ceil(min_tpr * k)``, for k
-    positives and m negatives. Ties are averaged over all orders of the tied items.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
-    min_tpr : float
-        True positive rate to reach, in (0, 1]; .95 gives FPR95. A greater value gives a greater
-        loss.
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
-        Non-negative weights of the items. Only their proportions matter.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        How a list of one class counts: "skip" leaves it out of the mean (its own value is NaN),
-        "raise" raises an error, a number is its value. None is "skip".
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    rel : float or None, default=None
-        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
-
-    Returns
-    -------
-    float or ndarray of shape (n_lists,)
-        Rate in [0, 1]; lower is better.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If lists are undefined; one warning with their number.
-
-    See Also
-    --------
-    tpr_at_fpr_score : True positive rate at a given false positive rate.
-    negative_height_loss : Mean share of positives below the negatives.
-
-    Notes
-    -----
-    If positive j is the i-th of the a positives in a block of ties with b negatives, the mean over
-    the orders counts ``b i / (a + 1)`` of these negatives. Weights that are not whole are the
-    limit of finer and finer repetitions, which is a line through the block. The name of the scorer
-    begins with ``"neg_"``: ``get_scorer("neg_fpr@tpr0.95")``. The influence of single items is
-    that of :func:`tpr_at_fpr_score` with the classes exchanged and the list reversed. The time is
-    O(n log n), the memory O(n).
-
-    References
-    ----------
-    .. [1] Pepe (2003), *The Statistical Evaluation of Medical Tests for Classification and
-       Prediction*, Oxford University Press, Chapter 4.
-
-    Examples
-    --------
-    >>> from sklearn_rank.metrics import fpr_at_tpr_loss
-    >>> fpr_at_tpr_loss([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], min_tpr=0.5)
-    0.0
-    >>> fpr_at_tpr_loss([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], min_tpr=0.9)
-    0.5
-    """
-    return FPRAtTPRMeasure(min_tpr=min_tpr, undefined=undefined, rel=rel)(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
-    )
-
-
+@function_of(KolmogorovSmirnovMeasure)
 def kolmogorov_smirnov_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    two_sided: bool = False,
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-    rel: float | None = None,
+    y_true: Any, y_score: Any, *, two_sided: bool = False, **options: Unpack[BinaryOptions]
 ) -> Value:
     """Kolmogorov-Smirnov statistic: largest difference of true and false positive rate.
 
@@ -439,49 +329,15 @@ def kolmogorov_smirnov_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     two_sided : bool, default=False
         Whether to take the absolute value of the difference. The reversed perfect order then has
         the value 1 too.
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
-        Non-negative weights of the items. Only their proportions matter.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        How a list of one class counts: "skip" leaves it out of the mean (its own value is NaN),
-        "raise" raises an error, a number is its value. None is "skip".
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    rel : float or None, default=None
-        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
         Difference in [0, 1]; higher is better. With ``two_sided`` a high value can also mean a
         reversed order.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
-    TypeError
-        If ``two_sided`` is neither True nor False.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If lists are undefined; one warning with their number.
 
     See Also
     --------
@@ -512,13 +368,4 @@ def kolmogorov_smirnov_score(
     >>> kolmogorov_smirnov_score([0, 0, 1, 1], [4.0, 3.0, 2.0, 1.0], two_sided=True)
     1.0
     """
-    return KolmogorovSmirnovMeasure(two_sided=two_sided, undefined=undefined, rel=rel)(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
-    )
+    return evaluate(KolmogorovSmirnovMeasure, y_true, y_score, two_sided=two_sided, **options)

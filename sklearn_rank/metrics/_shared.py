@@ -2,7 +2,8 @@
 
 from ._accumulated import QueryValues as KeptValues
 from ._at_k import PrecisionAtKMeasure
-from ._cascade_measures import AveragePrecisionMeasure, RankBiasedPrecisionMeasure
+from ._auc import AUCMeasure
+from ._cascade import AveragePrecisionMeasure, RankBiasedPrecisionMeasure
 from ._custom import CustomMeasure
 from ._fixed_scale import check_fixed_scale
 from ._gini import GiniMeasure
@@ -19,17 +20,17 @@ from ._influence import (
 from ._influence_of_rates import RateInfluence
 from ._label_scores import check_two_grades, scored_labels
 from ._lift import LiftMeasure
-from ._linear_rank_measures import AUCMeasure, LinearRankMeasure, RIEMeasure, phi_of
+from ._linear_rank import LinearRankMeasure, RIEMeasure, phi_of
 from ._net_benefit import check_threshold
 from ._of_collections import ListOfChunks
-from ._partial_auc_measures import NegativeHeightMeasure, PartialAUCMeasure
-from ._positional_form import PositionalForm
-from ._positional_measures import (
+from ._partial_auc import NegativeHeightMeasure, PartialAUCMeasure
+from ._positional import (
     DCGMeasure,
     NDCGMeasure,
     PositionalMeasure,
     has_exponential_gain,
 )
+from ._positional_form import PositionalForm
 from ._positive_class import own_pos_label, positive_class, ranking_scores, response_method
 from ._probabilities import check_probabilities, threshold_of
 from ._rank_bias import rank_bias
@@ -44,9 +45,9 @@ from ._score_generating import (
 from ._scored_rows import call_with_metadata, metadata_for, scored_by, scores_with_ids
 from ._scorer import RankingScorer, refuse_level
 from ._smoothed_precision import SmoothedPrecisionAtTopMeasure
-from ._spearman_measure import SpearmanMeasure
+from ._spearman import SpearmanMeasure
 from ._success import SuccessMeasure
-from ._top_measures import EnrichmentFactorMeasure, PositivesAtTopMeasure, PrecisionAtTopMeasure
+from ._top import EnrichmentFactorMeasure, PositivesAtTopMeasure, PrecisionAtTopMeasure
 from ._trained_queries import warn_of_trained_queries
 
 __all__ = [

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from .._lists import ScoredLists
 from .._typing import FloatArray
 from ._at_k import positives_in_top
+from ._functions import (
+    BinaryOptions,
+    evaluate,
+    function_of,
+)
 from ._influence import ClassInfluence
 from ._influence_of_top import lift_influence
-from ._measure import Average, Measure, Undefined, Value
-from ._top_measures import check_top, masses_of_tops
+from ._measure import Measure, Value
+from ._top import check_top, masses_of_tops
 
 MULTIPLES = (0.5, 1.0, 2.0, 4.0)
 
@@ -23,7 +28,6 @@ class SmoothedPrecisionAtTopMeasure(Measure):
     """Mean precision at four shares around ``tau``; see ``smoothed_precision_at_top_score``."""
 
     weights = "relative"
-    function = "smoothed_precision_at_top_score"
     stem = "smoothed_precision@top"
     in_name = "tau"
     from_ranges = "sum"
@@ -67,19 +71,9 @@ class SmoothedPrecisionAtTopMeasure(Measure):
         return replace(found, label_slope=found.label_slope + lift)
 
 
+@function_of(SmoothedPrecisionAtTopMeasure)
 def smoothed_precision_at_top_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    tau: float = 0.05,
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-    rel: float | None = None,
+    y_true: Any, y_score: Any, *, tau: float = 0.05, **options: Unpack[BinaryOptions]
 ) -> Value:
     """Smoothed precision at the top: mean over the top ``tau / 2``, ``tau``, ``2 tau``, ``4 tau``.
 
@@ -90,30 +84,11 @@ def smoothed_precision_at_top_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     tau : float, default=0.05
         Share of the items of interest, in (0, 1).
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
+    sample_weight
         Non-negative weights. Whole weights are repetitions, and n is their sum. If a weight is not
         whole, only the proportions matter, and each top has its share of ``sum(sample_weight)``.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        Has no effect: the measure is defined for every list.
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    rel : float or None, default=None
-        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
     Returns
     -------
@@ -122,8 +97,6 @@ def smoothed_precision_at_top_score(
 
     Raises
     ------
-    ValueError
-        If ``tau`` is outside (0, 1), or another argument is invalid.
     TypeError
         If ``tau`` is not a number.
 
@@ -160,13 +133,4 @@ def smoothed_precision_at_top_score(
     >>> get_scorer("smoothed_precision@top0.05")
     get_scorer('smoothed_precision@top0.05')
     """
-    return SmoothedPrecisionAtTopMeasure(tau=tau, undefined=undefined, rel=rel)(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
-    )
+    return evaluate(SmoothedPrecisionAtTopMeasure, y_true, y_score, tau=tau, **options)

@@ -2,75 +2,89 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from math import inf
+from typing import Any, Unpack
 
 import numpy as np
 
-from .._lists import group_rows
-from .._typing import FloatArray
+from .._lists import Lists, ScoredLists, group_rows
+from .._order import tied_blocks
+from .._typing import BoolArray, FloatArray
 from .._validation import check_qid, check_scores
-from ._measure import Average, Undefined, Value
-from ._spearman_measure import SpearmanMeasure, middle_positions
+from ._functions import (
+    WeightedOptions,
+    evaluate,
+    function_of,
+)
+from ._measure import Measure, Value
+from ._positional_form import PositionalForm, linear_discounts
+
+# Lists of more than this weight are measured in units of their own.
+HEAVY = 1e90
 
 
-def spearman_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-) -> Value:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SpearmanMeasure(Measure):
+    """Rank correlation of relevance and score; see ``spearman_score``."""
+
+    kind = "graded"
+    per_query = True
+    weights = "whole"
+    lowest = -inf
+    lacking = "one grade only"
+    stem = "spearman"
+    from_ranges = "sum"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From -1 to 1."""
+        return (-1.0, 1.0)
+
+    @property
+    def positional(self) -> PositionalForm:
+        """Multiples of ``n - r``, r the position by relevance, at linear discounts."""
+        return PositionalForm(
+            _utilities,
+            linear_discounts,
+            largest=2.0,
+            largest_by_length=lambda n: 12 / (n * (n + 1)),
+        )
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Correlation of each list."""
+        size = lists.sizes
+        constant = _constant(lists)
+        n = lists.to_items(size)
+        # Positions from the middle of the list, whose products need no offset.
+        by_score, by_grade = (
+            (n + 1.0) / 2.0 - middle_positions(values, lists.weight, lists.offsets)
+            for values in (lists.score, lists.grade)
+        )
+        if size.max() > HEAVY:
+            # Third powers would overflow; quotients by powers of 2 are exact.
+            unit = np.ldexp(1.0, np.frexp(size)[1])
+            by_score, by_grade = by_score / lists.to_items(unit), by_grade / lists.to_items(unit)
+        else:
+            unit = np.ones(1)
+        sums = lists.weighted_totals(by_score * by_grade) / unit
+        with np.errstate(invalid="ignore", divide="ignore"):
+            parts = (size / unit) * ((size + 1.0) / unit) * ((size - 1.0) / unit)
+            return np.where(constant, np.nan, 12.0 * sums / parts)
+
+
+@function_of(SpearmanMeasure)
+def spearman_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]) -> Value:
     """Rank correlation of Spearman (rho) between relevance and score.
 
     ``12 / (n (n**2 - 1)) sum over items of (n - r)(n - i) - 3 (n - 1) / (n + 1)``, r and i the
     positions by relevance and by score. The value is averaged over all orders of items tied in
     either.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Relevance of the items, finite. In two dimensions each row is a list, and NaN is a missing
-        item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
-        Non-negative whole weights, read as repetitions: weight 2 counts an item twice. The scale
-        changes the value.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        How a list counts if all its items have one relevance: "skip" leaves it out of the mean
-        (its own value is NaN), "raise" raises an error, a number is its value. None is "skip".
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Class that has relevance 1, if ``y_true`` holds labels of two classes. None expects
-        relevances.
-
     Returns
     -------
     float or ndarray of shape (n_lists,)
         Correlation in [-1, 1]; 0 for a random order; higher is better.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If lists are undefined; one warning with their number.
 
     See Also
     --------
@@ -92,16 +106,37 @@ def spearman_score(
     >>> spearman_score([3, 2, 1], [3.0, 1.0, 2.0])
     0.5
     """
-    return SpearmanMeasure(undefined=undefined)(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
-    )
+    return evaluate(SpearmanMeasure, y_true, y_score, **options)
+
+
+def _constant(lists: Lists) -> BoolArray:
+    """Whether all items of the list are of one grade, as of one item."""
+    return lists.largest(lists.grade) == -lists.largest(-lists.grade)
+
+
+def _utilities(lists: Lists) -> FloatArray:
+    if not lists.whole.all():
+        raise ValueError(
+            "sample_weight has a value that is not whole, but Spearman's correlation takes weights"
+            " as numbers of repetitions: pass whole numbers."
+        )
+    position = middle_positions(lists.grade, lists.weight, lists.offsets)
+    n, constant = lists.to_items(lists.sizes), lists.to_items(_constant(lists))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(constant, np.nan, 12 * ((n - position) / n) / ((n - 1) * (n + 1)))
+
+
+def middle_positions(values: FloatArray, weight: FloatArray | None, offsets: Any) -> FloatArray:
+    """Middle of the positions of the tied block of each item, from the top of its list.
+
+    Shape (n,).
+    """
+    blocks = tied_blocks(values, offsets)
+    mass: Any = blocks.lengths() if weight is None else blocks.totals(weight)
+    middle = blocks.running(mass) - (mass - 1.0) / 2.0
+    positions = np.empty(len(values))
+    positions[blocks.order] = np.repeat(middle, blocks.lengths())
+    return positions
 
 
 def rank_positions(y_score: Any, qid: Any = None) -> FloatArray:

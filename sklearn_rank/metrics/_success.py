@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -12,8 +12,13 @@ from .._arguments import check_position
 from .._lists import ScoredLists
 from .._typing import FloatArray
 from ._at_k import relevant_of
-from ._conventions import RANX, TREC_EVAL, Convention
-from ._measure import Average, ConventionalMeasure, Undefined, Value
+from ._conventions import RANX, TREC_EVAL
+from ._functions import (
+    RelevantOptions,
+    evaluate,
+    function_of,
+)
+from ._measure import ConventionalMeasure, Value
 from ._stopping import NEGLIGIBLE, padded
 
 
@@ -24,7 +29,6 @@ class SuccessMeasure(ConventionalMeasure):
     per_query = True
     weights = "whole"
     lacking = "no positive"
-    function = "success_at_k_score"
     stem = "success@"
     in_name = "k"
     from_ranges = "sum"
@@ -58,42 +62,9 @@ class SuccessMeasure(ConventionalMeasure):
         return values
 
 
-def _none_of(positive: FloatArray, taken: FloatArray, size: FloatArray) -> FloatArray:
-    """Chance that none of the positives is among those taken of as many items.
-
-    ``C(size - positive, taken) / C(size, taken)`` is the product of ``1 - more / (size - i)`` over
-    i < fewer, the numbers of positives and of those taken in either role.
-    """
-    fewer, more = np.minimum(positive, taken), np.maximum(positive, taken)
-    chance = np.where(fewer > 0, 0.0, 1.0)
-    # The first t factors are at most exp(-t more / size) together, and there are at most fewer.
-    with np.errstate(divide="ignore"):
-        terms = np.minimum(fewer, np.ceil(NEGLIGIBLE * size / more)).astype(np.intp)
-    many = np.flatnonzero(fewer)
-    for which, _, real in padded(many, terms[many]):
-        rows = many[which]
-        left = size[rows, np.newaxis] - np.arange(real.shape[1])
-        factor = 1.0 - more[rows, np.newaxis] / np.maximum(left, 1.0)
-        chance[rows] = np.prod(np.where(real, np.maximum(factor, 0.0), 1.0), axis=1)
-    return chance
-
-
+@function_of(SuccessMeasure)
 def success_at_k_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    k: int,
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-    rel: float | None = None,
-    n_relevant: Any = None,
-    ideal: Any = None,
-    convention: Convention | None = None,
+    y_true: Any, y_score: Any, *, k: int, **options: Unpack[RelevantOptions]
 ) -> Value:
     """Success at k (hit rate): share of the lists with a positive among the first k items.
 
@@ -102,42 +73,9 @@ def success_at_k_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     k : int
         Number of top items, at least 1.
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
-        Non-negative whole weights, read as repetitions: weight 2 counts an item twice. The scale
-        changes the value.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        How a list without positives counts: "skip" leaves it out of the mean (its own value is
-        NaN), "raise" raises an error, a number is its value. None is "skip", or with
-        ``convention`` the rule of that system.
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    rel : float or None, default=None
-        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes, or
-        with ``convention`` applies the threshold of that system.
-    n_relevant : int, array-like or mapping, default=None
-        Number of relevant items of each list, including those that are not among the rows. Pass a
-        number for one list; else one number per row, equal for all rows of a list, or a mapping
-        from the ids of the lists. None assumes that the rows contain all relevant items.
-    ideal : array-like or mapping, default=None
-        Relevances of all relevant items of each list, an alternative to ``n_relevant``; those of
-        at least ``rel`` count. Pass an array for one list; else a mapping from the ids of the
-        lists, or in two dimensions one array per row.
-    convention : {"trec_eval", "ranx"}, default=None
+    convention
         System whose value to reproduce, with its rules for ties and for lists without positives. A
         conflicting parameter raises an error. Both count relevant items that were not retrieved:
         if the rows lack some, pass ``ideal`` or ``n_relevant``.
@@ -146,18 +84,6 @@ def success_at_k_score(
     -------
     float or ndarray of shape (n_lists,)
         Value in [0, 1]; higher is better.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
-    TypeError
-        If ``k`` is not a whole number.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If lists are undefined; one warning with their number.
 
     See Also
     --------
@@ -188,15 +114,24 @@ def success_at_k_score(
     >>> success_at_k_score([1, 1, 0], [0.0, 0.0, 0.0], k=1)
     0.6666666666666666
     """
-    return SuccessMeasure(k=k, undefined=undefined, rel=rel, convention=convention)(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
-        n_relevant=n_relevant,
-        ideal=ideal,
-    )
+    return evaluate(SuccessMeasure, y_true, y_score, k=k, **options)
+
+
+def _none_of(positive: FloatArray, taken: FloatArray, size: FloatArray) -> FloatArray:
+    """Chance that none of the positives is among those taken of as many items.
+
+    ``C(size - positive, taken) / C(size, taken)`` is the product of ``1 - more / (size - i)`` over
+    i < fewer, the numbers of positives and of those taken in either role.
+    """
+    fewer, more = np.minimum(positive, taken), np.maximum(positive, taken)
+    chance = np.where(fewer > 0, 0.0, 1.0)
+    # The first t factors are at most exp(-t more / size) together, and there are at most fewer.
+    with np.errstate(divide="ignore"):
+        terms = np.minimum(fewer, np.ceil(NEGLIGIBLE * size / more)).astype(np.intp)
+    many = np.flatnonzero(fewer)
+    for which, _, real in padded(many, terms[many]):
+        rows = many[which]
+        left = size[rows, np.newaxis] - np.arange(real.shape[1])
+        factor = 1.0 - more[rows, np.newaxis] / np.maximum(left, 1.0)
+        chance[rows] = np.prod(np.where(real, np.maximum(factor, 0.0), 1.0), axis=1)
+    return chance

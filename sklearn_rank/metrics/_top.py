@@ -2,36 +2,74 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, replace
+from math import inf
+from types import MappingProxyType
+from typing import Any, Unpack
 
 import numpy as np
 
-from .._lists import LabelType, check_scored_lists
-from .._order import tied_blocks
-from .._typing import FloatArray
-from ._conventions import Convention
-from ._measure import Average, Undefined, Value
-from ._top_measures import (
-    AccuracyAtTopMeasure,
-    EnrichmentFactorMeasure,
-    PositivesAtTopMeasure,
-    PrecisionAtTopMeasure,
+from .._arguments import is_number
+from .._lists import LabelType, ScoredLists, check_scored_lists
+from .._order import counted_blocks, sorted_descending, tied_blocks, top_masses
+from .._typing import AnyArray, FloatArray, IntArray
+from .._warn import warn
+from ..exceptions import SmallTopWarning
+from ._at_k import positives_in_top
+from ._conventions import RDKIT
+from ._functions import (
+    BinaryOptions,
+    ConventionOptions,
+    evaluate,
+    function_of,
 )
+from ._influence import ClassInfluence, block_across, local_ranks
+from ._influence_of_top import affine_of_recall, lift_influence, recall_influence
+from ._measure import ConventionalMeasure, Measure, Value, short
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class PrecisionAtTopMeasure(Measure):
+    """Share of positives in the top of the list; see ``precision_at_top_score``."""
+
+    weights = "relative"
+    stem = "precision@top"
+    in_name = "tau"
+    from_ranges = "sum"
+
+    tau: float = 0.05  # Share of the items that form the top, in (0, 1)
+
+    def __post_init__(self) -> None:
+        check_top("tau", self.tau)
+        super().__post_init__()
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0 to 1."""
+        return (0.0, 1.0)
+
+    @property
+    def theorems(self) -> tuple[str, ...]:
+        """Binomial limits for the two classes above the threshold of the population."""
+        return ("exact",)
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Precision of each list."""
+        mass = masses_of_tops(lists, "tau", self.tau)
+        return positives_in_top(lists.leading(mass).blocks(), mass) / mass
+
+    def influence(self, lists: ScoredLists) -> ClassInfluence:
+        """Compute the influence of each item of one list on the precision."""
+        mass = float(masses_of_tops(lists, "tau", self.tau)[0])
+        recall = recall_influence(lists, mass, self.name)
+        n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
+        slope = (recall.estimate + n_pos / n * recall.label_slope) * n / mass
+        return affine_of_recall(recall, 0.0, n_pos / mass, slope=slope)
+
+
+@function_of(PrecisionAtTopMeasure)
 def precision_at_top_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    tau: float = 0.05,
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-    rel: float | None = None,
+    y_true: Any, y_score: Any, *, tau: float = 0.05, **options: Unpack[BinaryOptions]
 ) -> Value:
     """Precision at the top: share of positives among the top ``tau`` of the list.
 
@@ -40,31 +78,12 @@ def precision_at_top_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     tau : float, default=0.05
         Share of the items that form the top, in (0, 1).
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
+    sample_weight
         Non-negative weights. Whole weights are repetitions, and n is their sum. If a weight is not
         whole, only the proportions matter, and the top has the weight
         ``tau * sum(sample_weight)``.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        Has no effect: the measure is defined for every list.
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    rel : float or None, default=None
-        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
     Returns
     -------
@@ -73,8 +92,6 @@ def precision_at_top_score(
 
     Raises
     ------
-    ValueError
-        If ``tau`` is outside (0, 1), or another argument is invalid.
     TypeError
         If ``tau`` is not a number.
 
@@ -110,32 +127,60 @@ def precision_at_top_score(
     >>> precision_at_top_score([0, 1, 1, 0], [2.0, 2.0, 1.0, 1.0], tau=0.25)
     0.5
     """
-    return PrecisionAtTopMeasure(tau=tau, undefined=undefined, rel=rel)(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
-    )
+    return evaluate(PrecisionAtTopMeasure, y_true, y_score, tau=tau, **options)
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class EnrichmentFactorMeasure(ConventionalMeasure):
+    """Precision in the top as a ratio to that of all items; see ``enrichment_factor_score``."""
+
+    weights = "relative"
+    lacking = "no positive"
+    stem = "enrichment@"
+    in_name = "fraction"
+    from_ranges = "sum"
+    conventions = MappingProxyType({"rdkit": replace(RDKIT, rounds_up=True)})
+
+    fraction: float  # Share of the items that form the top, in (0, 1)
+
+    def __post_init__(self) -> None:
+        check_top("fraction", self.fraction)
+        super().__post_init__()
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0, without an upper end for all lists."""
+        return (0.0, inf)
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Factor of each list."""
+        if self.rules.rounds_up:
+            # In floating point, as the system does: 0.07 of 100 items are 8.
+            mass = np.ceil(lists.sizes * self.fraction)
+        else:
+            mass = masses_of_tops(lists, "fraction", self.fraction)
+        ordered = self.rules.ordered(lists, lists.positive).leading(mass)
+        found = positives_in_top(ordered.blocks(), mass)
+        # In a list without positives 0 times infinity: undefined.
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return found / mass * (lists.sizes / lists.positives)
+
+    @property
+    def has_influence(self) -> bool:
+        """False with ties in the order of the rows."""
+        return self.convention is None
+
+    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
+        """Compute the influence of each item of one list on the factor."""
+        if not self.has_influence:
+            return None
+        mass = masses_of_tops(lists, "fraction", self.fraction)
+        return lift_influence(lists, [float(mass[0] / lists.sizes[0])])
+
+
+@function_of(EnrichmentFactorMeasure)
 def enrichment_factor_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    fraction: float,
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-    rel: float | None = None,
-    convention: Convention | None = None,
+    y_true: Any, y_score: Any, *, fraction: float, **options: Unpack[ConventionOptions]
 ) -> Value:
     """Enrichment factor: precision in the top divided by the share of positives in the list.
 
@@ -145,34 +190,13 @@ def enrichment_factor_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     fraction : float
         Share of the items that form the top, in (0, 1).
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
+    sample_weight
         Non-negative weights. Whole weights are repetitions, and n is their sum. If a weight is not
         whole, only the proportions matter, and the top has the weight
         ``tau * sum(sample_weight)``.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        How a list without positives counts: "skip" leaves it out of the mean (its own value is
-        NaN), "raise" raises an error, a number is its value. None is "skip", or with
-        ``convention`` the rule of that system.
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    rel : float or None, default=None
-        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
-    convention : {"rdkit"}, default=None
+    convention
         System whose value to reproduce: tied items stay in the order of the rows, ``fraction * n``
         is rounded up, and a list without positives counts 0. A conflicting parameter raises an
         error.
@@ -184,9 +208,6 @@ def enrichment_factor_score(
 
     Raises
     ------
-    ValueError
-        If ``fraction`` is outside (0, 1), another argument is invalid, or a list is undefined and
-        ``undefined="raise"``.
     TypeError
         If ``fraction`` is not a number.
 
@@ -194,8 +215,6 @@ def enrichment_factor_score(
     -----
     SmallTopWarning
         If ``fraction * n`` rounds to 0 for a list: its top is then one item.
-    UndefinedMetricWarning
-        If lists are undefined; one warning with their number.
 
     See Also
     --------
@@ -220,33 +239,42 @@ def enrichment_factor_score(
     >>> enrichment_factor_score([1, 0, 0, 0], [4.0, 3.0, 2.0, 1.0], fraction=0.25)
     4.0
     """
-    return EnrichmentFactorMeasure(
-        fraction=fraction, undefined=undefined, rel=rel, convention=convention
-    )(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
-    )
+    return evaluate(EnrichmentFactorMeasure, y_true, y_score, fraction=fraction, **options)
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class PositivesAtTopMeasure(Measure):
+    """Number of positives above the highest negative; see ``positives_at_top_score``."""
+
+    lacking = "no positive"
+    stem = "pos@top"
+    from_ranges = "sum"
+
+    normalize: bool = False  # Whether to divide by the number of positives of the list
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0, to 1 if it is a share."""
+        return (0.0, 1.0 if self.normalize else inf)
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Number or share of each list."""
+        # The blocks of negatives: what is above the topmost counts, and a share of what is tied.
+        blocks = lists.top_blocks(of_negatives=True)
+        count = blocks.n_other.copy()
+        mixed = blocks.n_class > 0
+        top = blocks.top[mixed]
+        above = np.maximum(count[mixed] - blocks.other_below[top] - blocks.of_other[top], 0.0)
+        count[mixed] = above + blocks.of_other[top] / (blocks.of_class[top] + 1.0)
+        if not self.normalize:
+            return count
+        with np.errstate(invalid="ignore"):
+            return count / blocks.n_other
+
+
+@function_of(PositivesAtTopMeasure)
 def positives_at_top_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    normalize: bool = False,
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-    rel: float | None = None,
+    y_true: Any, y_score: Any, *, normalize: bool = False, **options: Unpack[BinaryOptions]
 ) -> Value:
     """Number of positives above the highest negative.
 
@@ -255,48 +283,18 @@ def positives_at_top_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     normalize : bool, default=False
         Whether to divide by the number of positives of the list.
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
-        Non-negative weights, read as repetitions: weight 2 counts an item twice. The scale changes
-        the value, and weights between 0 and 1 raise an error.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
+    undefined
         How a list without positives counts with ``normalize=True``: "skip" leaves it out of the
         mean (its own value is NaN), "raise" raises an error, a number is its value. None is
         "skip".
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    rel : float or None, default=None
-        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
     Returns
     -------
     float or ndarray of shape (n_lists,)
         Number of positives (all positives if there is no negative), or with ``normalize`` their
         share in [0, 1]; higher is better.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If lists are undefined; one warning with their number.
 
     See Also
     --------
@@ -322,31 +320,78 @@ def positives_at_top_score(
     >>> positives_at_top_score([1, 0, 1], [2.0, 2.0, 1.0])
     0.5
     """
-    return PositivesAtTopMeasure(normalize=normalize, undefined=undefined, rel=rel)(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
-    )
+    return evaluate(PositivesAtTopMeasure, y_true, y_score, normalize=normalize, **options)
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class AccuracyAtTopMeasure(Measure):
+    """Errors on both sides of the top quantile of the scores; see ``accuracy_at_top_loss``."""
+
+    greater_is_better = False
+    weights = "relative"
+    lacking = "items of one class only"
+    stem = "accuracy_loss@top"
+    in_name = "tau"
+    is_mean_over_ties = False
+    from_ranges = "sum"
+
+    tau: float = 0.05  # Share of the items that form the top, in (0, 1)
+
+    def __post_init__(self) -> None:
+        check_top("tau", self.tau)
+        super().__post_init__()
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """From 0 to 1."""
+        return (0.0, 1.0)
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        """Loss of each list."""
+        mass = masses_of_tops(lists, "tau", self.tau)
+        if lists.weight is None:
+            above, below, n_neg, n_pos = _errors_of_items(lists, mass.astype(np.intp))
+        else:
+            above, below, n_neg, n_pos = _errors_of_weights(lists, lists.weight, mass)
+        with np.errstate(invalid="ignore"):
+            return (above / n_neg + below / n_pos) / 2
+
+    def influence(self, lists: ScoredLists) -> ClassInfluence:
+        """Compute the influence of each item of one list on the loss."""
+        mass = float(masses_of_tops(lists, "tau", self.tau)[0])
+        n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
+        estimate = float(self.values(lists)[0])
+        blocks = counted_blocks(lists.score, lists.positive, lists.weight)
+        window = local_ranks(int(n), lists.draws)
+        at = None
+        if mass < n:
+            at = block_across(int(n - mass), blocks.below, blocks.size, window)
+        if at is not None:
+            quantile = lists.score[blocks.rows.order[blocks.rows.starts[at]]]
+            wrong = np.where(lists.positive, lists.score < quantile, lists.score > quantile)
+            return ClassInfluence(
+                estimate=estimate,
+                values=wrong / 2.0,
+                positive=lists.positive,
+                ends=(0.5, 0.0, 0.0, 0.5),
+                range=self.range,
+                label_slope=0.0,
+                counts=lists.weight,
+            )
+        recall = recall_influence(lists, mass, self.name)
+        # The negatives in the top are what the positives leave of it.
+        rest = (n - n_pos) / n
+        slope = ((mass / n - recall.estimate) / rest - recall.label_slope) / rest / 2.0
+        at_zero = 0.5 + mass / n / rest / 2.0
+        found = affine_of_recall(recall, at_zero, -0.5 / rest, slope=slope)
+        # The item at the quantile is right whatever it is.
+        low = max(found.range[0] - 0.5 / min(n_pos, n - n_pos), 0.0)
+        return replace(found, estimate=estimate, range=(low, found.range[1]))
+
+
+@function_of(AccuracyAtTopMeasure)
 def accuracy_at_top_loss(
-    y_true: Any,
-    y_score: Any,
-    *,
-    tau: float = 0.05,
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-    rel: float | None = None,
+    y_true: Any, y_score: Any, *, tau: float = 0.05, **options: Unpack[BinaryOptions]
 ) -> Value:
     """Accuracy-at-the-top loss: class-balanced error rate at the top ``tau`` quantile.
 
@@ -355,32 +400,12 @@ def accuracy_at_top_loss(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Labels of two classes. In two dimensions each row is a list, and NaN is a missing item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
     tau : float, default=0.05
         Share of the items that form the top, in (0, 1).
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
+    sample_weight
         Non-negative weights. Whole weights are repetitions, and n is their sum. If a weight is not
         whole, only the proportions matter, and the top has the weight
         ``tau * sum(sample_weight)``.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        How a list of one class counts: "skip" leaves it out of the mean (its own value is NaN),
-        "raise" raises an error, a number is its value. None is "skip".
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-    rel : float or None, default=None
-        Smallest relevant grade, if ``y_true`` holds grades. None expects labels of two classes.
 
     Returns
     -------
@@ -389,9 +414,6 @@ def accuracy_at_top_loss(
 
     Raises
     ------
-    ValueError
-        If ``tau`` is outside (0, 1), another argument is invalid, or a list is undefined and
-        ``undefined="raise"``.
     TypeError
         If ``tau`` is not a number.
 
@@ -399,8 +421,6 @@ def accuracy_at_top_loss(
     -----
     SmallTopWarning
         If ``tau * n`` rounds to 0 for a list: the quantile is then its highest score.
-    UndefinedMetricWarning
-        If lists are undefined; one warning with their number.
 
     See Also
     --------
@@ -426,16 +446,67 @@ def accuracy_at_top_loss(
     >>> accuracy_at_top_loss([0, 1, 1, 0], [4.0, 3.0, 2.0, 1.0], tau=0.5)
     0.5
     """
-    return AccuracyAtTopMeasure(tau=tau, undefined=undefined, rel=rel)(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
-    )
+    return evaluate(AccuracyAtTopMeasure, y_true, y_score, tau=tau, **options)
+
+
+def _errors_of_items(lists: ScoredLists, count: IntArray) -> tuple[AnyArray, ...]:
+    """Negatives above the quantile of each list, positives below it, negatives, positives."""
+    if lists.n_lists == 1:
+        place = len(lists.score) - int(count[0])
+        quantile = np.partition(lists.score, place)[place]
+    else:
+        ordered = sorted_descending(lists.score, lists.offsets)
+        quantile = lists.to_items(ordered[lists.offsets[:-1] + count - 1])
+    positive, negative = lists.positive, ~lists.positive
+    above, below = lists.score > quantile, lists.score < quantile
+    items = (negative & above, positive & below, negative, positive)
+    return tuple(np.add.reduceat(one, lists.offsets[:-1], dtype=np.intp) for one in items)
+
+
+def _errors_of_weights(
+    lists: ScoredLists, weight: FloatArray, mass: FloatArray
+) -> tuple[AnyArray, ...]:
+    """The same as weights."""
+    blocks = tied_blocks(lists.score, lists.offsets)
+    positive = blocks.totals(np.where(lists.positive, weight, 0.0))
+    negative = blocks.totals(np.where(lists.positive, 0.0, weight))
+    upto = blocks.running(positive + negative)
+    short = blocks.list_totals(upto < mass[blocks.list_of()], dtype=np.intp)
+    last = np.append(blocks.first[1:], len(upto)) - 1
+    at_quantile = np.minimum(blocks.first + short, last)
+    positives, negatives = blocks.running(positive), blocks.running(negative)
+    below = positives[last] - positives[at_quantile]
+    above = negatives[at_quantile] - negative[at_quantile]
+    return above, below, negatives[last], positives[last]
+
+
+def check_top(name: str, share: Any) -> None:
+    """Check the share of the items that form the top, in (0, 1)."""
+    if not is_number(share):
+        raise TypeError(f"{name}={share!r} must be a number between 0 and 1, both excluded.")
+    if not 0 < share < 1:
+        raise ValueError(f"{name}={share!r} must lie between 0 and 1, both excluded.")
+
+
+def masses_of_tops(
+    lists: ScoredLists, name: str, share: float, *, warns: bool = True
+) -> FloatArray:
+    """Find the weight of the top of each list; warns of tops of less than one item.
+
+    Shape (n_lists,).
+    """
+    masses, small = top_masses(lists.sizes, float(share), lists.whole, lists.smallest)
+    if warns and small.any():
+        first = int(np.argmax(small))
+        of_lists = (
+            "" if len(small) == 1 else f" in {np.count_nonzero(small)} of {len(small)} lists"
+        )
+        warn(
+            f"The top {share:g} of {short(lists.sizes[first])} items holds less than one"
+            f" item{of_lists} and was taken as one item: increase {name} or score more items.",
+            SmallTopWarning,
+        )
+    return masses
 
 
 def precision_at_top_curve(

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from .._lists import Lists, ScoredLists
 from .._typing import FloatArray
-from ._measure import Average, Measure, Undefined, Value
+from ._functions import (
+    WeightedOptions,
+    evaluate,
+    function_of,
+)
+from ._measure import Measure, Value
 from ._positional_form import PositionalForm, cut_after
 
 
@@ -23,7 +28,6 @@ class TopOneMeasure(Measure):
     lowest = -inf
     lacking = "items of one relevance only"
     weights = "relative"
-    function = "top_1_score"
     stem = "top1"
     from_ranges = "sum"
 
@@ -45,69 +49,17 @@ class TopOneMeasure(Measure):
         return np.asarray(lists.totals(counts * best) / lists.totals(counts))
 
 
-def _best_utilities(lists: Lists) -> FloatArray:
-    """One for each item of the highest relevance, else 0; NaN in lists of one relevance."""
-    highest, lowest = lists.largest(lists.grade), -lists.largest(-lists.grade)
-    best = (lists.grade == lists.to_items(highest)).astype(np.float64)
-    return np.where(lists.to_items(highest == lowest), np.nan, best)
-
-
-def top_1_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    average: Average = "mean",
-    undefined: Undefined | None = None,
-    return_qid: bool = False,
-    pos_label: Any = None,
-) -> Value:
+@function_of(TopOneMeasure)
+def top_1_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]) -> Value:
     """Top-1 accuracy: share of the lists whose first item has the highest relevance.
 
     The value of a list is 1 if the first item by score has the highest relevance of the list, else
     0. Ties are averaged over all orders of the tied items.
 
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,) or (n_lists, n_items)
-        Relevance of the items, finite. In two dimensions each row is a list, and NaN is a missing
-        item.
-    y_score : array-like of the same shape
-        Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
-    qid : array-like of shape (n_samples,), default=None
-        Query id of each row, in any order. None takes all rows as one list.
-    sample_weight : array-like of the same shape, default=None
-        Non-negative weights of the items. Only their proportions matter.
-    query_weight : array-like of shape (n_samples,), default=None
-        Weight of the list of each row in the mean, equal for all rows of a list. In two dimensions
-        pass one weight per list.
-    average : {"mean"} or None, default="mean"
-        "mean" returns the mean over the lists, None one value per list, by ascending id.
-    undefined : {"skip", "raise"}, float or None, default=None
-        How a list counts if all its items have one relevance: "skip" leaves it out of the mean
-        (its own value is NaN), "raise" raises an error, a number is its value. None is "skip".
-    return_qid : bool, default=False
-        Whether to also return the ids of the lists. Needs ``average=None``.
-    pos_label : int, float, bool or str, default=None
-        Class that has relevance 1, if ``y_true`` holds labels of two classes. None expects
-        relevances.
-
     Returns
     -------
     float or ndarray of shape (n_lists,)
         Value in [0, 1]; higher is better.
-
-    Raises
-    ------
-    ValueError
-        If an argument is invalid, or if a list is undefined and ``undefined="raise"``.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If lists are undefined; one warning with their number.
 
     See Also
     --------
@@ -133,13 +85,11 @@ def top_1_score(
     >>> top_1_score([[2, 1, 0], [2, 1, 0]], [[3, 1, 2], [1, 1, 0]], average=None)
     array([1. , 0.5])
     """
-    return TopOneMeasure(undefined=undefined)(
-        y_true,
-        y_score,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        average=average,
-        return_qid=return_qid,
-        pos_label=pos_label,
-    )
+    return evaluate(TopOneMeasure, y_true, y_score, **options)
+
+
+def _best_utilities(lists: Lists) -> FloatArray:
+    """One for each item of the highest relevance, else 0; NaN in lists of one relevance."""
+    highest, lowest = lists.largest(lists.grade), -lists.largest(-lists.grade)
+    best = (lists.grade == lists.to_items(highest)).astype(np.float64)
+    return np.where(lists.to_items(highest == lowest), np.nan, best)

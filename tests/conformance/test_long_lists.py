@@ -7,7 +7,7 @@ import pytest
 
 from sklearn_rank import _order
 from sklearn_rank import _order as _blocks
-from sklearn_rank.metrics import _cascade_measures, _discounted, _stopping
+from sklearn_rank.metrics import _cascade, _discounted, _stopping
 from tests.catalogue import FUNCTIONS, METRICS, WAYS_IN
 
 EXACT = 1e-13
@@ -34,7 +34,7 @@ def all_long(monkeypatch):
         monkeypatch.setattr(_order, "LONG", 2)
         monkeypatch.setattr(_order, "CHUNK", 8)
         monkeypatch.setattr(_blocks, "CHUNK", 8)
-        monkeypatch.setattr(_cascade_measures, "LOOKED_AT", 3)
+        monkeypatch.setattr(_cascade, "LOOKED_AT", 3)
         monkeypatch.setattr(_stopping, "LONG", 2)
         monkeypatch.setattr(_stopping, "SHORT", 2)
         monkeypatch.setattr(_discounted, "FEW_GAINS", 8)

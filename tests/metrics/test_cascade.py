@@ -6,7 +6,7 @@ import sklearn.metrics
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank.metrics import (
-    _cascade_measures,
+    _cascade,
     _stopping,
     average_precision_score,
     expected_reciprocal_rank_score,
@@ -279,7 +279,7 @@ def test_blocks_that_nobody_reaches(monkeypatch):
         found = expected_reciprocal_rank_score(y, score, max_grade=max_grade)
         monkeypatch.setattr(_stopping, "SHORT", 10**9)
         monkeypatch.setattr(_stopping, "LONG", 10**9)
-        monkeypatch.setattr(_cascade_measures, "LOOKED_AT", None)
+        monkeypatch.setattr(_cascade, "LOOKED_AT", None)
         expected = expected_reciprocal_rank_score(y, score, max_grade=max_grade)
         monkeypatch.undo()
         assert found == pytest.approx(expected, rel=1e-12)
