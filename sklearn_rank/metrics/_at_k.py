@@ -13,15 +13,11 @@ from .._lists import Lists, ScoredLists
 from .._order import ClassBlocks
 from .._typing import FloatArray
 from ._conventions import CATBOOST, LETOR, RANX, TREC_EVAL, XGBOOST, Rules
-from ._functions import (
-    ConventionOptions,
-    RelevantOptions,
-    evaluate,
-    function_of,
-)
+from ._functions import ConventionOptions, RelevantOptions, evaluate, function_of
 from ._influence import ClassInfluence
 from ._influence_of_top import affine_of_recall, recall_influence
 from ._measure import ConventionalMeasure, Value
+from ._named_numbers import NamedNumber, position
 from ._positional_form import PositionalForm, cut_after, share_of_total
 
 
@@ -30,7 +26,6 @@ class _AtK(ConventionalMeasure):
     """A share of the positives among the first k items."""
 
     per_query = True
-    in_name = "k"
     from_ranges = "sum"
 
     k: int  # Number of top items, at least 1
@@ -63,6 +58,7 @@ class PrecisionAtKMeasure(_AtK):
     """Share of positives among the first k items; see ``precision_at_k_score``."""
 
     stem = "precision@"
+    in_name = NamedNumber("k", position, "5")
     conventions = MappingProxyType(
         {
             "paper": Rules(),
@@ -155,6 +151,7 @@ class RecallAtKMeasure(_AtK):
     """Share of the positives that are among the first k items; see ``recall_at_k_score``."""
 
     stem = "recall@"
+    in_name = NamedNumber("k", position, "20")
     lacking = "no positive"
     takes_relevant = ("n_relevant", "ideal")
     conventions = MappingProxyType(

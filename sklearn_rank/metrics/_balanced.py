@@ -13,14 +13,11 @@ from .._lists import Lists, ScoredLists
 from .._typing import FloatArray
 from ._at_k import positives_in_top, relevant_of
 from ._conventions import RANX, TREC_EVAL
-from ._functions import (
-    RelevantOptions,
-    evaluate,
-    function_of,
-)
+from ._functions import RelevantOptions, evaluate, function_of
 from ._influence import ClassInfluence
 from ._influence_of_top import affine_of_recall, recall_influence
 from ._measure import ConventionalMeasure, Value
+from ._named_numbers import NamedNumber, position
 from ._positional_form import PositionalForm, cut_after, share_of_total
 
 
@@ -120,7 +117,7 @@ class F1AtKMeasure(ConventionalMeasure):
     per_query = True
     lacking = "no positive"
     stem = "f1@"
-    in_name = "k"
+    in_name = NamedNumber("k", position, "10")
     from_ranges = "sum"
     takes_relevant = ("n_relevant", "ideal")
     conventions = MappingProxyType({"ranx": RANX})

@@ -27,15 +27,11 @@ from ._conventions import (
 )
 from ._discounted import Geometric, discounted_sums
 from ._found_precision import found_average_precision
-from ._functions import (
-    ListOptions,
-    RelevantOptions,
-    evaluate,
-    function_of,
-)
+from ._functions import ListOptions, RelevantOptions, evaluate, function_of
 from ._influence import ClassInfluence
 from ._influence_of_precision import average_precision_influence
 from ._measure import ConventionalMeasure, Measure, Value
+from ._named_numbers import NamedNumber, position, share
 from ._positional_form import PositionalForm, cut_after
 from ._reciprocals import reciprocals
 from ._stopping import NEGLIGIBLE, padded, reciprocal_stop
@@ -53,7 +49,7 @@ class AveragePrecisionMeasure(ConventionalMeasure):
     lacking = "no positive"
     undefined_counts = 0.0
     stem = "ap"
-    in_name = "k"
+    in_name = NamedNumber("k", position, "10", optional=True)
     conventions = MappingProxyType(
         {
             "paper": Rules(normalize="positives", has_k=False, knows_judgments=True),
@@ -235,7 +231,7 @@ class ReciprocalRankMeasure(ConventionalMeasure):
     weights = "none"
     lacking = "no positive"
     stem = "rr"
-    in_name = "k"
+    in_name = NamedNumber("k", position, "10", optional=True)
     from_ranges = "sum"
     takes_relevant = ("n_relevant", "ideal")
     conventions = MappingProxyType(
@@ -369,7 +365,7 @@ class ExpectedReciprocalRankMeasure(ConventionalMeasure, _OnAScale):
     takes_relevant = ("ideal",)
     conventions = MappingProxyType({"gdeval": GDEVAL})
     stem = "err"
-    in_name = "k"
+    in_name = NamedNumber("k", position, "10", optional=True)
 
     @property
     def positional(self) -> PositionalForm:
@@ -494,7 +490,7 @@ class RankBiasedPrecisionMeasure(_OnAScale):
     """Gains at geometric discounts; see ``rank_biased_precision_score``."""
 
     stem = "rbp@"
-    in_name = "persistence"
+    in_name = NamedNumber("persistence", share, "0.8")
     from_ranges = "sum"
 
     persistence: float = 0.8  # Ratio of the discounts, in (0, 1)

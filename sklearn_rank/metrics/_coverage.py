@@ -10,11 +10,7 @@ import numpy as np
 
 from .._lists import ScoredLists
 from .._typing import FloatArray
-from ._functions import (
-    BinaryOptions,
-    evaluate,
-    function_of,
-)
+from ._functions import BinaryOptions, evaluate, function_of
 from ._measure import Measure, Value
 
 

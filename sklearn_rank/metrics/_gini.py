@@ -8,11 +8,7 @@ from typing import Any, Unpack
 from .._lists import ScoredLists
 from .._typing import FloatArray
 from ._auc import AUCMeasure
-from ._functions import (
-    BinaryOptions,
-    evaluate,
-    function_of,
-)
+from ._functions import BinaryOptions, evaluate, function_of
 from ._influence import ClassInfluence
 from ._measure import Measure, Value
 

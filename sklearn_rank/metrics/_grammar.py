@@ -4,238 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, fields, replace
 from difflib import get_close_matches
-from math import inf
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from ._at_k import PrecisionAtKMeasure, RecallAtKMeasure, precision_at_k_score, recall_at_k_score
-from ._auc import AUCMeasure, MultiClassAUCMeasure, roc_auc_score
-from ._balanced import F1AtKMeasure, RPrecisionMeasure, f1_at_k_score, r_precision_score
-from ._cascade import (
-    AveragePrecisionMeasure,
-    ExpectedReciprocalRankMeasure,
-    RankBiasedPrecisionMeasure,
-    ReciprocalRankMeasure,
-    average_precision_score,
-    expected_reciprocal_rank_score,
-    rank_biased_precision_score,
-    reciprocal_rank_score,
-)
-from ._coverage import CoverageMeasure, coverage_loss
-from ._gini import GiniMeasure, gini_score
-from ._lift import LiftMeasure, lift_score
-from ._linear_rank import (
-    BEDROCMeasure,
-    LinearRankMeasure,
-    LocalAUCMeasure,
-    PNormPushMeasure,
-    RIEMeasure,
-    bedroc_score,
-    linear_rank_score,
-    local_auc_score,
-    p_norm_push_score,
-    rie_score,
-)
+from ._auc import AUCMeasure, MultiClassAUCMeasure
+from ._functions import FUNCTIONS
+from ._linear_rank import LinearRankMeasure
 from ._measure import Measure
-from ._overlap import RankBiasedOverlapMeasure, rank_biased_overlap_score
-from ._partial_auc import (
-    NegativeHeightMeasure,
-    PartialAUCMeasure,
-    negative_height_loss,
-    partial_auc_score,
-)
-from ._positional import (
-    DCGMeasure,
-    NDCGMeasure,
-    PositionalMeasure,
-    dcg_score,
-    ndcg_score,
-    positional_score,
-)
-from ._rank_correlation import (
-    TauAPMeasure,
-    TauBMeasure,
-    TauXMeasure,
-    tau_ap_score,
-    tau_b_score,
-    tau_x_score,
-)
-from ._roc_points import (
-    FPRAtTPRMeasure,
-    KolmogorovSmirnovMeasure,
-    TPRAtFPRMeasure,
-    fpr_at_tpr_loss,
-    kolmogorov_smirnov_score,
-    tpr_at_fpr_score,
-)
 from ._score_generating import ScoreGeneratingFunction
-from ._smoothed_precision import SmoothedPrecisionAtTopMeasure, smoothed_precision_at_top_score
-from ._spearman import SpearmanMeasure, spearman_score
-from ._success import SuccessMeasure, success_at_k_score
-from ._top import (
-    AccuracyAtTopMeasure,
-    EnrichmentFactorMeasure,
-    PositivesAtTopMeasure,
-    PrecisionAtTopMeasure,
-    accuracy_at_top_loss,
-    enrichment_factor_score,
-    positives_at_top_score,
-    precision_at_top_score,
-)
-from ._top_one import TopOneMeasure, top_1_score
 
 # Types that are accepted as a measure.
 MeasureLike: TypeAlias = str | Measure | ScoreGeneratingFunction | Callable[..., Any]
 
 
-def _position(text: str) -> int:
-    if not re.fullmatch(r"[1-9][0-9]*", text):
-        raise ValueError(text)
-    return int(text)
-
-
-def _number(text: str) -> float:
-    # float() alone also reads "nan", " 0.1" and "1_0".
-    if not re.fullmatch(r"[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?", text):
-        raise ValueError(text)
-    value = float(text)
-    if not 0 < value < inf:
-        raise ValueError(text)
-    return value
-
-
-def _share(text: str) -> float:
-    value = _number(text)
-    if value >= 1:
-        raise ValueError(text)
-    return value
-
-
-def _exponent(text: str) -> float:
-    return inf if text == "inf" else _number(text)
-
-
-def _small_rate(text: str) -> float:
-    return 0.0 if text == "0" else _share(text)
-
-
-def _large_rate(text: str) -> float:
-    return 1.0 if text == "1" else _share(text)
-
-
-def _limits(text: str) -> dict[str, float]:
-    """Limits of the partial AUC: fpr0.1, tpr0.8, or both in this order."""
-    found = re.fullmatch(r"(?:fpr([0-9.e+-]+))?(?:tpr([0-9.e+-]+))?", text)
-    if found is None or not text:
-        raise ValueError(text)
-    limits = zip(("max_fpr", "min_tpr"), found.groups(), strict=True)
-    return {name: _share(said) for name, said in limits if said is not None}
-
-
-@dataclass(frozen=True)
-class _Entry:
-    """How a name reads: the stem of a measure, then a number for its parameter, or several."""
-
-    measure: type[Measure]
-    read: Callable[[str], Any] | None = None
-    optional: bool = False
-    example: str = ""
-
-    @property
-    def stem(self) -> str:
-        return self.measure.stem
-
-    @property
-    def examples(self) -> list[str]:
-        """The name, with an example of the number."""
-        bare = [self.stem] if self.read is None or self.optional else []
-        at = "@" if self.optional else ""
-        return bare + ([] if self.read is None else [f"{self.stem}{at}{self.example}"])
-
-
-_GRAMMAR = (
-    _Entry(AccuracyAtTopMeasure, _share, example="0.05"),
-    _Entry(AveragePrecisionMeasure, _position, optional=True, example="10"),
-    _Entry(AUCMeasure),
-    _Entry(BEDROCMeasure, _number, example="20"),
-    _Entry(CoverageMeasure),
-    _Entry(DCGMeasure, _position, optional=True, example="10"),
-    _Entry(EnrichmentFactorMeasure, _share, example="0.01"),
-    _Entry(ExpectedReciprocalRankMeasure, _position, optional=True, example="10"),
-    _Entry(F1AtKMeasure, _position, example="10"),
-    _Entry(FPRAtTPRMeasure, _large_rate, example="0.9"),
-    _Entry(GiniMeasure),
-    _Entry(KolmogorovSmirnovMeasure),
-    _Entry(LiftMeasure, _share, example="0.1"),
-    _Entry(LocalAUCMeasure, _share, example="0.8"),
-    _Entry(NDCGMeasure, _position, optional=True, example="10"),
-    _Entry(NegativeHeightMeasure, _exponent, example="4"),
-    _Entry(PNormPushMeasure, _number, example="4"),
-    _Entry(PartialAUCMeasure, _limits, example="fpr0.1"),
-    _Entry(PositivesAtTopMeasure),
-    _Entry(PrecisionAtTopMeasure, _share, example="0.05"),
-    _Entry(PrecisionAtKMeasure, _position, example="5"),
-    _Entry(RPrecisionMeasure),
-    _Entry(RankBiasedOverlapMeasure, _share, example="0.9"),
-    _Entry(RankBiasedPrecisionMeasure, _share, example="0.8"),
-    _Entry(RecallAtKMeasure, _position, example="20"),
-    _Entry(RIEMeasure, _number, example="20"),
-    _Entry(ReciprocalRankMeasure, _position, optional=True, example="10"),
-    _Entry(SmoothedPrecisionAtTopMeasure, _share, example="0.05"),
-    _Entry(SpearmanMeasure),
-    _Entry(SuccessMeasure, _position, example="10"),
-    _Entry(TPRAtFPRMeasure, _small_rate, example="0.01"),
-    _Entry(TauAPMeasure),
-    _Entry(TauBMeasure),
-    _Entry(TauXMeasure),
-    _Entry(TopOneMeasure),
-)
-
 # The smallest relevant grade, after the name of a measure of two classes.
 _LEVEL = re.compile(r"(?P<name>.*)\(rel>=(?P<rel>-?[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?)\)")
-
-_OF_FUNCTION: dict[Callable[..., Any], type[Measure]] = {
-    accuracy_at_top_loss: AccuracyAtTopMeasure,
-    average_precision_score: AveragePrecisionMeasure,
-    bedroc_score: BEDROCMeasure,
-    coverage_loss: CoverageMeasure,
-    dcg_score: DCGMeasure,
-    enrichment_factor_score: EnrichmentFactorMeasure,
-    expected_reciprocal_rank_score: ExpectedReciprocalRankMeasure,
-    f1_at_k_score: F1AtKMeasure,
-    fpr_at_tpr_loss: FPRAtTPRMeasure,
-    gini_score: GiniMeasure,
-    kolmogorov_smirnov_score: KolmogorovSmirnovMeasure,
-    lift_score: LiftMeasure,
-    linear_rank_score: LinearRankMeasure,
-    local_auc_score: LocalAUCMeasure,
-    ndcg_score: NDCGMeasure,
-    negative_height_loss: NegativeHeightMeasure,
-    p_norm_push_score: PNormPushMeasure,
-    partial_auc_score: PartialAUCMeasure,
-    positional_score: PositionalMeasure,
-    positives_at_top_score: PositivesAtTopMeasure,
-    precision_at_k_score: PrecisionAtKMeasure,
-    precision_at_top_score: PrecisionAtTopMeasure,
-    r_precision_score: RPrecisionMeasure,
-    rank_biased_overlap_score: RankBiasedOverlapMeasure,
-    rank_biased_precision_score: RankBiasedPrecisionMeasure,
-    recall_at_k_score: RecallAtKMeasure,
-    reciprocal_rank_score: ReciprocalRankMeasure,
-    rie_score: RIEMeasure,
-    roc_auc_score: AUCMeasure,
-    smoothed_precision_at_top_score: SmoothedPrecisionAtTopMeasure,
-    spearman_score: SpearmanMeasure,
-    success_at_k_score: SuccessMeasure,
-    tau_ap_score: TauAPMeasure,
-    tau_b_score: TauBMeasure,
-    tau_x_score: TauXMeasure,
-    top_1_score: TopOneMeasure,
-    tpr_at_fpr_score: TPRAtFPRMeasure,
-}
 
 # Aliases of measures; a measure shows its own name, not the alias.
 _ALIASES = {
@@ -318,9 +104,9 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
         return _made(LinearRankMeasure, {**parameters, "phi": measure})
     if isinstance(measure, str):
         return _named(measure, parameters)
-    known = next((made for function, made in _OF_FUNCTION.items() if function is measure), None)
-    if known is not None:
-        return _made(known, parameters)
+    for made, function in FUNCTIONS.items():
+        if function is measure:
+            return _made(made, parameters)
     if callable(measure) and not isinstance(measure, type):
         raise TypeError(
             f"measure={measure!r} is not a function of sklearn_rank.metrics: for your own function"
@@ -347,22 +133,24 @@ def _named(name: str, parameters: dict[str, Any]) -> Measure:
         return _named(level["name"], {**parameters, "rel": float(level["rel"])})
     given, (bare, at, number) = name, name.partition("@")
     name = _ALIASES.get(bare, bare) + at + number
-    for entry in _GRAMMAR:
-        if name == entry.stem and (entry.read is None or entry.optional):
-            return _made(entry.measure, parameters)
-        prefix = entry.stem + ("@" if entry.optional else "")
-        if entry.read is not None and name.startswith(prefix):
+    for measure in _named_measures():
+        in_name = measure.in_name
+        if name == measure.stem and (in_name is None or in_name.optional):
+            return _made(measure, parameters)
+        if in_name is None:
+            continue
+        prefix = measure.stem + ("@" if in_name.optional else "")
+        if name.startswith(prefix):
             try:
-                value = entry.read(name[len(prefix) :])
+                settings = in_name.settings(name.removeprefix(prefix))
             except ValueError:
                 continue
-            said = value if isinstance(value, dict) else {str(entry.measure.in_name): value}
-            for one in said.keys() & parameters.keys():
+            for parameter in settings.keys() & parameters.keys():
                 raise TypeError(
-                    f"{one}={parameters[one]!r} is already set by the name {given!r}: leave out"
-                    " one of the two."
+                    f"{parameter}={parameters[parameter]!r} is already set by the name {given!r}:"
+                    " leave out one of the two."
                 )
-            return _made(entry.measure, {**said, **parameters})
+            return _made(measure, {**settings, **parameters})
     names = get_measure_names()
     close = _spelled_otherwise(name) or get_close_matches(name.lower(), names, n=1)
     hint = f"did you mean {close[0]!r}? Names" if close else "names"
@@ -378,10 +166,25 @@ def _named(name: str, parameters: dict[str, Any]) -> Measure:
 def _spelled_otherwise(name: str) -> list[str]:
     """The name of the measure for the name of its function, or for a common alias."""
     name = _SPELLINGS.get(name.lower(), name.lower())
-    for function, measure in _OF_FUNCTION.items():
-        if name in (function.__name__, function.__name__.rpartition("_")[0]):
-            return [entry.examples[0] for entry in _GRAMMAR if entry.measure is measure]
+    for measure in _named_measures():
+        if name in (measure.function, measure.function.rpartition("_")[0]):
+            return _examples(measure)[:1]
     return []
+
+
+def _named_measures() -> list[type[Measure]]:
+    """Measures that have a name: those of the functions of this package, once it is imported."""
+    return [measure for measure in FUNCTIONS if measure.has_name]
+
+
+def _examples(measure: type[Measure]) -> list[str]:
+    """Its names, with an example of the number."""
+    number = measure.in_name
+    if number is None:
+        return [measure.stem]
+    if number.optional:
+        return [measure.stem, f"{measure.stem}@{number.example}"]
+    return [measure.stem + number.example]
 
 
 def _made(measure: type[Measure], parameters: dict[str, Any]) -> Measure:
@@ -436,4 +239,4 @@ def get_measure_names() -> list[str]:
     >>> get_measure_names()[:3]
     ['accuracy_loss@top0.05', 'ap', 'ap@10']
     """
-    return sorted(name for entry in _GRAMMAR for name in entry.examples)
+    return sorted({name for measure in _named_measures() for name in _examples(measure)})

@@ -11,14 +11,11 @@ from .._arguments import check_share
 from .._lists import ScoredLists
 from .._typing import FloatArray
 from ._at_k import positives_in_top
-from ._functions import (
-    BinaryOptions,
-    evaluate,
-    function_of,
-)
+from ._functions import BinaryOptions, evaluate, function_of
 from ._influence import ClassInfluence
 from ._influence_of_top import lift_influence
 from ._measure import Measure, Value
+from ._named_numbers import NamedNumber, share
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -28,7 +25,7 @@ class LiftMeasure(Measure):
     lacking = "no positive"
     weights = "relative"
     stem = "lift@"
-    in_name = "fraction"
+    in_name = NamedNumber("fraction", share, "0.1")
     from_ranges = "sum"
 
     fraction: float  # Share of the items that form the top, in (0, 1)

@@ -16,14 +16,10 @@ from .._order import ClassBlocks, near_whole
 from .._typing import FloatArray
 from ._auc import AUCMeasure
 from ._conventions import RDKIT
-from ._functions import (
-    BinaryOptions,
-    ConventionOptions,
-    evaluate,
-    function_of,
-)
+from ._functions import BinaryOptions, ConventionOptions, evaluate, function_of
 from ._influence import ClassInfluence, linear_rank_influence_of
 from ._measure import ConventionalMeasure, Measure, Value
+from ._named_numbers import NamedNumber, number, share
 from ._score_generating import (
     LocalAUC,
     Phi,
@@ -221,7 +217,7 @@ class LocalAUCMeasure(_RankStatistic):
     """Rank statistic of the top ``1 - u0`` of the list; see ``local_auc_score``."""
 
     stem = "local_auc@"
-    in_name = "u0"
+    in_name = NamedNumber("u0", share, "0.8")
     lacking = _NO_RANGE
 
     u0: float
@@ -291,7 +287,7 @@ class PNormPushMeasure(_RankStatistic):
     """Powers of the ranks of the positives; see ``p_norm_push_score``."""
 
     stem = "pnorm@"
-    in_name = "p"
+    in_name = NamedNumber("p", number, "4")
     lacking = _NO_RANGE
 
     p: float  # Exponent, positive. A greater exponent gives more weight to the top
@@ -358,7 +354,7 @@ def p_norm_push_score(
 class _EarlyRecognition(ConventionalMeasure):
     """A mean over the positives of ``exp(-alpha i / n)``, i the position from the top."""
 
-    in_name = "alpha"
+    in_name = NamedNumber("alpha", number, "20")
     from_ranges = "sum"
     conventions = MappingProxyType({"rdkit": RDKIT})
 

@@ -21,6 +21,7 @@ from .._warn import warn
 from ..exceptions import ScorerSetupError
 from ._conventions import Convention, Rules, check_convention
 from ._influence import ClassInfluence
+from ._named_numbers import NamedNumber
 from ._of_collections import value_of_collections
 from ._positional_form import PositionalForm
 from ._relevant import check_takes, with_ideal, with_n_relevant
@@ -121,7 +122,7 @@ class Measure(ABC):
     # Name of the function, for messages; prefix of the name, and the parameter in the name.
     function: ClassVar[str] = ""
     stem: ClassVar[str] = ""
-    in_name: ClassVar[str | None] = None
+    in_name: ClassVar[NamedNumber | None] = None
     # Whether get_measure reads the name; otherwise it takes the function.
     has_name: ClassVar[bool] = True
     # Parameters that get_measure may set on a measure that is made; None is all.
@@ -213,9 +214,10 @@ class Measure(ABC):
             if not _same(value := getattr(self, one.name), usual):
                 parameters[one.name] = value
         stem = self.stem or self.function or type(self).__name__
-        number = None if self.in_name is None else getattr(self, self.in_name)
+        in_name = None if self.in_name is None else self.in_name.parameter
+        number = None if in_name is None else getattr(self, in_name)
         if number is not None:
-            parameters.pop(str(self.in_name), None)
+            parameters.pop(str(in_name), None)
             stem += ("" if "@" in stem else "@") + short(number)
         return self._with_level(stem, parameters), parameters
 

@@ -24,14 +24,7 @@ from .._warn import Told, collected, warn
 from ._accumulated import KeptQueries, refuse_large_weights
 from ._parts import check_classes_known, read_part
 from ._score_table import ScoreTable, TableLists
-from ._table_ranges import (
-    RangePlan,
-    TableSummary,
-    coarse_of,
-    pieces_of,
-    summary_of,
-    with_range,
-)
+from ._table_ranges import RangePlan, TableSummary, coarse_of, pieces_of, summary_of, with_range
 
 T = TypeVar("T")
 

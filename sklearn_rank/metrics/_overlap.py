@@ -12,12 +12,9 @@ from .._arguments import check_choice, check_position, check_share
 from .._lists import ScoredLists
 from .._order import ragged_ranges, tied_blocks
 from .._typing import FloatArray, IntArray
-from ._functions import (
-    ListOptions,
-    evaluate,
-    function_of,
-)
+from ._functions import ListOptions, evaluate, function_of
 from ._measure import Measure, Value
+from ._named_numbers import NamedNumber, share
 from ._stopping import NEGLIGIBLE
 
 # Terms of a tail that are summed one by one.
@@ -34,7 +31,7 @@ class RankBiasedOverlapMeasure(Measure):
     lowest = -inf
     lacking = "items of one relevance only"
     stem = "rbo@"
-    in_name = "persistence"
+    in_name = NamedNumber("persistence", share, "0.9")
 
     persistence: float = 0.9  # Chance p that the reader goes on by one depth, in (0, 1)
     k: int | None = None  # Last depth that is looked at

@@ -17,14 +17,10 @@ from .._lists import ScoredLists
 from .._order import ClassBlocks
 from .._typing import BoolArray, FloatArray
 from ._conventions import Rules
-from ._functions import (
-    BinaryOptions,
-    ConventionOptions,
-    evaluate,
-    function_of,
-)
+from ._functions import BinaryOptions, ConventionOptions, evaluate, function_of
 from ._influence import ClassInfluence, partial_auc_influence_of
 from ._measure import ConventionalMeasure, Measure, Value, short
+from ._named_numbers import NamedNumber, exponent, limits
 from ._position_sums import PowerRun
 from ._score_generating import Power
 from ._stopping import padded
@@ -40,6 +36,7 @@ class PartialAUCMeasure(ConventionalMeasure):
     weights = "relative"
     lacking = "items of one class only"
     stem = "partial_auc@"
+    in_name = NamedNumber(None, limits, "fpr0.1")
     from_ranges = "sum"
     conventions = MappingProxyType({"proc": Rules(ties="lines", undefined="raise")})
 
@@ -205,7 +202,7 @@ class NegativeHeightMeasure(Measure):
     weights = "relative"
     lacking = "items of one class only"
     stem = "negative_height_loss@"
-    in_name = "p"
+    in_name = NamedNumber("p", exponent, "4")
 
     p: float  # Norm, from 1 to infinity
 

@@ -35,12 +35,9 @@ from ._discounted import (
     ideal_sums,
     scaled_gains,
 )
-from ._functions import (
-    WeightedOptions,
-    evaluate,
-    function_of,
-)
+from ._functions import WeightedOptions, evaluate, function_of
 from ._measure import ConventionalMeasure, Measure, Value
+from ._named_numbers import NamedNumber, position
 from ._positional_form import PositionalForm, cut_after, linear_discounts, logarithmic_discounts
 
 
@@ -52,7 +49,7 @@ class PositionalMeasure(Measure):
     per_query = True
     has_name = False
     stem = "positional"
-    in_name = "k"
+    in_name = NamedNumber("k", position, "10", optional=True)
     from_ranges = "sum"
 
     gain: Gain
@@ -168,7 +165,7 @@ class DCGMeasure(ConventionalMeasure):
     kind = "graded"
     per_query = True
     stem = "dcg"
-    in_name = "k"
+    in_name = NamedNumber("k", position, "10", optional=True)
     from_ranges = "sum"
     conventions = MappingProxyType(
         {

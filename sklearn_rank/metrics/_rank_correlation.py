@@ -11,11 +11,7 @@ import numpy as np
 from .._lists import ScoredLists
 from .._order import TiedBlocks, tied_blocks
 from .._typing import AnyArray, FloatArray, IntArray
-from ._functions import (
-    WeightedOptions,
-    evaluate,
-    function_of,
-)
+from ._functions import WeightedOptions, evaluate, function_of
 from ._measure import Measure, Value
 from ._reciprocals import reciprocals
 

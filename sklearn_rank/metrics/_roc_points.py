@@ -12,14 +12,11 @@ from .._arguments import check_flag, check_number
 from .._lists import ScoredLists
 from .._order import MASS_SLACK
 from .._typing import FloatArray
-from ._functions import (
-    BinaryOptions,
-    evaluate,
-    function_of,
-)
+from ._functions import BinaryOptions, evaluate, function_of
 from ._influence import ClassInfluence
 from ._influence_of_rates import rate_influence
 from ._measure import Measure, Value
+from ._named_numbers import NamedNumber, large_rate, small_rate
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -29,7 +26,7 @@ class TPRAtFPRMeasure(Measure):
     lacking = "items of one class only"
     weights = "relative"
     stem = "tpr@fpr"
-    in_name = "max_fpr"
+    in_name = NamedNumber("max_fpr", small_rate, "0.01")
     from_ranges = "sum"
 
     max_fpr: float
@@ -160,7 +157,7 @@ class FPRAtTPRMeasure(Measure):
     lacking = "items of one class only"
     weights = "relative"
     stem = "fpr@tpr"
-    in_name = "min_tpr"
+    in_name = NamedNumber("min_tpr", large_rate, "0.9")
     from_ranges = "sum"
 
     min_tpr: float  # Smallest true positive rate, in (0, 1]

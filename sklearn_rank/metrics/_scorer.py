@@ -21,12 +21,7 @@ from ._fixed_scale import check_fixed_scale
 from ._grammar import MeasureLike, get_measure, get_measure_names
 from ._label_scores import LabelReader, label_reader, label_scores, scored_labels
 from ._measure import Measure
-from ._positive_class import (
-    RESPONSE_METHODS,
-    one_score_a_row,
-    positive_class,
-    response_method,
-)
+from ._positive_class import RESPONSE_METHODS, one_score_a_row, positive_class, response_method
 from ._scored_collections import counted_labels, labels_in, value_of_scored
 from ._scored_rows import metadata_for, scored_by, scores_with_ids
 from ._trained_queries import n_queries_of, warn_of_trained_queries

@@ -24,24 +24,14 @@ from ._linear_rank import LinearRankMeasure, RIEMeasure, phi_of
 from ._net_benefit import check_threshold
 from ._of_collections import ListOfChunks
 from ._partial_auc import NegativeHeightMeasure, PartialAUCMeasure
-from ._positional import (
-    DCGMeasure,
-    NDCGMeasure,
-    PositionalMeasure,
-    has_exponential_gain,
-)
+from ._positional import DCGMeasure, NDCGMeasure, PositionalMeasure, has_exponential_gain
 from ._positional_form import PositionalForm
 from ._positive_class import own_pos_label, positive_class, ranking_scores, response_method
 from ._probabilities import check_probabilities, threshold_of
 from ._rank_bias import rank_bias
 from ._rank_correlation import TauAPMeasure, TauBMeasure, TauXMeasure
 from ._roc_points import FPRAtTPRMeasure, KolmogorovSmirnovMeasure, TPRAtFPRMeasure
-from ._score_generating import (
-    Phi,
-    ScoreGeneratingFunction,
-    as_score_generating,
-    cumulated,
-)
+from ._score_generating import Phi, ScoreGeneratingFunction, as_score_generating, cumulated
 from ._scored_rows import call_with_metadata, metadata_for, scored_by, scores_with_ids
 from ._scorer import RankingScorer, refuse_level
 from ._smoothed_precision import SmoothedPrecisionAtTopMeasure

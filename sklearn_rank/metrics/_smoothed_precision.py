@@ -10,14 +10,11 @@ import numpy as np
 from .._lists import ScoredLists
 from .._typing import FloatArray
 from ._at_k import positives_in_top
-from ._functions import (
-    BinaryOptions,
-    evaluate,
-    function_of,
-)
+from ._functions import BinaryOptions, evaluate, function_of
 from ._influence import ClassInfluence
 from ._influence_of_top import lift_influence
 from ._measure import Measure, Value
+from ._named_numbers import NamedNumber, share
 from ._top import check_top, masses_of_tops
 
 MULTIPLES = (0.5, 1.0, 2.0, 4.0)
@@ -29,7 +26,7 @@ class SmoothedPrecisionAtTopMeasure(Measure):
 
     weights = "relative"
     stem = "smoothed_precision@top"
-    in_name = "tau"
+    in_name = NamedNumber("tau", share, "0.05")
     from_ranges = "sum"
 
     tau: float = 0.05  # Share of the items that form the top, in (0, 1)

@@ -12,11 +12,7 @@ from .._lists import Lists, ScoredLists, group_rows
 from .._order import tied_blocks
 from .._typing import BoolArray, FloatArray
 from .._validation import check_qid, check_scores
-from ._functions import (
-    WeightedOptions,
-    evaluate,
-    function_of,
-)
+from ._functions import WeightedOptions, evaluate, function_of
 from ._measure import Measure, Value
 from ._positional_form import PositionalForm, linear_discounts
 

@@ -13,12 +13,9 @@ from .._lists import ScoredLists
 from .._typing import FloatArray
 from ._at_k import relevant_of
 from ._conventions import RANX, TREC_EVAL
-from ._functions import (
-    RelevantOptions,
-    evaluate,
-    function_of,
-)
+from ._functions import RelevantOptions, evaluate, function_of
 from ._measure import ConventionalMeasure, Value
+from ._named_numbers import NamedNumber, position
 from ._stopping import NEGLIGIBLE, padded
 
 
@@ -30,7 +27,7 @@ class SuccessMeasure(ConventionalMeasure):
     weights = "whole"
     lacking = "no positive"
     stem = "success@"
-    in_name = "k"
+    in_name = NamedNumber("k", position, "10")
     from_ranges = "sum"
     takes_relevant = ("n_relevant", "ideal")
     conventions = MappingProxyType({"trec_eval": TREC_EVAL, "ranx": RANX})

@@ -17,15 +17,11 @@ from .._warn import warn
 from ..exceptions import SmallTopWarning
 from ._at_k import positives_in_top
 from ._conventions import RDKIT
-from ._functions import (
-    BinaryOptions,
-    ConventionOptions,
-    evaluate,
-    function_of,
-)
+from ._functions import BinaryOptions, ConventionOptions, evaluate, function_of
 from ._influence import ClassInfluence, block_across, local_ranks
 from ._influence_of_top import affine_of_recall, lift_influence, recall_influence
 from ._measure import ConventionalMeasure, Measure, Value, short
+from ._named_numbers import NamedNumber, share
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -34,7 +30,7 @@ class PrecisionAtTopMeasure(Measure):
 
     weights = "relative"
     stem = "precision@top"
-    in_name = "tau"
+    in_name = NamedNumber("tau", share, "0.05")
     from_ranges = "sum"
 
     tau: float = 0.05  # Share of the items that form the top, in (0, 1)
@@ -137,7 +133,7 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
     weights = "relative"
     lacking = "no positive"
     stem = "enrichment@"
-    in_name = "fraction"
+    in_name = NamedNumber("fraction", share, "0.01")
     from_ranges = "sum"
     conventions = MappingProxyType({"rdkit": replace(RDKIT, rounds_up=True)})
 
@@ -331,7 +327,7 @@ class AccuracyAtTopMeasure(Measure):
     weights = "relative"
     lacking = "items of one class only"
     stem = "accuracy_loss@top"
-    in_name = "tau"
+    in_name = NamedNumber("tau", share, "0.05")
     is_mean_over_ties = False
     from_ranges = "sum"
 

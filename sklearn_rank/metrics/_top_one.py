@@ -10,11 +10,7 @@ import numpy as np
 
 from .._lists import Lists, ScoredLists
 from .._typing import FloatArray
-from ._functions import (
-    WeightedOptions,
-    evaluate,
-    function_of,
-)
+from ._functions import WeightedOptions, evaluate, function_of
 from ._measure import Measure, Value
 from ._positional_form import PositionalForm, cut_after
 

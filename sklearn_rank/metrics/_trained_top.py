@@ -14,7 +14,7 @@ from ._positive_class import estimators_within
 
 def warn_of_other_top(measure: Measure, estimator: Any) -> None:
     """Warn if the share of the top differs between a measure and the training of an estimator."""
-    if measure.in_name != "tau":
+    if measure.in_name is None or measure.in_name.parameter != "tau":
         return
     share = measure.tau  # type: ignore[attr-defined] # the parameter in the name
     for one in estimators_within(estimator):
