@@ -60,7 +60,7 @@ def interval_of(values, method, groups=None, low=0.0):
         else:
             name = "t" if method == "t" else "wilcoxon"
             options = ComparisonOptions(name, "two-sided", LEVEL, 9999)
-            found = sample_test(sample, options, rng).interval
+            found = sample_test(sample, options, rng)[-1]
     return found.low, found.high
 
 

@@ -130,7 +130,7 @@ def rejections(repetitions, n_resamples, sizes):
                         if method == "t" and varied.constant:
                             pvalues.append(1.0)
                         else:
-                            pvalues.append(sample_test(varied, options, rng).pvalue)
+                            pvalues.append(sample_test(varied, options, rng)[1])
                     row[method + what] = 100 * np.mean(np.array(pvalues) <= 0.05)
             rows.append(row)
     return rows

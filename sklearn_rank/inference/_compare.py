@@ -21,7 +21,7 @@ from ._list_interval import (
     joint_query_samples,
     joint_samples,
 )
-from ._paired import SWAPS, SwapOptions, swap_tests
+from ._paired import SWAPS, swap_tests
 from ._queries import ComparisonOptions, compared_samples, query_values_of
 from ._results import Comparison
 from ._samples import (
@@ -31,8 +31,6 @@ from ._samples import (
     dimensions,
     named_scores,
 )
-
-METHODS = ("auto", "randomization", "t", "wilcoxon", "swap")
 
 
 def compare(
@@ -227,37 +225,41 @@ def compare(
     """
     level, conditional = check_level(level), check_flag("conditional", conditional)
     paired, measure = check_flag("paired", paired), get_measure(measure)
-    check_choice("method", method, METHODS)
+    check_choice("method", method, ("auto", "randomization", "t", "wilcoxon", "swap"))
     if n_resamples is None:
         n_resamples = SWAPS if method == "swap" else 10_000
     n_resamples, rng = check_resamples(n_resamples), check_generator(random_state)
     scores = _named(scores, y_score_b)
     names = tuple(scores)
     question = Question.of(measure, alternative, margin, level)
-    found = question.contrasts(names, baseline, contrasts)
+    contrasts = question.contrasts(names, baseline, contrasts)
     rows = {"y_true": y_true, "qid": qid, "groups": groups, "sample_weight": sample_weight}
-    for name, given in rows.items():
-        if given is not None and isinstance(given, Mapping) == paired:
-            raise TypeError(_mapping_message(name, paired))
+    for name, column in rows.items():
+        if column is not None and isinstance(column, Mapping) == paired:
+            raise TypeError(
+                f"{name} is a mapping, which paired=True does not support: pass paired=False, or"
+                " one array for all rankers."
+                if paired
+                else f"{name} is not a mapping, but paired=False means separate data for each"
+                " ranker: pass a mapping with the names of scores, or leave paired=False out."
+            )
     rows["weights"] = weights
-    sampled = check_weight_meaning(weights, sample_weight)
-    if sampled:
+    if check_weight_meaning(weights, sample_weight):
         conditional = False
     if method != "auto":
         if margin is not None or not paired:
-            given = "paired=False" if not paired else "margin"
-            raise ValueError(f"method={method!r} does not support {given}: leave method out.")
-        options = {"pos_label": pos_label, "random_state": rng, "n_resamples": n_resamples}
-        return _by_exchanges(measure, scores, rows, found, question, method, options)
-    if paired:
-        joint, target = _same_rows(measure, scores, rows, conditional, pos_label)
-    else:
-        joint, target = _other_rows(measure, scores, rows, conditional, pos_label)
-    return joint_comparison(joint, names, found, question, rng, measure, target)
+            argument = "paired=False" if not paired else "margin"
+            raise ValueError(f"method={method!r} does not support {argument}: leave method out.")
+        return _compare_pairs(
+            measure, scores, rows, contrasts, question, method, n_resamples, rng, pos_label
+        )
+    estimate = _same_rows if paired else _separate_rows
+    joint, target = estimate(measure, scores, rows, conditional, pos_label)
+    return joint_comparison(joint, names, contrasts, question, rng, measure, target)
 
 
 def _named(scores: Any, y_score_b: Any) -> dict[str, Any]:
-    """Scores by name, of two arrays too."""
+    """Scores by name; two arrays are named a and b."""
     named = isinstance(scores, Mapping) or hasattr(scores, "columns")
     if y_score_b is None:
         return named_scores(scores, name="scores")
@@ -269,18 +271,6 @@ def _named(scores: Any, y_score_b: Any) -> dict[str, Any]:
     return {"a": scores, "b": y_score_b}
 
 
-def _mapping_message(name: str, paired: bool) -> str:
-    if paired:
-        return (
-            f"{name} is a mapping, which paired=True does not support: pass paired=False, or one"
-            " array for all rankers."
-        )
-    return (
-        f"{name} is not a mapping, but paired=False means separate data for each ranker: pass a"
-        " mapping with the names of scores, or leave paired=False out."
-    )
-
-
 def _same_rows(
     measure: Measure,
     scores: dict[str, Any],
@@ -288,12 +278,12 @@ def _same_rows(
     conditional: bool,
     pos_label: Any,
 ) -> tuple[JointEstimate, str]:
-    """Values of rankers on the same rows, and their description."""
+    """Joint estimate of rankers on the same rows, and its description."""
     y_true = rows["y_true"]
     if not any_collection(y_true):
         y_true = ravelled(y_true, "y_true")
     if rows["qid"] is None and dimensions(y_true) != 2:
-        found, groups = weighted_influence(
+        influences, groups = weighted_influence(
             measure,
             y_true,
             tuple(scores.values()),
@@ -303,69 +293,70 @@ def _same_rows(
             conditional=conditional,
             pos_label=pos_label,
         )
-        joint = joint_influence(found, conditional=conditional, groups=groups)
-        return joint, list_target(measure, found[:1], [groups])
+        joint = joint_influence(influences, conditional=conditional, groups=groups)
+        return joint, list_target(measure, influences[:1], [groups])
     samples = list(query_values_of(measure, scores=scores, pos_label=pos_label, **rows).values())
     low, high = measure.counted_range
-    values = np.stack([one.values for one in samples])
+    values = np.stack([sample.values for sample in samples])
     joint = joint_query_means(values, high - low, samples[0].groups, samples[0].weight)
     return joint, f"mean {measure.name} over {samples[0].counted}"
 
 
-def _other_rows(
+def _separate_rows(
     measure: Measure,
     scores: dict[str, Any],
     rows: dict[str, Any],
     conditional: bool,
     pos_label: Any,
 ) -> tuple[JointEstimate, str]:
-    """Values of rankers on separate rows, and their description."""
-    weights = rows["weights"]
-    given = {name: one for name, one in rows.items() if one is not None and name != "weights"}
-    for name, one in given.items():
-        texts = {str(key): value for key, value in one.items()}
-        if set(texts) != set(scores):
-            raise ValueError(
-                f"{name} has the names {sorted(texts)} and scores has {sorted(scores)}: pass the"
-                " same names."
-            )
-        given[name] = texts
-    parts = [{name: one[ranker] for name, one in given.items()} for ranker in scores]
-    if "qid" not in given and dimensions(parts[0]["y_true"]) != 2:
+    """Joint estimate of rankers on separate rows, and its description."""
+    weights = rows.pop("weights")
+    columns: dict[str, dict[str, Any]] = {}
+    for name, column in rows.items():
+        if column is not None:
+            columns[name] = {str(ranker): values for ranker, values in column.items()}
+            if set(columns[name]) != set(scores):
+                raise ValueError(
+                    f"{name} has the names {sorted(columns[name])} and scores has"
+                    f" {sorted(scores)}: pass the same names."
+                )
+    parts = {
+        ranker: {name: column[ranker] for name, column in columns.items()} for ranker in scores
+    }
+    if "qid" not in columns and dimensions(next(iter(parts.values()))["y_true"]) != 2:
         _refuse_weights(rows["sample_weight"], "separate samples of one list each")
-        found = [
+        influences = [
             sample_influence(
                 measure,
                 part["y_true"],
-                score,
+                scores[ranker],
                 conditional=conditional,
                 pos_label=pos_label,
                 name=f"y_true[{ranker!r}]",
             )
-            for part, (ranker, score) in zip(parts, scores.items(), strict=True)
+            for ranker, part in parts.items()
         ]
         groups = check_groups_of_samples(
-            [part["groups"] for part in parts] if "groups" in given else None,
-            [len(one.positive) for one in found],
+            [part["groups"] for part in parts.values()] if "groups" in columns else None,
+            [len(influence.positive) for influence in influences],
         )
-        joint = joint_samples(list(zip(found, groups, strict=True)), conditional=conditional)
-        return joint, list_target(measure, found, groups)
+        joint = joint_samples(list(zip(influences, groups, strict=True)), conditional=conditional)
+        return joint, list_target(measure, influences, groups)
     samples = [
         query_values_of(
             measure,
-            scores={ranker: score},
+            scores={ranker: scores[ranker]},
             weights=weights,
             pos_label=pos_label,
             **{"qid": None, **part},
         )[ranker]
-        for part, (ranker, score) in zip(parts, scores.items(), strict=True)
+        for ranker, part in parts.items()
     ]
     low, high = measure.counted_range
     joint = joint_query_samples(
-        [(one.values, one.groups, one.weight) for one in samples], high - low
+        [(sample.values, sample.groups, sample.weight) for sample in samples], high - low
     )
-    sizes = " and over ".join(one.counted for one in samples)
-    return joint, f"mean {measure.name} over {sizes}"
+    return joint, f"mean {measure.name} over " + " and over ".join(s.counted for s in samples)
 
 
 def _refuse_weights(sample_weight: Any, what: str) -> None:
@@ -376,28 +367,35 @@ def _refuse_weights(sample_weight: Any, what: str) -> None:
         )
 
 
-def _by_exchanges(
+def _compare_pairs(
     measure: Measure,
     scores: dict[str, Any],
     rows: dict[str, Any],
     contrasts: Contrasts,
     question: Question,
     method: str,
-    options: dict[str, Any],
+    n_resamples: int,
+    rng: np.random.Generator,
+    pos_label: Any,
 ) -> Comparison:
     """Tests of pairs by another method, adjusted by Holm's."""
-    pairs = contrasts.pairs(tuple(scores))
-    if pairs is None:
+    _, matrix = contrasts
+    is_pair = (np.count_nonzero(matrix, axis=1) == 2) & (np.abs(matrix).max(axis=1) == 1.0)
+    if not is_pair.all():
         raise ValueError(
             f"method={method!r} compares pairs of rankers, but contrasts has other coefficients:"
             " pass pairs of names, or leave method out."
         )
+    names = tuple(scores)
+    ends = zip(matrix.argmax(axis=1), matrix.argmin(axis=1), strict=True)
+    pairs = [(names[i], names[j]) for i, j in ends]
     one_list = rows["qid"] is None and dimensions(ravelled(rows["y_true"], "y_true")) != 2
     if one_list != (method == "swap"):
-        way = "'randomization', 't' or 'wilcoxon'" if method == "swap" else "'swap'"
-        what = "one list" if one_list else "means over queries"
+        methods = "'randomization', 't' or 'wilcoxon'" if method == "swap" else "'swap'"
+        data = "one list" if one_list else "means over queries"
         raise ValueError(
-            f"method={method!r} does not support {what}: pass method={way}, or leave method out."
+            f"method={method!r} does not support {data}: pass method={methods}, or leave method"
+            " out."
         )
     if one_list:
         _refuse_weights(rows["sample_weight"], "method='swap'")
@@ -406,17 +404,14 @@ def _by_exchanges(
             rows["y_true"],
             scores,
             pairs,
-            SwapOptions(
-                question.alternative,
-                question.level,
-                options["n_resamples"],
-                options["random_state"],
-            ),
+            alternative=question.alternative,
+            level=question.level,
+            n_resamples=n_resamples,
+            rng=rng,
             groups=rows["groups"],
-            pos_label=options["pos_label"],
+            pos_label=pos_label,
         )
-    rng = options["random_state"]
     alternative: Any = question.alternative
-    asked = ComparisonOptions(method, alternative, question.level, options["n_resamples"])
-    samples = query_values_of(measure, scores=scores, pos_label=options["pos_label"], **rows)
-    return compared_samples(samples, pairs, asked, rng, measure)
+    options = ComparisonOptions(method, alternative, question.level, n_resamples)
+    samples = query_values_of(measure, scores=scores, pos_label=pos_label, **rows)
+    return compared_samples(samples, pairs, options, rng, measure)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import inf, isfinite, isinf
 from numbers import Real
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.special import ndtr, stdtr, stdtrit
@@ -19,40 +19,25 @@ from ._list_interval import JointEstimate, least_variance, never_certain_covaria
 from ._results import Comparison
 from ._samples import refuse_collections
 
-
-@dataclass(frozen=True, eq=False)
-class Contrasts:
-    """Contrasts between scorers."""
-
-    names: tuple[str, ...]
-    matrix: FloatArray  # (n_contrasts, n_scorers): Their coefficients, which sum to 0
-
-    def pairs(self, scorers: tuple[str, ...]) -> list[tuple[str, str]] | None:
-        """Find the two scorers of each contrast."""
-        plain = np.count_nonzero(self.matrix, axis=1) == 2
-        plain &= np.abs(self.matrix).max(axis=1) == 1.0
-        if not plain.all():
-            return None
-        ends = zip(self.matrix.argmax(axis=1), self.matrix.argmin(axis=1), strict=True)
-        return [(scorers[i], scorers[j]) for i, j in ends]
+Contrasts: TypeAlias = tuple[tuple[str, ...], FloatArray]
 
 
 def read_contrasts(names: tuple[str, ...], contrasts: Any) -> Contrasts:
-    """Find the coefficients of each contrast. Their names and coefficients."""
+    """Titles and coefficients of contrasts of rankers; shape (n_contrasts, n_rankers)."""
     if contrasts is None:
         return _of_pairs(names, *np.triu_indices(len(names), 1))
     if isinstance(contrasts, str):
-        at = _index(contrasts, names, f"contrasts={contrasts!r}")
-        others = np.delete(np.arange(len(names)), at)
-        return _of_pairs(names, others, np.full(len(others), at))
+        baseline = _index(contrasts, names, f"contrasts={contrasts!r}")
+        others = np.delete(np.arange(len(names)), baseline)
+        return _of_pairs(names, others, np.full(len(others), baseline))
     if isinstance(contrasts, Mapping):
         rows = {
-            str(name): _coefficients(repr(name), row, names) for name, row in contrasts.items()
+            str(title): _coefficients(repr(title), row, names) for title, row in contrasts.items()
         }
     elif isinstance(contrasts, list | tuple | np.ndarray):
-        listed = [_listed(i, one, names) for i, one in enumerate(contrasts)]
-        rows = dict(listed)
-        if len(rows) < len(listed):
+        pairs = [_read_contrast(i, contrast, names) for i, contrast in enumerate(contrasts)]
+        rows = dict(pairs)
+        if len(rows) < len(pairs):
             raise ValueError("contrasts contains a contrast twice: pass each contrast once.")
     else:
         raise TypeError(
@@ -61,48 +46,41 @@ def read_contrasts(names: tuple[str, ...], contrasts: Any) -> Contrasts:
         )
     if not rows:
         raise ValueError("contrasts is empty: pass at least one contrast or None for all pairs.")
-    return Contrasts(tuple(rows), np.stack(list(rows.values())))
+    return tuple(rows), np.stack(list(rows.values()))
 
 
 def _of_pairs(names: tuple[str, ...], first: IntArray, second: IntArray) -> Contrasts:
-    """Differences of two scorers each."""
     matrix = np.zeros((len(first), len(names)))
-    each = np.arange(len(first))
-    matrix[each, first], matrix[each, second] = 1.0, -1.0
-    ends = zip(first.tolist(), second.tolist(), strict=True)
-    return Contrasts(tuple(f"{names[i]} - {names[j]}" for i, j in ends), matrix)
+    row = np.arange(len(first))
+    matrix[row, first], matrix[row, second] = 1.0, -1.0
+    return tuple(f"{names[i]} - {names[j]}" for i, j in zip(first, second, strict=True)), matrix
 
 
-def _listed(i: int, contrast: Any, names: tuple[str, ...]) -> tuple[str, FloatArray]:
-    """Name and coefficients of a contrast that is a pair of names, or coefficients."""
+def _read_contrast(i: int, contrast: Any, names: tuple[str, ...]) -> tuple[str, FloatArray]:
+    """Title and coefficients of a contrast that is a pair of names, or coefficients."""
     if isinstance(contrast, str):
         raise ValueError(
             f"contrasts[{i}]={contrast!r} is a single name: pass a pair of names, or"
             f" contrasts={contrast!r} to compare all others with it."
         )
-    if isinstance(contrast, list | tuple) and any(isinstance(one, str) for one in contrast):
-        at = [_index(one, names, f"contrasts[{i}] names {one!r}, which") for one in contrast]
-        if len(at) != 2 or at[0] == at[1]:
+    if isinstance(contrast, list | tuple) and any(isinstance(name, str) for name in contrast):
+        pair = [_index(name, names, f"contrasts[{i}] names {name!r}, which") for name in contrast]
+        if len(pair) != 2 or pair[0] == pair[1]:
             raise ValueError(
                 f"contrasts[{i}]={contrast!r} must be two different names, or {len(names)}"
                 " coefficients."
             )
         row = np.zeros(len(names))
-        row[at] = (1.0, -1.0)
+        row[pair] = (1.0, -1.0)
     else:
         row = _coefficients(f"contrasts[{i}]", contrast, names)
-    return _title(row, names), row
-
-
-def _title(row: FloatArray, names: tuple[str, ...]) -> str:
-    """Name a contrast by its coefficients, the positive ones first."""
-    text = ""
+    title = ""  # The positive coefficients come first.
     for sign, word in ((1.0, " + "), (-1.0, " - ")):
         for value, name in zip(row, names, strict=True):
             if value * sign > 0.0:
                 size = "" if abs(value) == 1.0 else f"{abs(value):g} "
-                text += f"{word if text else ''}{size}{name}"
-    return text
+                title += f"{word if title else ''}{size}{name}"
+    return title, row
 
 
 def _index(name: Any, names: tuple[str, ...], what: str) -> int:
@@ -113,54 +91,48 @@ def _index(name: Any, names: tuple[str, ...], what: str) -> int:
     return names.index(name)
 
 
-def _coefficients(name: str, coefficients: Any, names: tuple[str, ...]) -> FloatArray:
+def _coefficients(title: str, coefficients: Any, names: tuple[str, ...]) -> FloatArray:
     try:
         row = np.asarray(coefficients, dtype=np.float64)
     except (TypeError, ValueError):
         row = np.array(np.nan)
     if row.shape != (len(names),) or not np.isfinite(row).all():
         raise ValueError(
-            f"The contrast {name} must be {len(names)} finite numbers, one per ranker."
+            f"The contrast {title} must be {len(names)} finite numbers, one per ranker."
         )
     if not row.any() or abs(row.sum()) > 1e-9 * np.abs(row).sum():
         raise ValueError(
-            f"The contrast {name} sums to {row.sum():g} over {len(names)} rankers: its"
+            f"The contrast {title} sums to {row.sum():g} over {len(names)} rankers: its"
             " coefficients must sum to 0 and must not all be 0."
         )
     return row
 
 
-# Draws of the largest of several statistics, and products that they may take in all.
-FEWEST, MOST, FLOPS = 10_000, 100_000, 2 * 10**9
-
-# Entries of a block of contrasts, which the cache holds.
-BLOCK = 2**18
-
-# Draws that are held at a time.
-CHUNK = 2**12
-
 # Eigenvalues that are smaller, relative to the largest, are 0 up to rounding.
 RANK_TOLERANCE = 1e-12
+# Draws of the largest of several statistics, and products that they may take in all.
+FEWEST, MOST, FLOPS = 10_000, 100_000, 2 * 10**9
+# Draws that are held at a time, and entries of a block of contrasts, which the cache holds.
+CHUNK, BLOCK = 2**12, 2**18
 
 
 def covariance_root(covariance: FloatArray) -> FloatArray:
-    """Find a matrix R with ``R R' = covariance``. Shape (n, rank)."""
+    """Matrix R with ``R R' = covariance``, of shape (n, rank)."""
     values, vectors = np.linalg.eigh(covariance)
-    kept = values > RANK_TOLERANCE * values[-1]
-    return vectors[:, kept] * np.sqrt(values[kept])
+    positive = values > RANK_TOLERANCE * values[-1]
+    return vectors[:, positive] * np.sqrt(values[positive])
 
 
 def correlation_root(covariance: FloatArray) -> FloatArray:
-    """Find a matrix R with ``R R'`` the correlations. Shape (n, rank)."""
+    """Matrix R with ``R R'`` the correlations, of shape (n, rank)."""
     errors = np.sqrt(np.diag(covariance))
     return covariance_root(covariance / np.outer(errors, errors))
 
 
 def normal_draws(root: FloatArray, n_draws: int, rng: np.random.Generator) -> Iterator[FloatArray]:
-    """Draw normal variables, some at a time."""
+    """Draw normal variables in chunks."""
     for start in range(0, n_draws, CHUNK):
-        drawn = rng.standard_normal((min(CHUNK, n_draws - start), root.shape[1]))
-        yield drawn @ root.T
+        yield rng.standard_normal((min(CHUNK, n_draws - start), root.shape[1])) @ root.T
 
 
 def largest_of_contrasts(
@@ -171,10 +143,9 @@ def largest_of_contrasts(
     *,
     signed: bool = False,
 ) -> FloatArray:
-    """Draw the largest statistic of several contrasts of normal variables, or Student's.
+    """Draw the largest statistic of contrasts of normal variables, or Student's; ascending.
 
-    The draws, ascending: 100,000, or fewer, at least 10,000, for so many contrasts that they would
-    take seconds. Shape (n_draws,).
+    There are 100,000 draws; fewer, at least 10,000, for so many contrasts that they take seconds.
     """
     scale = np.sqrt(np.diag(covariance))
     scale[scale == 0.0] = 1.0
@@ -186,14 +157,14 @@ def largest_of_contrasts(
     root = root.astype(np.float32)
     n_draws = int(np.clip(FLOPS / root.size, FEWEST, MOST))
     rows = max(1, BLOCK // len(root))
-    drawn = np.empty(n_draws, dtype=np.float32)
+    maxima = np.empty(n_draws, dtype=np.float32)
     for start in range(0, n_draws, rows):
-        here = drawn[start : start + rows]
-        found = rng.standard_normal((len(here), root.shape[1]), dtype=np.float32) @ root.T
-        found.max(axis=1, out=here)
+        block = maxima[start : start + rows]
+        statistics = rng.standard_normal((len(block), root.shape[1]), dtype=np.float32) @ root.T
+        statistics.max(axis=1, out=block)
         if not signed:
-            np.maximum(here, -found.min(axis=1), out=here)
-    largest = np.sort(drawn.astype(np.float64))
+            np.maximum(block, -statistics.min(axis=1), out=block)
+    largest = np.sort(maxima.astype(np.float64))
     return largest if isinf(degrees) else stdtrit(degrees, ndtr(largest))
 
 
@@ -248,9 +219,9 @@ def holm_adjust(pvalues: Any) -> FloatArray:
             " value."
         )
     if not (values.min() >= 0 and values.max() <= 1):
-        first = int(np.argmax(~((values >= 0) & (values <= 1))))
+        i = int(np.argmax(~((values >= 0) & (values <= 1))))
         raise ValueError(
-            f"pvalues is {values[first]:g} at index {first}: pass probabilities between 0 and 1."
+            f"pvalues is {values[i]:g} at index {i}: pass probabilities between 0 and 1."
         )
     order = np.argsort(values, kind="stable")
     scaled = np.arange(len(values), 0, -1) * values[order]
@@ -268,17 +239,17 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Question:
-    """The question about each contrast: alternative, margin and level, checked."""
+    """Checked alternative, margin and level of the test of each contrast."""
 
-    alternative: str  # What is to be shown
-    margin: float | None  # Largest difference that does not matter; None is none
-    level: float  # Probability with which limits hold, in (0, 1)
+    alternative: str
+    margin: float | None
+    level: float
 
     @classmethod
     def of(
         cls, measure: Measure, alternative: str | None, margin: float | None, level: float
     ) -> Question:
-        """Check what is asked."""
+        """Check the arguments."""
         if alternative is None:
             alternative = "two-sided" if margin is None else "non-inferior"
         check_choice("alternative", alternative, ALTERNATIVES)
@@ -309,7 +280,7 @@ class Question:
     def contrasts(
         self, names: tuple[str, ...], baseline: str | None, contrasts: Any = None
     ) -> Contrasts:
-        """Find the contrasts with a baseline, those that are given, or all pairs."""
+        """Return the contrasts with a baseline, those of the argument, or all pairs."""
         if baseline is not None:
             if contrasts is not None:
                 raise ValueError("baseline and contrasts are both given: pass one of them.")
@@ -327,14 +298,6 @@ class Question:
             )
         return read_contrasts(names, contrasts)
 
-    def hypothesis(self, measure: Measure) -> str:
-        """Describe the null hypothesis."""
-        if self.alternative == "non-inferior":
-            return f"{measure.name} worse by {self.margin:g} or more"
-        if self.alternative == "equivalent":
-            return f"{measure.name} different by {self.margin:g} or more"
-        return f"equal {measure.name}"
-
 
 def joint_comparison(
     joint: JointEstimate,
@@ -346,86 +309,80 @@ def joint_comparison(
     target: str,
 ) -> Comparison:
     """Test all contrasts simultaneously by the distribution of the largest statistic."""
-    matrix = contrasts.matrix
+    titles, matrix = contrasts
+    alternative, margin = question.alternative, question.margin or 0.0
     differences = matrix @ joint.estimates
     covariance, certain = _covariance(joint, matrix, differences)
     added = covariance is not joint.covariance or bool(certain.any())
     variances = _variances(matrix, covariance)
     variances[certain] = _variances(matrix[certain], joint.regularized)
     errors = np.sqrt(variances)
-    some = matrix if certain.all() else matrix[~certain]
-    degrees = joint.spread.least(some)
+    uncertain = matrix if certain.all() else matrix[~certain]
+    degrees = joint.spread.least(uncertain)
     sign = 1.0 if measure.greater_is_better else -1.0
-    statistics, extreme = _statistics(question, sign, differences, errors)
-    one_sided = question.alternative in ("greater", "less", "non-inferior")
-    tails = 2.0 if question.alternative == "two-sided" else 1.0
-    direction = {"less": -1.0, "non-inferior": sign}.get(question.alternative, 1.0)
+    if alternative == "equivalent":
+        statistics = (margin - np.abs(differences)) / errors
+    elif alternative == "non-inferior":
+        statistics = (sign * differences + margin) / errors
+    else:
+        statistics = differences / errors
+    extreme = {"two-sided": np.abs(statistics), "less": -statistics}.get(alternative, statistics)
+    tails = 2.0 if alternative == "two-sided" else 1.0
     m = len(matrix)
     pvalues = np.minimum(tails * m * stdtr(degrees, -extreme), 1.0)
     critical = float(stdtrit(degrees, 1.0 - (1.0 - question.level) / tails / m))
     if m > 1:
+        direction = {"less": -1.0, "non-inferior": sign}.get(alternative, 1.0)
+        one_sided = alternative in ("greater", "less", "non-inferior")
         largest = largest_of_contrasts(
-            covariance, direction * some, rng, degrees, signed=one_sided
+            covariance, direction * uncertain, rng, degrees, signed=one_sided
         )
         beyond = len(largest) - np.searchsorted(largest, extreme * (1.0 - 1e-12), "left")
         pvalues = np.minimum(pvalues, (1.0 + beyond) / (1.0 + len(largest)))
         critical = min(critical, float(np.quantile(largest, question.level, method="higher")))
     half = critical * errors
     reach = joint.length * np.abs(matrix).sum(axis=1) / 2.0
+    hypothesis = f"equal {measure.name}"
+    if question.margin is not None:
+        relation = "worse" if alternative == "non-inferior" else "different"
+        hypothesis = f"{measure.name} {relation} by {margin:g} or more"
     return Comparison(
         measure=measure.name,
         names=names,
-        values=tuple(joint.estimates.tolist()),
-        standard_errors=tuple(np.sqrt(np.diag(covariance)).tolist()),
-        contrasts=contrasts.names,
-        differences=tuple(differences.tolist()),
-        low=tuple(np.maximum(differences - half, -reach).tolist()),
-        high=tuple(np.minimum(differences + half, reach).tolist()),
-        statistics=tuple(statistics.tolist()),
-        pvalues=tuple(pvalues.tolist()),
+        values=tuple(joint.estimates),
+        standard_errors=tuple(np.sqrt(np.diag(covariance))),
+        contrasts=titles,
+        differences=tuple(differences),
+        low=tuple(np.maximum(differences - half, -reach)),
+        high=tuple(np.minimum(differences + half, reach)),
+        statistics=tuple(statistics),
+        pvalues=tuple(pvalues),
         level=question.level,
-        alternative=question.alternative,
+        alternative=alternative,
         margin=question.margin,
         method="max-t, added items" if added else "max-t",
         target=target,
-        hypothesis=question.hypothesis(measure),
-        difference_errors=tuple(errors.tolist()),
+        hypothesis=hypothesis,
+        difference_errors=tuple(errors),
         greater_is_better=measure.greater_is_better,
     )
 
 
-def _statistics(
-    question: Question, sign: float, differences: FloatArray, errors: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Statistic of each contrast, and how extreme it is."""
-    margin = question.margin or 0.0
-    if question.alternative == "equivalent":
-        statistics = (margin - np.abs(differences)) / errors
-    elif question.alternative == "non-inferior":
-        statistics = (sign * differences + margin) / errors
-    else:
-        statistics = differences / errors
-    if question.alternative == "two-sided":
-        return statistics, np.abs(statistics)
-    return statistics, -statistics if question.alternative == "less" else statistics
-
-
 def _variances(matrix: FloatArray, covariance: FloatArray) -> FloatArray:
-    """Variance of each contrast, without the covariances of contrasts."""
     return np.asarray(np.einsum("mk,mk->m", matrix @ covariance, matrix))
 
 
 def _covariance(
     joint: JointEstimate, matrix: FloatArray, differences: FloatArray
 ) -> tuple[FloatArray, BoolArray]:
-    """One covariance for all contrasts, and which contrasts have neither value nor variance.
+    """Covariance for all contrasts, and which contrasts have neither value nor variance.
 
-    It is that with the added items if a difference would else be certain.
+    It is that with the added items if a difference would otherwise be certain.
     """
     variances = _variances(matrix, joint.covariance)
     unknown = ~(variances > least_variance(differences, joint.length, joint.n_effective))
-    none = np.abs(differences) <= ROUNDING * np.abs(joint.estimates).max()
-    certain = unknown & none & ~np.isnan(variances)
+    zero = np.abs(differences) <= ROUNDING * np.abs(joint.estimates).max()
+    certain = unknown & zero & ~np.isnan(variances)
     if np.array_equal(unknown, certain):
         return joint.covariance, certain
     covariance = never_certain_covariance(joint.estimates, joint.regularized, joint.n_effective)

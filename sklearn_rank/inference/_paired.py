@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import nan
 from typing import Any
 
@@ -32,16 +31,6 @@ SWAPS = 999
 
 # Statistics this near to each other, relatively, are equal up to rounding.
 SLACK = 1e-9
-
-
-@dataclass(frozen=True, eq=False)
-class SwapOptions:
-    """How to test, checked."""
-
-    alternative: str  # What counts as extreme
-    level: float  # One less the p-value from which on a difference counts as shown
-    n_resamples: int  # Number of exchanges of each pair
-    rng: np.random.Generator  # Source of the exchanges
 
 
 def paired_swap_test(
@@ -150,12 +139,10 @@ def paired_swap_test(
         y_true,
         {"a": y_score_a, "b": y_score_b},
         [("a", "b")],
-        SwapOptions(
-            alternative,
-            check_level(level),
-            check_resamples(n_resamples),
-            check_generator(random_state),
-        ),
+        alternative=alternative,
+        level=check_level(level),
+        n_resamples=check_resamples(n_resamples),
+        rng=check_generator(random_state),
         groups=groups,
         pos_label=pos_label,
     )
@@ -166,62 +153,63 @@ def swap_tests(
     y_true: Any,
     scores: Mapping[str, Any],
     pairs: Sequence[tuple[str, str]],
-    options: SwapOptions,
     *,
+    alternative: str,
+    level: float,
+    n_resamples: int,
+    rng: np.random.Generator,
     groups: Any,
     pos_label: Any,
 ) -> Comparison:
-    """Test pairs of scorers by exchanging them, adjusted for their number."""
+    """Test pairs of rankers by exchanging them, with p-values adjusted by Holm's method."""
     refuse_collections("scores are exchanged row by row", y_true=y_true, **scores, groups=groups)
-    lists = {name: check_two_classes(y_true, one, pos_label) for name, one in scores.items()}
+    lists = {name: check_two_classes(y_true, score, pos_label) for name, score in scores.items()}
     positive = next(iter(lists.values())).positive
     n = len(positive)
     dependent = check_groups(groups, n)
     unit = np.arange(n) if dependent is None else dependent.codes
     ranks = {name: rankdata(data.score) for name, data in lists.items()}
-    found = measure_influence(
+    influences = measure_influence(
         measure, positive, [*ranks.values()], conditional=True, pos_label=None
     )
-    tests = [_swapped(measure, positive, ranks[a], ranks[b], unit, options) for a, b in pairs]
-    pvalues = [_pvalue(observed, drawn, options.alternative) for observed, _, drawn in tests]
-    none = (nan,) * len(pairs)
+    statistics, differences, pvalues = [], [], []
+    for a, b in pairs:
+        pair = np.stack([ranks[a], ranks[b]])
+        observed, difference = _studentised(measure, positive, pair, unit)
+        draws = np.empty(n_resamples)
+        for i in range(n_resamples):
+            swapped = rng.random(unit.max() + 1)[unit] < 0.5
+            exchanged = np.where(swapped, pair[::-1], pair)
+            draws[i] = _studentised(measure, positive, exchanged, unit)[0]
+        statistics.append(observed)
+        differences.append(difference)
+        # The share of statistics, the observed one among them, that are at least as extreme.
+        if alternative == "two-sided":
+            observed, draws = abs(observed), np.abs(draws)
+        elif alternative == "less":
+            observed, draws = -observed, -draws
+        least = observed - SLACK * abs(observed) if np.isfinite(observed) else observed
+        pvalues.append((1.0 + np.count_nonzero(draws >= least)) / (n_resamples + 1.0))
+    unknown = (nan,) * len(pairs)
     return Comparison(
         measure=measure.name,
         names=tuple(scores),
-        values=tuple(one.estimate for one in found),
-        standard_errors=tuple(float(np.sqrt(one.variance())) for one in found),
+        values=tuple(influence.estimate for influence in influences),
+        standard_errors=tuple(float(np.sqrt(influence.variance())) for influence in influences),
         contrasts=tuple(f"{a} - {b}" for a, b in pairs),
-        differences=tuple(difference for _, difference, _ in tests),
-        low=none,
-        high=none,
-        statistics=tuple(observed for observed, _, _ in tests),
-        pvalues=tuple(holm_adjust(pvalues).tolist()),
-        level=options.level,
-        alternative=options.alternative,
+        differences=tuple(differences),
+        low=unknown,
+        high=unknown,
+        statistics=tuple(statistics),
+        pvalues=tuple(holm_adjust(pvalues)),
+        level=level,
+        alternative=alternative,
         margin=None,
         method="swaps" if len(pairs) == 1 else "swaps, Holm",
-        target=list_target(measure, found[:1], [dependent]),
+        target=list_target(measure, influences[:1], [dependent]),
         hypothesis=f"equal {measure.name}",
         greater_is_better=measure.greater_is_better,
     )
-
-
-def _swapped(
-    measure: Measure,
-    positive: BoolArray,
-    first: FloatArray,
-    second: FloatArray,
-    unit: IntArray,
-    options: SwapOptions,
-) -> tuple[float, float, FloatArray]:
-    """Statistic and difference of two scorers, and the statistics of exchanges of them."""
-    ranks = np.stack([first, second])
-    observed, difference = _studentised(measure, positive, ranks, unit)
-    drawn = np.empty(options.n_resamples)
-    for i in range(options.n_resamples):
-        swapped = options.rng.random(unit.max() + 1)[unit] < 0.5
-        drawn[i] = _studentised(measure, positive, np.where(swapped, ranks[::-1], ranks), unit)[0]
-    return observed, difference, drawn
 
 
 def _studentised(
@@ -240,16 +228,6 @@ def _studentised(
     if error <= SLACK * abs(difference):
         return float(np.copysign(np.inf, difference)), difference
     return difference / error, difference
-
-
-def _pvalue(observed: float, drawn: FloatArray, alternative: str) -> float:
-    """Share of the statistics, the observed one among them, that are at least as extreme."""
-    if alternative == "two-sided":
-        observed, drawn = abs(observed), np.abs(drawn)
-    elif alternative == "less":
-        observed, drawn = -observed, -drawn
-    least = observed - SLACK * abs(observed) if np.isfinite(observed) else observed
-    return (1.0 + np.count_nonzero(drawn >= least)) / (len(drawn) + 1.0)
 
 
 def paired_rank_test(
@@ -370,16 +348,16 @@ def paired_rank_test(
     check_choice("alternative", alternative, ALTERNATIVES)
     level, conditional = check_level(level), check_flag("conditional", conditional)
     measure = get_measure(measure)
-    found = measure_influence(
+    influences = measure_influence(
         measure,
         y_true,
         (y_score_a, y_score_b),
         conditional=conditional,
         pos_label=pos_label,
     )
-    dependent = check_groups(groups, len(found[0].positive))
-    joint = joint_influence(found, conditional=conditional, groups=dependent)
-    target = list_target(measure, [found[0]], [dependent])
+    dependent = check_groups(groups, len(influences[0].positive))
+    joint = joint_influence(influences, conditional=conditional, groups=dependent)
+    target = list_target(measure, [influences[0]], [dependent])
     return _test(joint, alternative, level, measure, target)
 
 
@@ -482,23 +460,19 @@ def unpaired_rank_test(
     refuse_grouped_collections(
         groups, y_true_a=y_true_a, y_score_a=y_score_a, y_true_b=y_true_b, y_score_b=y_score_b
     )
-    first, second = (
-        sample_influence(
-            measure, y_true, y_score, conditional=conditional, pos_label=pos_label, name=name
-        )
-        for name, y_true, y_score in (
-            ("y_true_a", y_true_a, y_score_a),
-            ("y_true_b", y_true_b, y_score_b),
-        )
-    )
-    n = len(first.positive)
-    dependent = check_groups_of_two(groups, n, len(second.positive))
-    rows = np.arange(n + len(second.positive))
-    of_first, of_second = (
-        None if dependent is None else dependent.only(some) for some in (rows[:n], rows[n:])
-    )
-    joint = joint_samples([(first, of_first), (second, of_second)], conditional=conditional)
-    target = list_target(measure, [first, second], [of_first, of_second])
+    samples = {"y_true_a": (y_true_a, y_score_a), "y_true_b": (y_true_b, y_score_b)}
+    influences = [
+        sample_influence(measure, *rows, conditional=conditional, pos_label=pos_label, name=name)
+        for name, rows in samples.items()
+    ]
+    n = len(influences[0].positive)
+    dependent = check_groups_of_two(groups, n, len(influences[1].positive))
+    parts = [
+        None if dependent is None else dependent.only(rows)
+        for rows in (slice(None, n), slice(n, None))
+    ]
+    joint = joint_samples(list(zip(influences, parts, strict=True)), conditional=conditional)
+    target = list_target(measure, influences, parts)
     return _test(joint, alternative, level, measure, target)
 
 

@@ -184,7 +184,7 @@ class Comparison(Printed):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        errors = tuple(nan if one <= ROUNDING else one for one in self.standard_errors)
+        errors = tuple(nan if error <= ROUNDING else error for error in self.standard_errors)
         object.__setattr__(self, "standard_errors", errors)
         if not self.difference_errors:
             object.__setattr__(self, "difference_errors", (nan,) * len(self.contrasts))
@@ -211,16 +211,16 @@ class Comparison(Printed):
             raise KeyError(f"{contrast!r} is not among the contrasts: {self._listed()}.")
         if len(self) == 1:
             return self
-        at = self.contrasts.index(contrast)
+        row = self.contrasts.index(contrast)
         pair = self._pair(contrast)
-        kept = [i for i, name in enumerate(self.names) if pair is None or name in pair]
-        changed: dict[str, Any] = {
+        rankers = [i for i, name in enumerate(self.names) if pair is None or name in pair]
+        fields: dict[str, Any] = {
             "contrasts": (contrast,),
             "method": f"{self.method}, one of {len(self)} contrasts",
         }
-        changed |= {name: tuple(getattr(self, name)[i] for i in kept) for name in _OF_RANKERS}
-        changed |= {name: (getattr(self, name)[at],) for name in _OF_CONTRASTS}
-        return replace(self, **changed)
+        fields |= {name: tuple(getattr(self, name)[i] for i in rankers) for name in _OF_RANKERS}
+        fields |= {name: (getattr(self, name)[row],) for name in _OF_CONTRASTS}
+        return replace(self, **fields)
 
     @property
     def pvalue(self) -> float:
@@ -294,11 +294,9 @@ class Comparison(Printed):
 
     def _repr_html_(self) -> str:
         rankers, contrasts, more = self._tables()
-        first, *values = rankers
-        second, *rows = contrasts
-        tail = f"<p>{escape(more)}</p>" if more else ""
-        titled = html_table("\n".join(self._title()), first, values)
-        return f"{titled}{html_table('', second, rows)}{tail}"
+        note = f"<p>{escape(more)}</p>" if more else ""
+        of_rankers = html_table("\n".join(self._title()), rankers[0], rankers[1:])
+        return f"{of_rankers}{html_table('', contrasts[0], contrasts[1:])}{note}"
 
     def _title(self) -> list[str]:
         margin = "" if self.margin is None else f" by margin {self.margin:g}"
@@ -315,10 +313,10 @@ class Comparison(Printed):
         for name, value, error in zip(self.names, self.values, self.standard_errors, strict=True):
             rankers.append((name, fixed(value), "" if isnan(error) else fixed(error)))
         limits = f"{100 * self.interval_level:.4g} % interval"
-        shown: list[tuple[str, ...]] = [("contrast", "difference", limits, "p", "conclusion")]
+        contrasts: list[tuple[str, ...]] = [("contrast", "difference", limits, "p", "conclusion")]
         for i in range(min(len(self), PRINTED)):
             low, high = self.low[i], self.high[i]
-            shown.append(
+            contrasts.append(
                 (
                     self.contrasts[i],
                     fixed(self.differences[i], sign=True),
@@ -329,24 +327,24 @@ class Comparison(Printed):
                     self._conclusion(i),
                 )
             )
-        left_out = len(self) - PRINTED
-        more = f"and {left_out} contrasts more, all in to_frame()" if left_out > 0 else ""
-        return _without_empty(rankers), _without_empty(shown), more
+        n_hidden = len(self) - PRINTED
+        more = f"and {n_hidden} contrasts more, all in to_frame()" if n_hidden > 0 else ""
+        return _without_empty(rankers), _without_empty(contrasts), more
 
     def _conclusion(self, i: int) -> str:
         sign = 1.0 if self.greater_is_better else -1.0
-        gain, found = sign * self.differences[i], self.pvalues[i] <= 1.0 - self.level
+        gain, rejected = sign * self.differences[i], self.pvalues[i] <= 1.0 - self.level
         pair = self._pair(self.contrasts[i])
         if self.alternative == "equivalent":
-            return f"equal within {self.margin:g}: {_shown(found)}"
+            return f"equal within {self.margin:g}: {_shown(rejected)}"
         if self.alternative == "non-inferior":
             worst = self.low[i] if self.greater_is_better else -self.high[i]
-            first = "" if pair is None else f"{pair[0]} "
+            ranker = "" if pair is None else f"{pair[0]} "
             return (
-                f"{first}not worse by {self.margin:g} or more: {_shown(found)};"
+                f"{ranker}not worse by {self.margin:g} or more: {_shown(rejected)};"
                 f" better: {_shown(worst > 0.0)}"
             )
-        if not found:
+        if not rejected:
             return "no difference shown"
         if pair is None:
             return "above 0" if self.differences[i] > 0.0 else "below 0"
@@ -369,7 +367,7 @@ class Comparison(Printed):
         return values[0]
 
     def _listed(self) -> str:
-        some = ", ".join(repr(one) for one in self.contrasts[:6])
+        some = ", ".join(repr(contrast) for contrast in self.contrasts[:6])
         return some if len(self) <= 6 else f"{some} and {len(self) - 6} more"
 
 
@@ -378,18 +376,18 @@ _OF_RANKERS = ("names", "values", "standard_errors")
 _OF_CONTRASTS = ("differences", "low", "high", "statistics", "pvalues", "difference_errors")
 
 
-def _shown(found: bool) -> str:
-    return "shown" if found else "not shown"
+def _shown(is_shown: bool) -> str:
+    return "shown" if is_shown else "not shown"
 
 
 def _without_empty(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Leave out columns that are empty but for the title."""
-    kept = [i for i in range(len(rows[0])) if any(row[i] for row in rows[1:])]
-    return [tuple(row[i] for i in kept) for row in rows]
+    """Leave out columns without an entry."""
+    columns = [i for i in range(len(rows[0])) if any(row[i] for row in rows[1:])]
+    return [tuple(row[i] for i in columns) for row in rows]
 
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return rows of text with words left-aligned and numbers right-aligned."""
+    """Rows of text with words left-aligned and numbers right-aligned."""
     columns = list(zip(*rows, strict=True))
     left = [i == 0 or column[0] == "conclusion" for i, column in enumerate(columns)]
     widths = [max(len(cell) for cell in column) for column in columns]
