@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
@@ -11,7 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from .._checkpoint import cleared_on_success
+from .._checkpoint import Checkpoints, cleared_on_success
+from .._order import top_mass
 from .._sklearn_compat import (
     Interval,
     StrOptions,
@@ -49,7 +51,7 @@ FAR = 1.01
 def pivot_problem(
     kernel: KernelMap | None, X: Any, rows: TwoClasses, cost: Any, mass: Any
 ) -> PivotProblem:
-    """Make the problems of the rows X, in kernel coordinates."""
+    """Problems of the rows X, in kernel coordinates."""
     return PivotProblem.from_rows(
         X,
         rows.sign,
@@ -92,34 +94,51 @@ class AccuracyAtTopBase(KernelRanker):
         store_scores(self, function, rows)
         store_threshold(self, rows.direction, *function.scores_of_fitted(X), mass, top)
 
-    def _store_share_threshold(
+    def _fit_problem(
         self,
         ranker: Any,
-        function: ScoreFunction,
+        problem: PivotProblem,
+        kernel: KernelMap | None,
         X: Any,
         rows: TwoClasses,
         mass: Any,
+        *,
         top: float,
+        on_block: Callable[[bool], None],
+        checkpoints: Checkpoints | None,
         **of_fold: Any,
     ) -> None:
-        """Replace the threshold of the training rows if their scores are unlike those of others.
+        """Solve the problem for a top with the parameters of ``ranker``; store the solution.
 
-        ``ranker`` has the parameters of the solution.
+        The threshold is at the top ``tau`` of this ranker.
         """
-        if self.kernel == "linear" and not is_flexible(rows, X.shape[1]):
-            return
-        scores, rounding = function.scores_of_fitted(X)
-        self.threshold_ = rows.direction * ranker._threshold_of_share(
-            X,
-            rows,
-            scores,
-            rounding,
-            flexible=True,
-            share=top / mass.sum(),
-            mass=mass,
-            of_fold={**self._parameters_of_folds(), "checkpoint": None, **of_fold},
+        solution = solve_accuracy_at_top(
+            problem,
+            top_mass=top,
+            selection=ranker.selection,
+            solver=self._pivot_solver(),
+            n_jobs=self.n_jobs,
+            on_block=on_block,
+            checkpoints=checkpoints,
         )
-        self.intercept_ = np.array([-self.threshold_])
+        top, _ = top_mass(mass, self.tau)
+        function = learned_scores(kernel, solution.coef, X)
+        self._store_function(function, X, rows, mass, top)
+        self._store_solution(solution, rows, ranker.selection, ranker.tau)
+        # Scores of the training rows are unlike those of new rows.
+        if self.kernel != "linear" or is_flexible(rows, X.shape[1]):
+            scores, rounding = function.scores_of_fitted(X)
+            self.threshold_ = rows.direction * ranker._threshold_of_share(
+                X,
+                rows,
+                scores,
+                rounding,
+                flexible=True,
+                share=top / mass.sum(),
+                mass=mass,
+                of_fold={**self._parameters_of_folds(), "checkpoint": None, **of_fold},
+            )
+            self.intercept_ = np.array([-self.threshold_])
 
     def _store_solution(
         self, solution: AccuracyAtTopSolution, rows: TwoClasses, selection: str, tau: float
@@ -628,8 +647,9 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
             positive = 1 if self.pos_label is None else int(self.pos_label)
             rows = TwoClasses.of_rows([0, 1], positive, upper, np.tile(weight, 2))
             # Points of pairs count as often as they occur, in the loss and in the quantile.
-            same = {"class_weight": None, "quantile": "sample"}
-            self._fit(X[rows.taken], rows, self.C * rows.weight, rows.weight, (X, None), **same)
+            of_fold = {"class_weight": None, "quantile": "sample"}
+            cost = self.C * rows.weight
+            self._fit(X[rows.taken], rows, cost, rows.weight, (X, None), **of_fold)
         return self
 
     def _fit(
@@ -641,7 +661,7 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
         data: tuple[Any, Any],
         **of_fold: Any,
     ) -> None:
-        """Solve the problem of rows with costs, and masses in the quantile; store the solution."""
+        """Fit to rows with costs in the loss, and masses in the quantile."""
         top = mass_of_top(mass, self.tau)
         kernel = KernelMap.of(self)
         if kernel is None:
@@ -649,17 +669,16 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
         problem = pivot_problem(kernel, X, rows, cost, mass)
         progress = FitProgress(self, len(problem.blocks()), *data, instead=MANY_ROWS)
         with cleared_on_success(self.checkpoint, type(self).__name__) as checkpoints:
-            solution = solve_accuracy_at_top(
+            self._fit_problem(
+                self,
                 problem,
-                top_mass=top,
-                selection=self.selection,
-                solver=self._pivot_solver(),
-                n_jobs=self.n_jobs,
+                kernel,
+                X,
+                rows,
+                mass,
+                top=top,
                 on_block=progress.step,
                 checkpoints=checkpoints,
+                **of_fold,
             )
-            function = learned_scores(kernel, solution.coef, X)
-            self._store_function(function, X, rows, mass, top)
-            self._store_solution(solution, rows, self.selection, self.tau)
-            self._store_share_threshold(self, function, X, rows, mass, top, **of_fold)
             progress.done()

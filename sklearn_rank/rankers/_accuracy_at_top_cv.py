@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from inspect import signature
 from itertools import product
@@ -29,15 +29,12 @@ from .._sklearn_compat import (
     with_callbacks,
 )
 from .._solvers import (
-    CandidateSolutions,
     CandidateValues,
-    PivotProblem,
     Selection,
     Top,
     column_scales,
     most_blocks,
     select_solution,
-    solve_accuracy_at_top,
     solve_candidates,
 )
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
@@ -80,7 +77,7 @@ class TopGrid:
     def settings(self) -> list[dict[str, Any]]:
         """List all combinations, the last parameter changing first."""
         values = (self.C.tolist(), self.quantile, self.selection, self.tau)
-        return [dict(zip(NAMES, one, strict=True)) for one in product(*values)]
+        return [dict(zip(NAMES, setting, strict=True)) for setting in product(*values)]
 
     def choose(self, scores: FloatArray, rule: Rule) -> tuple[int, BoolArray]:
         """Choose a setting by its scores in folds."""
@@ -90,16 +87,16 @@ class TopGrid:
         within = mean >= mean[best] - error[best]
         if rule == "one_standard_error":
             strongest = int(np.argmax(within.reshape(self.shape).any(axis=(1, 2, 3))))
-            of_each = mean.size // len(self.C)
-            start = strongest * of_each
-            best = start + int(np.argmax(mean[start : start + of_each]))
+            n_settings = mean.size // len(self.C)
+            start = strongest * n_settings
+            best = start + int(np.argmax(mean[start : start + n_settings]))
         return best, within
 
     def table(self, scores: FloatArray, within: BoolArray) -> dict[str, Any]:
-        """Show the search as scikit-learn's searches show theirs: one column under each name."""
+        """Results in the form of ``cv_results_`` of scikit-learn's searches."""
         settings, mean = self.settings(), scores.mean(axis=0)
         columns: dict[str, Any] = {
-            f"param_{name}": np.array([one[name] for one in settings]) for name in NAMES
+            f"param_{name}": np.array([setting[name] for setting in settings]) for name in NAMES
         }
         columns["params"] = settings
         columns |= {f"split{i}_test_score": of_fold for i, of_fold in enumerate(scores)}
@@ -121,124 +118,6 @@ def standard_error(scores: FloatArray) -> FloatArray:
 
 # Parameters by which a fitted ranker scores rows and is evaluated.
 OF_SCORES = ("tau", "kernel", "gamma", "degree", "coef0", "kernel_params")
-
-
-@dataclass(frozen=True, eq=False)
-class CrossValidation:
-    """Rows that are trained on and held out in turn, and what the scores are."""
-
-    search: AccuracyAtTopBase  # Parameters of the fits
-    X: Any  # (n, n_features): The rows that count; of a precomputed kernel its square matrix
-    y: AnyArray  # (n,): Their labels
-    rows: TwoClasses  # Their classes and weights
-    scorer: Callable[..., Any]  # Called with a fitted ranker, rows and labels
-    params: dict[str, Any]  # Further arguments of the scorer, where they have one value per row
-
-    def scores(
-        self,
-        grid: TopGrid,
-        folds: Sequence[Fold],
-        on_block: Callable[[bool], None],
-        checkpoints: Checkpoints | None,
-    ) -> FloatArray:
-        """Fit and score all settings in all folds.
-
-        Shape (n_folds, n_Cs, n_quantiles, n_selections, n_taus).
-        """
-        scores = np.empty((len(folds), *grid.shape))
-        solved = []
-        for of_fold, (train, test) in zip(scores, folds, strict=True):
-            part = _TrainingPart.of(self, grid, train)
-            X_test, y_test = self.search._rows_at(self.X, test, train), self.y[test]
-            params = {name: rows_at(value, test) for name, value in self.params.items()}
-            for of_cost, C in zip(of_fold, grid.C.tolist(), strict=True):
-                solutions = part.solve(C, on_block, checkpoints)
-                solved.append(solutions.values)
-                for place in np.ndindex(of_cost.shape):
-                    ranker = part.ranker(solutions, *place)
-                    of_cost[place] = self.scorer(ranker, X_test, y_test, **params)
-        self._judge(solved)
-        return scores
-
-    def _judge(self, solved: list[CandidateValues]) -> None:
-        missed = sum(np.count_nonzero(~values.converged) for values in solved)
-        if missed:
-            warn_not_converged(
-                "relative_gap",
-                max(float(values.relative_gap.max()) for values in solved),
-                n_iter=max(int(values.n_iter.max()) for values in solved),
-                max_iter=self.search.max_iter,
-                tol=self.search.tol,
-                regularise="leave out the largest of Cs",
-                problems=f"{missed} of {sum(len(v.converged) for v in solved)} problems in folds",
-            )
-
-
-@dataclass(frozen=True, eq=False)
-class _TrainingPart:
-    """The problems of the rows that are trained on, for any ``C`` and setting."""
-
-    search: AccuracyAtTopBase
-    grid: TopGrid
-    X: Any
-    rows: TwoClasses
-    masses: dict[str, FloatArray]
-    kernel: KernelMap | None
-    problem: PivotProblem
-    tops: list[Top]
-
-    @classmethod
-    def of(cls, data: CrossValidation, grid: TopGrid, train: IntArray) -> _TrainingPart:
-        search, rows = data.search, data.rows.part(train)
-        X, kernel = search._rows_at(data.X, train), KernelMap.of(search)
-        masses = {"sample": rows.weight, "pairs": rows.pair_mass()}
-        # Costs come with C, masses with the tops.
-        problem = pivot_problem(kernel, X, rows, rows.weight, rows.weight)
-        tops = [
-            Top(problem.merged(masses[quantile]), mass_of_top(masses[quantile], tau))
-            for quantile, tau in product(grid.quantile, grid.tau)
-        ]
-        return cls(search, grid, X, rows, masses, kernel, problem, tops)
-
-    def solve(
-        self, C: float, on_block: Callable[[bool], None], checkpoints: Checkpoints | None
-    ) -> CandidateSolutions:
-        """Solve the problems of one C, which serve all other settings."""
-        cost = self.problem.merged(self.rows.costs(C, self.search.class_weight))
-        return solve_candidates(
-            replace(self.problem, cost=cost),
-            self.tops,
-            scales="refine" in self.grid.selection,
-            solver=self.search._pivot_solver(),
-            n_jobs=self.search.n_jobs,
-            on_block=on_block,
-            checkpoints=checkpoints,
-        )
-
-    def ranker(
-        self, solutions: CandidateSolutions, quantile: int, selection: int, tau: int
-    ) -> AccuracyAtTopRanker:
-        """Make the ranker of a setting, with its threshold at the top that is acted on."""
-        solution = select_solution(
-            solutions,
-            self.grid.selection[selection],
-            quantile * len(self.grid.tau) + tau,
-            n_jobs=self.search.n_jobs,
-        )
-        ranker = AccuracyAtTopRanker(
-            **{name: getattr(self.search, name) for name in OF_SCORES},
-            pos_label=self.rows.pos_label,
-        )
-        ranker.n_features_in_ = self.X.shape[1]
-        mass = self.masses[self.grid.quantile[quantile]]
-        ranker._store_function(
-            learned_scores(self.kernel, solution.coef, self.X),
-            self.X,
-            self.rows,
-            mass,
-            top_mass(mass, self.search.tau)[0],
-        )
-        return ranker
 
 
 SELECTIONS = ("average", "closest", "objective", "refine")
@@ -545,15 +424,24 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
             X, y, rows = self._check_rows(X, y, sample_weight)
             for_splitter, for_scorer = self._routed(sample_weight, params, rows.taken, len(y))
             scorer = self._scorer(rows.pos_label)
-            data = CrossValidation(
-                self, self._rows_at(X, rows.taken), y[rows.taken], rows, scorer, for_scorer
-            )
-            folds = self._folds(data, len(y), for_splitter)
+            X_taken, y_taken = self._rows_at(X, rows.taken), y[rows.taken]
+            folds = self._folds(X_taken, y_taken, rows, len(y), for_splitter)
             n_blocks = sum(most_blocks(len(train)) for train, _ in folds) * len(grid.C)
             n_blocks += most_blocks(len(rows.taken))
             progress = FitProgress(self, n_blocks, X, y, instead=MANY_ROWS)
-            self._choose(grid, data.scores(grid, folds, progress.step, checkpoints))
-            self._refit(data.X, rows, progress.step, checkpoints)
+            scores = self._cross_validate(
+                grid,
+                X_taken,
+                y_taken,
+                rows,
+                folds,
+                scorer,
+                for_scorer,
+                on_block=progress.step,
+                checkpoints=checkpoints,
+            )
+            self._choose(grid, scores)
+            self._refit(X_taken, rows, progress.step, checkpoints)
             self.scorer_, self.n_splits_ = scorer, len(folds)
             progress.done()
         return self
@@ -563,13 +451,13 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         if isinstance(self.Cs, Integral):
             costs = np.logspace(*C_RANGE, int(self.Cs))
         else:
-            given = np.atleast_1d(np.asarray(self.Cs, dtype=object))
-            costs = np.unique([check_number("Cs", C, 0.0, closed="neither") for C in given])
+            values = np.atleast_1d(np.asarray(self.Cs, dtype=object))
+            costs = np.unique([check_number("Cs", C, 0.0, closed="neither") for C in values])
         taus = (self.tau,) if self.taus is None else self.taus
         for name, choices in (("quantiles", QUANTILES), ("selections", SELECTIONS)):
-            for one in getattr(self, name):
-                check_choice(name, one, choices)
-        shares = tuple(check_share("taus", one) for one in taus)
+            for value in getattr(self, name):
+                check_choice(name, value, choices)
+        shares = tuple(check_share("taus", tau) for tau in taus)
         grid = TopGrid(costs, tuple(self.quantiles), tuple(self.selections), shares)
         if 0 in grid.shape:
             raise ValueError(
@@ -584,7 +472,14 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         if scoring is None:
             scoring = get_measure(smoothed_precision_at_top_score, tau=self.tau)
         if not isinstance(scoring, str | Measure | ScoreGeneratingFunction):
-            return _not_a_measure(scoring)
+            if list(signature(scoring).parameters)[:2] == ["y_true", "y_score"]:
+                name = getattr(scoring, "__name__", repr(scoring))
+                raise TypeError(
+                    f"scoring={name} is a function of labels and scores, not a scorer of an "
+                    f"estimator, rows and labels: pass get_scorer({name}) of "
+                    "sklearn_rank.metrics, with its parameters."
+                )
+            return scoring
         if isinstance(scoring, str) and scoring in sklearn.metrics.get_scorer_names():
             scorer = get_scorer(scoring)
         else:
@@ -638,9 +533,10 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
             for part in parts
         ]
 
-    def _folds(self, data: CrossValidation, n_samples: int, params: dict[str, Any]) -> list[Fold]:
+    def _folds(
+        self, X: Any, y: AnyArray, rows: TwoClasses, n_samples: int, params: dict[str, Any]
+    ) -> list[Fold]:
         """Training and test parts, as numbers of the rows that count."""
-        rows = data.rows
         rarest = min(np.count_nonzero(rows.positive), np.count_nonzero(~rows.positive))
         if self.cv is None and rarest < 2:
             raise ValueError(
@@ -648,8 +544,8 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
                 "one row: add rows, or use AccuracyAtTopRanker with fixed parameters."
             )
         cv = min(FOLDS, rarest) if self.cv is None else self.cv
-        cv = check_cv(of_taken_rows(cv, rows.taken, n_samples), data.y, classifier=True)
-        folds = list(cv.split(data.X, data.y, **params))
+        cv = check_cv(of_taken_rows(cv, rows.taken, n_samples), y, classifier=True)
+        folds = list(cv.split(X, y, **params))
         if not folds:
             raise ValueError(f"cv={self.cv!r} yields no folds: pass an int, a splitter or a list.")
         for i, fold in enumerate(folds):
@@ -661,6 +557,79 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
                         "positive): use fewer or stratified folds."
                     )
         return folds
+
+    def _cross_validate(
+        self,
+        grid: TopGrid,
+        X: Any,
+        y: AnyArray,
+        rows: TwoClasses,
+        folds: list[Fold],
+        scorer: Callable[..., Any],
+        params: dict[str, Any],
+        *,
+        on_block: Callable[[bool], None],
+        checkpoints: Checkpoints | None,
+    ) -> FloatArray:
+        """Fit and score all settings in all folds.
+
+        Shape (n_folds, n_Cs, n_quantiles, n_selections, n_taus).
+        """
+        scores = np.empty((len(folds), *grid.shape))
+        solved: list[CandidateValues] = []
+        for of_fold, (train, test) in zip(scores, folds, strict=True):
+            part, X_train, kernel = rows.part(train), self._rows_at(X, train), KernelMap.of(self)
+            X_test, y_test = self._rows_at(X, test, train), y[test]
+            params_test = {name: rows_at(value, test) for name, value in params.items()}
+            masses = {"sample": part.weight, "pairs": part.pair_mass()}
+            # Costs come with C, masses with the tops.
+            problem = pivot_problem(kernel, X_train, part, part.weight, part.weight)
+            tops = [
+                Top(problem.merged(masses[quantile]), mass_of_top(masses[quantile], tau))
+                for quantile, tau in product(grid.quantile, grid.tau)
+            ]
+            for of_cost, C in zip(of_fold, grid.C.tolist(), strict=True):
+                solutions = solve_candidates(
+                    replace(problem, cost=problem.merged(part.costs(C, self.class_weight))),
+                    tops,
+                    scales="refine" in grid.selection,
+                    solver=self._pivot_solver(),
+                    n_jobs=self.n_jobs,
+                    on_block=on_block,
+                    checkpoints=checkpoints,
+                )
+                solved.append(solutions.values)
+                for place in np.ndindex(of_cost.shape):
+                    quantile, selection, tau = place
+                    solution = select_solution(
+                        solutions,
+                        grid.selection[selection],
+                        quantile * len(grid.tau) + tau,
+                        n_jobs=self.n_jobs,
+                    )
+                    ranker = AccuracyAtTopRanker(
+                        **{name: getattr(self, name) for name in OF_SCORES},
+                        pos_label=part.pos_label,
+                    )
+                    ranker.n_features_in_ = X_train.shape[1]
+                    mass = masses[grid.quantile[quantile]]
+                    # The threshold is at the top that is acted on.
+                    top, _ = top_mass(mass, self.tau)
+                    function = learned_scores(kernel, solution.coef, X_train)
+                    ranker._store_function(function, X_train, part, mass, top)
+                    of_cost[place] = scorer(ranker, X_test, y_test, **params_test)
+        missed = sum(np.count_nonzero(~values.converged) for values in solved)
+        if missed:
+            warn_not_converged(
+                "relative_gap",
+                max(float(values.relative_gap.max()) for values in solved),
+                n_iter=max(int(values.n_iter.max()) for values in solved),
+                max_iter=self.max_iter,
+                tol=self.tol,
+                regularise="leave out the largest of Cs",
+                problems=f"{missed} of {sum(len(v.converged) for v in solved)} problems in folds",
+            )
+        return scores
 
     def _choose(self, grid: TopGrid, scores: FloatArray) -> None:
         """Store the scores, and the setting that the rule chooses."""
@@ -690,24 +659,11 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         on_block: Callable[[bool], None],
         checkpoints: Checkpoints | None,
     ) -> None:
-        """Fit to all rows that count, with the threshold at the top that is acted on."""
+        """Fit to all rows that count with the chosen parameters."""
         mass = rows.weight if self.quantile_of_ == "sample" else rows.pair_mass()
         kernel = KernelMap.of(self)
         if kernel is None:
             warn_of_scales(self, column_scales(X), sparse=sp.issparse(X))
-        solution = solve_accuracy_at_top(
-            pivot_problem(kernel, X, rows, rows.costs(self.C_, self.class_weight), mass),
-            top_mass=mass_of_top(mass, self.tau_),
-            selection=self.selection_,
-            solver=self._pivot_solver(),
-            n_jobs=self.n_jobs,
-            on_block=on_block,
-            checkpoints=checkpoints,
-        )
-        top, _ = top_mass(mass, self.tau)
-        function = learned_scores(kernel, solution.coef, X)
-        self._store_function(function, X, rows, mass, top)
-        self._store_solution(solution, rows, self.selection_, self.tau_)
         chosen = AccuracyAtTopRanker(
             **{name: getattr(self, name) for name in OF_SCORES} | {"tau": self.tau_},
             C=self.C_,
@@ -717,7 +673,17 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
             n_jobs=self.n_jobs,
             pos_label=rows.pos_label,
         )
-        self._store_share_threshold(chosen, function, X, rows, mass, top)
+        self._fit_problem(
+            chosen,
+            pivot_problem(kernel, X, rows, rows.costs(self.C_, self.class_weight), mass),
+            kernel,
+            X,
+            rows,
+            mass,
+            top=mass_of_top(mass, self.tau_),
+            on_block=on_block,
+            checkpoints=checkpoints,
+        )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> float:
         """Compute the score defined by ``scoring``.
@@ -745,18 +711,6 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         elif sample_weight is not None:
             params = {**params, "sample_weight": sample_weight}
         return float(self.scorer_(self, X, y, **params))
-
-
-def _not_a_measure(scorer: Any) -> Any:
-    """Refuse a function of labels and scores, which is no scorer."""
-    if list(signature(scorer).parameters)[:2] == ["y_true", "y_score"]:
-        name = getattr(scorer, "__name__", repr(scorer))
-        raise TypeError(
-            f"scoring={name} is a function of labels and scores, not a scorer of an estimator, "
-            f"rows and labels: pass get_scorer({name}) of sklearn_rank.metrics, with its "
-            "parameters."
-        )
-    return scorer
 
 
 def _routing_enabled() -> bool:

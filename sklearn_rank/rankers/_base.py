@@ -71,16 +71,16 @@ def in_parallel(
     n_jobs: int | None, function: Callable[..., Any], calls: Iterable[tuple[Any, ...]]
 ) -> list[Any]:
     """Call a function with each of some arguments, in workers, and give its warnings here."""
-    found = Parallel(n_jobs=n_jobs)(delayed(_with_warnings)(function, call) for call in calls)
-    for _, told in found:
-        for message, category in told:
+    results = Parallel(n_jobs=n_jobs)(delayed(_with_warnings)(function, call) for call in calls)
+    for _, warnings in results:
+        for message, category in warnings:
             warn(message, category)
-    return [value for value, _ in found]
+    return [value for value, _ in results]
 
 
 def _with_warnings(function: Callable[..., Any], call: tuple[Any, ...]) -> tuple[Any, list[Told]]:
-    with collected() as told:
-        return function(*call), told
+    with collected() as warnings:
+        return function(*call), warnings
 
 
 class FitProgress:
@@ -98,15 +98,15 @@ class FitProgress:
     ) -> None:
         self._n_steps, self._n_done = n_steps, 0
         self._instead = instead
-        self._first_done, self._judged = 0.0, False
+        self._first_done, self._has_forecast = 0.0, False
         self._blocks = BlockProgress(estimator, n_steps, X, y)
         self._verbose = bool(estimator.verbose)
         self._criterion = CRITERIA[criterion]
 
-    def step(self, found: bool = False) -> None:
-        """Report one more step; steps that were found done do not count for the forecast."""
+    def step(self, restored: bool = False) -> None:
+        """Report one more step; those of a checkpoint do not count for the forecast."""
         self._blocks.block_done()
-        if found:
+        if restored:
             self._n_steps -= 1
             return
         self._n_done += 1
@@ -114,7 +114,7 @@ class FitProgress:
             self._forecast()
 
     def iteration(self, n_iter: int, objective: float, certificate: float) -> None:
-        """Report one more step and its objective; a line on the standard error."""
+        """Report one more step and its objective."""
         self.step()
         if self._verbose:
             sys.stderr.write(
@@ -136,8 +136,8 @@ class FitProgress:
         left = elapsed / (n_done - 1) * (self._n_steps - n_done)
         if self._verbose and n_done & (n_done - 1) == 0:
             sys.stderr.write(f"block {n_done} of {self._n_steps}: {_duration(left)} left\n")
-        if elapsed >= OBSERVED and not self._judged:
-            self._judged = True
+        if elapsed >= OBSERVED and not self._has_forecast:
+            self._has_forecast = True
             if left > LONG:
                 warn(f"The remaining fit takes {_duration(left)}: {self._instead}", LongFitWarning)
 
@@ -161,12 +161,12 @@ def warn_not_converged(
     problems: str = "",
 ) -> None:
     """Warn that a certificate does not reach the tolerance."""
-    which = f"{problems} did not reach tol={tol:g}: the largest" if problems else "The"
+    subject = f"{problems} did not reach tol={tol:g}: the largest" if problems else "The"
     missed = "" if problems else f" and did not reach tol={tol:g}"
-    larger = "max_iter or tol" if n_iter >= max_iter else "tol"
+    limits = "max_iter or tol" if n_iter >= max_iter else "tol"
     warn(
-        f"{which} {CRITERIA[criterion]} is {value:.1e} after {n_iter} iterations{missed}; raise"
-        f" {larger}, {regularise}, or standardise the features.",
+        f"{subject} {CRITERIA[criterion]} is {value:.1e} after {n_iter} iterations{missed}; raise"
+        f" {limits}, {regularise}, or standardise the features.",
         ConvergenceWarning,
     )
 
@@ -184,13 +184,13 @@ def warn_of_scales(
     names = getattr(estimator, "feature_names_in_", range(len(scales)))
     scaler = "StandardScaler(with_mean=False)" if sparse else "StandardScaler()"
     name = type(estimator).__name__
-    mended = f"make_pipeline({scaler}, {name}(...))"
+    remedy = f"make_pipeline({scaler}, {name}(...))"
     if within_queries and not sparse and "normalize" in estimator.get_params(deep=False):
-        mended += f' or {name}(normalize="zscore")'
+        remedy += f' or {name}(normalize="zscore")'
     warn(
         f"The scales of the features {names[high]!r} and {names[low]!r} differ by a factor of "
         f"{scales[high] / scales[low]:.1e}, so that the penalty of {name} all but ignores the one "
-        f"and leaves out the other: use {mended}.",
+        f"and leaves out the other: use {remedy}.",
         FeatureScaleWarning,
     )
 
@@ -234,7 +234,12 @@ class Ranker(BaseEstimator):
         state = dict(state)
         version = state.pop("_sklearn_rank_version", None)
         if version != __version__:
-            _warn_version(type(self).__name__, version, __version__)
+            warn(
+                f"This {type(self).__name__} was pickled with sklearn_rank "
+                f"{version or '(unknown)'} and loaded with {__version__}: its predictions may be "
+                "wrong. Refit it with this version.",
+                VersionWarning,
+            )
         super().__setstate__(state)
 
 
@@ -267,10 +272,10 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         check_classification_targets(present)
         kind = type_of_target(present, input_name="y", raise_unknown=True)
         if kind != "binary":
-            one_by_one = " Use OneVsRestClassifier(...) of sklearn.multiclass for more classes."
+            remedy = " Use OneVsRestClassifier(...) of sklearn.multiclass for more classes."
             raise ValueError(
                 f"Only binary classification is supported. The type of the target is {kind}."
-                f"{hint_of_mark(np.unique(present)) or one_by_one}"
+                f"{hint_of_mark(np.unique(present)) or remedy}"
             )
         classes = np.unique(present)
         if len(classes) < 2:
@@ -278,8 +283,8 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
                 f"{type(self).__name__} needs rows of two classes with positive sample_weight; "
                 f"got one class only, {classes.tolist()[0]!r}: add rows of the other class."
             )
-        said = inner if self.pos_label is None else self.pos_label
-        positive = positive_or_second(type(self).__name__, classes, said)
+        pos_label = inner if self.pos_label is None else self.pos_label
+        positive = positive_or_second(type(self).__name__, classes, pos_label)
         return TwoClasses.of_rows(classes, positive, y == positive, weight)
 
     def _of_fitted_classes(self, y: Any) -> Any:
@@ -320,8 +325,7 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         mass = rows.weight if mass is None else mass
         if not flexible:
             return share_threshold(scores, rounding, mass, share)
-        parameters = of_fold or {}
-        return held_out_threshold(self, X, rows, scores, rounding, mass, share, parameters)
+        return held_out_threshold(self, X, rows, scores, rounding, mass, share, of_fold or {})
 
     def _towards_positive(self, decision: Any) -> Any:
         """Decision values as scores by which the positive class is on top."""
@@ -491,12 +495,3 @@ def positive_or_second(name: str, classes: Any, pos_label: Any) -> Any:
             PositiveClassWarning,
         )
     return classes[1]
-
-
-def _warn_version(name: str, stored: str | None, running: str) -> None:
-    """Warn that an estimator was stored by another version."""
-    warn(
-        f"This {name} was pickled with sklearn_rank {stored or '(unknown)'} and loaded with "
-        f"{running}: its predictions may be wrong. Refit it with this version.",
-        VersionWarning,
-    )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from threading import local
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 from weakref import ref
 
 import numpy as np
@@ -184,12 +184,8 @@ def _or_none(scores: FloatArray | None) -> FloatArray:
 USED_BY = "A dask collection"
 
 
-class BlockedClasses(NamedTuple):
-    """Labels and weights of all rows, and the rows as a design."""
-
-    y: AnyArray  # (n_rows,)
-    weight: FloatArray  # (n_rows,): Non-negative weights
-    design: Callable[[IntArray | None], Design]
+# Labels (n_rows,), weights (n_rows,), and the design of some rows; None takes all.
+BlockedClasses: TypeAlias = tuple[AnyArray, FloatArray, Callable[[IntArray | None], Design]]
 
 
 def blocked_classes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> BlockedClasses:
@@ -204,7 +200,7 @@ def blocked_classes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Block
                 "row, such as y=rows.y."
             )
         weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
-        return BlockedClasses(labels, weight, lambda taken: BlockedDesign(X, taken))
+        return labels, weight, lambda taken: BlockedDesign(X, taken)
     return _of_chunks(
         aligned(X=X, y=y, sample_weight=sample_weight), int(estimator.n_features_in_)
     )
@@ -241,11 +237,8 @@ def _of_chunks(partitions: Partitions, n_features: int) -> BlockedClasses:
     if not chunks:
         raise ValueError("X is empty: pass at least one row.")
     y, weight = (np.concatenate(one) for one in zip(*columns, strict=True))
-    return BlockedClasses(
-        y,
-        check_sample_weight(weight, weight),
-        lambda taken: ChunkedDesign(partitions, chunks, n_features, taken),
-    )
+    weight = check_sample_weight(weight, weight)
+    return y, weight, lambda taken: ChunkedDesign(partitions, chunks, n_features, taken)
 
 
 def _has_cluster() -> bool:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from functools import partial
+from abc import abstractmethod
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,7 +29,7 @@ from .._solvers import (
     factorise_kernel,
     factorise_kernel_matrix,
 )
-from .._typing import AnyArray, FloatArray, IntArray
+from .._typing import FloatArray, IntArray
 from .._validation import ravelled, validate_data
 from ._base import (
     BipartiteRanker,
@@ -65,7 +64,7 @@ class KernelMap:
 
     @classmethod
     def of(cls, estimator: Any) -> KernelMap | None:
-        """Read the parameters of an estimator. Its kernel; None for ``kernel="linear"``."""
+        """Kernel of an estimator; None for ``kernel="linear"``."""
         if estimator.kernel == "linear":
             return None
         return cls(
@@ -84,9 +83,9 @@ class KernelMap:
     def values(self, X: Any, Y: Any) -> FloatArray:
         """Values of the kernel between two sets of points. Shape (n, m)."""
         # Scikit-learn takes squares of stored entries.
-        points, others = (summed(rows) if sp.issparse(rows) else rows for rows in (X, Y))
+        X, Y = (summed(rows) if sp.issparse(rows) else rows for rows in (X, Y))
         return np.asarray(
-            pairwise_kernels(points, others, metric=self.kernel, filter_params=True, **self.params)
+            pairwise_kernels(X, Y, metric=self.kernel, filter_params=True, **self.params)
         )
 
     def design(self, X: Any) -> Design:
@@ -98,7 +97,12 @@ class KernelMap:
         """Coordinates of some points, as :meth:`design` has them of all. Shape (m, rank)."""
         matrix: FloatArray | None = None
         if self.is_precomputed:
-            matrix = self._symmetric(X[np.ix_(taken, taken)])
+            matrix = X[np.ix_(taken, taken)]
+            if np.abs(matrix - matrix.T).max() > 1e-8 * np.abs(matrix).max():
+                raise ValueError(
+                    "The precomputed kernel matrix is not symmetric: pass K(X, X) to fit, and"
+                    " K(X_test, X) to decision_function."
+                )
         else:
             points = X[taken]
             if callable(self.kernel) or len(taken) <= MOST_AT_ONCE:
@@ -119,24 +123,12 @@ class KernelMap:
         self._factor, self._taken, self._matrix = factor, taken, matrix
         return factor.rows
 
-    def _symmetric(self, matrix: FloatArray) -> FloatArray:
-        """Refuse a matrix that is not symmetric."""
-        if np.abs(matrix - matrix.T).max() > 1e-8 * np.abs(matrix).max():
-            raise ValueError(
-                "The precomputed kernel matrix is not symmetric: pass K(X, X) to fit, and"
-                " K(X_test, X) to decision_function."
-            )
-        return matrix
-
     def expansion(self, coef: FloatArray) -> tuple[IntArray, FloatArray]:
         """Weights of the coordinates as a sum of kernel functions."""
         return self._taken[self._factor.support], self._factor.expansion(coef)
 
     def diagonal(self, X: Any) -> FloatArray:
-        """Values of the kernel of each point with itself, the squared norms of their images.
-
-        Shape (n,).
-        """
+        """Kernel of each point with itself, the squared norm of its image. Shape (n,)."""
         if self.is_precomputed:
             if X.shape[0] != X.shape[1]:
                 raise ValueError(
@@ -159,61 +151,42 @@ def rounding_of_sums(terms: FloatArray, n_terms: int) -> FloatArray:
     return np.asarray(terms * n_terms * np.finfo(np.float64).eps)
 
 
-class ScoreFunction(ABC):
-    """A function of rows that was learned: a weight vector times the rows or their images."""
-
-    @abstractmethod
-    def attributes(self, taken: IntArray, direction: float) -> dict[str, Any]:
-        """Fitted attributes, given which rows of ``fit`` the solution was learned from.
-
-        They are those of the scores times ``direction``, +1 or -1.
-        """
-
-    @abstractmethod
-    def scores(self, X: Any) -> FloatArray:
-        """Scores of validated rows."""
-
-    @abstractmethod
-    def scores_of_fitted(self, X: Any) -> tuple[FloatArray, FloatArray]:
-        """Scores of the rows that the solution was learned from, and bounds of their rounding.
-
-        BLAS rounds equal rows differently at different positions in a matrix.
-        """
-
-    @abstractmethod
-    def weight_norm(self, X: Any) -> float:
-        """Norm of the weight vector; only a precomputed kernel needs X, the fitted matrix."""
-
-    @abstractmethod
-    def squared_norms(self, X: Any) -> FloatArray:
-        """Squared norms of validated rows or of their images."""
-
-
-class LinearScores(ScoreFunction):
-    """Rows times coefficients."""
+class LinearScores:
+    """Scores of rows: their products with coefficients."""
 
     def __init__(self, coef: FloatArray) -> None:
         self.coef = coef
 
     def attributes(self, taken: IntArray, direction: float) -> dict[str, Any]:
+        """Fitted attributes of ``direction``, +1 or -1, times the scores.
+
+        ``taken`` are the rows of ``fit`` that the coefficients were learned from.
+        """
         return {"coef_": direction * self.coef[np.newaxis]}
 
     def scores(self, X: Any) -> FloatArray:
+        """Scores of validated rows."""
         return as_design(X).scores(self.coef)
 
     def scores_of_fitted(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        """Scores of the rows that this was learned from, and bounds of their rounding.
+
+        BLAS rounds equal rows differently at different positions in a matrix.
+        """
         scores, terms = as_design(X).scores_with_terms(self.coef)
         return scores, rounding_of_sums(terms, len(self.coef))
 
     def weight_norm(self, X: Any) -> float:
+        """Norm of the weight vector; only a precomputed kernel needs X, the fitted matrix."""
         return float(np.sqrt(self.coef @ self.coef))
 
     def squared_norms(self, X: Any) -> FloatArray:
+        """Squared norms of validated rows, or of their images under the kernel."""
         return as_design(X).squared_norms()
 
 
-class KernelScores(ScoreFunction):
-    """Kernel values with support rows times coefficients."""
+class KernelScores:
+    """Scores of rows: their kernel values with support rows times coefficients."""
 
     def __init__(
         self, kernel: KernelMap, dual_coef: FloatArray, support: IntArray, support_rows: Any
@@ -254,8 +227,11 @@ class KernelScores(ScoreFunction):
         return self.kernel.diagonal(X)
 
 
+ScoreFunction: TypeAlias = LinearScores | KernelScores
+
+
 def learned_scores(kernel: KernelMap | None, coef: FloatArray, X: Any) -> ScoreFunction:
-    """Score function of a solution. What was learned."""
+    """Score function of a solution."""
     if kernel is None:
         return LinearScores(coef)
     support, dual_coef = kernel.expansion(coef)
@@ -356,19 +332,15 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
             smallest if ``classes_[0]`` is. For dask collections, a lazy dask array.
         """
         check_is_fitted(self)
+        function, threshold = fitted_scores(self), self.threshold_
         if is_blocked(X):
-            score = partial(_decision, fitted_scores(self), self.threshold_)
-            return scores_by_blocks(self, X, score)
+            return scores_by_blocks(self, X, lambda rows: function.scores(rows) - threshold)
         X = validate_data(self, X, dtype=np.float64, accept_sparse=self._sparse(), reset=False)
-        return fitted_scores(self).scores(X) - self.threshold_
+        return function.scores(X) - threshold
 
     def _parameters_of_folds(self) -> dict[str, Any]:
         """Parameters of the fits to folds: a threshold needs no accurate minimum."""
         return {"verbose": 0, "tol": max(self.tol, TOL_OF_FOLDS)}
-
-
-def _decision(function: ScoreFunction, threshold: float, X: Any) -> FloatArray:
-    return function.scores(X) - threshold
 
 
 class OneProblemRanker(KernelRanker):
@@ -409,15 +381,6 @@ class OneProblemRanker(KernelRanker):
                 f"kernel={self.kernel!r} needs all pairs of rows, but X is read in blocks: use "
                 "kernel='linear', or pass rows in memory."
             )
-
-    def _check_blocked_rows(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Design, AnyArray, TwoClasses]:
-        """Check rows that are not in memory; return those that count as a design."""
-        given = blocked_classes(self, X, y, sample_weight)
-        rows = self._two_classes(given.y, given.weight)
-        taken = None if len(rows.taken) == len(given.y) else rows.taken
-        return given.design(taken), given.y, rows
 
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
@@ -460,16 +423,19 @@ class OneProblemRanker(KernelRanker):
         with restored_on_error(self):
             self._check_parameters(blocked=is_blocked(X))
             if is_blocked(X):
-                design, y, rows = self._check_blocked_rows(X, y, sample_weight)
+                y, weight, design_of = blocked_classes(self, X, y, sample_weight)
+                rows = self._two_classes(y, weight)
+                design = design_of(None if len(rows.taken) == len(y) else rows.taken)
                 kernel, fitted = None, design
             else:
                 X, y, rows = self._check_rows(X, y, sample_weight)
                 fitted = X if len(rows.taken) == X.shape[0] else self._rows_at(X, rows.taken)
                 kernel = KernelMap.of(self)
-                if kernel is None:
-                    design = self._near_origin(as_design(fitted))
-                else:
-                    design = kernel.design(fitted)
+                design = (
+                    self._near_origin(as_design(fitted))
+                    if kernel is None
+                    else kernel.design(fitted)
+                )
             progress = FitProgress(self, self.max_iter, X, y, criterion=self._criterion)
             result = self._solve(design, rows, progress)
             function = learned_scores(kernel, result.coef, fitted)

@@ -38,25 +38,23 @@ from ._two_classes import TwoClasses, fit_with_weights, weight_argument
 # Cells of ranks in which phi is summed up; shorter lists have a cell for each rank.
 MOST_CELLS = 2**16
 
-# Module whose functions are measures, not score-generating functions.
-METRICS = "sklearn_rank.metrics"
-
 
 def read_phi(phi: Any) -> ScoreGeneratingFunction:
     """Read the parameter ``phi``."""
     if isinstance(phi, ScoreGeneratingFunction):
         return phi
-    named = isinstance(phi, str) and phi not in ("wilcoxon", "van_der_waerden")
-    ours = str(getattr(phi, "__module__", "")).startswith(METRICS)
-    if named or ours or isinstance(phi, Measure):
-        found = phi_of(get_measure(phi))
-        if found is None:
+    is_name = isinstance(phi, str) and phi not in ("wilcoxon", "van_der_waerden")
+    # Functions of this package are measures, not score-generating functions.
+    is_metric = str(getattr(phi, "__module__", "")).startswith("sklearn_rank.metrics")
+    if is_name or is_metric or isinstance(phi, Measure):
+        generating = phi_of(get_measure(phi))
+        if generating is None:
             raise ValueError(
                 f"phi={phi!r} is not a linear rank statistic: pass one, such as 'auc', "
                 "'local_auc@0.8', 'pnorm@4' or 'bedroc@20', or a score-generating function, "
                 "such as sklearn_rank.metrics.TopDCG(10)."
             )
-        return found
+        return generating
     return as_score_generating(phi)
 
 
@@ -358,8 +356,8 @@ class RankStatisticRanker(OneProblemRanker):
         """Number of runs, or 0 where folds do not show that they are better than the start."""
         gain = np.diff(self.fold_values_)[:, 0]
         error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) else 0.0
-        worthwhile = len(gain) and gain.mean() > error
-        return self.n_init if worthwhile or self.n_folds is None else 0
+        is_better = len(gain) and gain.mean() > error
+        return self.n_init if is_better or self.n_folds is None else 0
 
     def _parameters_of_folds(self) -> dict[str, Any]:
         """Parameters of the fits to folds, which decide as the fit to all rows did."""
@@ -385,18 +383,22 @@ class RankStatisticRanker(OneProblemRanker):
         fold = _folds_of(scores, rounding_of_sums(terms, len(start)), rows.positive, self.n_folds)
         for number in range(int(fold.max()) + 1 if fold.any() else 0):
             train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-            held_out, others = rows.part(test), rows.part(train)
-            if not (_rises(phi, held_out) and _rises(phi, others)):
+            rows_train, rows_test = rows.part(train), rows.part(test)
+            # Some order of the rows must be better than another.
+            if not all(phi._rises(part.weight.sum()) for part in (rows_test, rows_train)):
                 return np.empty((0, 2))
-            there = _problem(phi, problem.design.rows(train), others)
-            here = _problem(phi, problem.design.rows(test), held_out)
-            # What there is to warn of, the fit to all rows says.
+            train_problem = _problem(phi, problem.design.rows(train), rows_train)
+            test_problem = _problem(phi, problem.design.rows(test), rows_test)
+            # The fit to all rows gives the same warnings.
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                first = self._start(there.design, others)
-            best = maximise_rank_statistic(there, first, search).coef
-            both = [here.exact(*here.design.scores_with_terms(coef)) for coef in (first, best)]
-            values = np.vstack([values, both])
+                start = self._start(train_problem.design, rows_train)
+            coef = maximise_rank_statistic(train_problem, start, search).coef
+            statistics = [
+                test_problem.exact(*test_problem.design.scores_with_terms(weights))
+                for weights in (start, coef)
+            ]
+            values = np.vstack([values, statistics])
         return values
 
     def _start(self, design: Design, rows: TwoClasses) -> FloatArray:
@@ -454,11 +456,6 @@ def _one_list(rows: TwoClasses) -> ScoredLists:
     """The rows as a list, of any real weights."""
     n = len(rows.positive)
     return ScoredLists(rows.positive, np.array([0, n]), rows.weight, score=np.zeros(n))
-
-
-def _rises(phi: ScoreGeneratingFunction, rows: TwoClasses) -> bool:
-    """Whether some order of these rows is better than another."""
-    return bool(phi._rises(rows.weight.sum()))
 
 
 def _folds_of(

@@ -48,7 +48,7 @@ class StructuralMeasure:
 
     @classmethod
     def of(cls, measure: MeasureLike) -> Self:
-        """Read the measure."""
+        """Read the parameter ``measure``."""
         if measure == "f1":
             return cls("f1", "set")
         if measure == "prbep":
@@ -80,7 +80,7 @@ class StructuralMeasure:
         return self.kind == "set"
 
     def mass(self, rows: TwoClasses) -> float | None:
-        """Find the weight of the top. The weight; None where the measure has no top."""
+        """Weight of the top; None for measures without a top."""
         if self.kind != "top":
             return None
         n_neg, n_pos = rows.masses
@@ -104,7 +104,7 @@ class StructuralMeasure:
         reference: Literal["labels", "best"],
         auc_share: float,
     ) -> Callable[[FloatArray], Labelling]:
-        """Make the search for the most violated labelling. From scores to the labelling."""
+        """Function from scores to their most violated labelling."""
         labellings: Callable[[FloatArray], Labelling]
         pairs = PairLabellings(rows.positive, rows.weight)
         if self.kind == "pairs":
@@ -115,23 +115,20 @@ class StructuralMeasure:
                 rows.positive, rows.weight, mass=mass, unit=float(unit), reference=reference
             )
         else:
-            self._check_whole(rows)
-            of_counts: Any = AveragePrecisionLabellings if self.kind == "order" else F1Labellings
-            labellings = of_counts(rows.positive, rows.weight)
+            fractional = np.flatnonzero(rows.weight != np.floor(rows.weight))
+            if len(fractional):
+                row = fractional[0]
+                raise ValueError(
+                    f"measure={self.name!r} needs whole sample_weight, which is "
+                    f"{rows.weight[row]:g} in row {rows.taken[row]}: pass whole numbers of "
+                    "repetitions, or measure='auc' or 'precision@k', which take fractional "
+                    "weights." + hint_of_adaboost(rows.weight.sum())
+                )
+            by_kind: Any = {"order": AveragePrecisionLabellings, "set": F1Labellings}
+            labellings = by_kind[self.kind](rows.positive, rows.weight)
         if self.kind == "order" or auc_share == 0:
             return labellings
         return MixedLabellings(labellings, pairs, auc_share)
-
-    def _check_whole(self, rows: TwoClasses) -> None:
-        parts = np.flatnonzero(rows.weight != np.floor(rows.weight))
-        if len(parts):
-            first = parts[0]
-            raise ValueError(
-                f"measure={self.name!r} needs whole sample_weight, which is "
-                f"{rows.weight[first]:g} in row {rows.taken[first]}: pass whole numbers of "
-                "repetitions, or measure='auc' or 'precision@k', which take fractional weights."
-                + hint_of_adaboost(rows.weight.sum())
-            )
 
 
 class _WithConstant:
@@ -404,14 +401,14 @@ class StructuralRanker(OneProblemRanker):
         mass = measure.mass(rows)
         problem = _WithConstant(design) if measure.has_constant else design
         key = self._key(design, rows, measure) if self.warm_start else None
-        kept, planes = vars(self).get("_planes", (None, None))
+        last_key, planes = vars(self).get("_planes", (None, None))
         result = solve_cutting_planes(
             problem,
             measure.labellings(rows, mass, self.reference, float(self.auc_share)),
             C=float(self.C),
             tol=self.tol,
             max_iter=self.max_iter,
-            planes=planes if key is not None and key == kept else None,
+            planes=planes if key is not None and key == last_key else None,
             on_iteration=progress.iteration,
         )
         self._planes: tuple[bytes | None, Planes | None] = (
@@ -422,7 +419,14 @@ class StructuralRanker(OneProblemRanker):
         if measure.has_constant:
             coef, self.constant_ = coef[:-1], rows.direction * float(coef[-1])
         if result.certificate.converged and not coef.any():
-            _warn_of_zero(measure)
+            parameter = "auc_share" if measure.kind in ("top", "set") else "C"
+            warn(
+                "StructuralRanker has the solution w = 0, so that all rows tie: no coefficients "
+                f"lower the structural hinge of {measure.name!r} below its value at 0 by more "
+                f"than tol; raise {parameter}, standardise the features, pass measure='auc', or "
+                "features that separate the classes.",
+                ZeroSolutionWarning,
+            )
         return SolverResult(coef, result.certificate)
 
     def _only_differences(self) -> bool:
@@ -434,7 +438,11 @@ class StructuralRanker(OneProblemRanker):
         parameters = measure, self.reference, float(self.auc_share), design.shape
         digest.update(repr(parameters).encode())
         matrix = design.matrix  # type: ignore[attr-defined]
-        parts = [matrix] if isinstance(matrix, np.ndarray) else _csr_parts(matrix)
+        parts = (
+            [matrix]
+            if isinstance(matrix, np.ndarray)
+            else [matrix.data, matrix.indices, matrix.indptr]
+        )
         for part in (*parts, rows.positive, rows.weight):
             digest.update(np.ascontiguousarray(part).view(np.uint8).data)
         return digest.digest()
@@ -442,19 +450,3 @@ class StructuralRanker(OneProblemRanker):
     def _share_of_top(self, rows: TwoClasses) -> float | None:
         mass = StructuralMeasure.of(self.measure).mass(rows)
         return None if mass is None else float(mass / rows.weight.sum())
-
-
-def _csr_parts(matrix: Any) -> list[Any]:
-    return [matrix.data, matrix.indices, matrix.indptr]
-
-
-def _warn_of_zero(measure: StructuralMeasure) -> None:
-    """Warn that all rows tie."""
-    instead = "auc_share" if measure.kind in ("top", "set") else "C"
-    warn(
-        "StructuralRanker has the solution w = 0, so that all rows tie: no coefficients lower "
-        f"the structural hinge of {measure.name!r} below its value at 0 by more than tol; "
-        f"raise {instead}, standardise the features, pass measure='auc', or features that separate"
-        " the classes.",
-        ZeroSolutionWarning,
-    )

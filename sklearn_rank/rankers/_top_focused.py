@@ -56,11 +56,11 @@ TIED = 1e-10
 def focus_weights(
     scores: FloatArray, weight: FloatArray, phi: ScoreGeneratingFunction, floor: float
 ) -> FloatArray:
-    """Compute row weights from places in a ranking. Shape (n,)."""
+    """Weights of rows by their places in a ranking. Shape (n,)."""
     order = np.argsort(-scores, kind="stable")
     ordered = scores[order]
-    new = np.r_[True, -np.diff(ordered) > TIED * (ordered[0] - ordered[-1])]
-    starts = np.flatnonzero(new)
+    gap = -np.diff(ordered) > TIED * (ordered[0] - ordered[-1])
+    starts = np.flatnonzero(np.r_[True, gap])
     mass = np.add.reduceat(weight[order], starts)
     below = (weight.sum() - np.cumsum(mass) + mass / 2.0) / weight.sum()
     rate = np.asarray(phi.derivative(np.clip(below, 0.0, 1.0)), dtype=np.float64)
@@ -93,7 +93,7 @@ class Rounds:
         combination: Combination,
         score: Callable[[Any, Any, Any], FloatArray] = log_odds,
     ) -> FloatArray:
-        """Score rows. Scores by which the positives are on top. Shape (n,)."""
+        """Scores of rows by which the positives are on top. Shape (n,)."""
         parts = [
             score(model, X, self.positive) if share else 0.0
             for model, share in zip(
@@ -116,73 +116,13 @@ class Rounds:
         return shares[0] * parts[0] + shares[1] * parts[1]
 
 
-@dataclass(frozen=True, eq=False)
-class SecondLook:
-    """How to fit in rounds."""
-
-    estimator: Any  # Classifier that takes weights
-    phi: ScoreGeneratingFunction  # What places count
-    floor: float  # Least weight, as a share of the largest
-    n_rounds: int  # Fits after the first
-    folds: Callable[[Any, Any, AnyArray, Any], Sequence[Fold] | None]
-    n_jobs: int | None  # Number of threads or processes over the folds
-    fit_params: dict[str, Any]  # Further arguments of each fit
-
-    def fit(
-        self,
-        X: Any,
-        y: AnyArray,
-        weight: FloatArray,
-        *,
-        positive: Any,
-        groups: Any = None,
-        on_round: Callable[[], None] = lambda: None,
-        held_out: Callable[[Any], Sequence[Fold] | None] = lambda pilot: None,
-    ) -> Rounds:
-        """Fit, weigh the rows by their places, fit again."""
-        models = [self._fit(X, y, weight)]
-        on_round()
-        folds = self.folds(models[0], X, y, groups)
-        current, of_pilot = weight, None
-        for _ in range(self.n_rounds):
-            if folds is None:
-                scores = log_odds(models[-1], X, positive)
-            else:
-                scores = self._held_out_scores(X, y, current, positive, folds)
-                of_pilot = scores if of_pilot is None else of_pilot
-            current = focus_weights(scores, weight, self.phi, self.floor)
-            models.append(self._fit(X, y, current))
-            on_round()
-        spreads = [
-            _spread(log_odds(model, X, positive), weight) for model in (models[0], models[-1])
-        ]
-        scored, parts = None, held_out(models[0])
-        if parts is not None:
-            if of_pilot is None:
-                of_pilot = self._held_out_scores(X, y, weight, positive, parts)
-            scored = of_pilot, self._held_out_scores(X, y, current, positive, parts)
-        return Rounds(models, positive, (spreads[0], spreads[1]), scored)
-
-    def _fit(self, X: Any, y: AnyArray, weight: FloatArray) -> Any:
-        return fit_with_weights(self.estimator, X, y, weight, **self.fit_params)
-
-    def _score_held_out(
-        self, X: Any, y: AnyArray, weight: FloatArray, positive: Any, fold: Fold
-    ) -> FloatArray:
-        train, test = fold
-        model = self._fit(rows_at(X, train), y[train], weight[train])
-        return log_odds(model, rows_at(X, test), positive)
-
-    def _held_out_scores(
-        self, X: Any, y: AnyArray, weight: FloatArray, positive: Any, folds: Sequence[Fold]
-    ) -> FloatArray:
-        """Score each row by a fit to the other folds."""
-        calls = ((X, y, weight, positive, fold) for fold in folds)
-        parts = in_parallel(self.n_jobs, self._score_held_out, calls)
-        scores = np.empty(len(y))
-        for (_, test), part in zip(folds, parts, strict=True):
-            scores[test] = part
-        return scores
+def _score_fold(
+    fit: Callable[..., Any], X: Any, y: AnyArray, weight: FloatArray, positive: Any, fold: Fold
+) -> FloatArray:
+    """Scores of the rows of a fold by a fit to the others."""
+    train, test = fold
+    model = fit(rows_at(X, train), y[train], weight[train])
+    return log_odds(model, rows_at(X, test), positive)
 
 
 def _spread(scores: FloatArray, weight: FloatArray) -> float:
@@ -463,21 +403,14 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
     ) -> None:
         mass_of_top(rows.weight, self.tau)  # warns of less than one row
         progress = BlockProgress(self, self.n_rounds + 1, X, y)
-        look = self._second_look(cv, fit_params)
+        self.focus_ = self._focus()
+        fit_rounds = partial(self._fit_rounds, cv, fit_params)
         self.combine_ = self.combine
         forget(self, "scores_")
         if self.combine == "choose":
-            self.scores_ = self._cross_validated(look, cv, X, y, rows, groups)
+            self.scores_ = self._cross_validated(fit_rounds, cv, X, y, rows, groups)
             self.combine_ = max(COMBINATIONS, key=lambda name: self.scores_[name].mean())
-        rounds = look.fit(
-            X,
-            y,
-            rows.weight,
-            positive=rows.pos_label,
-            groups=groups,
-            on_round=progress.block_done,
-            held_out=partial(self._threshold_folds, cv, X=X, y=y, rows=rows, groups=groups),
-        )
+        rounds = fit_rounds(X, y, rows, groups, on_round=progress.block_done, for_threshold=True)
         self.pilot_, *self.rounds_ = rounds.models
         self.spreads_ = np.array(rounds.spreads)
         scores = rounds.scores(X, self.combine_)
@@ -488,27 +421,68 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         )
         progress.fit_done()
 
-    def _second_look(self, cv: Any, fit_params: dict[str, Any]) -> SecondLook:
+    def _focus(self) -> ScoreGeneratingFunction:
+        """Score-generating function whose derivative weighs the places."""
         phi = self.focus
         if phi is None:
             phi = Cauchy(max(4.0 * self.tau, LEAST_FOCUS))
         elif not isinstance(phi, ScoreGeneratingFunction):
             phi = Cauchy(phi)
-        self.focus_ = phi
         if not phi.has_derivative:
             raise ValueError(
                 f"focus={phi!r} has no derivative, which defines the weights of the rows: pass a "
                 "share of the list, or a function such as Exponential(20.0)."
             )
-        return SecondLook(
-            self._base(),
-            phi,
-            self.floor,
-            self.n_rounds,
-            partial(self._pilot_folds, cv),
-            self.n_jobs,
-            fit_params,
+        return phi
+
+    def _fit_rounds(
+        self,
+        cv: Any,
+        fit_params: dict[str, Any],
+        X: Any,
+        y: AnyArray,
+        rows: TwoClasses,
+        groups: Any,
+        *,
+        on_round: Callable[[], None] = lambda: None,
+        for_threshold: bool = False,
+    ) -> Rounds:
+        """Fit, weigh the rows by their places, fit again; with held-out scores for a threshold."""
+        weight, positive = rows.weight, rows.pos_label
+        fit: Callable[..., Any] = partial(fit_with_weights, self._base(), **fit_params)
+
+        def score_held_out(weight: FloatArray, folds: Sequence[Fold]) -> FloatArray:
+            calls = ((fit, X, y, weight, positive, fold) for fold in folds)
+            parts = in_parallel(self.n_jobs, _score_fold, calls)
+            scores = np.empty(len(y))
+            for (_, test), part in zip(folds, parts, strict=True):
+                scores[test] = part
+            return scores
+
+        models = [fit(X, y, weight)]
+        on_round()
+        folds = self._pilot_folds(cv, models[0], X, y, groups)
+        current, pilot_scores = weight, None
+        for _ in range(self.n_rounds):
+            if folds is None:
+                scores = log_odds(models[-1], X, positive)
+            else:
+                scores = score_held_out(current, folds)
+                pilot_scores = scores if pilot_scores is None else pilot_scores
+            current = focus_weights(scores, weight, self.focus_, self.floor)
+            models.append(fit(X, y, current))
+            on_round()
+        pilot_spread, last_spread = (
+            _spread(log_odds(model, X, positive), weight) for model in (models[0], models[-1])
         )
+        held_out = None
+        if for_threshold:
+            folds = self._threshold_folds(cv, models[0], X, y, rows, groups)
+            if folds is not None:
+                if pilot_scores is None:
+                    pilot_scores = score_held_out(weight, folds)
+                held_out = pilot_scores, score_held_out(current, folds)
+        return Rounds(models, positive, (pilot_spread, last_spread), held_out)
 
     def _pilot_folds(
         self, cv: Any, pilot: Any, X: Any, y: AnyArray, groups: Any
@@ -520,7 +494,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         return None if ranks == "training" else self._folds(cv, X, y, groups)
 
     def _threshold_folds(
-        self, cv: Any, pilot: Any, *, X: Any, y: AnyArray, rows: TwoClasses, groups: Any
+        self, cv: Any, pilot: Any, X: Any, y: AnyArray, rows: TwoClasses, groups: Any
     ) -> list[Fold] | None:
         """Folds for the threshold; None for linear models of many rows and for a few rows."""
         linear = _linear_part(pilot)
@@ -558,19 +532,20 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         return folds
 
     def _cross_validated(
-        self, look: SecondLook, cv: Any, X: Any, y: AnyArray, rows: TwoClasses, groups: Any
+        self,
+        fit_rounds: Callable[..., Rounds],
+        cv: Any,
+        X: Any,
+        y: AnyArray,
+        rows: TwoClasses,
+        groups: Any,
     ) -> dict[str, FloatArray]:
         """Criterion of each candidate on each fold."""
         measure = get_measure(f"smoothed_precision@top{self.tau!r}")
         values: dict[str, list[float]] = {name: [] for name in COMBINATIONS}
         for train, test in self._folds(cv, X, y, groups):
-            rounds = look.fit(
-                rows_at(X, train),
-                y[train],
-                rows.weight[train],
-                positive=rows.pos_label,
-                groups=None if groups is None else rows_at(groups, train),
-            )
+            groups_train = None if groups is None else rows_at(groups, train)
+            rounds = fit_rounds(rows_at(X, train), y[train], rows.part(train), groups_train)
             held_out = rows_at(X, test)
             for name in COMBINATIONS:
                 scores = rounds.scores(held_out, name)
@@ -601,11 +576,10 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         """Combine an attribute of pilot and last round as the scores are combined."""
         if not hasattr(self, "pilot_"):
             raise AttributeError(f"{name} needs a fit: call fit first.")
-        rounds = Rounds([self.pilot_, *self.rounds_], self.pos_label_, tuple(self.spreads_))
         parts = [np.asarray(getattr(fit, name)) for fit in (self.pilot_, self.rounds_[-1])]
         if name == "feature_importances_":
             parts = [part / (part.sum() or 1.0) for part in parts]
-        return rounds.combined(parts, self.combine_)
+        return self._rounds().combined(parts, self.combine_)
 
     @property
     def coef_(self) -> FloatArray:
@@ -645,8 +619,10 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
 
     def _scores(self, X: Any, score: Any) -> FloatArray:
         """Combined scores of rows, greater for the second class."""
-        rounds = Rounds([self.pilot_, *self.rounds_], self.pos_label_, tuple(self.spreads_))
-        return self._towards_positive(rounds.scores(X, self.combine_, score))
+        return self._towards_positive(self._rounds().scores(X, self.combine_, score))
+
+    def _rounds(self) -> Rounds:
+        return Rounds([self.pilot_, *self.rounds_], self.pos_label_, tuple(self.spreads_))
 
 
 def _linear_part(estimator: Any) -> Any:

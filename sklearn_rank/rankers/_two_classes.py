@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from inspect import Parameter, signature
@@ -43,7 +43,7 @@ class TwoClasses:
         return cls(np.asarray(classes), pos_label, taken, positive[taken], weight[taken])
 
     def part(self, numbers: IntArray) -> TwoClasses:
-        """Take some of the rows that count. These, counted from 0 on."""
+        """Take some of the rows, numbered from 0."""
         return TwoClasses(
             self.classes,
             self.pos_label,
@@ -72,7 +72,7 @@ class TwoClasses:
         return self.weight[~self.positive].sum(), self.weight[self.positive].sum()
 
     def costs(self, C: float, class_weight: Any) -> FloatArray:
-        """Cost of each row in a loss. C times weight times factor. Shape (n,)."""
+        """Cost of each row in a loss: C times weight times factor of the class. Shape (n,)."""
         negative, positive = self._factors(class_weight)
         return C * self.weight * np.where(self.positive, positive, negative)
 
@@ -135,9 +135,15 @@ def mixed_bits(values: AnyArray) -> AnyArray:
 def feature_keys(X: Any) -> AnyArray:
     """Hash the features of each row. As :func:`row_keys`, without labels. Shape (n,)."""
     if sp.issparse(X):
-        return _keys_of_sparse(X)
+        X = summed(X.tocsr())
+        # A value of 0 adds nothing.
+        terms = np.append(np.uint64(0), _mixed(_bits(X.data), _factors(X.shape[1])[X.indices]))
+        totals = np.cumsum(terms, dtype=np.uint64)
+        return totals[X.indptr[1:]] - totals[X.indptr[:-1]]
     if is_frame(X):
-        return _keys_of_columns(_columns_of(X), len(X))
+        # By place, since two columns may have the same name.
+        frame = X.iloc if hasattr(X, "iloc") else X
+        return _keys_of_columns([frame[:, j] for j in range(X.shape[1])], len(X))
     if X.dtype.kind not in "biuf":
         return _keys_of_columns(X.T, len(X))
     keys = np.empty(len(X), dtype=np.uint64)
@@ -149,28 +155,12 @@ def feature_keys(X: Any) -> AnyArray:
     return keys
 
 
-def _keys_of_sparse(X: Any) -> AnyArray:
-    """Keys of the rows of a sparse matrix; a value of 0 adds nothing."""
-    X = summed(X.tocsr())
-    terms = np.append(np.uint64(0), _mixed(_bits(X.data), _factors(X.shape[1])[X.indices]))
-    totals = np.cumsum(terms, dtype=np.uint64)
-    return totals[X.indptr[1:]] - totals[X.indptr[:-1]]
-
-
-def _keys_of_columns(columns: Iterable[Any], n: int) -> AnyArray:
+def _keys_of_columns(columns: Sequence[Any], n: int) -> AnyArray:
     """Keys of rows that come by column."""
-    columns = list(columns)
     keys = np.zeros(n, dtype=np.uint64)
     for column, factor in zip(columns, _factors(len(columns)), strict=True):
         keys += _mixed(_bits_of_column(column), factor)
     return keys
-
-
-def _columns_of(frame: Any) -> list[Any]:
-    """Columns of a data frame, of which two may have the same name."""
-    if hasattr(frame, "iloc"):
-        return [frame.iloc[:, j] for j in range(frame.shape[1])]
-    return [frame[:, j] for j in range(frame.shape[1])]
 
 
 def _bits_of_column(column: Any) -> AnyArray:
@@ -184,12 +174,12 @@ def _bits_of_column(column: Any) -> AnyArray:
             coded = distinct_codes(values)
         except TypeError:  # values that cannot be hashed, such as lists
             coded = distinct_codes(np.array([repr(value) for value in values], dtype=object))
-    hashes = [_hash(str(value)) for value in coded.distinct.tolist()]
-    return np.array(hashes, dtype=np.uint64)[coded.codes]
-
-
-def _hash(text: str) -> int:
-    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
+    digests = [
+        blake2b(str(value).encode(), digest_size=8).digest() for value in coded.distinct.tolist()
+    ]
+    return np.array([int.from_bytes(digest, "little") for digest in digests], np.uint64)[
+        coded.codes
+    ]
 
 
 def _bits(values: AnyArray) -> AnyArray:
@@ -270,40 +260,29 @@ def held_out_threshold(
     mass = mass[index] * weight / rows.weight[index]
     rounding = np.maximum(rounding[index], _rounding_of_means(fitted))
     threshold = share_threshold(scores, rounding, mass, share)
-    if len(scores) >= 2 * ENOUGH:
-        _warn_of_guess(type(ranker).__name__, threshold, fitted, scores, mass, share)
-    return threshold
-
-
-def _warn_of_guess(
-    name: str,
-    threshold: float,
-    fitted: FloatArray,
-    scores: FloatArray,
-    mass: FloatArray,
-    share: float,
-) -> None:
-    """Warn if most held-out rows tie, or score between the training scores at the threshold."""
+    if len(scores) < 2 * ENOUGH:
+        return threshold
     low = fitted.max(where=fitted < threshold, initial=-np.inf)
     high = fitted.min(where=fitted > threshold, initial=np.inf)
     above = float(np.average(scores > threshold, weights=mass))
     in_gap = float(np.average((low < scores) & (scores < high), weights=mass))
     # Where training rows tie too, or all score above it, it takes all rows, and is no guess.
     if above - max(share, float(np.mean(fitted > threshold))) >= MOST_UNKNOWN:
-        why = f"{above:.0%} of held-out rows are above it, since they tie"
+        reason = f"{above:.0%} of held-out rows are above it, since they tie"
     elif np.isfinite(low) and in_gap >= MOST_UNKNOWN:
-        why = (
+        reason = (
             f"{in_gap:.0%} of held-out rows score between {low:.3g} and {high:.3g}, where no "
             "training row does"
         )
     else:
-        return
+        return threshold
     warn(
-        f"The threshold of {name} is a guess: {why}, so that predict may flag far more or fewer "
-        "new rows than meant: standardise the features, regularize more, or act on the k rows of "
-        "top(X, k).",
+        f"The threshold of {type(ranker).__name__} is a guess: {reason}, so that predict may flag "
+        "far more or fewer new rows than meant: standardise the features, regularize more, or act "
+        "on the k rows of top(X, k).",
         ThresholdWarning,
     )
+    return threshold
 
 
 def _out_of_fold_scores(
@@ -321,9 +300,9 @@ def _out_of_fold_scores(
     ``fitted``, the scores of the fit to all rows, by the quantiles of the rows that both were
     fitted to. Where the rows are too few to leave some out, these are ``fitted``.
     """
-    own = ranker.get_params(deep=False) | parameters | {"pos_label": rows.pos_label}
-    if "random_state" in own:
-        own["random_state"] = 0
+    parameters = ranker.get_params(deep=False) | parameters | {"pos_label": rows.pos_label}
+    if "random_state" in parameters:
+        parameters["random_state"] = 0
     labels = rows.classes[(rows.positive == (rows.direction > 0)).astype(int)]
     needed = ENOUGH / min(share, 1.0 - share)
     in_sample = np.arange(len(fitted)), fitted, rows.weight
@@ -333,14 +312,14 @@ def _out_of_fold_scores(
             break
         weight = rows.weight - held_out
         train, test = np.flatnonzero(weight), np.flatnonzero(held_out)
-        fold = type(ranker)(**own)
+        fold = type(ranker)(**parameters)
         fold._is_of_fold = True
         try:
             with collected():
                 fold.fit(ranker._rows_at(X, train), labels[train], weight[train])
         except ValueError:  # such as a number of rows that the fold does not have
             return in_sample
-        scores = _matched(
+        scores = _match_quantiles(
             _scores(fold, ranker._rows_at(X, test, train)),
             _scores(fold, ranker._rows_at(X, train)),
             fitted[train],
@@ -362,7 +341,7 @@ def _rounding_of_means(scores: FloatArray) -> float:
     return max(ROUNDING, ROUNDING_OF_TERM * len(scores)) * float(np.abs(scores).max())
 
 
-def _matched(
+def _match_quantiles(
     scores: FloatArray, reference: FloatArray, target: FloatArray, weight: FloatArray
 ) -> FloatArray:
     """Bring scores from the scale of ``reference`` to that of ``target``, at equal quantiles.
@@ -401,10 +380,10 @@ def _folds(X: Any, rows: TwoClasses) -> list[FloatArray]:
             weight = rows.weight[members]
             ends = np.cumsum(weight)
             for k in range(N_FOLDS):
-                dealt = _dealt(ends, k) - _dealt(ends - weight, k)
+                held_out = _mass_of_fold(ends, k) - _mass_of_fold(ends - weight, k)
                 # Rounding must not leave a fold a trace of a row, or more than all of it.
-                part = np.round(dealt / weight, 9)
-                folds[k, members] = np.where(part % 1.0 == 0.0, weight * part, dealt)
+                part = np.round(held_out / weight, 9)
+                folds[k, members] = np.where(part % 1.0 == 0.0, weight * part, held_out)
         else:
             distinct, place = np.unique(value[members], return_inverse=True)
             if len(distinct) < 2:
@@ -413,7 +392,7 @@ def _folds(X: Any, rows: TwoClasses) -> list[FloatArray]:
     return [fold for fold in folds if fold.any()]
 
 
-def _dealt(mass: FloatArray, k: int) -> FloatArray:
+def _mass_of_fold(mass: FloatArray, k: int) -> FloatArray:
     """How much of a mass fold ``k`` has, if units of it are dealt to the folds in turn."""
     return np.floor(mass / N_FOLDS) + np.clip(mass % N_FOLDS - k, 0.0, 1.0)
 
@@ -478,10 +457,10 @@ def fit_with_weights(
     estimator: Any, X: Any, y: Any, weight: FloatArray | None, **fit_params: Any
 ) -> Any:
     """Fit a clone of an estimator to weighted rows."""
-    given = {} if weight is None else {weight_argument(estimator, regressors=True): weight}
+    weights = {} if weight is None else {weight_argument(estimator, regressors=True): weight}
     # The weights are computed for this estimator, so that no metadata request is needed.
     with config_context(enable_metadata_routing=False), told_once():
-        return clone(estimator).fit(X, y, **given, **fit_params)
+        return clone(estimator).fit(X, y, **weights, **fit_params)
 
 
 def log_odds(estimator: Any, X: Any, positive: Any) -> FloatArray:

@@ -271,18 +271,18 @@ n_features)
                 on_iteration=progress.iteration,
             )
             certificate = solution.certificate
-            reached = getattr(certificate, criterion)
+            accuracy = getattr(certificate, criterion)
             if not certificate.converged:
                 warn_not_converged(
                     criterion,
-                    reached,
+                    accuracy,
                     n_iter=certificate.n_iter,
                     max_iter=self.max_iter,
                     tol=self.tol,
                     regularise="lower C",
                 )
             forget(self, "dual_gap_", "gradient_norm_")
-            setattr(self, attribute, reached)
+            setattr(self, attribute, accuracy)
             self.coef_ = solution.coef
             self._store_queries(lists)
             self.objective_ = certificate.objective
@@ -301,8 +301,8 @@ n_features)
 
         squared = on(ComparisonSquaredHinge, 1.0)
         bends = curvature_at_0(design, squared, weighted)
-        first: Any = design.rows(slice(0, 1))
-        sparse = sp.issparse(first.matrix)
+        row: Any = design.rows(slice(0, 1))
+        sparse = sp.issparse(row.matrix)
         warn_of_scales(self, np.sqrt(bends), sparse=sparse, within_queries=True)
         if self.loss == "hinge":
             hinges = partial(on, ComparisonHinge), partial(on, ComparisonSquaredHinge)
@@ -317,11 +317,11 @@ n_features)
         self._check_columns(columns)
         if isinstance(X, RowBatches):
             _, lists = self._lists(X, y, qid, weights, labels=RELEVANCE)
-            found = self._batched(X, _as_utilities(lists))
+            blocks = self._batched(X, _as_utilities(lists))
         else:
-            found = self._chunked(columns, RELEVANCE, _as_utilities, held)
-        _check_pairs(found.differ)
-        return found
+            blocks = self._chunked(columns, RELEVANCE, _as_utilities, held)
+        _check_pairs(blocks.differ)
+        return blocks
 
     def _block_problem(self, lists: BlockLists) -> BlockHingeProblem | BlockProblem:
         factor = self.C / lists.weight
