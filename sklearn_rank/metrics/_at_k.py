@@ -26,6 +26,7 @@ class _AtK(ConventionalMeasure):
     """A share of the positives among the first k items."""
 
     per_query = True
+    range = (0.0, 1.0)
     from_ranges = "sum"
 
     k: int  # Number of top items, at least 1
@@ -34,11 +35,6 @@ class _AtK(ConventionalMeasure):
         check_position("k", self.k)
         super().__post_init__()
 
-    @property
-    def range(self) -> tuple[float, float]:
-        """From 0 to 1."""
-        return (0.0, 1.0)
-
     def _discounts(self, n: int) -> FloatArray:
         return cut_after(np.ones(n), self.k)
 
@@ -46,11 +42,6 @@ class _AtK(ConventionalMeasure):
         """Mean number of positives among the first k."""
         blocks = self.rules.ordered(lists, lists.positive).leading(self.k).blocks()
         return positives_in_top(blocks, np.full(lists.n_lists, float(self.k)))
-
-    @property
-    def has_influence(self) -> bool:
-        """False with the rules of another system."""
-        return self.convention is None
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -25,14 +25,10 @@ class AUCMeasure(Measure):
 
     two_dimensions_are_classes = True
     weights = "relative"
+    range = (0.0, 1.0)
     lacking = "items of one class only"
     stem = "auc"
     from_ranges = "sum"
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """From 0 to 1."""
-        return (0.0, 1.0)
 
     @property
     def theorems(self) -> tuple[str, ...]:
@@ -91,6 +87,7 @@ class MultiClassAUCMeasure(Measure):
     two_dimensions_are_classes = False
     lacking = "no item of one of the classes"
     weights = "relative"
+    range = (0.0, 1.0)
     stem = "auc"
 
     multi_class: Literal["ovr", "ovo"]  # Each class against the rest, or each against each
@@ -105,11 +102,6 @@ class MultiClassAUCMeasure(Measure):
             if len(set(self.labels)) < len(self.labels):
                 raise ValueError(f"labels={self.labels!r} repeats a class: pass each class once.")
         super().__post_init__()
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """From 0 to 1."""
-        return (0.0, 1.0)
 
     def _read(
         self,

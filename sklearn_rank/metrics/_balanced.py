@@ -26,6 +26,7 @@ class RPrecisionMeasure(ConventionalMeasure):
     """Precision at as many places as there are positives; see ``r_precision_score``."""
 
     per_query = True
+    range = (0.0, 1.0)
     lacking = "no positive"
     weights = "relative"
     stem = "r_precision"
@@ -33,22 +34,12 @@ class RPrecisionMeasure(ConventionalMeasure):
     takes_relevant = ("n_relevant", "ideal")
     conventions = MappingProxyType({"trec_eval": TREC_EVAL, "ranx": RANX})
 
-    @property
-    def range(self) -> tuple[float, float]:
-        """From 0 to 1."""
-        return (0.0, 1.0)
-
     def values(self, lists: ScoredLists) -> FloatArray:
         """Precision of each list."""
         blocks = self.rules.ordered(lists, lists.positive).blocks()
         n_relevant = relevant_of(lists, blocks)
         with np.errstate(invalid="ignore"):
             return positives_in_top(blocks, n_relevant) / n_relevant
-
-    @property
-    def has_influence(self) -> bool:
-        """False with the rules of another system."""
-        return self.convention is None
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
         """Compute the influence of each item of one list on the precision."""
@@ -115,6 +106,7 @@ class F1AtKMeasure(ConventionalMeasure):
     """Harmonic mean of precision and recall among the first k items; see ``f1_at_k_score``."""
 
     per_query = True
+    range = (0.0, 1.0)
     lacking = "no positive"
     stem = "f1@"
     in_name = NamedNumber("k", position, "10")
@@ -129,11 +121,6 @@ class F1AtKMeasure(ConventionalMeasure):
         super().__post_init__()
 
     @property
-    def range(self) -> tuple[float, float]:
-        """From 0 to 1."""
-        return (0.0, 1.0)
-
-    @property
     def positional(self) -> PositionalForm:
         """Two over k plus the number of positives for each, at the first k positions."""
         return PositionalForm(
@@ -146,11 +133,6 @@ class F1AtKMeasure(ConventionalMeasure):
         found = positives_in_top(blocks, np.full(lists.n_lists, float(self.k)))
         n_relevant = relevant_of(lists, blocks)
         return np.where(n_relevant > 0, 2.0 * found / (self.k + n_relevant), np.nan)
-
-    @property
-    def has_influence(self) -> bool:
-        """False with the rules of another system."""
-        return self.convention is None
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
         """Compute the influence of each item of one list on the F1."""

@@ -45,6 +45,7 @@ class AveragePrecisionMeasure(ConventionalMeasure):
     """Mean precision at the positions of the positives; see ``average_precision_score``."""
 
     per_query = True
+    range = (0.0, 1.0)
     two_dimensions_are_classes = True
     lacking = "no positive"
     undefined_counts = 0.0
@@ -83,11 +84,6 @@ class AveragePrecisionMeasure(ConventionalMeasure):
     def from_ranges(self) -> Literal["sum"] | None:  # type: ignore[override]
         """A sum, unless what divides it depends on the order."""
         return "sum" if self.k is None or self.normalize != "found" else None
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """From 0 to 1."""
-        return (0.0, 1.0)
 
     @property
     def positional(self) -> PositionalForm:
@@ -228,6 +224,7 @@ class ReciprocalRankMeasure(ConventionalMeasure):
     """One over the position of the first positive; see ``reciprocal_rank_score``."""
 
     per_query = True
+    range = (0.0, 1.0)
     weights = "none"
     lacking = "no positive"
     stem = "rr"
@@ -244,11 +241,6 @@ class ReciprocalRankMeasure(ConventionalMeasure):
         if self.k is not None:
             check_position("k", self.k, optional=True)
         super().__post_init__()
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """From 0 to 1."""
-        return (0.0, 1.0)
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Reciprocal rank of each list."""
@@ -331,6 +323,7 @@ class _OnAScale(Measure):
 
     kind = "graded"
     per_query = True
+    range = (0.0, 1.0)
     weights = "none"
 
     k: int | None = None  # Last position that counts
@@ -342,11 +335,6 @@ class _OnAScale(Measure):
         if self.max_grade is not None and not (is_number(self.max_grade) and self.max_grade < inf):
             raise ValueError(f"max_grade={self.max_grade!r} must be a finite number or None.")
         super().__post_init__()
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """From 0 to 1."""
-        return (0.0, 1.0)
 
     @property
     def scaled_by_labels(self) -> bool:

@@ -19,16 +19,12 @@ class CoverageMeasure(Measure):
     """Position of the last positive; see ``coverage_loss``."""
 
     per_query = True
+    range = (1.0, inf)
     greater_is_better = False
     weights = "whole"
     lacking = "no positive"
     stem = "coverage"
     from_ranges = "sum"
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """From 1 on."""
-        return (1.0, inf)
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Mean position of the last positive of each list."""

@@ -21,13 +21,9 @@ class GiniMeasure(Measure):
 
     lacking = _AUC.lacking
     weights = "relative"
+    range = (-1.0, 1.0)
     stem = "gini"
     from_ranges = "sum"
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """From -1 to 1."""
-        return (-1.0, 1.0)
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Coefficient of each list."""

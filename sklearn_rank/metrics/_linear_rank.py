@@ -373,12 +373,8 @@ class BEDROCMeasure(_EarlyRecognition):
     """Early recognition from 0 to 1; see ``bedroc_score``."""
 
     stem = "bedroc@"
+    range = (0.0, 1.0)
     lacking = _NO_RANGE
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """From 0 to 1."""
-        return (0.0, 1.0)
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Value of each list."""
@@ -392,11 +388,6 @@ class BEDROCMeasure(_EarlyRecognition):
     def theorems(self) -> tuple[str, ...]:
         """A band around the distribution of the scores; none in the order of the rows."""
         return ("dkw",) if self.has_influence else ()
-
-    @property
-    def has_influence(self) -> bool:
-        """False with ties in the order of the rows."""
-        return self.convention is None
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
         """Compute the influence of each item of one list on the value."""
@@ -460,12 +451,8 @@ class RIEMeasure(_EarlyRecognition):
     """Early recognition as a ratio to a random order; see ``rie_score``."""
 
     stem = "rie@"
+    range = (0.0, inf)
     lacking = _NO_POSITIVE
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """From 0, without an upper end for all lists."""
-        return (0.0, inf)
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Ratio of each list."""

@@ -603,6 +603,11 @@ class ConventionalMeasure(Measure):
             check_convention(self.function, self.conventions, given, self.convention)
         super().__post_init__()
 
+    @property
+    def has_influence(self) -> bool:
+        """Whether the measure implements :meth:`influence`; not with the rules of a system."""
+        return self.convention is None and super().has_influence
+
     def label_type(self, pos_label: Any = None, name: str = "y_true") -> LabelType:
         """Return how the measure reads labels, by the rules of the system."""
         labels = super().label_type(pos_label, name)

@@ -27,6 +27,7 @@ class RankBiasedOverlapMeasure(Measure):
 
     kind = "graded"
     per_query = True
+    range = (0.0, 1.0)
     weights = "none"
     lowest = -inf
     lacking = "items of one relevance only"
@@ -43,11 +44,6 @@ class RankBiasedOverlapMeasure(Measure):
             check_position("k", self.k, optional=True)
         check_choice("beyond", self.beyond, ("extrapolated", "least", "nothing"))
         super().__post_init__()
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """From 0 to 1."""
-        return (0.0, 1.0)
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Overlap of each list."""

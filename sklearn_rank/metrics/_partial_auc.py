@@ -92,11 +92,6 @@ class PartialAUCMeasure(ConventionalMeasure):
         area = _partial_area(lists.blocks(), float(self.max_fpr), float(self.min_tpr), stepped)
         return self._scaled(np.minimum(area, self._largest))
 
-    @property
-    def has_influence(self) -> bool:
-        """Not of a curve with straight lines."""
-        return self.convention is None
-
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
         """Compute the influence of each item of one list on the area."""
         if not self.has_influence:
@@ -200,6 +195,7 @@ class NegativeHeightMeasure(Measure):
 
     greater_is_better = False
     weights = "relative"
+    range = (0.0, 1.0)
     lacking = "items of one class only"
     stem = "negative_height_loss@"
     in_name = NamedNumber("p", exponent, "4")
@@ -214,11 +210,6 @@ class NegativeHeightMeasure(Measure):
     def from_ranges(self) -> Literal["sum"] | None:  # type: ignore[override]
         """A sum, or the highest negative alone; otherwise a power of a sum."""
         return "sum" if self.p in (1.0, inf) else None
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """From 0 to 1."""
-        return (0.0, 1.0)
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Loss of each list."""

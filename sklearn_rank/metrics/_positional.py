@@ -164,6 +164,7 @@ class DCGMeasure(ConventionalMeasure):
 
     kind = "graded"
     per_query = True
+    range = (0.0, inf)
     stem = "dcg"
     in_name = NamedNumber("k", position, "10", optional=True)
     from_ranges = "sum"
@@ -186,11 +187,6 @@ class DCGMeasure(ConventionalMeasure):
             check_gain(self.gain)
         check_number("log_base", self.log_base, 1.0, inf, closed="neither")
         super().__post_init__()
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """From 0 on."""
-        return (0.0, inf)
 
     @property
     def positional(self) -> PositionalForm:
@@ -343,6 +339,7 @@ class NDCGMeasure(DCGMeasure):
     lacking = "no item with a gain"
     undefined_counts = 0.0
     stem = "ndcg"
+    range = (0.0, 1.0)
     takes_relevant = ("ideal",)
     conventions = MappingProxyType(
         {
@@ -359,11 +356,6 @@ class NDCGMeasure(DCGMeasure):
             "letor": replace(LETOR, gain="exponential", discount="letor"),
         }
     )
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """From 0 to 1."""
-        return (0.0, 1.0)
 
     @property
     def positional(self) -> PositionalForm:

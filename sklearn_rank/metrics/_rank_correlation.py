@@ -22,14 +22,10 @@ class _RankCorrelation(Measure):
 
     kind = "graded"
     per_query = True
+    range = (-1.0, 1.0)
     lowest = -inf
     lacking = "items of one relevance only"
     compares_pairs = True
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """From -1 to 1."""
-        return (-1.0, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -25,6 +25,7 @@ class TPRAtFPRMeasure(Measure):
 
     lacking = "items of one class only"
     weights = "relative"
+    range = (0.0, 1.0)
     stem = "tpr@fpr"
     in_name = NamedNumber("max_fpr", small_rate, "0.01")
     from_ranges = "sum"
@@ -34,11 +35,6 @@ class TPRAtFPRMeasure(Measure):
     def __post_init__(self) -> None:
         check_number("max_fpr", self.max_fpr, 0.0, 1.0, closed="left")
         super().__post_init__()
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """From 0 to 1."""
-        return (0.0, 1.0)
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Rate of each list."""
@@ -156,6 +152,7 @@ class FPRAtTPRMeasure(Measure):
     greater_is_better = False
     lacking = "items of one class only"
     weights = "relative"
+    range = (0.0, 1.0)
     stem = "fpr@tpr"
     in_name = NamedNumber("min_tpr", large_rate, "0.9")
     from_ranges = "sum"
@@ -165,11 +162,6 @@ class FPRAtTPRMeasure(Measure):
     def __post_init__(self) -> None:
         check_number("min_tpr", self.min_tpr, 0.0, 1.0, closed="right")
         super().__post_init__()
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """From 0 to 1."""
-        return (0.0, 1.0)
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Rate of each list."""
@@ -280,6 +272,7 @@ class KolmogorovSmirnovMeasure(Measure):
 
     lacking = "items of one class only"
     weights = "relative"
+    range = (0.0, 1.0)
     stem = "ks"
     from_ranges = "largest"
 
@@ -288,11 +281,6 @@ class KolmogorovSmirnovMeasure(Measure):
     def __post_init__(self) -> None:
         check_flag("two_sided", self.two_sided)
         super().__post_init__()
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """From 0 to 1."""
-        return (0.0, 1.0)
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Difference of each list."""

@@ -25,6 +25,7 @@ class SmoothedPrecisionAtTopMeasure(Measure):
     """Mean precision at four shares around ``tau``; see ``smoothed_precision_at_top_score``."""
 
     weights = "relative"
+    range = (0.0, 1.0)
     stem = "smoothed_precision@top"
     in_name = NamedNumber("tau", share, "0.05")
     from_ranges = "sum"
@@ -34,11 +35,6 @@ class SmoothedPrecisionAtTopMeasure(Measure):
     def __post_init__(self) -> None:
         check_top("tau", self.tau)
         super().__post_init__()
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """From 0 to 1."""
-        return (0.0, 1.0)
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Mean precision of each list."""

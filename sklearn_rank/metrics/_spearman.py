@@ -26,16 +26,12 @@ class SpearmanMeasure(Measure):
 
     kind = "graded"
     per_query = True
+    range = (-1.0, 1.0)
     weights = "whole"
     lowest = -inf
     lacking = "one grade only"
     stem = "spearman"
     from_ranges = "sum"
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """From -1 to 1."""
-        return (-1.0, 1.0)
 
     @property
     def positional(self) -> PositionalForm:

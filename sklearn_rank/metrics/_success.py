@@ -24,6 +24,7 @@ class SuccessMeasure(ConventionalMeasure):
     """Whether a positive is among the first k items; see ``success_at_k_score``."""
 
     per_query = True
+    range = (0.0, 1.0)
     weights = "whole"
     lacking = "no positive"
     stem = "success@"
@@ -37,11 +38,6 @@ class SuccessMeasure(ConventionalMeasure):
     def __post_init__(self) -> None:
         check_position("k", self.k)
         super().__post_init__()
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """From 0 to 1."""
-        return (0.0, 1.0)
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Chance of a positive among the first k of each list."""

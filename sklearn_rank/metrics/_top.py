@@ -29,6 +29,7 @@ class PrecisionAtTopMeasure(Measure):
     """Share of positives in the top of the list; see ``precision_at_top_score``."""
 
     weights = "relative"
+    range = (0.0, 1.0)
     stem = "precision@top"
     in_name = NamedNumber("tau", share, "0.05")
     from_ranges = "sum"
@@ -38,11 +39,6 @@ class PrecisionAtTopMeasure(Measure):
     def __post_init__(self) -> None:
         check_top("tau", self.tau)
         super().__post_init__()
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """From 0 to 1."""
-        return (0.0, 1.0)
 
     @property
     def theorems(self) -> tuple[str, ...]:
@@ -131,6 +127,7 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
     """Precision in the top as a ratio to that of all items; see ``enrichment_factor_score``."""
 
     weights = "relative"
+    range = (0.0, inf)
     lacking = "no positive"
     stem = "enrichment@"
     in_name = NamedNumber("fraction", share, "0.01")
@@ -142,11 +139,6 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
     def __post_init__(self) -> None:
         check_top("fraction", self.fraction)
         super().__post_init__()
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """From 0, without an upper end for all lists."""
-        return (0.0, inf)
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Factor of each list."""
@@ -160,11 +152,6 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
         # In a list without positives 0 times infinity: undefined.
         with np.errstate(invalid="ignore", divide="ignore"):
             return found / mass * (lists.sizes / lists.positives)
-
-    @property
-    def has_influence(self) -> bool:
-        """False with ties in the order of the rows."""
-        return self.convention is None
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
         """Compute the influence of each item of one list on the factor."""
@@ -325,6 +312,7 @@ class AccuracyAtTopMeasure(Measure):
 
     greater_is_better = False
     weights = "relative"
+    range = (0.0, 1.0)
     lacking = "items of one class only"
     stem = "accuracy_loss@top"
     in_name = NamedNumber("tau", share, "0.05")
@@ -336,11 +324,6 @@ class AccuracyAtTopMeasure(Measure):
     def __post_init__(self) -> None:
         check_top("tau", self.tau)
         super().__post_init__()
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """From 0 to 1."""
-        return (0.0, 1.0)
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Loss of each list."""

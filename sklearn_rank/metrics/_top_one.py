@@ -21,16 +21,12 @@ class TopOneMeasure(Measure):
 
     kind = "graded"
     per_query = True
+    range = (0.0, 1.0)
     lowest = -inf
     lacking = "items of one relevance only"
     weights = "relative"
     stem = "top1"
     from_ranges = "sum"
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """From 0 to 1."""
-        return (0.0, 1.0)
 
     @property
     def positional(self) -> PositionalForm:
