@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from .._typing import BoolArray, FloatArray
-from ._logistic import LogisticSums
+from ._logistic import LogisticSums, p_norm
 from ._rank_statistic import CumulatedPhi
 
 
@@ -18,10 +18,10 @@ class ScoreObjective(ABC):
 
     def __init__(self, positive: BoolArray, weight: FloatArray) -> None:
         self._weight = weight
-        self._positives, self._negatives = np.flatnonzero(positive), np.flatnonzero(~positive)
+        self._pos, self._neg = np.flatnonzero(positive), np.flatnonzero(~positive)
         # Shares of the rows in the weight of their class.
-        self._up = weight[self._positives] / weight[self._positives].sum()
-        self._down = weight[self._negatives] / weight[self._negatives].sum()
+        self._pos_shares = weight[self._pos] / weight[self._pos].sum()
+        self._neg_shares = weight[self._neg] / weight[self._neg].sum()
 
     @abstractmethod
     def value(self, score: FloatArray) -> float:
@@ -31,9 +31,11 @@ class ScoreObjective(ABC):
     def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Derivatives by the scores, and a diagonal that stands for the second derivatives."""
 
-    def _joined(self, of_positives: FloatArray, of_negatives: FloatArray) -> FloatArray:
+    def _join(
+        self, by_positive: FloatArray | float, by_negative: FloatArray | float
+    ) -> FloatArray:
         joined = np.empty(len(self._weight))
-        joined[self._positives], joined[self._negatives] = of_positives, of_negatives
+        joined[self._pos], joined[self._neg] = by_positive, by_negative
         return joined
 
 
@@ -41,13 +43,13 @@ class LogisticLikelihood(ScoreObjective):
     """Mean over all rows of ``log(1 + exp(-s))`` for positives, ``log(1 + exp(s))`` for others."""
 
     def value(self, score: FloatArray) -> float:
-        losses = np.logaddexp(0.0, self._joined(-score[self._positives], score[self._negatives]))
+        losses = np.logaddexp(0.0, self._join(-score[self._pos], score[self._neg]))
         return float(self._weight @ losses / self._weight.sum())
 
     def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
-        chance, share = expit(score), self._weight / self._weight.sum()
-        missing = chance - self._joined(np.ones(len(self._up)), np.zeros(len(self._down)))
-        return share * missing, share * chance * expit(-score)
+        probability, share = expit(score), self._weight / self._weight.sum()
+        excess = probability - self._join(1.0, 0.0)
+        return share * excess, share * probability * expit(-score)
 
 
 class LogisticPush(ScoreObjective):
@@ -62,30 +64,24 @@ class LogisticPush(ScoreObjective):
         self._p = p
 
     def value(self, score: FloatArray) -> float:
-        return self._norm(self._sums(score).at_upper((0, self._up)))[0]
+        heights = self._sums(score).at_upper((0, self._pos_shares))
+        return p_norm(heights, self._neg_shares, self._p)[0]
 
     def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
         sums = self._sums(score)
-        heights = np.maximum(sums.at_upper((0, self._up)), np.finfo(np.float64).tiny)
-        _, shares = self._norm(heights)
-        rises = sums.at_upper((1, self._up))
-        gradient = self._joined(-self._up * sums.at_lower((1, shares)), shares * rises)
+        heights = np.maximum(sums.at_upper((0, self._pos_shares)), np.finfo(np.float64).tiny)
+        _, shares = p_norm(heights, self._neg_shares, self._p)
+        rises = sums.at_upper((1, self._pos_shares))
+        gradient = self._join(-self._pos_shares * sums.at_lower((1, shares)), shares * rises)
         # What the norm adds is a variance of the heights' changes, each of which is a mean of
         # differences over pairs: the square of a mean is at most the mean of the squares.
         spread = (self._p - 1.0) * shares * rises / heights
-        on_negatives = shares * sums.at_upper((2, self._up)) + spread * rises
-        on_positives = self._up * sums.at_lower((2, shares), (1, spread))
-        return gradient, self._joined(on_positives, on_negatives)
+        by_negative = shares * sums.at_upper((2, self._pos_shares)) + spread * rises
+        by_positive = self._pos_shares * sums.at_lower((2, shares), (1, spread))
+        return gradient, self._join(by_positive, by_negative)
 
     def _sums(self, score: FloatArray) -> LogisticSums:
-        return LogisticSums(score[self._negatives], score[self._positives])
-
-    def _norm(self, heights: FloatArray) -> tuple[float, FloatArray]:
-        """p-norm of the heights of the negatives, and its derivatives by them."""
-        highest = max(float(heights.max()), np.finfo(np.float64).tiny)
-        powers = self._down * (heights / highest) ** (self._p - 1.0)
-        mean = float(powers @ (heights / highest))
-        return highest * mean ** (1.0 / self._p), powers * mean ** (1.0 / self._p - 1.0)
+        return LogisticSums(score[self._neg], score[self._pos])
 
 
 class ExponentialPush(ScoreObjective):
@@ -99,16 +95,16 @@ class ExponentialPush(ScoreObjective):
         self._p = p
 
     def value(self, score: FloatArray) -> float:
-        lifted, _ = _soft_maximum(-score[self._positives], self._up)
-        pushed, _ = _soft_maximum(self._p * score[self._negatives], self._down)
-        return lifted + pushed / self._p
+        of_positives, _ = _soft_maximum(-score[self._pos], self._pos_shares)
+        of_negatives, _ = _soft_maximum(self._p * score[self._neg], self._neg_shares)
+        return of_positives + of_negatives / self._p
 
     def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
-        _, on_positives = _soft_maximum(-score[self._positives], self._up)
-        _, on_negatives = _soft_maximum(self._p * score[self._negatives], self._down)
-        gradient = self._joined(-on_positives, on_negatives)
+        _, by_positive = _soft_maximum(-score[self._pos], self._pos_shares)
+        _, by_negative = _soft_maximum(self._p * score[self._neg], self._neg_shares)
+        gradient = self._join(-by_positive, by_negative)
         # The second derivatives are variances, of which the squares of means are left out.
-        return gradient, self._joined(on_positives, self._p * on_negatives)
+        return gradient, self._join(by_positive, self._p * by_negative)
 
 
 def _soft_maximum(values: FloatArray, share: FloatArray) -> tuple[float, FloatArray]:
@@ -148,23 +144,24 @@ class SmoothTopPush(ScoreObjective):
 
     def _top(self, score: FloatArray) -> tuple[float, FloatArray]:
         """T, and the step at each negative."""
-        t = smooth_quantile(score, self._down, self._tau, self._width)
+        t = smooth_quantile(score, self._neg_shares, self._tau, self._width)
         z = (score - t) / self._width
-        mean = float(self._down @ np.logaddexp(0.0, z))
+        mean = float(self._neg_shares @ np.logaddexp(0.0, z))
         return t + self._width / self._tau * mean, expit(z)
 
     def value(self, score: FloatArray) -> float:
-        top, _ = self._top(score[self._negatives])
-        return float(self._up @ np.logaddexp(0.0, top - score[self._positives]))
+        top, _ = self._top(score[self._neg])
+        return float(self._pos_shares @ np.logaddexp(0.0, top - score[self._pos]))
 
     def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
-        top, step = self._top(score[self._negatives])
-        missing = expit(top - score[self._positives])
-        lifted, bent = self._up * missing, self._up * missing * (1.0 - missing)
-        pushed = self._down / self._tau * step
+        top, step = self._top(score[self._neg])
+        error = expit(top - score[self._pos])
+        slopes, bends = self._pos_shares * error, self._pos_shares * error * (1.0 - error)
+        top_slopes = self._neg_shares / self._tau * step
         # b b' is at most the diagonal of b, whose sum is 1.
-        bend = bent.sum() + lifted.sum() * (1.0 - step) / self._width
-        return self._joined(-lifted, lifted.sum() * pushed), self._joined(bent, pushed * bend)
+        top_bends = bends.sum() + slopes.sum() * (1.0 - step) / self._width
+        gradient = self._join(-slopes, slopes.sum() * top_slopes)
+        return gradient, self._join(bends, top_slopes * top_bends)
 
 
 class SmoothAccuracyAtTop(ScoreObjective):
@@ -179,8 +176,8 @@ class SmoothAccuracyAtTop(ScoreObjective):
     ) -> None:
         super().__init__(positive, weight)
         self._tau, self._width = tau, width
-        self._sign = self._joined(np.full(len(self._up), -1.0), np.ones(len(self._down)))
-        self._share = self._joined(0.5 * self._up, 0.5 * self._down)
+        self._sign = self._join(-1.0, 1.0)
+        self._share = self._join(0.5 * self._pos_shares, 0.5 * self._neg_shares)
 
     def value(self, score: FloatArray) -> float:
         t = smooth_quantile(score, self._weight, self._tau, self._width)
@@ -188,14 +185,15 @@ class SmoothAccuracyAtTop(ScoreObjective):
 
     def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
         t = smooth_quantile(score, self._weight, self._tau, self._width)
-        wrong = expit(self._sign * (score - t))
-        slope, bent = self._sign * self._share * wrong, self._share * wrong * (1.0 - wrong)
+        error = expit(self._sign * (score - t))
+        slopes, bends = self._sign * self._share * error, self._share * error * (1.0 - error)
         z = (score - t) / self._width
-        near = self._weight * expit(z) * expit(-z)
-        near /= near.sum()
+        quantile_slopes = self._weight * expit(z) * expit(-z)
+        quantile_slopes /= quantile_slopes.sum()
         # t bends no more than its slopes over the width; its squares as for the top push.
-        bend = bent.sum() + abs(float(slope.sum())) / self._width
-        return slope - slope.sum() * near, bent + bend * near
+        quantile_bend = bends.sum() + abs(float(slopes.sum())) / self._width
+        gradient = slopes - slopes.sum() * quantile_slopes
+        return gradient, bends + quantile_bend * quantile_slopes
 
 
 class SmoothRankStatistic(ScoreObjective):
@@ -218,20 +216,20 @@ class SmoothRankStatistic(ScoreObjective):
     def _at_ranks(self, score: FloatArray) -> tuple[LogisticSums, FloatArray, FloatArray]:
         """Sums over pairs, and phi and its slope at the ranks of the positives."""
         z = score / self._width
-        sums = LogisticSums(z[self._positives], z)
+        sums = LogisticSums(z[self._pos], z)
         return sums, *self._phi.smoothed(sums.at_upper((1, self._weight)), self._window)
 
     def value(self, score: FloatArray) -> float:
-        return -float(self._up @ self._at_ranks(score)[1])
+        return -float(self._pos_shares @ self._at_ranks(score)[1])
 
     def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
         sums, _, slope = self._at_ranks(score)
-        force = self._up * slope / self._width
-        own = force * sums.at_upper((2, self._weight))
-        others = self._weight * sums.at_lower((2, force))
-        gradient, curvature = others.copy(), others
-        gradient[self._positives] -= own
+        force = self._pos_shares * slope / self._width
+        by_positive = force * sums.at_upper((2, self._weight))
+        curvature = self._weight * sums.at_lower((2, force))
+        gradient = curvature.copy()
+        gradient[self._pos] -= by_positive
         # Where phi is convex its tangent is below it, and the step's second derivative is at most
         # its first.
-        curvature[self._positives] += own
+        curvature[self._pos] += by_positive
         return gradient, curvature / self._width

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from .._typing import FloatArray
 from ._design import Design
-from ._linear import BlockProblem, Blocks, LinearProblem, RidgeProblem, solve_linear
+from ._linear import BlockProblem, Blocks, LinearProblem, solve_linear
 from ._result import Certificate, LossOfScores, SolverResult, relative_gap
 
 # By which factor the curved part of the hinge shrinks from one problem to the next, and its least
@@ -53,24 +53,6 @@ class SmoothedHinge:
         return self.factor * (self.outer.curvature(score) - self.inner.curvature(score))
 
 
-class RoundableHinge(Protocol):
-    """A hinge of pairs of linear scores with a ridge penalty, whose kink can be rounded off."""
-
-    @property
-    def margin(self) -> float:
-        """Margin of the hinge."""
-
-    @property
-    def n_features(self) -> int:
-        """Number of coefficients."""
-
-    def rounded(self, width: float, /) -> RidgeProblem:
-        """The problem of the hinge whose kink is a parabola of a width."""
-
-    def bounds(self, coef: FloatArray, width: float, /) -> tuple[float, float]:
-        """Value of the objective, and a lower bound of its minimum from rounded slopes."""
-
-
 @dataclass(frozen=True, eq=False)
 class HingeProblem:
     """Minimise ``sum over pairs of max(0, margin - d) + alpha / 2 ||w||**2``.
@@ -101,15 +83,15 @@ class HingeProblem:
     def _smoothed(self, width: float) -> SmoothedHinge:
         return SmoothedHinge(self._outer, self.squared_hinge(self.margin - width), width)
 
-    def rounded(self, width: float) -> RidgeProblem:
-        """Round the kink off to a parabola. The problem of the smooth hinge."""
+    def rounded(self, width: float) -> LinearProblem:
+        """The problem of the hinge whose kink is a parabola of a width."""
         return LinearProblem(self.design, self._smoothed(width), self.alpha, bends=self.bends)
 
     def bounds(self, coef: FloatArray, width: float) -> tuple[float, float]:
         """Value of the objective, and a lower bound of its minimum."""
-        losses = HingeLosses(self._exact, self.hinge(self.margin - width), self._smoothed(width))
-        found = hinge_sums(self.design, losses, coef)
-        return hinge_bounds(*found, coef, self.alpha, self.margin, width)
+        losses = self._exact, self.hinge(self.margin - width), self._smoothed(width)
+        sums = hinge_sums(self.design, losses, coef)
+        return hinge_bounds(*sums, coef, self.alpha, self.margin, width)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,10 +111,9 @@ class BlockHingeProblem:
         """Number of coefficients."""
         return self.blocks.n_features
 
-    def rounded(self, width: float) -> RidgeProblem:
-        """Round the kink off to a parabola. The problem of the smooth hinge."""
-        make = partial(_smoothed_hinge, self.squared_hinge, self.margin, width)
-        blocks = self.blocks.on(make)
+    def rounded(self, width: float) -> BlockProblem:
+        """The problem of the hinge whose kink is a parabola of a width."""
+        blocks = self.blocks.on(partial(_smoothed_hinge, self.squared_hinge, self.margin, width))
         return BlockProblem(
             blocks, SmoothedHinge, self.alpha, factor=self.factor, bends=self.bends
         )
@@ -140,17 +121,13 @@ class BlockHingeProblem:
     def bounds(self, coef: FloatArray, width: float) -> tuple[float, float]:
         """Value of the objective, and a lower bound of its minimum."""
         make = partial(_hinge_losses, self.hinge, self.squared_hinge, self.margin, width)
-        value, inner, pulled = self.blocks.on(make).total(hinge_sums, coef)
-        sums = self.factor * value, self.factor * inner, self.factor * pulled
+        value, inner, gradient = self.blocks.on(make).total(hinge_sums, coef)
+        sums = self.factor * value, self.factor * inner, self.factor * gradient
         return hinge_bounds(*sums, coef, self.alpha, self.margin, width)
 
 
-class HingeLosses(NamedTuple):
-    """Three hinges of the same pairs."""
-
-    exact: LossOfScores  # The hinge at the margin
-    inner: LossOfScores  # The hinge at the margin less the width of the rounding
-    smoothed: LossOfScores  # The hinge whose kink is rounded off
+# The hinge at the margin, that at the margin less a width, and that with a kink of this width.
+Hinges: TypeAlias = tuple[LossOfScores, LossOfScores, LossOfScores]
 
 
 def _smoothed_hinge(squared_hinge: Any, margin: float, width: float, lists: Any) -> SmoothedHinge:
@@ -160,26 +137,22 @@ def _smoothed_hinge(squared_hinge: Any, margin: float, width: float, lists: Any)
 
 def _hinge_losses(
     hinge: Any, squared_hinge: Any, margin: float, width: float, lists: Any
-) -> HingeLosses:
+) -> Hinges:
     smoothed = _smoothed_hinge(squared_hinge, margin, width, lists)
-    return HingeLosses(hinge(lists, margin), hinge(lists, margin - width), smoothed)
+    return hinge(lists, margin), hinge(lists, margin - width), smoothed
 
 
-def hinge_sums(
-    items: Design, losses: HingeLosses, coef: FloatArray
-) -> tuple[float, float, FloatArray]:
+def hinge_sums(items: Design, losses: Hinges, coef: FloatArray) -> tuple[float, float, FloatArray]:
     """Sums over items from which the bounds are."""
     scores = items.scores(coef)
-    value = losses.exact.value_and_gradient(scores)[0].sum()
-    inner = losses.inner.value_and_gradient(scores)[0].sum()
-    pulled = items.pull_back(losses.smoothed.value_and_gradient(scores)[1])
-    return float(value), float(inner), pulled
+    exact, inner, smoothed = (loss.value_and_gradient(scores) for loss in losses)
+    return float(exact[0].sum()), float(inner[0].sum()), items.pull_back(smoothed[1])
 
 
 def hinge_bounds(
     value: float,
     inner: float,
-    pulled: FloatArray,
+    gradient: FloatArray,
     coef: FloatArray,
     alpha: float,
     margin: float,
@@ -189,11 +162,11 @@ def hinge_bounds(
     # What rounding of the difference may have added is no slope.
     slopes = (value - inner - ROUNDING * (value + inner)) / width
     objective = float(value + 0.5 * alpha * coef @ coef)
-    return objective, float(margin * slopes - pulled @ pulled / (2 * alpha))
+    return objective, float(margin * slopes - gradient @ gradient / (2 * alpha))
 
 
 def solve_linear_hinge(
-    problem: RoundableHinge,
+    problem: HingeProblem | BlockHingeProblem,
     *,
     tol: float = 1e-4,
     max_iter: int = 1000,

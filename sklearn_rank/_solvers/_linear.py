@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,7 +14,7 @@ import scipy.optimize
 
 from .._typing import FloatArray, IntArray
 from ._design import Coordinates, Design, InMemoryDesign, column_scales, row_sums
-from ._newton_cg import Criterion, Point, Report, SmoothProblem, newton_cg
+from ._newton_cg import Criterion, Point, Report, RidgeProblem, newton_cg
 from ._result import Certificate, LossOfScores, LossProperties, SolverResult, choose_method
 
 # Number of parameters up to which a matrix of them is factorised, a preconditioner.
@@ -37,6 +37,9 @@ class Quadratic:
     slope: FloatArray  # (n_parameters,): The vector c
 
 
+# What the problems below sum over items, given their scores, in blocks or all at once.
+
+
 def scores_of(items: Design, parameters: FloatArray) -> FloatArray:
     """Score items. Shape (n_items,)."""
     n_features = items.shape[1]
@@ -44,46 +47,42 @@ def scores_of(items: Design, parameters: FloatArray) -> FloatArray:
     return scores if len(parameters) == n_features else scores + parameters[-1]
 
 
+def _pull_back(items: Design, by_score: FloatArray, n_parameters: int) -> FloatArray:
+    by_feature = items.pull_back(by_score)
+    if n_parameters == len(by_feature):
+        return by_feature
+    return np.append(by_feature, by_score.sum())
+
+
 def loss_and_gradient(
-    items: Design, loss: LossOfScores, parameters: FloatArray
+    items: Design, loss: LossOfScores, scores: FloatArray, n_parameters: int
 ) -> tuple[float, FloatArray]:
-    """Sum of the loss of items, and its gradient."""
-    values, by_score = loss.value_and_gradient(scores_of(items, parameters))
-    return float(values.sum()), _pulled_back(items, by_score, len(parameters))
+    values, by_score = loss.value_and_gradient(scores)
+    return float(values.sum()), _pull_back(items, by_score, n_parameters)
 
 
 def loss_product(
     items: Design, loss: LossOfScores, scores: FloatArray, direction: FloatArray
-) -> FloatArray:
-    """Product of the second derivatives of the loss of items with a direction.
-
-    Shape (n_parameters,).
-    """
+) -> tuple[FloatArray]:
+    """Product of the second derivatives of the loss with a direction of the parameters."""
     by_score = loss.hessian_product(scores, scores_of(items, direction))
-    return _pulled_back(items, by_score, len(direction))
+    return (_pull_back(items, by_score, len(direction)),)
 
 
 def loss_curvature(
     items: Design, loss: LossOfScores, scores: FloatArray, n_parameters: int
-) -> FloatArray:
-    """Second derivatives of the loss of items, without those by the scores of two items.
+) -> tuple[FloatArray]:
+    """Second derivatives by the parameters without those by the scores of two items.
 
-    A positive semidefinite matrix. Shape (n_parameters, n_parameters).
+    A positive semidefinite matrix.
     """
     n_features = items.shape[1]
     weight = np.maximum(loss.curvature(scores), 0.0)
     matrix = np.empty((n_parameters, n_parameters))
     matrix[:n_features, :n_features] = items.gram(weight)
     if n_parameters > n_features:
-        matrix[-1] = matrix[:, -1] = _pulled_back(items, weight, n_parameters)
-    return matrix
-
-
-def _pulled_back(items: Design, by_score: FloatArray, n_parameters: int) -> FloatArray:
-    by_feature = items.pull_back(by_score)
-    if n_parameters == len(by_feature):
-        return by_feature
-    return np.append(by_feature, by_score.sum())
+        matrix[-1] = matrix[:, -1] = _pull_back(items, weight, n_parameters)
+    return (matrix,)
 
 
 class PenalisedLoss(ABC):
@@ -92,7 +91,7 @@ class PenalisedLoss(ABC):
     The parameters are the coefficients w, with the intercept b last where there is one.
     """
 
-    loss: Any  # The loss, or what it says of itself
+    loss: Any  # The loss, or its properties
     alpha: float  # Penalty, at least 0
     fit_intercept: bool  # Whether there is b, which is not penalised; else it is 0
     quadratic: Quadratic | None = None  # A function of the parameters that is added
@@ -111,16 +110,8 @@ class PenalisedLoss(ABC):
         """Scores of the rows, or what stands for them where second derivatives are taken."""
 
     @abstractmethod
-    def _loss_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
-        """Sum of the loss, and its gradient."""
-
-    @abstractmethod
-    def _loss_product(self, scores: Any, direction: FloatArray) -> FloatArray:
-        """Product of the second derivatives of the loss with a direction."""
-
-    @abstractmethod
-    def _loss_curvature(self, scores: Any) -> FloatArray:
-        """Second derivatives of the loss but for those by the scores of two items."""
+    def _sum(self, function: Callable[..., Any], scores: Any, argument: Any) -> Any:
+        """Sum ``function(items, loss, scores, argument)`` over the rows, number by number."""
 
     @abstractmethod
     def _row_sums(self, origin: FloatArray | None) -> tuple[float, FloatArray, FloatArray]:
@@ -143,16 +134,19 @@ class PenalisedLoss(ABC):
             n_rows, sums, _ = self._row_sums(None)
             origin = sums / n_rows
             variances = self._row_sums(origin)[2] / n_rows
-            ends = [np.append(np.zeros(self.n_features), b) for b in (-STEP, STEP)]
-            below, above = (self._loss_and_gradient(end)[1][-1] for end in ends)
+            below, above = (
+                self._loss_and_gradient(np.append(np.zeros(self.n_features), intercept))[1][-1]
+                for intercept in (-STEP, STEP)
+            )
             bend = max((above - below) / (2 * STEP), 0.0) or 1.0
             bends = bend * variances
         squares = np.append(bends + self.alpha, [bend] * self.fit_intercept)
         if self.quadratic is not None:
             plain = Coordinates(np.ones(self.n_parameters), np.zeros(0), origin)
             squares += np.maximum(np.diag(plain.matrix(self.quadratic.curvature)), 0.0)
-        known = self.bends is not None or self.fit_intercept
-        scale = np.sqrt(np.where(squares > 0, squares, 1.0)) if known else np.ones(len(squares))
+        scale = np.ones(len(squares))
+        if self.bends is not None or self.fit_intercept:
+            scale = np.sqrt(np.where(squares > 0, squares, 1.0))
         penalty = np.zeros(self.n_parameters)
         penalty[: self.n_features] = self.alpha / scale[: self.n_features] ** 2
         return Coordinates(scale, penalty, origin)
@@ -171,10 +165,10 @@ class PenalisedLoss(ABC):
         if not self.alpha > 0:
             return float("nan")
         if self.fit_intercept:
-            found = self._with_best_intercept(parameters, value, gradient)
-            if found is None:
+            best = self._with_best_intercept(parameters, value, gradient)
+            if best is None:
                 return float("nan")
-            value, gradient = found
+            value, gradient = best
         # At the best intercept, that about the mean row is the same and has less rounding.
         coordinates = self.coordinates
         by_coef = (coordinates.gradient(gradient) * coordinates.scale)[: self.n_features]
@@ -187,19 +181,23 @@ class PenalisedLoss(ABC):
         bend = float(self.coordinates.scale[-1] ** 2)
         for _ in range(INTERCEPT_STEPS):
             slope = float(gradient[-1])
-            there = parameters.copy()
-            there[-1] -= slope / bend
+            new = parameters.copy()
+            new[-1] -= slope / bend
             # A step that rounding of the intercept hides is none.
-            if slope * slope <= SETTLED * abs(value) * bend or there[-1] == parameters[-1]:
+            if slope * slope <= SETTLED * abs(value) * bend or new[-1] == parameters[-1]:
                 return value - slope * slope / bend, gradient
-            if not np.isfinite(there[-1]):
+            if not np.isfinite(new[-1]):
                 return None
-            new_value, new_gradient = self.value_and_gradient(there)
-            change = float(new_gradient[-1]) - slope
+            value, gradient = self.value_and_gradient(new)
+            change = float(gradient[-1]) - slope
             # Of a convex function between two points: their secant bends as it does.
-            bend = max(change / (there[-1] - parameters[-1]), 1e-3 * bend)
-            parameters, value, gradient = there, new_value, new_gradient
+            bend = max(change / (new[-1] - parameters[-1]), 1e-3 * bend)
+            parameters = new
         return None
+
+    def _loss_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
+        value, gradient = self._sum(loss_and_gradient, self.scores(parameters), self.n_parameters)
+        return value, gradient
 
     def value_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
         """Value of the objective, and its gradient."""
@@ -214,13 +212,14 @@ class PenalisedLoss(ABC):
 
     def hessian_product(self, scores: Any, direction: FloatArray) -> FloatArray:
         """Product of the second derivatives with a direction. Shape (n_parameters,)."""
-        return self._loss_product(scores, direction) + self._curvature_of_penalty(direction)
+        (product,) = self._sum(loss_product, scores, direction)
+        return product + self._curvature_of_penalty(direction)
 
     def preconditioner(self, scores: Any) -> Callable[[FloatArray], FloatArray] | None:
         """Solver of the system that keeps the diagonal of the loss's second derivatives alone."""
         if self.n_parameters > LARGEST_FACTOR or not self.loss.has_curvature:
             return None
-        matrix = self._loss_curvature(scores)
+        (matrix,) = self._sum(loss_curvature, scores, self.n_parameters)
         if self.quadratic is not None:
             matrix += self.quadratic.curvature
         np.einsum("ii->i", matrix)[: self.n_features] += self.alpha
@@ -263,14 +262,8 @@ class LinearProblem(PenalisedLoss):
         """Score the rows. Shape (n_rows,)."""
         return scores_of(self.design, parameters)
 
-    def _loss_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
-        return loss_and_gradient(self.design, self.loss, parameters)
-
-    def _loss_product(self, scores: FloatArray, direction: FloatArray) -> FloatArray:
-        return loss_product(self.design, self.loss, scores, direction)
-
-    def _loss_curvature(self, scores: FloatArray) -> FloatArray:
-        return loss_curvature(self.design, self.loss, scores, self.n_parameters)
+    def _sum(self, function: Callable[..., Any], scores: FloatArray, argument: Any) -> Any:
+        return function(self.design, self.loss, scores, argument)
 
     def _row_sums(self, origin: FloatArray | None) -> tuple[float, FloatArray, FloatArray]:
         return row_sums(self.design, self.loss, origin)
@@ -332,39 +325,26 @@ class BlockProblem(PenalisedLoss):
         return self.blocks.n_features
 
     def scores(self, parameters: FloatArray) -> FloatArray:
-        """Stand for the scores of the rows, which each block finds again.
-
-        Shape (n_parameters,).
-        """
+        """Stand for the scores of the rows, which each block computes again."""
         return parameters
 
-    def _loss_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
-        value, gradient = self.blocks.total(loss_and_gradient, parameters)
-        return self.factor * value, self.factor * gradient
-
-    def _loss_product(self, scores: FloatArray, direction: FloatArray) -> FloatArray:
-        (product,) = self.blocks.total(_product_at, scores, direction)
-        return self.factor * product
-
-    def _loss_curvature(self, scores: FloatArray) -> FloatArray:
-        (matrix,) = self.blocks.total(_curvature_at, scores)
-        return self.factor * matrix
+    def _sum(self, function: Callable[..., Any], scores: FloatArray, argument: Any) -> Any:
+        sums = self.blocks.total(partial(_at_parameters, function), scores, argument)
+        return tuple(self.factor * value for value in sums)
 
     def _row_sums(self, origin: FloatArray | None) -> tuple[float, FloatArray, FloatArray]:
         n_rows, sums, squares = self.blocks.total(row_sums, origin)
         return n_rows, sums, squares
 
 
-def _product_at(
-    items: Design, loss: LossOfScores, parameters: FloatArray, direction: FloatArray
-) -> tuple[FloatArray]:
-    """Product of the second derivatives at parameters with a direction."""
-    return (loss_product(items, loss, scores_of(items, parameters), direction),)
-
-
-def _curvature_at(items: Design, loss: LossOfScores, parameters: FloatArray) -> tuple[FloatArray]:
-    """Second derivatives at parameters without those by the scores of two items."""
-    return (loss_curvature(items, loss, scores_of(items, parameters), len(parameters)),)
+def _at_parameters(
+    function: Callable[..., Any],
+    items: Design,
+    loss: LossOfScores,
+    parameters: FloatArray,
+    argument: Any,
+) -> Any:
+    return function(items, loss, scores_of(items, parameters), argument)
 
 
 # Rows of which each column of the mean second derivatives by the scores is estimated.
@@ -375,7 +355,7 @@ MOST_PRODUCTS = 12
 # Least of these that the preconditioner counts with, as a share of the largest.
 LEAST_BEND = 1e-4
 
-
+# Decrease that steps in the intercepts of labels leave, relative to the objective.
 LABELS_SETTLED = 1e-12
 
 
@@ -399,10 +379,6 @@ class LabelProblem:
 
     # The preconditioner costs less than a few products.
     preconditioned_at_once = True
-
-    @property
-    def _n_items(self) -> int:
-        return self.design.shape[0] * self.n_labels if self.entries is None else len(self.entries)
 
     @property
     def n_features(self) -> int:
@@ -440,7 +416,9 @@ class LabelProblem:
     @cached_property
     def _bend(self) -> float:
         """Mean second derivative of the loss by the shift of the scores of a label."""
-        direction = np.where(np.random.default_rng(0).random(self._n_items) < 0.5, -STEP, STEP)
+        n_rows = self.design.shape[0]
+        n_items = n_rows * self.n_labels if self.entries is None else len(self.entries)
+        direction = np.where(np.random.default_rng(0).random(n_items) < 0.5, -STEP, STEP)
         above = self.loss.value_and_gradient(direction)[1]
         below = self.loss.value_and_gradient(-direction)[1]
         bend = float(direction @ (above - below)) / (2 * STEP**2) / self.n_labels
@@ -467,8 +445,8 @@ class LabelProblem:
         penalty = self.alpha / scale**2
         matrix = self.design.gram(self._share) - np.outer(self._mean, self._mean)
         # Where the mean is so large that rounding of it would be a moment, features count alone.
-        lost = 1e-13 * self._mean**2 > self._variances
-        matrix[lost] = matrix[:, lost] = 0.0
+        rounded = 1e-13 * self._mean**2 > self._variances
+        matrix[rounded] = matrix[:, rounded] = 0.0
         np.einsum("ii->i", matrix)[:] = self._variances
         matrix *= self._bend / np.outer(scale, scale)
         np.einsum("ii->i", matrix)[:] += penalty + 1e-12
@@ -552,10 +530,10 @@ class LabelProblem:
         if self.fit_intercept:
             if not self.loss.has_hessian_product:
                 return float("nan")
-            found = self._with_best_intercepts(parameters, value, gradient)
-            if found is None:
+            best = self._with_best_intercepts(parameters, value, gradient)
+            if best is None:
                 return float("nan")
-            value, gradient = found
+            value, gradient = best
         by_coef = gradient[: self.n_features * self.n_labels]
         return value - float(by_coef @ by_coef) / (2 * self.alpha)
 
@@ -572,10 +550,10 @@ class LabelProblem:
             if decrease <= LABELS_SETTLED * abs(value):
                 return value - decrease, gradient
             parameters[-self.n_labels :] -= step
-            there = self.value_and_gradient(parameters)
-            if not there[0] <= value:
+            new_value, gradient = self.value_and_gradient(parameters)
+            if not new_value <= value:
                 return None
-            value, gradient = there
+            value = new_value
         return None
 
     def _mean_hessian(self, scores: FloatArray) -> FloatArray:
@@ -592,16 +570,16 @@ class LabelProblem:
             return self._centred(self._centred(np.diag(diagonal)).T)
         total = np.zeros((n_labels, n_labels))
         weight = np.zeros(n_labels)
-        first = np.random.default_rng(0).integers(n_labels, size=n_rows)
+        first_labels = np.random.default_rng(0).integers(n_labels, size=n_rows)
         rows = np.arange(n_rows)
         for turn in range(n_products):
-            label = (first + turn) % n_labels
-            unit = np.zeros((n_rows, n_labels))
-            unit[rows, label] = 1.0
-            product = self._by_row(self.loss.hessian_product(scores, self._items(unit)))
-            for one in range(n_labels):
-                total[one] += product[label == one].sum(axis=0)
-            weight += np.bincount(label, self._share, minlength=n_labels)
+            labels = (first_labels + turn) % n_labels
+            units = np.zeros((n_rows, n_labels))
+            units[rows, labels] = 1.0
+            product = self._by_row(self.loss.hessian_product(scores, self._items(units)))
+            for label in range(n_labels):
+                total[label] += product[labels == label].sum(axis=0)
+            weight += np.bincount(labels, self._share, minlength=n_labels)
         total /= np.where(weight > 0, weight, 1.0)[:, np.newaxis]
         total = 0.5 * (total + total.T)
         return self._centred(self._centred(total).T)
@@ -644,20 +622,6 @@ class LabelProblem:
         return product
 
 
-class RidgeProblem(SmoothProblem, Protocol):
-    """A convex loss of linear scores, one for each row or several, with a ridge penalty."""
-
-    @property
-    def n_parameters(self) -> int:
-        """Number of coefficients and intercepts."""
-
-    def split(self, parameters: FloatArray, /) -> tuple[FloatArray, Any]:
-        """Take coefficients and intercepts out of parameters."""
-
-    def lower_bound(self, parameters: FloatArray, value: float, gradient: FloatArray, /) -> float:
-        """Bound the minimum from below, given value and gradient at parameters; NaN for none."""
-
-
 @dataclass(frozen=True, eq=False)
 class LinearSolution(SolverResult):
     """Minimum of a :class:`LinearProblem`, or of one for several labels."""
@@ -677,37 +641,43 @@ def solve_linear(
     keep: Callable[[int, FloatArray], None] | None = None,
 ) -> LinearSolution:
     """Minimise a smooth convex loss of linear scores with a ridge penalty."""
-    chosen = choose_method(problem.loss, method)
+    solve = _lbfgs if choose_method(problem.loss, method) == "lbfgs" else _newton_then_lbfgs
     criterion = Criterion(problem, tol)
     coordinates = problem.coordinates
     start = np.zeros(problem.n_parameters) if start is None else np.array(start, dtype=np.float64)
 
     def report(n_more: int, point: Point) -> None:
         if keep is not None:
-            keep(n_iter + n_more, coordinates.parameters(point.at))
+            keep(n_iter + n_more, coordinates.parameters(point.x))
         if on_iteration is not None:
-            on_iteration(n_iter + n_more, point.value, criterion.left(point))
+            on_iteration(n_iter + n_more, point.value, criterion.remainder(point))
 
-    solve = _lbfgs if chosen == "lbfgs" else _newton_then_lbfgs
-    aimed, n_iter, at, last = tol, 0, coordinates.of(start), np.inf
+    inner_tol, n_iter, x, last_remainder = tol, 0, coordinates.of(start), np.inf
     while True:
-        point, n_more = solve(Criterion(problem, aimed), at, max_iter - n_iter, report)
-        n_iter, at = n_iter + n_more, point.at
-        parameters = coordinates.parameters(at) if n_iter else start
+        point, n_more = solve(Criterion(problem, inner_tol), x, max_iter - n_iter, report)
+        n_iter, x = n_iter + n_more, point.x
+        parameters = coordinates.parameters(x) if n_iter else start
         value, gradient = problem.value_and_gradient(parameters)
         bound = problem.lower_bound(parameters, value, gradient)
-        left = _left(criterion, point, value - bound)
-        if left <= tol or n_iter >= max_iter or not left < 0.5 * last:
+        remainder = criterion.remainder(point)
+        if not coordinates.penalty.all():
+            # An intercept was counted as it bends at 0.
+            remainder = max(criterion.remainder(point, 2.0 * (value - bound)), remainder)
+        if not remainder <= tol:
+            # The penalty alone may say little where the loss bends much more than it.
+            by_hessian = criterion.remainder(point, criterion.decrement(point))
+            remainder = float(np.fmin(remainder, by_hessian))
+        if remainder <= tol or n_iter >= max_iter or not remainder < 0.5 * last_remainder:
             break
-        last = left
+        last_remainder = remainder
         # What steps go by was less than what is certain.
-        aimed = 0.5 * aimed * min(tol / left, 0.2)
+        inner_tol = 0.5 * inner_tol * min(tol / remainder, 0.2)
     certificate = Certificate(
         objective=value,
         lower_bound=bound,
-        gradient_norm=left,
+        gradient_norm=remainder,
         n_iter=n_iter,
-        converged=bool(left <= tol),
+        converged=bool(remainder <= tol),
     )
     coef, intercept = problem.split(parameters)
     return LinearSolution(
@@ -715,75 +685,48 @@ def solve_linear(
     )
 
 
-def _left(criterion: Criterion, point: Point, gap: float) -> float:
-    """Root of the share of the decrease that is left, by a gap or the second derivatives."""
-    left = criterion.left(point)
-    if not criterion.problem.coordinates.penalty.all():
-        # An intercept was counted as it bends at 0.
-        left = max(criterion.left(point, 2.0 * gap), left)
-    if not left <= criterion.tol:
-        # The penalty alone may say little where the loss bends much more than it.
-        left = float(np.fmin(left, criterion.left(point, criterion.decrement(point))))
-    return left
-
-
 def _newton_then_lbfgs(
     criterion: Criterion, start: FloatArray, max_iter: int, report: Report
 ) -> tuple[Point, int]:
-    newton = newton_cg(criterion, start, max_iter, report)
-    if not newton.stalled or newton.n_iter == max_iter:
-        return newton.point, newton.n_iter
-    steps = newton.n_iter
+    point, n_iter, stalled = newton_cg(criterion, start, max_iter, report)
+    if not stalled or n_iter == max_iter:
+        return point, n_iter
     point, n_more = _lbfgs(
-        criterion,
-        newton.point.at,
-        max_iter - steps,
-        lambda n_iter, point: report(steps + n_iter, point),
+        criterion, point.x, max_iter - n_iter, lambda k, point: report(n_iter + k, point)
     )
-    return point, steps + n_more
+    return point, n_iter + n_more
 
 
 def _lbfgs(
     criterion: Criterion, start: FloatArray, max_iter: int, report: Report
 ) -> tuple[Point, int]:
     n_iter = 0
-    evaluated = point = criterion.point(start)
-    if criterion.left(point) <= criterion.tol:
+    last = point = criterion.point(start)
+    if criterion.remainder(point) <= criterion.tol:
         return point, 0
 
-    def evaluate(at: FloatArray) -> tuple[float, FloatArray]:
-        nonlocal evaluated
-        evaluated = criterion.point(at.copy())
-        return evaluated.value, evaluated.gradient
+    def evaluate(x: FloatArray) -> tuple[float, FloatArray]:
+        nonlocal last
+        last = criterion.point(x.copy())
+        return last.value, last.gradient
 
     def end_of_iteration(intermediate_result: Any) -> None:
         nonlocal n_iter, point
         n_iter += 1
         # An iteration ends with the evaluation where it leads.
-        point = evaluated
+        point = last
         report(n_iter, point)
-        if criterion.left(point) <= criterion.tol:
+        if criterion.remainder(point) <= criterion.tol:
             raise StopIteration
 
+    options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "gtol": 0.0, "ftol": 0.0, "maxls": 50}
     scipy.optimize.minimize(
-        evaluate,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        callback=end_of_iteration,
-        options={
-            "maxiter": max_iter,
-            "maxfun": 20 * max_iter,
-            "gtol": 0.0,
-            "ftol": 0.0,
-            "maxls": 50,
-        },
+        evaluate, start, jac=True, method="L-BFGS-B", callback=end_of_iteration, options=options
     )
     if criterion.problem.loss.has_hessian_product and n_iter < max_iter:
         # Where rounding of the values ends it, gradients tell more.
-        done = n_iter
-        end = newton_cg(
-            criterion, point.at, max_iter - done, lambda k, there: report(done + k, there)
+        point, n_more, _ = newton_cg(
+            criterion, point.x, max_iter - n_iter, lambda k, point: report(n_iter + k, point)
         )
-        return end.point, done + end.n_iter
+        return point, n_iter + n_more
     return point, n_iter

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NamedTuple, Protocol
@@ -29,23 +29,27 @@ LEFT_SLOPE = 0.5
 ROUNDING = 1e-14
 
 
-class Curvature(Protocol):
-    """Second derivatives of a function of scores at given ones."""
+class Curvature(NamedTuple):
+    """Second derivatives by the scores: a diagonal less outer products of vectors, or near that.
 
-    @property
-    def diagonal(self) -> FloatArray:
-        """Diagonal part of an approximation; non-negative."""
+    ``exact_product`` multiplies with the exact matrix where it is another one.
+    """
 
-    @property
-    def subtracted(self) -> list[FloatArray]:
-        """Vectors whose outer products that approximation subtracts from the diagonal part."""
+    diagonal: FloatArray  # Non-negative
+    subtracted: list[FloatArray]
+    exact_product: Callable[[FloatArray], FloatArray] | None = None
 
     @property
     def is_exact(self) -> bool:
-        """Whether the approximation is the matrix itself."""
+        return self.exact_product is None
 
-    def product(self, direction: FloatArray, /) -> FloatArray:
-        """Product of the matrix with a direction of scores."""
+    def product(self, direction: FloatArray) -> FloatArray:
+        if self.exact_product is not None:
+            return self.exact_product(direction)
+        product = self.diagonal * direction
+        for vector in self.subtracted:
+            product -= vector * (vector @ direction)
+        return product
 
 
 class ScoreFunction(Protocol):
@@ -55,11 +59,9 @@ class ScoreFunction(Protocol):
     def scale(self) -> float:
         """Size of its terms, for what rounding hides."""
 
-    def value_and_slopes(self, scores: FloatArray, /) -> tuple[float, FloatArray]:
-        """Value, and derivatives by the scores."""
+    def value_and_slopes(self, scores: FloatArray, /) -> tuple[float, FloatArray]: ...
 
-    def curvature(self, scores: FloatArray, /) -> Curvature:
-        """Second derivatives."""
+    def curvature(self, scores: FloatArray, /) -> Curvature: ...
 
 
 class _Point(NamedTuple):
@@ -87,9 +89,9 @@ def minimise_with_ridge(
     scores are affine, so that its length is found without the rows.
     """
     if start is None:
-        point = _at(function, np.zeros(design.shape[1]), np.zeros(design.shape[0]))
+        point = _evaluate(function, np.zeros(design.shape[1]), np.zeros(design.shape[0]))
     else:
-        point = _at(function, start, design.scores(start))
+        point = _evaluate(function, start, design.scores(start))
     hidden = np.finfo(np.float64).eps * function.scale
     n_iter = 0
     while True:
@@ -111,45 +113,43 @@ def minimise_with_ridge(
             break
         curvature = curvature or function.curvature(point.scores)
         step = _direction(design, curvature, gradient, sums)
-        there = _along(function, point, step, design.scores(step))
-        if there is None:
+        next_point = _search_line(function, point, step, design.scores(step))
+        if next_point is None:
             break
-        point, n_iter = there, n_iter + 1
+        point, n_iter = next_point, n_iter + 1
     converged = bool(share <= tol)
     return SolverResult(
         point.coef, Certificate(point.value, bound, n_iter=n_iter, converged=converged)
     )
 
 
-def _at(function: ScoreFunction, coef: FloatArray, scores: FloatArray) -> _Point:
+def _evaluate(function: ScoreFunction, coef: FloatArray, scores: FloatArray) -> _Point:
     value, slopes = function.value_and_slopes(scores)
     return _Point(coef, scores, 0.5 * float(coef @ coef) + value, slopes)
 
 
-def _along(
-    function: ScoreFunction, point: _Point, step: FloatArray, of_step: FloatArray
+def _search_line(
+    function: ScoreFunction, point: _Point, step: FloatArray, scores_of_step: FloatArray
 ) -> _Point | None:
     """Go along a step until half of its slope is gone; None where nothing is won.
 
     The slope of a convex function tells on which side its minimum lies.
     """
-
-    def slope_at(there: _Point) -> float:
-        return float(there.coef @ step) + float(there.slopes @ of_step)
-
-    first = slope_at(point)
-    if not first < 0.0:
+    start_slope = float(point.coef @ step) + float(point.slopes @ scores_of_step)
+    if not start_slope < 0.0:
         # The gradient is rounding.
         return None
     length, low, high = 1.0, 0.0, np.inf
-    low_slope, high_slope = first, np.inf
-    allowed = ROUNDING * (abs(point.value) + function.scale)
+    low_slope, high_slope = start_slope, np.inf
+    rounding = ROUNDING * (abs(point.value) + function.scale)
     for _ in range(60):
-        there = _at(function, point.coef + length * step, point.scores + length * of_step)
-        slope = slope_at(there)
-        lower = there.value <= point.value + allowed
-        if lower and abs(slope) <= LEFT_SLOPE * abs(first):
-            return there
+        trial = _evaluate(
+            function, point.coef + length * step, point.scores + length * scores_of_step
+        )
+        slope = float(trial.coef @ step) + float(trial.slopes @ scores_of_step)
+        lower = trial.value <= point.value + rounding
+        if lower and abs(slope) <= LEFT_SLOPE * abs(start_slope):
+            return trial
         if lower and slope < 0:
             low, low_slope = length, slope
         else:
@@ -167,7 +167,7 @@ def _along(
 def _sums(
     design: Design, curvature: Curvature, *by_row: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Weighted Gram matrix of the rows, and their sums with what is subtracted and with others."""
+    """Weighted Gram matrix of the rows, and their sums by the subtracted vectors and others."""
     columns = np.column_stack([*curvature.subtracted, *by_row])
     return design.gram_and_sums(curvature.diagonal, columns)
 
@@ -182,20 +182,32 @@ def _direction(
     solve = None
     if len(gradient) <= LARGEST_FACTOR:
         matrix, pulled = _sums(design, curvature) if sums is None else sums
-        solve = _factorised(matrix, pulled[:, : len(curvature.subtracted)])
+        pulled = pulled[:, : len(curvature.subtracted)]
+        solve = _factorise(matrix - pulled @ pulled.T)
         if curvature.is_exact:
             return -solve(gradient)
+    # Conjugate gradients.
+    step, residual = np.zeros_like(gradient), -gradient
+    norm = float(np.linalg.norm(gradient))
+    limit = min(FORCING, np.sqrt(norm)) * norm
+    preconditioned = residual if solve is None else solve(residual)
+    direction, square = preconditioned.copy(), float(residual @ preconditioned)
+    for _ in range(20 * len(step) + 20):
+        by_row = curvature.product(design.scores(direction))
+        product = direction + design.pull_back(by_row)
+        length = square / float(direction @ product)
+        step += length * direction
+        residual = residual - length * product
+        if float(np.linalg.norm(residual)) <= limit:
+            break
+        preconditioned = residual if solve is None else solve(residual)
+        last_square, square = square, float(residual @ preconditioned)
+        direction = preconditioned + square / last_square * direction
+    return step
 
-    def product(direction: FloatArray) -> FloatArray:
-        bent = curvature.product(design.scores(direction))
-        return np.asarray(direction + design.pull_back(bent))
 
-    return _conjugate_gradients(product, gradient, solve)
-
-
-def _factorised(matrix: FloatArray, pulled: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """Solver of the system of the approximate second derivatives."""
-    matrix = matrix - pulled @ pulled.T
+def _factorise(matrix: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """Solver of the system of a matrix and the identity."""
     matrix[np.diag_indices_from(matrix)] += 1.0
     # What is subtracted is at most what was added, but for rounding.
     ridge = np.finfo(np.float64).eps * float(np.trace(matrix))
@@ -207,30 +219,6 @@ def _factorised(matrix: FloatArray, pulled: FloatArray) -> Callable[[FloatArray]
             ridge *= 10.0
         else:
             return lambda right: np.asarray(scipy.linalg.cho_solve(factor, right))
-
-
-def _conjugate_gradients(
-    product: Callable[[FloatArray], FloatArray],
-    gradient: FloatArray,
-    solve: Callable[[FloatArray], FloatArray] | None,
-) -> FloatArray:
-    """Solve ``product(step) = -gradient`` to a share of the gradient's norm."""
-    step, residual = np.zeros_like(gradient), -gradient
-    norm = float(np.linalg.norm(gradient))
-    enough = min(FORCING, np.sqrt(norm)) * norm
-    better = residual if solve is None else solve(residual)
-    direction, square = better.copy(), float(residual @ better)
-    for _ in range(20 * len(step) + 20):
-        bent = product(direction)
-        length = square / float(direction @ bent)
-        step += length * direction
-        residual = residual - length * bent
-        if float(np.linalg.norm(residual)) <= enough:
-            break
-        better = residual if solve is None else solve(residual)
-        last, square = square, float(residual @ better)
-        direction = better + square / last * direction
-    return step
 
 
 # Rows of the sample from which a large problem starts.
@@ -249,41 +237,44 @@ def solve_logistic_regression(
     """Minimise ``1 / 2 ||w||**2 + C sum of weight * log(1 + exp(-sign (X w + b)))``."""
     start, stride = None, len(positive) // SAMPLED_ROWS
     if stride >= 2:
-        of_positives, of_negatives = np.flatnonzero(positive), np.flatnonzero(~positive)
-        sample = np.union1d(of_positives[::stride], of_negatives[::stride])
-        rough = _Loss(positive[sample], weight[sample], C * stride)
-        found = minimise_with_ridge(design.rows(sample), rough, tol=ROUGH, max_iter=MOST_STEPS)
-        start = found.coef
-    loss = _Loss(positive, weight, C)
+        pos, neg = np.flatnonzero(positive), np.flatnonzero(~positive)
+        sample = np.union1d(pos[::stride], neg[::stride])
+        loss = _LogisticLoss(positive[sample], weight[sample], C * stride)
+        rows = design.rows(sample)
+        start = minimise_with_ridge(rows, loss, tol=ROUGH, max_iter=MOST_STEPS).coef
+    loss = _LogisticLoss(positive, weight, C)
     return minimise_with_ridge(design, loss, tol=0.0, max_iter=MOST_STEPS, start=start)
 
 
-class _Loss:
+class _LogisticLoss:
     """Sum of the losses of scores at the intercept that is best for them, convex in these."""
 
     def __init__(self, positive: BoolArray, weight: FloatArray, C: float) -> None:
         self._positive, self._cost = positive, C * weight
         self.scale = float(self._cost.sum())
-        self._aim = float(self._cost[positive].sum())
-        self._intercept = float(logit(self._aim / self.scale))
+        self._cost_of_positives = float(self._cost[positive].sum())
+        self._intercept = float(logit(self._cost_of_positives / self.scale))
 
     def value_and_slopes(self, scores: FloatArray) -> tuple[float, FloatArray]:
-        lifted = scores + self._best_intercept(scores)
-        losses = np.logaddexp(0.0, np.where(self._positive, -lifted, lifted))
-        return float(self._cost @ losses), self._cost * (expit(lifted) - self._positive)
+        logits = scores + self._best_intercept(scores)
+        losses = np.logaddexp(0.0, np.where(self._positive, -logits, logits))
+        return float(self._cost @ losses), self._cost * (expit(logits) - self._positive)
 
     def curvature(self, scores: FloatArray) -> Curvature:
         probability = expit(scores + self._best_intercept(scores))
-        return _LossCurvature(self._cost * probability * (1.0 - probability))
+        diagonal = self._cost * probability * (1.0 - probability)
+        # A variance, since the intercept follows the scores.
+        total = max(float(diagonal.sum()), np.finfo(np.float64).tiny)
+        return Curvature(diagonal, [diagonal / np.sqrt(total)])
 
     def _best_intercept(self, scores: FloatArray) -> float:
         """Solve ``sum of cost * probability = cost of the positives``, by safe Newton steps."""
-        middle = float(logit(self._aim / self.scale))
+        middle = float(logit(self._cost_of_positives / self.scale))
         low, high = middle - float(scores.max()), middle - float(scores.min())
         intercept = min(max(self._intercept, low), high)
         for _ in range(MOST_STEPS):
             probability = expit(scores + intercept)
-            excess = float(self._cost @ probability) - self._aim
+            excess = float(self._cost @ probability) - self._cost_of_positives
             if excess > 0:
                 high = intercept
             else:
@@ -297,21 +288,6 @@ class _Loss:
                 break
         self._intercept = intercept
         return intercept
-
-
-class _LossCurvature:
-    """Second derivatives: a variance, since the intercept follows the scores."""
-
-    is_exact = True
-
-    def __init__(self, diagonal: FloatArray) -> None:
-        self.diagonal = diagonal
-        total = max(float(diagonal.sum()), np.finfo(np.float64).tiny)
-        self.subtracted = [diagonal / np.sqrt(total)]
-
-    def product(self, direction: FloatArray) -> FloatArray:
-        (vector,) = self.subtracted
-        return np.asarray(self.diagonal * direction - vector * (vector @ direction))
 
 
 # The functions of a difference are analytic within a distance of pi of the real line, so that on
@@ -339,31 +315,40 @@ class LogisticSums:
         cells = [np.floor((points - low) / (2.0 * HALF_WIDTH)) for points in (t, s)]
         self._cells, place = np.unique(np.concatenate(cells), return_inverse=True)
         self._centres = (self._cells + 0.5) * 2.0 * HALF_WIDTH
-        self._upper = self._part(t - low, place[: len(t)])
-        self._lower = self._part(s - low, place[len(t) :])
-        self._pairs = list(self._near_cells())
-
-    def _part(self, points: FloatArray, place: IntArray) -> tuple[FloatArray, IntArray]:
-        local = (points - self._centres[place]) / HALF_WIDTH
-        return np.ascontiguousarray(local), np.ascontiguousarray(place, dtype=np.int64)
-
-    def _near_cells(self) -> Iterator[tuple[int, IntArray, IntArray]]:
-        """Pairs of cells within reach, for each distance of an upper cell above a lower one."""
+        self._upper = self._local(t - low, place[: len(t)])
+        self._lower = self._local(s - low, place[len(t) :])
+        # Pairs of cells within reach, for each distance of an upper cell above a lower one.
+        self._pairs: list[tuple[int, IntArray, IntArray]] = []
         for offset in range(-REACH, REACH + 1):
             source = np.searchsorted(self._cells, self._cells - offset)
             source[source == len(self._cells)] = 0
             target = np.flatnonzero(self._cells[source] == self._cells - offset)
             if len(target):
-                yield offset, target, source[target]
+                self._pairs.append((offset, target, source[target]))
+
+    def _local(self, points: FloatArray, place: IntArray) -> tuple[FloatArray, IntArray]:
+        """Points relative to their cells, and the cells."""
+        local = (points - self._centres[place]) / HALF_WIDTH
+        return np.ascontiguousarray(local), np.ascontiguousarray(place, dtype=np.int64)
 
     def at_upper(self, *terms: tuple[int, FloatArray]) -> FloatArray:
-        """Sums over s at each t. Shape (m,)."""
+        """Sums over s at each t of derivatives of some orders, with factors. Shape (m,)."""
         series = np.zeros((len(self._cells), N_TERMS))
         for order, factor in terms:
             moments = self._moments(self._lower, factor)
             for offset, target, source in self._pairs:
                 series[target] += moments[source] @ _table(order, offset).T
-            self._add_far_below(order, moments, series)
+            if order == 2:
+                continue
+            # What lies so far below that the logistic function is its asymptote.
+            stop = np.searchsorted(self._cells, self._cells - REACH)
+            total = np.append(0.0, np.cumsum(moments[:, 0]))[stop]
+            if order == 1:
+                series[:, 0] += total
+            else:
+                places = self._centres * moments[:, 0] + HALF_WIDTH * moments[:, 1]
+                series[:, 0] += self._centres * total - np.append(0.0, np.cumsum(places))[stop]
+                series[:, 1] += HALF_WIDTH * total
         return self._values(self._upper, series)
 
     def at_lower(self, *terms: tuple[int, FloatArray]) -> FloatArray:
@@ -375,35 +360,22 @@ class LogisticSums:
                 series[source] += moments[target] @ _table(order, offset)
             if order == 1:
                 total = np.append(0.0, np.cumsum(moments[::-1, 0]))[::-1]
-                first = np.searchsorted(self._cells, self._cells + REACH, side="right")
-                series[:, 0] += total[first]
+                start = np.searchsorted(self._cells, self._cells + REACH, side="right")
+                series[:, 0] += total[start]
         return self._values(self._lower, series)
 
-    def _add_far_below(self, order: int, moments: FloatArray, series: FloatArray) -> None:
-        """Add what lies so far below that the logistic function is its asymptote."""
-        if order == 2:
-            return
-        stop = np.searchsorted(self._cells, self._cells - REACH)
-        total = np.append(0.0, np.cumsum(moments[:, 0]))[stop]
-        if order == 1:
-            series[:, 0] += total
-            return
-        places = self._centres * moments[:, 0] + HALF_WIDTH * moments[:, 1]
-        series[:, 0] += self._centres * total - np.append(0.0, np.cumsum(places))[stop]
-        series[:, 1] += HALF_WIDTH * total
-
-    def _moments(self, part: tuple[FloatArray, IntArray], factor: FloatArray) -> FloatArray:
+    def _moments(self, sample: tuple[FloatArray, IntArray], factor: FloatArray) -> FloatArray:
         from ._kernels import add_moments
 
         moments = np.zeros((len(self._cells), N_TERMS))
-        add_moments(*part, np.ascontiguousarray(factor), moments)
+        add_moments(*sample, np.ascontiguousarray(factor), moments)
         return moments
 
-    def _values(self, part: tuple[FloatArray, IntArray], series: FloatArray) -> FloatArray:
+    def _values(self, sample: tuple[FloatArray, IntArray], series: FloatArray) -> FloatArray:
         from ._kernels import evaluate_series
 
-        values = np.empty(len(part[0]))
-        evaluate_series(*part, series, values)
+        values = np.empty(len(sample[0]))
+        evaluate_series(*sample, series, values)
         return values
 
 
@@ -427,146 +399,6 @@ def _table(order: int, offset: int) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class _Class:
-    """The rows of one class, and their shares of its weight."""
-
-    rows: IntArray
-    share: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class _Push:
-    """Base class of both losses."""
-
-    positives: _Class
-    negatives: _Class
-    p: float
-    C: float
-
-    def _joined(self, of_positives: FloatArray, of_negatives: FloatArray) -> FloatArray:
-        joined = np.empty(len(of_positives) + len(of_negatives))
-        joined[self.positives.rows] = self.C * of_positives
-        joined[self.negatives.rows] = self.C * of_negatives
-        return joined
-
-
-class _ExponentialPush(_Push):
-    """``C log R_p`` of the exponential, which is a sum of two logarithms of sums.
-
-    ``log mean exp(-s_i) + (1 / p) log mean exp(p s_j)``, i positives, j negatives.
-    """
-
-    @property
-    def scale(self) -> float:
-        return self.C
-
-    def value_and_slopes(self, scores: FloatArray) -> tuple[float, FloatArray]:
-        lifted, on_positives = _soft_maximum(-scores[self.positives.rows], self.positives, 1.0)
-        pushed, on_negatives = _soft_maximum(scores[self.negatives.rows], self.negatives, self.p)
-        return self.C * (lifted + pushed), self._joined(-on_positives, on_negatives)
-
-    def curvature(self, scores: FloatArray) -> Curvature:
-        _, slopes = self.value_and_slopes(scores)
-        return _ExponentialCurvature(self, slopes)
-
-
-class _ExponentialCurvature:
-    """Its second derivatives: variances under the two distributions of the slopes."""
-
-    is_exact = True
-
-    def __init__(self, push: _ExponentialPush, slopes: FloatArray) -> None:
-        C, p = push.C, push.p
-        lifted, pushed = np.zeros_like(slopes), np.zeros_like(slopes)
-        lifted[push.positives.rows] = slopes[push.positives.rows]
-        pushed[push.negatives.rows] = slopes[push.negatives.rows]
-        self.diagonal = p * pushed - lifted
-        self.subtracted = [lifted / np.sqrt(C), pushed * np.sqrt(p / C)]
-
-    def product(self, direction: FloatArray) -> FloatArray:
-        found = self.diagonal * direction
-        for vector in self.subtracted:
-            found -= vector * (vector @ direction)
-        return found
-
-
-class _LogisticPush(_Push):
-    """``C R_p`` of ``log(1 + exp(u))``: a norm of convex functions that are not negative."""
-
-    @property
-    def scale(self) -> float:
-        return self.C
-
-    def value_and_slopes(self, scores: FloatArray) -> tuple[float, FloatArray]:
-        sums = self._sums(scores)
-        heights = sums.at_upper((0, self.positives.share))
-        norm, shares = self._norm(heights)
-        on_negatives = shares * sums.at_upper((1, self.positives.share))
-        on_positives = self.positives.share * sums.at_lower((1, shares))
-        return self.C * norm, self._joined(-on_positives, on_negatives)
-
-    def curvature(self, scores: FloatArray) -> Curvature:
-        return _LogisticCurvature(self, scores)
-
-    def _sums(self, scores: FloatArray) -> LogisticSums:
-        return LogisticSums(scores[self.negatives.rows], scores[self.positives.rows])
-
-    def _norm(self, heights: FloatArray) -> tuple[float, FloatArray]:
-        """p-norm of the heights of the negatives, and its derivatives by them."""
-        highest = float(heights.max())
-        if not highest > 0.0:
-            return 0.0, np.zeros_like(heights)
-        powers = self.negatives.share * (heights / highest) ** (self.p - 1.0)
-        mean = float(powers @ (heights / highest))
-        return highest * mean ** (1.0 / self.p), powers * mean ** (1.0 / self.p - 1.0)
-
-
-class _LogisticCurvature:
-    """Its second derivatives, by products."""
-
-    is_exact = False
-
-    def __init__(self, push: _LogisticPush, scores: FloatArray) -> None:
-        self._push, self._sums = push, push._sums(scores)
-        own, share = self._sums, push.positives.share
-        self._heights = np.maximum(own.at_upper((0, share)), np.finfo(np.float64).tiny)
-        self._norm, self._shares = push._norm(self._heights)
-        self._rises = own.at_upper((1, share))
-        self._bend_up = self._shares * own.at_upper((2, share))
-        self._bend_down = share * own.at_lower((2, self._shares))
-        spread = (push.p - 1.0) * self._shares * self._rises / self._heights * self._rises
-        self.diagonal = push._joined(self._bend_down, self._bend_up + spread)
-        # About one mean for all, which pairs are not, but a constant adds nothing either way.
-        self.subtracted = [
-            self.diagonal / np.sqrt(max(self.diagonal.sum(), np.finfo(np.float64).tiny))
-        ]
-
-    def product(self, direction: FloatArray) -> FloatArray:
-        push, own = self._push, self._sums
-        up, down = direction[push.negatives.rows], direction[push.positives.rows]
-        weighted = push.positives.share * down
-        rise = self._rises * up - own.at_upper((1, weighted))
-        rise = self._shares * (rise / self._heights)
-        if self._norm > 0.0:
-            rise -= self._shares * ((self._heights @ rise) / self._norm)
-        rise *= push.p - 1.0
-        on_up = (
-            self._bend_up * up - self._shares * own.at_upper((2, weighted)) + self._rises * rise
-        )
-        on_down = self._bend_down * down
-        on_down -= push.positives.share * own.at_lower((2, self._shares * up), (1, rise))
-        return push._joined(on_down, on_up)
-
-
-def _soft_maximum(values: FloatArray, members: _Class, p: float) -> tuple[float, FloatArray]:
-    """``log(mean exp(p values)) / p`` of a class, and its derivatives by the values."""
-    highest = float(values.max())
-    terms = members.share * np.exp(p * (values - highest))
-    total = float(terms.sum())
-    return highest + np.log(total) / p, terms / total
-
-
-@dataclass(frozen=True, eq=False)
 class PNormPushProblem:
     """Minimise ``1 / 2 ||w||**2 + C f(R_p)``, the p-norm push of the scores X w.
 
@@ -584,14 +416,105 @@ class PNormPushProblem:
 
     def function(self) -> ScoreFunction:
         """The objective without the penalty, as a function of scores."""
-        made = _ExponentialPush if self.loss == "exponential" else _LogisticPush
-        positives, negatives = np.flatnonzero(self.positive), np.flatnonzero(~self.positive)
-        return made(
-            _Class(positives, self.weight[positives] / self.weight[positives].sum()),
-            _Class(negatives, self.weight[negatives] / self.weight[negatives].sum()),
-            self.p,
-            self.C,
+        return (_ExponentialPush if self.loss == "exponential" else _LogisticPush)(self)
+
+
+class _Push:
+    """Base class of both losses."""
+
+    def __init__(self, problem: PNormPushProblem) -> None:
+        self.p, self.scale = problem.p, problem.C
+        self.pos, self.neg = np.flatnonzero(problem.positive), np.flatnonzero(~problem.positive)
+        self.pos_shares, self.neg_shares = (
+            problem.weight[rows] / problem.weight[rows].sum() for rows in (self.pos, self.neg)
         )
+
+    def _join(self, by_positive: FloatArray, by_negative: FloatArray) -> FloatArray:
+        joined = np.empty(len(by_positive) + len(by_negative))
+        joined[self.pos] = self.scale * by_positive
+        joined[self.neg] = self.scale * by_negative
+        return joined
+
+
+class _ExponentialPush(_Push):
+    """``C log R_p`` of the exponential, which is a sum of two logarithms of sums.
+
+    ``log mean exp(-s_i) + (1 / p) log mean exp(p s_j)``, i positives, j negatives.
+    """
+
+    def value_and_slopes(self, scores: FloatArray) -> tuple[float, FloatArray]:
+        of_positives, by_positive = _soft_maximum(-scores[self.pos], self.pos_shares, 1.0)
+        of_negatives, by_negative = _soft_maximum(scores[self.neg], self.neg_shares, self.p)
+        slopes = self._join(-by_positive, by_negative)
+        return self.scale * (of_positives + of_negatives), slopes
+
+    def curvature(self, scores: FloatArray) -> Curvature:
+        """Variances under the two distributions of the slopes."""
+        _, slopes = self.value_and_slopes(scores)
+        C, p = self.scale, self.p
+        by_positive, by_negative = np.zeros_like(slopes), np.zeros_like(slopes)
+        by_positive[self.pos], by_negative[self.neg] = slopes[self.pos], slopes[self.neg]
+        subtracted = [by_positive / np.sqrt(C), by_negative * np.sqrt(p / C)]
+        return Curvature(p * by_negative - by_positive, subtracted)
+
+
+def _soft_maximum(values: FloatArray, shares: FloatArray, p: float) -> tuple[float, FloatArray]:
+    """``log(mean exp(p values)) / p``, and its derivatives by the values."""
+    highest = float(values.max())
+    terms = shares * np.exp(p * (values - highest))
+    total = float(terms.sum())
+    return highest + np.log(total) / p, terms / total
+
+
+class _LogisticPush(_Push):
+    """``C R_p`` of ``log(1 + exp(u))``: a norm of convex functions that are not negative."""
+
+    def value_and_slopes(self, scores: FloatArray) -> tuple[float, FloatArray]:
+        sums = LogisticSums(scores[self.neg], scores[self.pos])
+        heights = sums.at_upper((0, self.pos_shares))
+        norm, norm_slopes = p_norm(heights, self.neg_shares, self.p)
+        by_negative = norm_slopes * sums.at_upper((1, self.pos_shares))
+        by_positive = self.pos_shares * sums.at_lower((1, norm_slopes))
+        return self.scale * norm, self._join(-by_positive, by_negative)
+
+    def curvature(self, scores: FloatArray) -> Curvature:
+        sums = LogisticSums(scores[self.neg], scores[self.pos])
+        shares, tiny = self.pos_shares, np.finfo(np.float64).tiny
+        heights = np.maximum(sums.at_upper((0, shares)), tiny)
+        norm, norm_slopes = p_norm(heights, self.neg_shares, self.p)
+        rises = sums.at_upper((1, shares))
+        neg_bends = norm_slopes * sums.at_upper((2, shares))
+        pos_bends = shares * sums.at_lower((2, norm_slopes))
+        spread = (self.p - 1.0) * norm_slopes * rises / heights * rises
+        diagonal = self._join(pos_bends, neg_bends + spread)
+
+        def product(direction: FloatArray) -> FloatArray:
+            on_neg, on_pos = direction[self.neg], direction[self.pos]
+            weighted = shares * on_pos
+            rise = rises * on_neg - sums.at_upper((1, weighted))
+            rise = norm_slopes * (rise / heights)
+            if norm > 0.0:
+                rise -= norm_slopes * ((heights @ rise) / norm)
+            rise *= self.p - 1.0
+            by_negative = (
+                neg_bends * on_neg - norm_slopes * sums.at_upper((2, weighted)) + rises * rise
+            )
+            by_positive = pos_bends * on_pos
+            by_positive -= shares * sums.at_lower((2, norm_slopes * on_neg), (1, rise))
+            return self._join(by_positive, by_negative)
+
+        # About one mean for all, which pairs are not, but a constant adds nothing either way.
+        return Curvature(diagonal, [diagonal / np.sqrt(max(diagonal.sum(), tiny))], product)
+
+
+def p_norm(heights: FloatArray, shares: FloatArray, p: float) -> tuple[float, FloatArray]:
+    """p-norm of non-negative numbers with shares, and its derivatives by them."""
+    highest = float(heights.max())
+    if not highest > 0.0:
+        return 0.0, np.zeros_like(heights)
+    powers = shares * (heights / highest) ** (p - 1.0)
+    mean = float(powers @ (heights / highest))
+    return highest * mean ** (1.0 / p), powers * mean ** (1.0 / p - 1.0)
 
 
 def solve_p_norm_push(

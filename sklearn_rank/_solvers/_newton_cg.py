@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -37,12 +37,16 @@ DIFFERENCE = 1e-5
 Solve = Callable[[FloatArray], FloatArray]
 
 
-class SmoothProblem(Protocol):
-    """Protocol of a convex function of parameters through scores."""
+class RidgeProblem(Protocol):
+    """A convex loss of linear scores, one for each row or several, with a ridge penalty."""
 
     @property
     def loss(self) -> LossProperties:
-        """Loss of the scores, or what it says of itself."""
+        """Loss of the scores, or its properties."""
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of coefficients and intercepts."""
 
     @property
     def preconditioned_at_once(self) -> bool:
@@ -55,29 +59,33 @@ class SmoothProblem(Protocol):
     def scores(self, parameters: FloatArray, /) -> FloatArray:
         """Scores at parameters, where second derivatives are taken."""
 
-    def value_and_gradient(self, parameters: FloatArray, /) -> tuple[float, FloatArray]:
-        """Value and gradient."""
+    def value_and_gradient(self, parameters: FloatArray, /) -> tuple[float, FloatArray]: ...
 
-    def hessian_product(self, scores: FloatArray, direction: FloatArray, /) -> FloatArray:
-        """Product of the second derivatives with a direction."""
+    def hessian_product(self, scores: FloatArray, direction: FloatArray, /) -> FloatArray: ...
 
     def preconditioner(self, scores: FloatArray, /) -> Solve | None:
         """Solver in the coordinates of a system near that of the second derivatives, if any."""
+
+    def split(self, parameters: FloatArray, /) -> tuple[FloatArray, Any]:
+        """Take coefficients and intercepts out of parameters."""
+
+    def lower_bound(self, parameters: FloatArray, value: float, gradient: FloatArray, /) -> float:
+        """Bound the minimum from below, given value and gradient at parameters; NaN for none."""
 
 
 class Point(NamedTuple):
     """Coordinates of parameters, the objective and its gradient by the coordinates."""
 
-    at: FloatArray
+    x: FloatArray
     value: float
     gradient: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class Criterion:
-    """What share of the decrease of the objective from 0 on is left, by its certificate."""
+    """What share of the decrease of the objective from 0 on remains, by its certificate."""
 
-    problem: SmoothProblem
+    problem: RidgeProblem
     tol: float  # Largest root of that share
 
     @cached_property
@@ -85,11 +93,11 @@ class Criterion:
         """The objective where all parameters are 0."""
         return self.problem.value_and_gradient(np.zeros(len(self.problem.coordinates.scale)))[0]
 
-    def point(self, at: FloatArray) -> Point:
+    def point(self, x: FloatArray) -> Point:
         """Evaluate the problem at coordinates."""
         coordinates = self.problem.coordinates
-        value, gradient = self.problem.value_and_gradient(coordinates.parameters(at))
-        return Point(at, value, coordinates.gradient(gradient))
+        value, gradient = self.problem.value_and_gradient(coordinates.parameters(x))
+        return Point(x, value, coordinates.gradient(gradient))
 
     def square(self, gradient: FloatArray) -> float:
         """Square of the norm of a gradient: twice what can be won, or more, by the penalty.
@@ -99,20 +107,14 @@ class Criterion:
         certified = self.problem.coordinates.certified
         return float(gradient @ (gradient if certified is None else certified * gradient))
 
-    def is_much_smaller(self, one: FloatArray, other: FloatArray) -> bool:
-        """Whether a gradient is at most half of another, by its square or in coordinates."""
-        return bool(
-            self.square(one) <= 0.25 * self.square(other) or one @ one <= 0.25 * (other @ other)
-        )
-
     def decrease(self, point: Point) -> float:
         """Twice the decrease so far: by the values or, where rounding hides it, by convexity."""
-        bent = float(point.at @ (self.problem.coordinates.penalty * point.at))
-        by_slope = bent - 2.0 * float(point.gradient @ point.at)
+        curved = float(point.x @ (self.problem.coordinates.penalty * point.x))
+        by_slope = curved - 2.0 * float(point.gradient @ point.x)
         return max(2.0 * (self.value_at_0 - point.value), by_slope, 0.0)
 
-    def left(self, point: Point, square: float | None = None) -> float:
-        """Root of the share that is left, by twice what can be won: the squared norm if None."""
+    def remainder(self, point: Point, square: float | None = None) -> float:
+        """Root of the share that remains, by twice what can be won: the squared norm if None."""
         square = self.square(point.gradient) if square is None else square
         return float(np.sqrt(square / (square + self.decrease(point)))) if not square <= 0 else 0.0
 
@@ -121,36 +123,45 @@ class Criterion:
 
         It is exact to some hundredths; the system is solved far more accurately than for a step.
         """
-        problem, coordinates = self.problem, self.problem.coordinates
-        parameters = coordinates.parameters(point.at)
-        if problem.loss.has_hessian_product:
-            scores = problem.scores(parameters)
-            solve = problem.preconditioner(scores)
+        product, solve = self._difference_product(point), None
+        if self.problem.loss.has_hessian_product:
+            scores, product = self.hessian_product(point)
+            solve = self.problem.preconditioner(scores)
+        step, residual = np.zeros_like(point.x), -point.gradient
+        preconditioned = residual if solve is None else solve(residual)
+        largest_product = EXACT * float(residual @ preconditioned)
+        largest_square = EXACT * float(residual @ residual)
 
-            def product(direction: FloatArray) -> FloatArray:
-                along = problem.hessian_product(scores, coordinates.parameters(direction))
-                return coordinates.gradient(along)
-        else:
-            solve = None
+        def is_done(residual: FloatArray, preconditioned: FloatArray) -> bool:
+            return bool(
+                residual @ preconditioned <= largest_product
+                and residual @ residual <= largest_square
+            )
 
-            def product(direction: FloatArray) -> FloatArray:
-                length = DIFFERENCE / (float(np.linalg.norm(direction)) or 1.0)
-                ends = [self.point(point.at + sign * length * direction) for sign in (1, -1)]
-                return (ends[0].gradient - ends[1].gradient) / (2.0 * length)
-
-        step, residual = np.zeros_like(point.at), -point.gradient
-        better = residual if solve is None else solve(residual)
-        first = float(residual @ better)
-        plain = float(residual @ residual)
-        system = _System(
-            product,
-            lambda rest, better: bool(
-                rest @ better <= EXACT * first and rest @ rest <= EXACT * plain
-            ),
+        step, residual, _ = conjugate_gradients(
+            product, is_done, step, residual, 20 * len(step) + 20, solve
         )
-        step, residual, _ = system.go_on(step, residual, 20 * len(step) + 20, solve)
-        better = residual if solve is None else solve(residual)
-        return float(residual @ (step + better) - point.gradient @ step)
+        preconditioned = residual if solve is None else solve(residual)
+        return float(residual @ (step + preconditioned) - point.gradient @ step)
+
+    def hessian_product(self, point: Point) -> tuple[FloatArray, Solve]:
+        """Scores, and products with the second derivatives by the coordinates."""
+        problem, coordinates = self.problem, self.problem.coordinates
+        scores = problem.scores(coordinates.parameters(point.x))
+
+        def product(direction: FloatArray) -> FloatArray:
+            by_parameter = problem.hessian_product(scores, coordinates.parameters(direction))
+            return coordinates.gradient(by_parameter)
+
+        return scores, product
+
+    def _difference_product(self, point: Point) -> Solve:
+        def product(direction: FloatArray) -> FloatArray:
+            length = DIFFERENCE / (float(np.linalg.norm(direction)) or 1.0)
+            ends = [self.point(point.x + sign * length * direction) for sign in (1, -1)]
+            return (ends[0].gradient - ends[1].gradient) / (2.0 * length)
+
+        return product
 
 
 Report = Callable[[int, Point], None]
@@ -167,26 +178,26 @@ class NewtonResult(NamedTuple):
 def newton_cg(
     criterion: Criterion, start: FloatArray, max_iter: int, report: Report
 ) -> NewtonResult:
-    """Go on until little enough of the decrease of the objective is left."""
+    """Go on until little enough of the decrease of the objective remains."""
     point = criterion.point(start)
-    slow = criterion.problem.preconditioned_at_once
+    is_slow = criterion.problem.preconditioned_at_once
     for n_iter in range(max_iter):
-        left = criterion.left(point)
-        if left <= criterion.tol:
+        remainder = criterion.remainder(point)
+        if remainder <= criterion.tol:
             return NewtonResult(point, n_iter, False)
-        step, slow = _direction(criterion, point, min(FORCING, left), slow)
+        step, is_slow = _direction(criterion, point, min(FORCING, remainder), is_slow)
         slope = float(point.gradient @ step)
         if not slope < 0:
             return NewtonResult(point, n_iter, True)
-        there, rounded = _along(criterion, point, step, slope)
-        if there is None:
-            return NewtonResult(point, n_iter, not rounded)
-        point = there
+        next_point, is_rounded = _search_line(criterion, point, step, slope)
+        if next_point is None:
+            return NewtonResult(point, n_iter, not is_rounded)
+        point = next_point
         report(n_iter + 1, point)
     return NewtonResult(point, max_iter, False)
 
 
-def _along(
+def _search_line(
     criterion: Criterion, point: Point, step: FloatArray, slope: float
 ) -> tuple[Point | None, bool]:
     """Go along a step until half of its slope is gone, or give up; tell whether for rounding.
@@ -194,19 +205,27 @@ def _along(
     A convex function's slope tells on which side its minimum lies, also across the kinks of a
     second derivative, where values alone would shorten steps again and again.
     """
+
+    def has_much_smaller_gradient(trial: Point) -> bool:
+        new, old = trial.gradient, point.gradient
+        return bool(
+            criterion.square(new) <= 0.25 * criterion.square(old)
+            or new @ new <= 0.25 * (old @ old)
+        )
+
     length, low, low_slope = 1.0, 0.0, slope
     high = high_slope = np.inf
-    hidden = -slope <= HIDDEN * abs(point.value)
-    for trial in range(100):
-        there = criterion.point(point.at + length * step)
-        new_slope = float(there.gradient @ step)
+    is_hidden = -slope <= HIDDEN * abs(point.value)
+    for n_trials in range(100):
+        trial = criterion.point(point.x + length * step)
+        new_slope = float(trial.gradient @ step)
         # Scores of large features round the value more than the gradient in good coordinates.
-        lower = there.value <= point.value + ROUNDING * abs(point.value) or (
-            hidden and criterion.is_much_smaller(there.gradient, point.gradient)
+        lower = trial.value <= point.value + ROUNDING * abs(point.value) or (
+            is_hidden and has_much_smaller_gradient(trial)
         )
         if lower and abs(new_slope) <= 0.5 * abs(slope):
-            return there, False
-        if hidden and not lower and new_slope >= 0:
+            return trial, False
+        if is_hidden and not lower and new_slope >= 0:
             return None, True
         if lower and new_slope < 0:
             low, low_slope = length, new_slope
@@ -217,78 +236,77 @@ def _along(
             continue
         share = 0.5
         # Slopes that jump at a kink would move one end alone.
-        if trial % 3 < 2 and np.isfinite(high_slope) and high_slope > 0:
+        if n_trials % 3 < 2 and np.isfinite(high_slope) and high_slope > 0:
             share = min(max(-low_slope / (high_slope - low_slope), 0.1), 0.9)
         length = low + share * (high - low)
     # Rounding hides the end of a step, but not one that is too short.
-    return None, hidden and bool(np.isfinite(high))
+    return None, is_hidden and bool(np.isfinite(high))
 
 
 def _direction(
-    criterion: Criterion, point: Point, forcing: float, slow: bool
+    criterion: Criterion, point: Point, forcing: float, is_slow: bool
 ) -> tuple[FloatArray, bool]:
     """Solve the Newton system by conjugate gradients until the residual is small enough.
 
     Where that is slow, and was in earlier steps, products are preconditioned.
     """
-    problem, coordinates = criterion.problem, criterion.problem.coordinates
-    scores = problem.scores(coordinates.parameters(point.at))
-    share = (forcing * float(np.linalg.norm(point.gradient))) ** 2
-    enough = 0.25 * criterion.tol**2 * criterion.decrease(point)
+    scores, product = criterion.hessian_product(point)
+    by_gradient = (forcing * float(np.linalg.norm(point.gradient))) ** 2
+    by_tolerance = 0.25 * criterion.tol**2 * criterion.decrease(point)
 
-    def product(direction: FloatArray) -> FloatArray:
-        along = problem.hessian_product(scores, coordinates.parameters(direction))
-        return coordinates.gradient(along)
+    def is_done(residual: FloatArray, _: FloatArray) -> bool:
+        return (
+            float(residual @ residual) <= by_gradient or criterion.square(residual) <= by_tolerance
+        )
 
-    def done(residual: FloatArray, _: FloatArray) -> bool:
-        return float(residual @ residual) <= share or criterion.square(residual) <= enough
-
-    system = _System(product, done)
-    step, residual = np.zeros_like(point.at), -point.gradient
-    solve = problem.preconditioner(scores) if slow else None
+    step, residual = np.zeros_like(point.x), -point.gradient
+    solve = criterion.problem.preconditioner(scores) if is_slow else None
     limit = 20 * len(step) + 20
     if solve is None:
-        plain = limit if slow else min(limit, PATIENCE)
-        step, residual, ended = system.go_on(step, residual, plain, None)
-        if ended or plain == limit:
-            return step, slow
-        solve = problem.preconditioner(scores)
-    step, _, _ = system.go_on(step, residual, limit, solve)
+        n_plain = limit if is_slow else min(limit, PATIENCE)
+        step, residual, ended = conjugate_gradients(
+            product, is_done, step, residual, n_plain, None
+        )
+        if ended or n_plain == limit:
+            return step, is_slow
+        solve = criterion.problem.preconditioner(scores)
+    step, _, _ = conjugate_gradients(product, is_done, step, residual, limit, solve)
     return step, True
 
 
-@dataclass(frozen=True)
-class _System:
-    """A positive semidefinite system by its products, and when its residual is small enough."""
+def conjugate_gradients(
+    product: Solve,
+    is_done: Callable[[FloatArray, FloatArray], bool],
+    step: FloatArray,
+    residual: FloatArray,
+    limit: int,
+    solve: Solve | None,
+) -> tuple[FloatArray, FloatArray, bool]:
+    """Solve a positive semidefinite system from a step on.
 
-    product: Solve
-    done: Callable[[FloatArray, FloatArray], bool]
-
-    def go_on(
-        self, step: FloatArray, residual: FloatArray, limit: int, solve: Solve | None
-    ) -> tuple[FloatArray, FloatArray, bool]:
-        """Go on from a step; return it, its residual, and whether no more is to be done."""
-        better = residual if solve is None else solve(residual)
-        direction = better.copy()
-        square = float(residual @ better)
-        for _ in range(limit):
-            # A system that rounding made singular would lead away from all numbers.
-            if not float(direction @ direction) < LARGEST_SQUARE:
-                return step, residual, True
-            product = self.product(direction)
-            curvature = float(direction @ product)
-            if not curvature > 1e-15 * float(direction @ direction):
-                # No curvature this way: what there is so far, else downhill.
-                return (step if step.any() else residual), residual, True
-            length = square / curvature
-            if not np.isfinite(length):
-                return step, residual, True
-            step = step + length * direction
-            residual = residual - length * product
-            better = residual if solve is None else solve(residual)
-            if self.done(residual, better):
-                return step, residual, True
-            new_square = float(residual @ better)
-            direction = better + new_square / square * direction
-            square = new_square
-        return step, residual, False
+    Returns the step, its residual, and whether no more is to be done.
+    """
+    preconditioned = residual if solve is None else solve(residual)
+    direction = preconditioned.copy()
+    square = float(residual @ preconditioned)
+    for _ in range(limit):
+        # A system that rounding made singular would lead away from all numbers.
+        if not float(direction @ direction) < LARGEST_SQUARE:
+            return step, residual, True
+        by_direction = product(direction)
+        curvature = float(direction @ by_direction)
+        if not curvature > 1e-15 * float(direction @ direction):
+            # No curvature this way: what there is so far, else downhill.
+            return (step if step.any() else residual), residual, True
+        length = square / curvature
+        if not np.isfinite(length):
+            return step, residual, True
+        step = step + length * direction
+        residual = residual - length * by_direction
+        preconditioned = residual if solve is None else solve(residual)
+        if is_done(residual, preconditioned):
+            return step, residual, True
+        new_square = float(residual @ preconditioned)
+        direction = preconditioned + new_square / square * direction
+        square = new_square
+    return step, residual, False
