@@ -107,6 +107,9 @@ def test_hessian_products_are_the_slope_of_the_gradient_and_symmetric(case, list
         apart = of.value_and_gradient(score)[1]
         np.testing.assert_allclose(gradient, apart, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(curvature, diagonal, rtol=1e-9, atol=1e-9)
+    else:
+        with pytest.raises(NotImplementedError, match=r"diagonal of the Hessian of .* not known"):
+            of.curvature(score)
 
 
 @every_case
@@ -183,7 +186,7 @@ ORDER_PRESERVING = [
 
 
 @pytest.mark.parametrize("case", ORDER_PRESERVING, ids=shown)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_minimiser_of_the_expected_loss_orders_by_expected_utility(case, seed):
     rng = np.random.default_rng(seed)
     n, n_cases = 4, 3
@@ -284,13 +287,16 @@ OF_ANY_SCORES = [
 ]
 
 
-@pytest.mark.parametrize("case", OF_ANY_SCORES, ids=shown)
-@pytest.mark.parametrize("size", [1e3, 1e8, 1e150, 1e155, 1e200, 1e300])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_scores_of_any_size_give_no_nan(case, size, weighted):
+@pytest.mark.parametrize("size", [1e3, 1e150, 1e155, 1e300])
+def test_scores_of_any_size_give_no_nan(size):
+    for case in OF_ANY_SCORES:
+        for weight in (None, np.array([1.0, 2.0, 0.0, 1.0, 0.5, 1.0])):
+            assert_no_nan(case, size, weight)
+
+
+def assert_no_nan(case, size, weight):
     utility = np.array([0.0, 1.0, 1.0, 0.5, 0.0, 3.0])
     score = size * np.array([1.0, -1.0, 0.0, 1.0, -0.999, 0.5])
-    weight = np.array([1.0, 2.0, 0.0, 1.0, 0.5, 1.0]) if weighted else None
     of = case.loss.on(utility, [0, 4, 6], sample_weight=weight)
     values, gradient = of.value_and_gradient(score)
     assert np.all(values >= 0)
