@@ -167,9 +167,10 @@ def test_default_by_definition():
         assert (found.low, found.high) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("auc", [0.0, 1e-9, 0.1, 0.5, 0.7, 0.999, 1.0])
-@pytest.mark.parametrize("effect", [1e-9, 0.01, 0.3, 1.0])
-@pytest.mark.parametrize("unseen", [0.0, 1e-4, 0.25])
+@pytest.mark.parametrize("auc", [0.0, 1e-9, 0.5, 0.7, 1.0])
+@pytest.mark.parametrize(
+    ("effect", "unseen"), [(1e-9, 1e-4), (0.3, 0.0), (0.3, 0.25), (1.0, 1e-4)]
+)
 def test_score_limits_solve_their_equation(auc, effect, unseen):
     low, high = map(float, auc_score_limits(auc, effect, unseen, Z))
     expected = oracle.score_limits(auc, effect, unseen, Z)
@@ -311,7 +312,7 @@ def grouped(rng, n_groups=8):
     return y, rng.integers(0, 6, len(y)) + y, groups
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 def test_groups_by_definition(seed):
     y, score, groups = grouped(np.random.default_rng(seed))
     expected = oracle.obuchowski(score[y == 1], score[y == 0], groups[y == 1], groups[y == 0])

@@ -66,7 +66,7 @@ def graded(n_queries=40, noise=(1.0, 2.0), seed=0):
 # ------------------------------------------------------------------------------------ sign flips
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(8))
 def test_exact_flips_are_the_enumeration(seed):
     rng = np.random.default_rng(seed)
     d = rng.integers(-3, 4, size=rng.integers(1, 9))
@@ -76,8 +76,8 @@ def test_exact_flips_are_the_enumeration(seed):
     assert flips.pvalues == tuple(map(float, expected))
 
 
-@pytest.mark.parametrize("seed", range(15))
-@pytest.mark.parametrize("level", [0.5, 0.75, 0.9, 0.95])
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("level", [0.5, 0.75, 0.9])
 def test_exact_limits_hold_what_enumeration_does_not_reject(seed, level):
     rng = np.random.default_rng(seed)
     d = rng.integers(-3, 4, size=rng.integers(3, 8))
@@ -177,7 +177,7 @@ def test_random_test_is_near_scipys():
     assert found.pvalue == pytest.approx(expected.pvalue, abs=0.015)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("n", [9, 30])
 def test_interval_agrees_with_the_test(seed, n):
     rng = np.random.default_rng(seed)
@@ -415,7 +415,7 @@ def test_holm_by_hand(pvalues, expected):
     np.testing.assert_allclose(holm_adjust(pvalues), expected, rtol=1e-14)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_holm_rejects_what_the_steps_reject(seed):
     rng = np.random.default_rng(seed)
     pvalues = rng.integers(0, 21, size=rng.integers(1, 9)) / 200

@@ -9,9 +9,8 @@ from sklearn_rank.bounds._shared import score_limits
 from sklearn_rank.inference._limits import wilson_limits
 
 
-@pytest.mark.parametrize("estimate", [0.0, 1e-3, 0.2, 0.5, 0.93, 1.0])
-@pytest.mark.parametrize("n", [0.3, 5.0, 17.0, 1e6])
-@pytest.mark.parametrize("level", [0.5, 0.9, 0.999])
+@pytest.mark.parametrize("estimate", [0.0, 1e-3, 0.5, 0.93, 1.0])
+@pytest.mark.parametrize(("n", "level"), [(0.3, 0.5), (17.0, 0.9), (1e6, 0.999)])
 def test_they_solve_their_equation(estimate, n, level):
     low, high = wilson_limits(estimate, n, level)
     assert 0.0 <= low <= estimate <= high <= 1.0

@@ -11,14 +11,12 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import Accumulator, _accumulated, get_measure, make_measure
-from tests.catalogue import FUNCTIONS, METRICS
+from tests.catalogue import FUNCTIONS
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
 
 N = 60
-every_measure = pytest.mark.parametrize("case", METRICS, ids=str)
-OFTEN = [case for i, case in enumerate(METRICS) if case in FUNCTIONS or i % 4 == 0]
-often = pytest.mark.parametrize("case", OFTEN, ids=str)
+every_function = pytest.mark.parametrize("case", FUNCTIONS, ids=str)
 
 
 def measure_of(case):
@@ -75,9 +73,9 @@ def in_update(number, message):
 # ------------------------------------------------------------------------------ the same value
 
 
-@every_measure
-def test_one_list_in_any_parts(case):
-    seed = len(str(case)) % 3
+@every_function
+@pytest.mark.parametrize("seed", range(3))
+def test_one_list_in_any_parts(case, seed):
     rng = np.random.default_rng(seed)
     columns, measure = data(case, seed), measure_of(case)
     # Parts of one class, parts of one row, and parts in the order of the scores.
@@ -90,7 +88,7 @@ def test_one_list_in_any_parts(case):
     assert accumulator.n_items == np.count_nonzero(counted)
 
 
-@often
+@every_function
 def test_queries_in_any_parts(case):
     rng = np.random.default_rng(7)
     columns, measure = data(case, 1), measure_of(case)

@@ -74,13 +74,15 @@ def test_one_list_in_ranges_of_scores(case, few_rows):
     assert case(*chunked(y_true, y_score)) == close(case(y_true, y_score))
 
 
-@pytest.mark.parametrize("case", METRICS, ids=str)
+@pytest.mark.parametrize(
+    "case",
+    [c for c in METRICS if get_measure(c.function, **c.parameters).from_ranges is not None],
+    ids=str,
+)
 def test_the_value_follows_from_ranges(case):
     """Where a measure says so: the same as in the tasks, of every setting."""
     measure = get_measure(case.function, **case.parameters)
-    if measure.from_ranges is None:
-        return
-    for seed in range(4):
+    for seed in range(2):
         y_true, y_score = rows_of(case, seed)
         labels = y_true.astype(bool if measure.kind == "binary" else float)
         tables = [ScoreTable.of_rows(y_score[i::3], labels[i::3]) for i in range(3)]

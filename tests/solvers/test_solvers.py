@@ -43,8 +43,8 @@ def check(problem, solutions, tol):
 
 
 @both_solvers
-@pytest.mark.parametrize("C", [1e-6, 1e-2, 1.0, 1e3])
-@pytest.mark.parametrize("shape", [(2, 1), (3, 1), (30, 1), (30, 3), (40, 20), (30, 60)])
+@pytest.mark.parametrize("C", [1e-6, 1.0, 1e3])
+@pytest.mark.parametrize("shape", [(2, 1), (30, 1), (40, 20), (30, 60)])
 def test_the_tolerance_is_reached(shape, C, solver):
     X, y = rows(1, *shape)
     problem = make(X, y, C)
