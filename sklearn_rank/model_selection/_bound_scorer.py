@@ -121,21 +121,21 @@ def make_bound_scorer(
     With probability 0.95 the expected auc of the model is no less than the score, for one model \
 on rows it was not fitted to (kl).
     """
-    found = measure_with_limits(measure)
+    measure = measure_with_limits(measure)
     check_share("delta", delta, what="the probability of failure")
     check_whole("n_candidates", n_candidates)
-    asymptotic = OF_QUERIES if found.per_query else OF_AUC if is_auc(found) else OF_LISTS
-    hint = f" for {found.name!r}"
+    asymptotic = OF_QUERIES if measure.per_query else OF_AUC if is_auc(measure) else OF_LISTS
+    hint = f" for {measure.name!r}"
     if method in ASYMPTOTIC_METHODS:
         hint += f"; {method!r} is for other measures"
-    check_choice("method", method, (*found.theorems, asymptotic), hint=hint)
-    if qid is not None and not found.per_query:
+    check_choice("method", method, (*measure.theorems, asymptotic), hint=hint)
+    if qid is not None and not measure.per_query:
         raise ValueError(
-            f"qid={qid!r} is for means over queries, but {found.name!r} is a measure of one list:"
-            " leave qid out."
+            f"qid={qid!r} is for means over queries, but {measure.name!r} is a measure of one"
+            " list: leave qid out."
         )
     kwargs = {} if pos_label is None else {"pos_label": pos_label}
-    return BoundScorer(found, kwargs, float(delta), method, int(n_candidates), qid)
+    return BoundScorer(measure, kwargs, float(delta), method, int(n_candidates), qid)
 
 
 class BoundScorer(RankingScorer):

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import math
 from copy import deepcopy
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import sklearn
 from sklearn.base import MetaEstimatorMixin, clone, is_classifier
+from sklearn.model_selection import (
+    GroupKFold,
+    GroupShuffleSplit,
+    StratifiedShuffleSplit,
+    check_cv,
+)
 from sklearn.utils import column_or_1d, get_tags, indexable
-from sklearn.utils.metadata_routing import MetadataRouter
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    get_routing_for_object,
+    process_routing,
+)
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from .._arguments import (
     check_choice,
@@ -20,24 +34,20 @@ from .._arguments import (
     is_whole,
 )
 from .._typing import AnyArray
-from .._validation import refuse_missing_labels
+from .._validation import check_qid, ravelled, refuse_missing_labels
+from .._warn import warn
 from ..metrics import Measure, get_scorer
 from ..metrics._shared import MeasureLike, check_fixed_scale, own_pos_label, refuse_level
 from ..rankers._shared import Ranker, restored_on_error
 from ._candidates import (
-    BestEstimatorMixin,
     FitTask,
     Fitted,
     Grid,
-    Split,
     bases_of,
     check_splits,
     fit_candidates,
-    metadata_of,
     positive_rows,
-    router_of,
     sizes_of_disjoint,
-    splitter_of,
 )
 from ._choice import RULES, choose, lower_limits
 from ._evidence import (
@@ -45,7 +55,6 @@ from ._evidence import (
     Evidence,
     list_evidence,
     measure_with_limits,
-    methods_of,
     query_evidence,
 )
 from ._query_splitters import places_of
@@ -54,7 +63,79 @@ from ._query_splitters import places_of
 FIRST_CHOICES = ("kl", "exact", "dkw")
 
 
-class BoundSearchCV(BestEstimatorMixin, MetaEstimatorMixin, Ranker):
+class Metadata(NamedTuple):
+    """Parameters passed to the ``fit`` of a search, by their receiver."""
+
+    fit_params: list[dict[str, Any]]  # Of each estimator
+    groups: Any  # For the splitter
+    qid: AnyArray | None  # (n_samples,): Ids of the queries, for a mean over queries
+    wholes: dict[str, AnyArray]  # Ids that must not be in both parts of a split, by their kind
+
+
+def _divide_metadata(search: Any, params: dict[str, Any], measure: Measure, n: int) -> Metadata:
+    """Divide the parameters passed to ``fit`` by their receiver."""
+    n_estimators = len(search._estimators())
+    if sklearn.get_config()["enable_metadata_routing"]:
+        routed = process_routing(search, "fit", **params)
+        fit_params = [dict(routed[name].fit) for name in _routing_names(n_estimators)]
+        groups = dict(routed.splitter.split).get("groups")
+        qid = dict(routed.scorer.score).get("qid")
+    else:
+        of_fit = {name: value for name, value in params.items() if name != "groups"}
+        fit_params = [of_fit] * n_estimators
+        groups = params.get("groups")
+        if groups is None and measure.per_query:
+            groups = params.get("qid")
+        qid = groups
+    groups, qid = ravelled(groups, "groups"), ravelled(qid, "groups")
+    # Without ids, all rows are one list where that has limits.
+    if measure.per_query and (qid is not None or not measure.has_influence):
+        if qid is None:
+            raise ValueError(
+                f"{measure.name!r} is a mean over queries, but fit got no ids: pass groups=, one"
+                " id per row. (It has no limits for one list.)"
+            )
+        qid = np.asarray(check_qid(qid, n))
+        return Metadata(fit_params, groups, qid, {"query": qid})
+    wholes = {}
+    if groups is not None:
+        wholes["group"] = np.asarray(check_qid(groups, n, name="groups"))
+        if len(np.unique(wholes["group"])) < n:
+            if search.cv is None:
+                raise ValueError(
+                    "groups was passed, but cv=None holds out rows, not groups: pass"
+                    " cv=GroupShuffleSplit(1), or leave groups out."
+                )
+            warn(
+                "Several rows share a group and may depend on each other, but the guarantees and"
+                " the intervals assume independent rows.",
+                UserWarning,
+            )
+    for of_estimator in fit_params:
+        if of_estimator.get("qid") is not None:
+            wholes["query"] = np.asarray(check_qid(of_estimator["qid"], n))
+    return Metadata(fit_params, groups, None, wholes)
+
+
+def _routing_names(n: int) -> list[str]:
+    """Names of n estimators in metadata routing."""
+    return ["estimator"] if n == 1 else [f"estimator_{index}" for index in range(n)]
+
+
+def _of_best(name: str) -> Any:
+    """Let a method exist where the estimator has it."""
+
+    def check(search: Any) -> bool:
+        # The AttributeError names what is missing.
+        best = getattr(search, "best_estimator_", None)
+        for estimator in search._estimators() if best is None else [best]:
+            getattr(estimator, name)
+        return True
+
+    return available_if(check)
+
+
+class BoundSearchCV(MetaEstimatorMixin, Ranker):
     """Hyperparameter search by simultaneous lower confidence limits of a ranking measure.
 
     Let ``A_c`` be the expected measure of candidate c. The limits ``L_c`` satisfy ``P(A_c < L_c)
@@ -329,12 +410,17 @@ arbitrary.
         y = column_or_1d(y, warn=True)
         if not len(y):
             raise ValueError("X and y have 0 samples: pass at least one row.")
-        metadata = metadata_of(self, params, measure, len(y))
+        metadata = _divide_metadata(self, params, measure, len(y))
         of_queries = metadata.qid is not None
         method = self._check_method(measure, of_queries)
         pos_label, positive = self._positive(y, measure, of_queries)
         bases = bases_of(self.estimator, self.param_grid)
-        grid = Grid.of(bases, self.prior, self.complexity)
+        keep_models, raise_errors = not self.refit, self.error_score == "raise"
+        tasks = [
+            FitTask(base.estimator, X, y, fit_params, keep_models, raise_errors, pos_label)
+            for base, fit_params in zip(bases, metadata.fit_params, strict=True)
+        ]
+        grid = Grid.of(bases, tasks, self.prior, self.complexity)
         rng = check_generator(self.random_state)
         splitter = self._splitter(y, of_queries, int(rng.integers(2**31)))
         made_here = self.cv is None or is_whole(self.cv)
@@ -344,55 +430,65 @@ arbitrary.
             for train, test in splitter.split(X, y, groups=groups)
         ]
         check_splits(splits, None if of_queries else positive, metadata.wholes)
-        of_bases = {
-            base: FitTask(
-                estimator=base.estimator,
-                X=X,
-                y=y,
-                fit_params=fit_params,
-                keep_models=not self.refit,
-                raise_errors=self.error_score == "raise",
-                pos_label=pos_label,
-            )
-            for base, fit_params in zip(bases, metadata.fit_params, strict=True)
-        }
-        tasks = [of_bases[base] for base in grid.bases]
-        fits = fit_candidates(
-            tasks, grid.candidates, splits, n_jobs=self.n_jobs, verbose=self.verbose
-        )
-        scored = np.flatnonzero([all(not one.failure for one in found) for found in fits])
+        fits = fit_candidates(grid, splits, n_jobs=self.n_jobs, verbose=self.verbose)
+        scored = np.flatnonzero([not any(fit.failure for fit in parts) for parts in fits])
         if not len(scored):
             raise ValueError(
                 f"Each of the {len(fits)} candidates failed on some part, so none can be chosen:"
                 " see the warning of failed fits, or pass error_score='raise'."
             )
         labels = y if positive is None else positive.astype(int)
-        evidence = _evidence(measure, labels, metadata.qid, splits, [fits[c] for c in scored])
+        tests = [test for _, test in splits]
+        scores = [[fits[c][part].scores for c in scored] for part in range(len(splits))]
+        disjoint = sizes_of_disjoint(splits, len(labels))
+        evidence: Evidence
+        if metadata.qid is None:
+            evidence = list_evidence(
+                measure, [labels[test] == 1 for test in tests], scores, disjoint
+            )
+        else:
+            evidence = query_evidence(
+                measure,
+                [labels[test] for test in tests],
+                scores,
+                [metadata.qid[test] for test in tests],
+                disjoint,
+                with_chance=True,
+            )
         self.n_splits_ = len(splits)
         single = measure.per_query and not of_queries
         self.scorer_ = get_scorer(measure, pos_label=pos_label, single_list=single)
-        self._choose(method, grid, scored, evidence, fits, rng)
-        self._keep_best(tasks[self.best_index_], fits[self.best_index_])
+        if self.method == "auto":
+            method = evidence.usual_method(method, self.delta, len(grid.candidates))
+        limits = lower_limits(evidence, method, self.delta, grid.weights[scored], rng)
+        choice = choose(grid, scored, evidence, limits, self.rule, rng)
+        self.cv_results_ = choice.results(fits)
+        self.best_index_ = choice.index
+        self.best_params_ = choice.params
+        self.best_score_ = choice.value
+        self.best_bound_ = choice.lower
+        self.report_ = choice.report(self.rule, self.refit, rng)
+        self._keep_models(grid.tasks[choice.index], fits[choice.index])
 
     def _positive(
         self, y: AnyArray, measure: Measure, of_queries: bool
     ) -> tuple[Any, AnyArray | None]:
         """Positive class and its rows; both None where labels are grades."""
-        said, estimators = self.pos_label, self._estimators()
-        if said is None:
-            own = {own_pos_label(one) for one in estimators}
-            if len(own) > 1:
+        pos_label, estimators = self.pos_label, self._estimators()
+        if pos_label is None:
+            labels = {own_pos_label(estimator) for estimator in estimators}
+            if len(labels) > 1:
                 raise ValueError(
-                    f"The estimators have different positive classes, {sorted(own, key=repr)}:"
+                    f"The estimators have different positive classes, {sorted(labels, key=repr)}:"
                     " pass pos_label."
                 )
-            said = own.pop()
+            pos_label = labels.pop()
         classifier = is_classifier(estimators[0])
-        for one in estimators if classifier else ():
-            refuse_level(measure, one)
-        if classifier or not of_queries or said is not None:
+        for estimator in estimators if classifier else ():
+            refuse_level(measure, estimator)
+        if classifier or not of_queries or pos_label is not None:
             name = type(estimators[0]).__name__ if classifier else None
-            return positive_rows(y, said, name, rel=measure.rel)
+            return positive_rows(y, pos_label, name, rel=measure.rel)
         check_fixed_scale(measure, y)
         return None, None
 
@@ -407,7 +503,7 @@ arbitrary.
 
     def _check_method(self, measure: Measure, of_queries: bool) -> str:
         """Check the method, and find which one "auto" is."""
-        theorems = methods_of(measure, of_queries)
+        theorems = measure.theorems if measure.per_query == of_queries else ()
         hint = f" for the measure {measure.name!r}"
         if measure.per_query:
             hint += " over queries" if of_queries else " of one list, since fit got no ids"
@@ -417,37 +513,15 @@ arbitrary.
         return next((name for name in FIRST_CHOICES if name in theorems), ASYMPTOTIC)
 
     def _splitter(self, y: AnyArray | None, of_queries: bool, seed: int) -> Any:
-        return splitter_of(
-            self.cv,
-            y,
-            per_query=of_queries,
-            classifier=is_classifier(self._estimators()[0]),
-            seed=seed,
-        )
+        if self.cv is None:
+            kind = GroupShuffleSplit if of_queries else StratifiedShuffleSplit
+            return kind(1, test_size=1 / 3, random_state=seed)
+        if of_queries and is_whole(self.cv):
+            return GroupKFold(self.cv)
+        return check_cv(self.cv, y, classifier=is_classifier(self._estimators()[0]))
 
-    def _choose(
-        self,
-        method: str,
-        grid: Grid,
-        scored: Any,
-        evidence: Evidence,
-        fits: list[list[Fitted]],
-        rng: np.random.Generator,
-    ) -> None:
-        """Store the limits of each candidate, the choice and its report."""
-        if self.method == "auto":
-            method = evidence.usual_method(method, self.delta, len(grid.candidates))
-        limits = lower_limits(evidence, method, self.delta, grid.weights[scored], rng)
-        choice = choose(grid, scored, evidence, limits, self.rule, rng)
-        self.cv_results_ = choice.results(fits)
-        self.best_index_ = choice.index
-        self.best_params_ = choice.params
-        self.best_score_ = choice.value
-        self.best_bound_ = choice.lower
-        self.report_ = choice.report(self.rule, self.refit, rng)
-
-    def _keep_best(self, task: FitTask, chosen: list[Fitted]) -> None:
-        """Store the models of the chosen candidate, and no others of an earlier fit."""
+    def _keep_models(self, task: FitTask, fits: list[Fitted]) -> None:
+        """Store the models of the chosen candidate, and none of an earlier fit."""
         for name in ("best_estimator_", "fold_estimators_"):
             if hasattr(self, name):
                 delattr(self, name)
@@ -455,16 +529,153 @@ arbitrary.
             best = clone(task.estimator).set_params(**clone(self.best_params_, safe=False))
             self.best_estimator_ = best.fit(task.X, task.y, **task.fit_params)
         else:
-            self.fold_estimators_ = [one.model for one in chosen]
-            if len(chosen) == 1:
+            self.fold_estimators_ = [fit.model for fit in fits]
+            if len(fits) == 1:
                 self.best_estimator_ = self.fold_estimators_[0]
+
+    def score(self, X: Any, y: Any, **params: Any) -> float:
+        """Score the predictions of ``best_estimator_`` by the measure.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Labels or grades.
+        **params : dict
+            ``groups``, the query id of each row, for a mean over queries.
+
+        Returns
+        -------
+        float
+            The value of the measure; a greater value is better.
+        """
+        best = self._best
+        if sklearn.get_config()["enable_metadata_routing"]:
+            params = process_routing(self, "score", **params).scorer.score
+        return self.scorer_(best, X, y, **params)
+
+    @_of_best("predict")
+    def predict(self, X: Any) -> AnyArray:
+        """Predict with ``best_estimator_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Predictions of ``best_estimator_``.
+        """
+        return self._best.predict(X)
+
+    @_of_best("predict_proba")
+    def predict_proba(self, X: Any) -> AnyArray:
+        """Predict class probabilities with ``best_estimator_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Probability of each class.
+        """
+        return self._best.predict_proba(X)
+
+    @_of_best("predict_log_proba")
+    def predict_log_proba(self, X: Any) -> AnyArray:
+        """Predict logarithms of class probabilities with ``best_estimator_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Logarithm of the probability of each class.
+        """
+        return self._best.predict_log_proba(X)
+
+    @_of_best("decision_function")
+    def decision_function(self, X: Any) -> AnyArray:
+        """Compute decision values with ``best_estimator_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Decision values; a higher value ranks a row nearer to the top.
+        """
+        return self._best.decision_function(X)
+
+    @_of_best("rank")
+    def rank(self, X: Any, qid: Any = None) -> AnyArray:
+        """Compute the rank of each row within its query with ``best_estimator_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        qid : array-like of shape (n_samples,), default=None
+            Query id of each row, in any order. None means one query.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Ranks from 1, the top.
+        """
+        return self._best.rank(X, qid=qid)
+
+    @property
+    def _best(self) -> Any:
+        check_is_fitted(self, "best_index_")
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError(
+                f"This {type(self).__name__} has no best_estimator_: with refit=False and"
+                f" {self.n_splits_} held-out parts there is one model per part, in"
+                " fold_estimators_."
+            )
+        return self.best_estimator_
+
+    @property
+    def classes_(self) -> AnyArray:
+        """Class labels, if the estimator is a classifier."""
+        return self._of_fitted("classes_")
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features, if the estimator provides it."""
+        return self._of_fitted("n_features_in_")
+
+    @property
+    def feature_names_in_(self) -> AnyArray:
+        """Names of the features, if the estimator was fitted to a data frame."""
+        return self._of_fitted("feature_names_in_")
+
+    def _of_fitted(self, name: str) -> Any:
+        if not hasattr(self, "best_estimator_"):
+            raise AttributeError(
+                f"{type(self).__name__} has no {name} without a fitted best_estimator_."
+            )
+        return getattr(self.best_estimator_, name)
 
     def _doc_link_url_param_generator(self) -> dict[str, str]:
         return {"estimator_name": f"model_selection.{type(self).__name__}"}
 
     def __sklearn_tags__(self) -> Any:
-        first, *others = self._estimators()
-        tags, inner = super().__sklearn_tags__(), get_tags(first)
+        estimator, *others = self._estimators()
+        tags, inner = super().__sklearn_tags__(), get_tags(estimator)
         tags.estimator_type = inner.estimator_type
         tags.classifier_tags = deepcopy(inner.classifier_tags)
         if tags.classifier_tags is not None:
@@ -473,10 +684,10 @@ arbitrary.
         tags.target_tags = deepcopy(inner.target_tags)
         tags.target_tags.required = True
         tags.input_tags = deepcopy(inner.input_tags)
-        for one in others:
-            more = get_tags(one).input_tags
-            tags.input_tags.sparse &= more.sparse
-            tags.input_tags.allow_nan &= more.allow_nan
+        for estimator in others:
+            inputs = get_tags(estimator).input_tags
+            tags.input_tags.sparse &= inputs.sparse
+            tags.input_tags.allow_nan &= inputs.allow_nan
         return tags
 
     def _estimators(self) -> list[Any]:
@@ -494,27 +705,20 @@ arbitrary.
         measure = measure_with_limits(self.measure)
         made_here = self.cv is None or is_whole(self.cv)
         splitter = self._splitter(None, measure.per_query, 0) if made_here else self.cv
-        return router_of(self, measure, splitter)
+        scorer = get_scorer(measure)
+        if sklearn.get_config()["enable_metadata_routing"]:
+            # Weights may be for the fits; in the limits each row and query counts once.
+            requests = get_routing_for_object(scorer).score.requests
+            weights = [name for name in ("sample_weight", "query_weight") if name in requests]
+            scorer.set_score_request(**dict.fromkeys(weights, False))
 
+        def mapping(caller: str, callee: str) -> MethodMapping:
+            return MethodMapping().add(caller=caller, callee=callee)
 
-def _evidence(
-    measure: Measure,
-    labels: AnyArray,
-    qid: AnyArray | None,
-    splits: list[Split],
-    fits: list[list[Fitted]],
-) -> Evidence:
-    """Return the values of the scored candidates on the held-out parts."""
-    scores = [[found[part].scores for found in fits] for part in range(len(splits))]
-    tests = [test for _, test in splits]
-    disjoint = sizes_of_disjoint(splits, len(labels))
-    if qid is None:
-        return list_evidence(measure, [labels[test] == 1 for test in tests], scores, disjoint)
-    return query_evidence(
-        measure,
-        [labels[test] for test in tests],
-        scores,
-        [qid[test] for test in tests],
-        disjoint,
-        with_chance=True,
-    )
+        router = MetadataRouter(owner=self)
+        estimators = self._estimators()
+        for name, estimator in zip(_routing_names(len(estimators)), estimators, strict=True):
+            router.add(method_mapping=mapping("fit", "fit"), **{name: estimator})
+        of_scorer = mapping("fit", "score").add(caller="score", callee="score")
+        router.add(scorer=scorer, method_mapping=of_scorer)
+        return router.add(splitter=splitter, method_mapping=mapping("fit", "split"))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr, ndtri
+from scipy.stats import rankdata
 
 from .._printed import Printed, fixed
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
@@ -21,12 +22,10 @@ from ..inference._shared import (
     never_certain_covariance,
     normal_draws,
 )
-from ._candidates import DIGITS, Fitted, Grid, candidate_table, rank_descending
+from ._candidates import Fitted, Grid
 from ._evidence import ASYMPTOTIC, Evidence
 
 WITHIN_NOISE = "within_noise"
-
-ARBITRARY = "the choice among them is arbitrary."
 
 
 @dataclass(frozen=True, repr=False)
@@ -149,13 +148,14 @@ class SelectionReport(Printed):
                 f" {'queries' if self.of_queries else 'rows'}."
             ]
         else:
-            why = f"{_counted(self.n_candidates)} and {self.fewest}"
+            n = self.n_candidates
+            why = f"{n} candidate{'s' * (n > 1)} and {self.fewest}"
             seen = f"{fixed(self.value)} observed, minus {fixed(self.bound.value)} for {why}"
-            said = f"on new data the {self.target} is at least {fixed(self.lower)} ({seen})."
+            claim = f"on new data the {self.target} is at least {fixed(self.lower)} ({seen})."
             if self.lower <= self.least:
-                said = f"nothing ({seen}, excludes no value)."
+                claim = f"nothing ({seen}, excludes no value)."
             lines = [
-                f"Guaranteed ({100 * (1 - self.bound.delta):.4g} %): {said}",
+                f"Guaranteed ({100 * (1 - self.bound.delta):.4g} %): {claim}",
                 self.bound.proof,
             ]
         if self.chance is not None and self.lower <= self.chance:
@@ -166,32 +166,33 @@ class SelectionReport(Printed):
         """Return the line on the asymptotic interval."""
         low, high, level = self.interval.low, self.interval.high, self.interval.level
         if self.bound is None:
-            said = f"on new data the {self.target} is at least {fixed(self.lower)}"
-            said += f" ({fixed(self.value)} observed), and between {fixed(low)} and {fixed(high)}"
+            claim = f"on new data the {self.target} is at least {fixed(self.lower)}"
+            claim += f" ({fixed(self.value)} observed), and between {fixed(low)} and {fixed(high)}"
         else:
-            said = f"it is between {fixed(low)} and {fixed(high)}"
+            claim = f"it is between {fixed(low)} and {fixed(high)}"
         choice = "" if self.n_candidates == 1 else ", whichever candidate was chosen"
-        return f"Asymptotically ({100 * level:.4g} %, {self.interval.method}): {said}{choice}."
+        return f"Asymptotically ({100 * level:.4g} %, {self.interval.method}): {claim}{choice}."
 
     def _others(self) -> list[str]:
         """Return the lines on the other candidates and on ``best_estimator_``."""
-        stay, n = self.may_be_best, self.n_candidates
+        n_best, n = len(self.may_be_best), self.n_candidates
         if n == 1:
             return [self.remark]
-        if self.candidate not in stay:
-            worse = n - len(stay)
-            found = f"It is significantly worse than the best, as are {worse} of {n} candidates."
-        elif len(stay) == 1:
-            found = "All other candidates are significantly worse."
+        if self.candidate not in self.may_be_best:
+            line = (
+                f"It is significantly worse than the best, as are {n - n_best} of {n} candidates."
+            )
+        elif n_best == 1:
+            line = "All other candidates are significantly worse."
         else:
-            found = f"{len(stay)} of {n} candidates do not differ significantly from the best; "
+            line = f"{n_best} of {n} candidates do not differ significantly from the best; "
             simplest = self.rule == WITHIN_NOISE
-            found += "the simplest of them was chosen." if simplest else ARBITRARY
-        return [found, self.remark]
-
-
-def _counted(n_candidates: int) -> str:
-    return "1 candidate" if n_candidates == 1 else f"{n_candidates} candidates"
+            line += (
+                "the simplest of them was chosen."
+                if simplest
+                else "the choice among them is arbitrary."
+            )
+        return [line, self.remark]
 
 
 # Number of normal draws for the distribution of the extreme variable.
@@ -209,7 +210,7 @@ def simultaneous_tails(
     With correlated normal variables ``Z_c`` and tails in proportion to the weights, ``P(Z_c is
     within its tail for some c) = delta``.
     """
-    delta = _kept(evidence, delta)
+    delta = _safe_delta(evidence, delta)
     if len(weights) == 1:
         return np.array([delta])
     root = correlation_root(evidence.regularized_covariance)
@@ -225,7 +226,7 @@ def simultaneous_tails(
     return np.clip(quantile, delta, delta / weights.max()) * weights
 
 
-def _kept(evidence: Evidence, delta: float) -> float:
+def _safe_delta(evidence: Evidence, delta: float) -> float:
     """Largest probability of failure up to which a bound of the covariance is on the safe side.
 
     Of two normal variables of mean 0 the one of the larger covariance lies in a convex set of
@@ -242,11 +243,20 @@ def may_be_best(evidence: Evidence, delta: float, rng: np.random.Generator) -> B
     others. So the one whose expected mean is the largest stays with probability ``1 - delta``, in
     the limit, although it is unknown which one that is.
     """
-    n, delta = len(evidence.means), _kept(evidence, delta)
+    n, delta = len(evidence.means), _safe_delta(evidence, delta)
     if n == 1:
         return np.ones(1, dtype=bool)
     ahead = evidence.means[:, None] - evidence.means
-    covariance, equal = _covariance_and_ties(evidence, ahead)
+    covariance = evidence.covariance
+    least = least_variance(ahead, evidence.length, evidence.n_effective)
+    # A difference that would be certain has the variance with the added items, as in paired tests.
+    certain = ~(_variances_of_differences(covariance) > least)
+    equal = certain & (ahead == 0.0) & ~np.isnan(covariance).any()
+    if not np.array_equal(certain, equal):
+        covariance = never_certain_covariance(
+            evidence.means, evidence.regularized_covariance, evidence.n_effective
+        )
+        equal = np.eye(n, dtype=bool)
     errors = np.sqrt(np.where(equal, 1.0, _variances_of_differences(covariance)))
     largest = np.where(equal, 0.0, ahead / errors).max(axis=0)
     # One comparison, and Bonferroni's correction for all, decide most candidates.
@@ -255,52 +265,26 @@ def may_be_best(evidence: Evidence, delta: float, rng: np.random.Generator) -> B
     if len(undecided):
         leads = np.where(equal, np.inf, largest[:, None] * errors)[undecided]
         draws = normal_draws(covariance_root(covariance), N_DRAWS, rng)
-        stays[undecided] = _often_overtaken(draws, undecided, leads, delta)
+        # Others are ahead by the lead in a share delta of the draws where the lead is no more than
+        # the quantile. As many draws are at or above the upper one of the two that enclose it.
+        enough = N_DRAWS - ceil((N_DRAWS - 1) * (1.0 - delta))
+        counts, n_left = np.zeros(len(undecided), dtype=np.int64), N_DRAWS
+        for drawn in draws:
+            pending = np.flatnonzero((counts < enough) & (counts + n_left >= enough))
+            counts[pending] += _count_overtaken(drawn, undecided[pending], leads[pending])
+            n_left -= len(drawn)
+        stays[undecided] = counts >= enough
     return stays
 
 
-def _covariance_and_ties(evidence: Evidence, ahead: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """Covariance by which no difference is certain, and which candidates are equal for certain."""
-    covariance = evidence.covariance
-    least = least_variance(ahead, evidence.length, evidence.n_effective)
-    # A difference that would be certain has the variance with the added items, as in paired tests.
-    certain = ~(_variances_of_differences(covariance) > least)
-    equal = certain & (ahead == 0.0) & ~np.isnan(covariance).any()
-    if np.array_equal(certain, equal):
-        return covariance, equal
-    covariance = never_certain_covariance(
-        evidence.means, evidence.regularized_covariance, evidence.n_effective
-    )
-    return covariance, np.eye(len(ahead), dtype=bool)
-
-
-def _often_overtaken(
-    draws: Iterator[FloatArray], candidates: IntArray, leads: FloatArray, delta: float
-) -> BoolArray:
-    """Whether in a share delta of the draws some other one is ahead by its lead or more.
-
-    So it is where the lead is no more than the quantile of the largest standardised difference.
-    """
-    # As many draws are at or above the upper one of the two that enclose the quantile.
-    enough = N_DRAWS - ceil((N_DRAWS - 1) * (1.0 - delta))
-    counts, n_left = np.zeros(len(candidates), dtype=np.int64), N_DRAWS
-    for drawn in draws:
-        undecided = np.flatnonzero((counts < enough) & (counts + n_left >= enough))
-        counts[undecided] += _times_overtaken(drawn, candidates[undecided], leads[undecided])
-        n_left -= len(drawn)
-    return counts >= enough
-
-
-def _times_overtaken(drawn: FloatArray, candidates: IntArray, leads: FloatArray) -> IntArray:
+def _count_overtaken(drawn: FloatArray, candidates: IntArray, leads: FloatArray) -> IntArray:
     """Count the draws in which some other one is ahead of a candidate by its lead or more."""
     n = leads.shape[1]
     if n <= FEW:
         # Compilation would take longer.
-        overtaken = [
-            (drawn - lead >= drawn[:, [candidate]]).any(axis=1)
-            for candidate, lead in zip(candidates, leads, strict=True)
-        ]
-        return np.array([np.count_nonzero(one) for one in overtaken], dtype=np.int64)
+        pairs = zip(candidates, leads, strict=True)
+        overtaken = [(drawn - lead >= drawn[:, [c]]).any(axis=1).sum() for c, lead in pairs]
+        return np.array(overtaken, dtype=np.int64)
     from ._noise_kernels import BLOCK, count_overtaken
 
     starts = np.arange(0, n, BLOCK)
@@ -318,12 +302,20 @@ def _variances_of_differences(covariance: FloatArray) -> FloatArray:
 
 RULES = ("max_bound", WITHIN_NOISE)
 
+# Number of decimals to which means are compared, because of rounding.
+DIGITS = 12
 
-@dataclass(frozen=True, eq=False)
-class Limits:
-    """Lower limits that hold for all candidates at once, of those that were scored."""
 
-    method: str  # Where they come from
+def _rank_descending(values: FloatArray) -> IntArray:
+    """Rank values, 1 the largest; ties, up to rounding, share the smallest and NaN is last."""
+    rounded = np.round(values, DIGITS)
+    return rankdata(-np.nan_to_num(rounded, nan=-np.inf), method="min").astype(np.int32)
+
+
+class Limits(NamedTuple):
+    """Lower limits of the scored candidates that hold at once."""
+
+    method: str
     delta: float  # Probability that any of them fails
     deltas: FloatArray  # (n_scored,): Probability that each fails
     lower: FloatArray  # (n_scored,)
@@ -349,11 +341,11 @@ class Choice:
     """The chosen candidate, and the results of all candidates."""
 
     grid: Grid
-    scored: IntArray
-    evidence: Evidence  # What the held-out parts showed of these
-    limits: Limits  # Their lower limits
-    stays: BoolArray
-    best: int  # The chosen one among the scored
+    scored: IntArray  # Candidates without failed fits, which the next fields are about
+    evidence: Evidence
+    limits: Limits
+    stays: BoolArray  # Whether each may be the best
+    best: int  # Index of the chosen one
 
     @property
     def index(self) -> int:
@@ -376,25 +368,35 @@ class Choice:
         return float(self.limits.lower[self.best])
 
     def _column(self, values: Any, missing: Any = np.nan) -> AnyArray:
-        """Values of the scored candidates among those of all."""
+        """Values of all candidates, from those of the scored ones."""
         shape = (len(self.grid.candidates), *values.shape[1:])
         column = np.full(shape, missing, dtype=values.dtype)
         column[self.scored] = values
         return column
 
     def results(self, fits: Sequence[Sequence[Fitted]]) -> dict[str, Any]:
-        """Tabulate all candidates. Columns of ``cv_results_`` by name."""
-        evidence, limits = self.evidence, self.limits
-        table = candidate_table(self.grid.candidates, fits)
+        """Columns of ``cv_results_`` by name, most of them as in scikit-learn."""
+        candidates, evidence, limits = self.grid.candidates, self.evidence, self.limits
+        table: dict[str, Any] = {}
+        for name in ("fit_time", "score_time"):
+            times = np.array([[getattr(fit, name) for fit in parts] for parts in fits])
+            table[f"mean_{name}"], table[f"std_{name}"] = times.mean(axis=1), times.std(axis=1)
+        for name in sorted({name for params in candidates for name in params}):
+            values = np.ma.masked_all(len(candidates), dtype=object)
+            for index, params in enumerate(candidates):
+                if name in params:
+                    values[index] = params[name]
+            table[f"param_{name}"] = values
+        table["params"] = list(candidates)
         for part, column in enumerate(self._column(evidence.values).T):
             table[f"split{part}_test_score"] = column
-        if self.grid.bases[0].name:
-            table["estimator"] = np.array([base.name for base in self.grid.bases], dtype=object)
+        if self.grid.names[0]:
+            table["estimator"] = np.array(self.grid.names, dtype=object)
         table["mean_test_score"] = self._column(evidence.means)
         table["std_test_score"] = self._column(evidence.values.std(axis=1))
-        table["rank_test_score"] = rank_descending(table["mean_test_score"])
+        table["rank_test_score"] = _rank_descending(table["mean_test_score"])
         table["lower_bound"] = self._column(limits.lower)
-        table["rank_bound"] = rank_descending(self._column(limits.unclipped))
+        table["rank_bound"] = _rank_descending(self._column(limits.unclipped))
         table["prior"], table["delta"] = self.grid.weights, self._column(limits.deltas)
         table["may_be_best"] = self._column(self.stays, False)
         return table
@@ -403,10 +405,10 @@ class Choice:
         """Make the report of the choice and its guarantee."""
         evidence, name = self.evidence, self.evidence.measure.name
         one_part = evidence.n_parts == 1
-        of = f"the {evidence.n_parts} fold models"
+        models = f"the {evidence.n_parts} fold models"
         if one_part:
-            of = "the model fitted without the held-out part" if refit else "best_estimator_"
-        target = f"{'' if one_part else 'mean '}{evidence.of_new_data} {name} of {of}"
+            models = "the model fitted without the held-out part" if refit else "best_estimator_"
+        target = f"{'' if one_part else 'mean '}{evidence.of_new_data} {name} of {models}"
         if refit:
             remark = (
                 "best_estimator_ is a new model, fitted to all rows: nothing is guaranteed for it."
@@ -415,12 +417,29 @@ class Choice:
             remark = "best_estimator_ is the model that was scored; the limits are for this model."
         else:
             remark = "There is no best_estimator_, only the fold models, because refit=False."
+        limits = self.limits
+        bound = None
+        if limits.method != ASYMPTOTIC:
+            weights = self.grid.weights[self.scored]
+            n = len(self.grid.candidates)
+            bound = evidence.bound(limits.method, self.best, limits.delta, weights, n)
+        n = len(self.scored)
+        tails = simultaneous_tails(evidence, limits.delta / 2.0, np.full(n, 1.0 / n), rng)
+        low, high = evidence.asymptotic_limits(tails)
+        interval = Interval(
+            estimate=self.value,
+            low=float(low[self.best]),
+            high=float(high[self.best]),
+            level=1.0 - limits.delta,
+            method=ASYMPTOTIC,
+            target=target,
+        )
         return SelectionReport(
             measure=name,
             of_queries=evidence.of_queries,
             candidate=self.index,
             params=self.params,
-            shown=self.grid.shown(self.index),
+            shown=self.grid.describe(self.index),
             rule=rule,
             n_candidates=len(self.grid.candidates),
             n_parts=evidence.n_parts,
@@ -429,41 +448,14 @@ class Choice:
             value=self.value,
             lower=self.lower,
             target=target,
-            bound=self._bound(),
-            interval=self._interval(target, rng),
+            bound=bound,
+            interval=interval,
             may_be_best=tuple(self.scored[self.stays].tolist()),
             covers_best_estimator=one_part and not refit,
             remark=remark,
             chance=evidence.chance,
             least=evidence.measure.counted_range[0],
             overlap=evidence.disjoint is not None,
-        )
-
-    def _bound(self) -> Any:
-        """The theorem behind the limit; None if it is asymptotic."""
-        limits = self.limits
-        if limits.method == ASYMPTOTIC:
-            return None
-        return self.evidence.bound(
-            limits.method,
-            self.best,
-            limits.delta,
-            self.grid.weights[self.scored],
-            len(self.grid.candidates),
-        )
-
-    def _interval(self, target: str, rng: np.random.Generator) -> Interval:
-        """Asymptotic interval, simultaneous over the candidates."""
-        delta, n = self.limits.delta, len(self.scored)
-        tails = simultaneous_tails(self.evidence, delta / 2.0, np.full(n, 1.0 / n), rng)
-        low, high = self.evidence.asymptotic_limits(tails)
-        return Interval(
-            estimate=self.value,
-            low=float(low[self.best]),
-            high=float(high[self.best]),
-            level=1.0 - delta,
-            method=ASYMPTOTIC,
-            target=target,
         )
 
 
@@ -479,11 +471,11 @@ def choose(
     stays = may_be_best(evidence, limits.delta, rng)
     rounded = np.round(limits.unclipped, DIGITS)
     if rule == WITHIN_NOISE:
-        among = np.flatnonzero(stays)
+        eligible = np.flatnonzero(stays)
     else:
         # Limits that exclude nothing are equal where the values differ.
-        among = np.flatnonzero(rounded == rounded.max())
-        means = np.round(evidence.means[among], DIGITS)
-        among = among[means == means.max()]
-    best = int(among[np.argmin(grid.simplicity[scored][among])])
+        eligible = np.flatnonzero(rounded == rounded.max())
+        means = np.round(evidence.means[eligible], DIGITS)
+        eligible = eligible[means == means.max()]
+    best = int(eligible[np.argmin(grid.simplicity[scored][eligible])])
     return Choice(grid, scored, evidence, limits, stays, best)

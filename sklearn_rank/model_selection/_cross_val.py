@@ -7,28 +7,26 @@ of all rows.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import sklearn
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
-from sklearn.utils import column_or_1d, get_tags, indexable
+from sklearn.utils import column_or_1d, indexable
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
-    get_routing_for_object,
     process_routing,
 )
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
-from .._arguments import is_whole
+from .._arguments import check_generator, check_whole, is_whole
 from .._printed import fixed
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import check_qid, ravelled, refuse_missing_labels
@@ -65,58 +63,48 @@ from ..metrics._shared import (
     scored_by,
     scores_with_ids,
 )
-from ._candidates import Split, check_splits, is_per_row, positive_rows, rows_of
+from ._candidates import check_scores, check_splits, divide_params, divide_rows, positive_rows
 from ._evidence import influence_of_list, is_auc
-from ._query_splitters import QueryKFold, places_of, queries_of
-
-# Names under which a fit may request query ids.
-NAMES_OF_IDS = ("groups", "qid")
+from ._query_splitters import NAMES_OF_IDS, QueryKFold, groups_for, places_of, queries_of
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
+class Part(NamedTuple):
     """Rows to fit to, and rows to score."""
 
-    train: IntArray  # Rows to fit to, repeated as often as they count
-    test: IntArray  # Rows to score
-    copies: IntArray | None = None
+    train: IntArray  # Repeated as often as they count
+    test: IntArray
+    copies: IntArray | None = None  # Which copy of its query each training row is in
 
 
-@dataclass(frozen=True, eq=False)
-class FitParams:
-    """Parameters passed to a fit besides rows and labels."""
-
-    params: dict[str, Any] = field(default_factory=dict)
-    ids_as: tuple[str, ...] = ()  # Arguments that are the ids of the queries
-    routed: bool = False  # Whether the fit runs with metadata routing enabled
-
-
-def fit_params_of(estimator: Any, params: dict[str, Any], ids: AnyArray | None) -> FitParams:
-    """Find out what of some metadata the fits of an estimator get, and under which names."""
+def _route_params(
+    estimator: Any, params: dict[str, Any], ids: AnyArray | None
+) -> tuple[dict[str, Any], tuple[str, ...], bool]:
+    """The parameters and the names of the ids in ``fit``, and whether it runs with routing."""
     routed = bool(sklearn.get_config()["enable_metadata_routing"])
     if not routed and ids is not None and has_fit_parameter(estimator, "qid"):
-        return FitParams(params, ("qid",))
+        return params, ("qid",), False
     router = MetadataRouter(owner="cross-validation").add(
         estimator=estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit")
     )
     with sklearn.config_context(enable_metadata_routing=True):
-        asked = set() if ids is None else router.consumes("fit", NAMES_OF_IDS)
-        if not routed and not asked:
-            return FitParams(params)
-        given = dict(params) | dict.fromkeys(asked, ids)
-        found = dict(process_routing(router, "fit", **given).estimator.fit) if given else {}
-    ids_as = tuple(name for name, value in found.items() if value is ids)
-    return FitParams({n: v for n, v in found.items() if n not in ids_as}, ids_as, routed=True)
+        requested = set() if ids is None else router.consumes("fit", NAMES_OF_IDS)
+        if not routed and not requested:
+            return params, (), False
+        metadata = dict(params) | dict.fromkeys(requested, ids)
+        of_fit = dict(process_routing(router, "fit", **metadata).estimator.fit) if metadata else {}
+    ids_as = tuple(name for name, value in of_fit.items() if value is ids)
+    return {name: of_fit[name] for name in of_fit if name not in ids_as}, ids_as, True
 
 
-@dataclass(frozen=True, eq=False)
-class FitPlan:
+class FitPlan(NamedTuple):
     """What is fitted, to which rows, and how it ranks."""
 
     estimator: Any
     X: Any  # (n_samples, n_features)
     y: AnyArray  # (n_samples,)
-    params: FitParams  # Arguments of the fits
+    params: dict[str, Any]  # Arguments of ``fit`` besides the ids
+    ids_as: tuple[str, ...]  # Arguments of ``fit`` that are the ids
+    routed: bool  # Whether ``fit`` runs with metadata routing enabled
     ids: AnyArray | None  # (n_samples,)
     pos_label: Any  # The positive class, of classifiers
 
@@ -127,55 +115,38 @@ def fit_parts(
     """Fit to each part and score its other rows."""
     return list(
         Parallel(n_jobs=n_jobs, verbose=verbose)(
-            delayed(_fit_one)(plan, number, part) for number, part in enumerate(parts)
+            delayed(_fit_part)(plan, number, part) for number, part in enumerate(parts)
         )
     )
 
 
-def _fit_one(plan: FitPlan, number: int, part: Part) -> FloatArray:
+def _fit_part(plan: FitPlan, number: int, part: Part) -> FloatArray:
     estimator = clone(plan.estimator)
-    X_train, X_test = rows_of(plan.X, part.train), rows_of(plan.X, part.test)
-    if get_tags(estimator).input_tags.pairwise:
-        X_train, X_test = X_train[:, part.train], X_test[:, part.train]
-    params = {
-        name: rows_of(value, part.train) if is_per_row(value, len(plan.y)) else value
-        for name, value in plan.params.params.items()
-    }
-    params |= dict.fromkeys(plan.params.ids_as, _ids_of(plan.ids, part))
+    X_train, X_test = divide_rows(estimator, plan.X, part.train, part.test)
+    params = divide_params(plan.params, len(plan.y), part.train)
+    if plan.ids is not None:
+        ids_test, ids_train = plan.ids[part.test], plan.ids[part.train]
+        if part.copies is not None:
+            # Copies of a query are queries of their own.
+            known, codes = np.unique(plan.ids, return_inverse=True)
+            ids_train = codes[part.train] + len(known) * part.copies
+        params |= dict.fromkeys(plan.ids_as, ids_train)
     try:
-        with sklearn.config_context(
-            enable_metadata_routing=plan.params.routed
-            or sklearn.get_config()["enable_metadata_routing"]
-        ):
+        routing = plan.routed or sklearn.get_config()["enable_metadata_routing"]
+        with sklearn.config_context(enable_metadata_routing=routing):
             estimator.fit(X_train, plan.y[part.train], **params)
-        scores = np.asarray(_scores(estimator, X_test, plan, part), dtype=np.float64)
+        if plan.ids is not None and metadata_for(
+            scored_by(estimator), response_method(estimator), qid=ids_test
+        ):
+            scores = scores_with_ids(estimator, X_test, ids_test, plan.pos_label)
+        else:
+            scores = ranking_scores(estimator, X_test, plan.pos_label)
+        scores = np.asarray(scores, dtype=np.float64)
     except Exception as error:
         error.add_note(f"In split {number} of the cross-validation.")
         raise
-    if scores.shape != part.test.shape or np.isnan(scores).any():
-        raise ValueError(
-            f"{type(estimator).__name__} returned {np.count_nonzero(np.isnan(scores))} NaN in"
-            f" scores of shape {scores.shape} for the {len(part.test)} rows of split {number}: it"
-            " must return one number for each row."
-        )
-    return scores
-
-
-def _ids_of(ids: AnyArray | None, part: Part) -> Any:
-    """Ids of the training rows; copies of a query are queries of their own."""
-    if ids is None or part.copies is None:
-        return None if ids is None else ids[part.train]
-    known, codes = np.unique(ids, return_inverse=True)
-    return codes[part.train] + len(known) * part.copies
-
-
-def _scores(estimator: Any, X: Any, plan: FitPlan, part: Part) -> Any:
-    """Scores of rows, with query ids if the estimator requests them."""
-    if plan.ids is not None:
-        ids = plan.ids[part.test]
-        if metadata_for(scored_by(estimator), response_method(estimator), qid=ids):
-            return scores_with_ids(estimator, X, ids, plan.pos_label)
-    return ranking_scores(estimator, X, plan.pos_label)
+    rows = f"the {len(part.test)} rows of split {number}"
+    return check_scores(scores, estimator, len(part.test), rows)
 
 
 N_FOLDS = 5
@@ -187,28 +158,27 @@ def measure_of_rows(measure: MeasureLike) -> Measure:
         raise TypeError(
             f"measure={measure!r} is a scorer: pass the measure, measure={measure.measure.name!r}."
         )
-    found = get_measure(measure)
-    if found.by_class or (not found.per_query and found.kind == "graded"):
-        what = "takes one score for each class" if found.by_class else "is of one list of grades"
+    measure = get_measure(measure)
+    if measure.by_class or (not measure.per_query and measure.kind == "graded"):
+        what = "takes one score for each class" if measure.by_class else "is of one list of grades"
         raise ValueError(
-            f"measure={found.name!r} {what}, which has no interval: pass 'auc' of two classes or a"
-            " mean over queries, such as 'ndcg@10'."
+            f"measure={measure.name!r} {what}, which has no interval: pass 'auc' of two classes"
+            " or a mean over queries, such as 'ndcg@10'."
         )
-    if not found.per_query and not found.has_influence:
+    if not measure.per_query and not measure.has_influence:
         raise ValueError(
-            f"measure={found.name!r} has no influence function, so it has no interval: pass 'auc',"
-            " a mean over queries, such as 'ndcg@10', or make_measure(..., influence=)."
+            f"measure={measure.name!r} has no influence function, so it has no interval: pass"
+            " 'auc', a mean over queries, such as 'ndcg@10', or make_measure(..., influence=)."
         )
-    return found
+    return measure
 
 
-@dataclass(frozen=True, eq=False)
-class Metadata:
+class Metadata(NamedTuple):
     """Arguments passed besides rows and labels."""
 
-    params: dict[str, Any]  # For the fits
+    params: dict[str, Any]  # Of ``fit``
     qid: AnyArray | None  # (n_samples,): Ids of the queries; None is one list
-    groups: AnyArray | None
+    groups: AnyArray | None  # (n_samples,)
 
     @classmethod
     def of(
@@ -220,9 +190,9 @@ class Metadata:
                 f"params is a {type(params).__name__}, but must be a dict from names to arguments"
                 " of fit: pass params={'sample_weight': weight}."
             )
-        left = dict(params or {})
-        groups = _given_once("groups", groups, left)
-        qid = _given_once("qid", qid, left)
+        params = dict(params or {})
+        groups = _take_once("groups", groups, params)
+        qid = _take_once("qid", qid, params)
         if qid is not None and single_list:
             raise ValueError(
                 f"{measure.name!r} has no queries with single_list=True: leave out one of the two,"
@@ -235,7 +205,11 @@ class Metadata:
                     f"{measure.name!r} is a mean over queries, but qid is missing: pass qid=, one"
                     " id for each row."
                 )
-        return cls(left, _checked_ids("qid", qid, n), _checked_ids("groups", groups, n))
+        qid, groups = (
+            None if ids is None else np.asarray(check_qid(ravelled(ids, name), n, name=name))
+            for name, ids in (("qid", qid), ("groups", groups))
+        )
+        return cls(params, qid, groups)
 
     @property
     def units(self) -> AnyArray | None:
@@ -249,7 +223,7 @@ class Metadata:
         return {name: values for name, values in ids.items() if values is not None}
 
 
-def _given_once(name: str, value: Any, params: dict[str, Any]) -> Any:
+def _take_once(name: str, value: Any, params: dict[str, Any]) -> Any:
     """Take metadata from the argument or from the parameters, but not from both."""
     within = params.pop(name, None)
     if value is not None and within is not None:
@@ -257,17 +231,12 @@ def _given_once(name: str, value: Any, params: dict[str, Any]) -> Any:
     return within if value is None else value
 
 
-def _checked_ids(name: str, ids: Any, n: int) -> AnyArray | None:
-    return None if ids is None else np.asarray(check_qid(ravelled(ids, name), n, name=name))
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
+class Sample(NamedTuple):
     """Rows, labels and ids, as the measure reads them and as the fits get them."""
 
     measure: Measure
-    plan: FitPlan  # What is fitted
-    labels: AnyArray  # (n_samples,): Labels as the measure reads them: 0 and 1, or grades
+    plan: FitPlan
+    labels: AnyArray  # (n_samples,): 0 and 1, or grades
     metadata: Metadata
 
     @property
@@ -290,37 +259,40 @@ def sample_of(
     refuse_missing_labels(y)
     X, y = indexable(X, y)
     y = column_or_1d(y, warn=True)
-    said = own_pos_label(estimator) if pos_label is None else pos_label
+    pos_label = own_pos_label(estimator) if pos_label is None else pos_label
     classifier = is_classifier(estimator)
     labels = y
     if classifier:
         refuse_level(measure, estimator)
-    if classifier or metadata.qid is None or said is not None:
+    if classifier or metadata.qid is None or pos_label is not None:
         name = type(estimator).__name__ if classifier else None
-        rel = measure.rel
-        said, positive = positive_rows(y, said, name, rel=rel)
+        pos_label, positive = positive_rows(y, pos_label, name, rel=measure.rel)
         labels = positive.astype(np.int64)
         measure = get_measure(measure, rel=None) if measure.kind == "binary" else measure
     else:
         check_fixed_scale(measure, y)
     ids = metadata.groups if metadata.qid is None else metadata.qid
-    params = fit_params_of(estimator, metadata.params, ids)
-    return Sample(measure, FitPlan(estimator, X, y, params, ids, said), labels, metadata)
+    params, ids_as, routed = _route_params(estimator, metadata.params, ids)
+    plan = FitPlan(estimator, X, y, params, ids_as, routed, ids, pos_label)
+    return Sample(measure, plan, labels, metadata)
 
 
-def folds_of(cv: Any, sample: Sample, seed: int | None) -> list[Split]:
+def make_folds(cv: Any, sample: Sample, random_state: Any) -> list[Part]:
     """Split the rows into folds, and raise an error for folds without a value."""
+    if cv is not None and not hasattr(cv, "split") and isinstance(cv, int):
+        check_whole("cv", cv, 2)
+    seed = None
+    if random_state is not None:
+        seed = int(check_generator(random_state).integers(2**31))
     y, units = sample.plan.y, sample.metadata.units
     if cv is None or is_whole(cv):
-        splitter, y = _own_splitter(N_FOLDS if cv is None else cv, sample, seed)
+        splitter, y = _make_splitter(N_FOLDS if cv is None else cv, sample, seed)
         units = places_of(units, len(y))
     else:
         splitter = check_cv(cv, y, classifier=is_classifier(sample.plan.estimator))
-    asks = "groups" in get_routing_for_object(splitter).consumes("split", ["groups"])
-    ids = units if asks or not hasattr(splitter, "get_metadata_routing") else None
     splits = [
-        (_rows(train, len(y)), _rows(test, len(y)))
-        for train, test in splitter.split(sample.plan.X, y, ids)
+        (_row_numbers(train, len(y)), _row_numbers(test, len(y)))
+        for train, test in splitter.split(sample.plan.X, y, groups_for(splitter, units))
     ]
     if sample.positive is not None and any(len(test) == 1 for _, test in splits):
         raise ValueError(
@@ -328,17 +300,17 @@ def folds_of(cv: Any, sample: Sample, seed: int | None) -> list[Split]:
             f" fold models must not be pooled: pass cv={N_FOLDS}, not leave-one-out."
         )
     check_splits(splits, sample.positive, sample.metadata.wholes)
-    return splits
+    return [Part(train, test) for train, test in splits]
 
 
-def _rows(rows: Any, n: int) -> AnyArray:
+def _row_numbers(rows: Any, n: int) -> AnyArray:
     """Numbers of rows, also where a mask says which."""
     rows = np.asarray(rows)
     return np.flatnonzero(rows) if rows.dtype == bool and len(rows) == n else rows
 
 
-def _own_splitter(n_folds: int, sample: Sample, seed: int | None) -> tuple[Any, AnyArray]:
-    """Splitter that a number of folds stands for, and the labels that it gets."""
+def _make_splitter(n_folds: int, sample: Sample, seed: int | None) -> tuple[Any, AnyArray]:
+    """The splitter that a number of folds means, and the labels that it gets."""
     shuffle = {"shuffle": seed is not None, "random_state": seed}
     if sample.positive is None:
         return QueryKFold(n_folds, **shuffle), sample.plan.y
@@ -355,20 +327,17 @@ def _own_splitter(n_folds: int, sample: Sample, seed: int | None) -> tuple[Any, 
     return kind(n_folds, **shuffle), sample.labels
 
 
-ROUNDING = 1e-12
-
-
 def held_out(
     sample: Sample, tests: Sequence[IntArray], scores: Sequence[Sequence[FloatArray]]
-) -> HeldOut:
-    """Evaluate several candidates on held-out parts. What they show."""
+) -> HeldOutLists | HeldOutQueries:
+    """Evaluate several candidates on held-out parts."""
     if sample.metadata.qid is None:
-        return HeldOutLists(sample.measure, sample, tests, scores)
-    return HeldOutQueries(sample.measure, sample, tests, scores)
+        return HeldOutLists(sample, tests, scores)
+    return HeldOutQueries(sample, tests, scores)
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut(ABC):
+class HeldOut:
     """Estimates for several candidates from held-out parts.
 
     With ``v_ij`` the influence of row i of a class on the value of part j, ``n_j`` the rows of the
@@ -378,32 +347,16 @@ class HeldOut(ABC):
     as spread, so that a fold with one positive says something of how they vary.
     """
 
-    measure: Measure
     sample: Sample
     tests: Sequence[IntArray]  # Rows of each part
-    scores: Sequence[Sequence[FloatArray]]
+    scores: Sequence[Sequence[FloatArray]]  # For each candidate the scores of each part
 
     @property
-    @abstractmethod
-    def values(self) -> FloatArray:
-        """Value of each candidate on each part, of shape (n_candidates, n_parts)."""
-
-    @property
-    @abstractmethod
-    def sizes(self) -> list[tuple[int, ...]]:
-        """Positives and negatives of each part, or queries that have a value."""
-
-    @property
-    @abstractmethod
-    def joint(self) -> JointEstimate:
-        """Means over the parts, and how the candidates vary together."""
-
-    @abstractmethod
-    def interval(self, candidate: int, level: float, center: float | None = None) -> Interval:
-        """Interval for the expected mean of one candidate."""
+    def measure(self) -> Measure:
+        """The measure of the sample."""
+        return self.sample.measure
 
 
-@dataclass(frozen=True, eq=False)
 class HeldOutLists(HeldOut):
     """Held-out lists of two classes."""
 
@@ -425,12 +378,12 @@ class HeldOutLists(HeldOut):
     @property
     def values(self) -> FloatArray:
         """Value of each candidate on each part, of shape (n_candidates, n_parts)."""
-        return np.array([[one.estimate for one in parts] for parts in self._parts])
+        return np.array([[part.estimate for part in parts] for parts in self._parts])
 
     @property
     def sizes(self) -> list[tuple[int, ...]]:
         """Positives and negatives of each part."""
-        return [(one.n_pos, one.n - one.n_pos) for one in self._parts[0]]
+        return [(part.n_pos, part.n - part.n_pos) for part in self._parts[0]]
 
     @cached_property
     def _groups(self) -> Groups | None:
@@ -449,9 +402,9 @@ class HeldOutLists(HeldOut):
         for side, is_positive in enumerate((True, False)):
             in_class = positive == is_positive
             # Of the mean that the part has: what is added to all rows alike depends on its size.
-            shifts = [one.estimate - one.parts[side].mean for one in parts]
+            shifts = [part.estimate - part.parts[side].mean for part in parts]
             of_parts = [
-                one.parts[side].values + shift for one, shift in zip(parts, shifts, strict=True)
+                part.parts[side].values + shift for part, shift in zip(parts, shifts, strict=True)
             ]
             places = [
                 np.searchsorted(self._rows, test[(self.sample.labels[test] == 1) == is_positive])
@@ -459,13 +412,13 @@ class HeldOutLists(HeldOut):
             ]
             values[in_class] = _on_mean(of_parts, places, len(positive))[in_class]
             ends[:, side] = [
-                np.add(one.class_ends()[side], shift)
-                for one, shift in zip(parts, shifts, strict=True)
+                np.add(part.class_ends()[side], shift)
+                for part, shift in zip(parts, shifts, strict=True)
             ]
-        low, high = np.mean([one.range for one in parts], axis=0)
-        known = all(one.ends is not None for one in parts)
+        low, high = np.mean([part.range for part in parts], axis=0)
+        known = all(part.ends is not None for part in parts)
         return ClassInfluence(
-            estimate=float(np.mean([one.estimate for one in parts])),
+            estimate=float(np.mean([part.estimate for part in parts])),
             values=values,
             positive=positive,
             ends=tuple(ends.mean(axis=0).ravel().tolist()) if known else None,
@@ -487,7 +440,17 @@ class HeldOutLists(HeldOut):
         if not is_auc(self.measure):
             return list_interval(self.measure, pooled, level, groups)
         joint = joint_influence([pooled], conditional=True, groups=self._groups)
-        moments = _auc_moments(pooled, joint, self._groups)
+        # Moments of placements, as if all parts were one list.
+        n_pos, n_neg = pooled.n_pos, pooled.n - pooled.n_pos
+        var_pos, var_neg = (
+            part.squares(part.mean) / max(part.size - 1, 1) for part in pooled.parts
+        )
+        moments = AUCMoments.of_independent(pooled.estimate, var_pos, var_neg, 0.0, n_pos, n_neg)
+        if self._groups is not None:
+            sides = pooled.positive, ~pooled.positive
+            fewest = min(int(np.count_nonzero(self._groups.sizes(side))) for side in sides)
+            variance = np.asarray(np.nan_to_num(joint.covariance[0, 0]))
+            moments = replace(moments, variance=variance, n_groups=np.asarray(fewest))
         z = two_sided_quantile(level, joint.spread.of(np.ones(1)))
         effect, unseen = design_effect(moments), unseen_effect(moments)
         low, high = auc_score_limits(pooled.estimate, effect, unseen, z)
@@ -497,35 +460,17 @@ class HeldOutLists(HeldOut):
         )
 
 
-def _auc_moments(
-    pooled: ClassInfluence, joint: JointEstimate, groups: Groups | None
-) -> AUCMoments:
-    """Moments of placements, as if all parts were one list."""
-    n_pos, n_neg = pooled.n_pos, pooled.n - pooled.n_pos
-    var_pos, var_neg = (part.squares(part.mean) / max(part.size - 1, 1) for part in pooled.parts)
-    found = AUCMoments.of_independent(pooled.estimate, var_pos, var_neg, 0.0, n_pos, n_neg)
-    if groups is None:
-        return found
-    fewest = min(
-        int(np.count_nonzero(groups.sizes(in_class)))
-        for in_class in (pooled.positive, ~pooled.positive)
-    )
-    variance = np.nan_to_num(joint.covariance[0, 0])
-    return replace(found, variance=np.asarray(variance), n_groups=np.asarray(fewest))
-
-
 def _on_mean(values: list[FloatArray], places: list[IntArray], n: int) -> FloatArray:
     """Influence of each row on the mean over the parts, from its influence on each part."""
     n_parts = len(values)
-    center = float(np.mean([one.mean() for one in values]))
+    center = float(np.mean([of_part.mean() for of_part in values]))
     total = np.zeros(n)
-    for one, at in zip(values, places, strict=True):
-        total[at] += (one - center) / (n_parts * len(one))
+    for of_part, at in zip(values, places, strict=True):
+        total[at] += (of_part - center) / (n_parts * len(of_part))
     count = len(np.unique(np.concatenate(places)))
     return center + count * total
 
 
-@dataclass(frozen=True, eq=False)
 class HeldOutQueries(HeldOut):
     """Held-out queries."""
 
@@ -546,8 +491,7 @@ class HeldOutQueries(HeldOut):
         of_rows = self.sample.metadata.groups
         if of_rows is None:
             return None
-        known, first = np.unique(self.sample.query_ids, return_index=True)
-        return check_groups(of_rows[first[np.searchsorted(known, self._ids)]], len(self._ids))
+        return check_groups(of_rows[_rows_of_queries(self.sample, self._ids)], len(self._ids))
 
     @property
     def values(self) -> FloatArray:
@@ -599,9 +543,15 @@ class HeldOutQueries(HeldOut):
         low, high = self.measure.counted_range
         if not isfinite(high - low):
             return False
-        seen = np.concatenate([values[candidate] for values, _ in self._parts])
-        apart = np.minimum(np.abs(seen - low), np.abs(seen - high))
-        return bool((apart <= ROUNDING * (high - low)).all())
+        all_values = np.concatenate([values[candidate] for values, _ in self._parts])
+        distances = np.minimum(np.abs(all_values - low), np.abs(all_values - high))
+        return bool((distances <= 1e-12 * (high - low)).all())
+
+
+def _rows_of_queries(sample: Sample, ids: AnyArray) -> IntArray:
+    """The first row of each of some queries."""
+    known, rows = np.unique(sample.query_ids, return_index=True)
+    return rows[np.searchsorted(known, ids)]
 
 
 def query_values(
@@ -613,8 +563,8 @@ def query_values(
     values, ids = [], np.empty(0)
     for candidate, score in enumerate(scores):
         scored = lists.scored_by(score, score.shape) if candidate else lists
-        found, ids = measure.of_lists(scored, average=None, return_qid=True)
-        values.append(found)
+        of_candidate, ids = measure.of_lists(scored, average=None, return_qid=True)
+        values.append(of_candidate)
     table = np.stack(values)
     has_value = ~np.isnan(table)
     defined = has_value.any(axis=0)
@@ -631,24 +581,11 @@ def query_values(
     return table[:, defined], ids[defined]
 
 
-def value_of_list(measure: Measure, positive: BoolArray, score: FloatArray) -> float:
-    """Evaluate one list of two classes."""
-    return float(measure.of_lists(measure.lists(positive.astype(np.int64), score)))
-
-
 # Number of unsuccessful draws after which an error reports too few items of a class.
-MOST_DRAWS = 1000
+MAX_DRAWS = 1000
 
 # Expected fraction of the rows in a bootstrap sample.
 SHARE_DRAWN = 0.632
-
-
-@dataclass(frozen=True, eq=False)
-class BootstrapFound:
-    """Bootstrap estimate for the model fitted to all rows."""
-
-    limits: Interval
-    note: str  # How the estimate came about
 
 
 def bootstrap_interval(
@@ -658,32 +595,43 @@ def bootstrap_interval(
     level: float,
     rng: np.random.Generator,
     jobs: dict[str, Any],
-) -> BootstrapFound:
-    """Fit to all rows and to bootstrap samples, and correct the apparent value."""
-    every = np.arange(len(sample.labels))
-    parts = [_draw(sample, rng) for _ in range(n_resamples)]
-    scores = fit_parts(sample.plan, [Part(every, every), *parts], **jobs)
+) -> tuple[Interval, str]:
+    """Fit to all rows and to bootstrap samples, and correct the apparent value.
+
+    Returns the interval for the model fitted to all rows, and a sentence on the estimate.
+    """
+    all_rows = np.arange(len(sample.labels))
+    parts = [_draw_rows(sample, rng) for _ in range(n_resamples)]
+    scores = fit_parts(sample.plan, [Part(all_rows, all_rows), *parts], **jobs)
     apparent = _value(sample, scores[0])
-    outside = [np.setdiff1d(every, part.train) for part in parts]
+    outside = [np.setdiff1d(all_rows, part.train) for part in parts]
     unseen = held_out(sample, outside, [[s[o] for s, o in zip(scores[1:], outside, strict=True)]])
     if method == "optimism":
-        seen = [
+        differences = [
             _value(sample, score, part.train) - _value(sample, score)
             for part, score in zip(parts, scores[1:], strict=True)
         ]
-        estimate = apparent - float(np.mean(seen))
-        _warn_of_perfect_fit(sample, apparent)
-        note = f"Apparent {fixed(apparent)}, of which {fixed(float(np.mean(seen)))} is optimism"
+        optimism = float(np.mean(differences))
+        estimate = apparent - optimism
+        best = sample.measure.range[1 if sample.measure.greater_is_better else 0]
+        if abs(apparent - best) < 1e-9 * max(abs(best), 1.0):
+            warn(
+                f"The model fitted to all rows has the best possible {sample.measure.name} on"
+                f" them, {best:g}: for models that memorise the training rows, such as forests,"
+                " method='optimism' underestimates the optimism; pass method='632+' or 'folds'.",
+                UserWarning,
+            )
+        note = f"Apparent {fixed(apparent)}, of which {fixed(optimism)} is optimism"
     else:
         left_out = float(unseen.values[0].mean())
-        estimate = _plus(sample, apparent, left_out)
+        estimate = _weigh_632_plus(sample, apparent, left_out)
         note = f"Apparent {fixed(apparent)}, and {fixed(left_out)} on rows outside of the samples"
     estimate = float(np.clip(estimate, *sample.measure.counted_range))
-    limits = unseen.interval(0, level, center=estimate)
-    return BootstrapFound(limits, f"{note}, by {n_resamples} bootstrap samples.")
+    interval = unseen.interval(0, level, center=estimate)
+    return interval, f"{note}, by {n_resamples} bootstrap samples."
 
 
-def _plus(sample: Sample, apparent: float, left_out: float) -> float:
+def _weigh_632_plus(sample: Sample, apparent: float, left_out: float) -> float:
     """Weigh the apparent value and that outside of the samples by how far the model overfits."""
     measure = sample.measure
     if not measure.is_mean_over_ties:
@@ -692,11 +640,11 @@ def _plus(sample: Sample, apparent: float, left_out: float) -> float:
             " pass method='optimism' or 'folds'."
         )
     sign = 1.0 if measure.greater_is_better else -1.0
-    nothing = sign * _value(sample, np.zeros(len(sample.labels)))
+    tied = sign * _value(sample, np.zeros(len(sample.labels)))
     seen, unseen, overfit = sign * apparent, sign * left_out, 0.0
-    if seen > nothing:
-        unseen = max(unseen, nothing)
-        overfit = max(seen - unseen, 0.0) / (seen - nothing)
+    if seen > tied:
+        unseen = max(unseen, tied)
+        overfit = max(seen - unseen, 0.0) / (seen - tied)
     weight = SHARE_DRAWN / (1.0 - (1.0 - SHARE_DRAWN) * overfit)
     return sign * ((1.0 - weight) * seen + weight * unseen)
 
@@ -704,56 +652,43 @@ def _plus(sample: Sample, apparent: float, left_out: float) -> float:
 def _value(sample: Sample, score: FloatArray, train: IntArray | None = None) -> float:
     """Value of scores of all rows, or of those of a sample, each as often as it was drawn."""
     rows = np.arange(len(score)) if train is None else train
+    measure = sample.measure
     if sample.metadata.qid is None:
-        return value_of_list(sample.measure, sample.labels[rows] == 1, score[rows])
+        labels = (sample.labels[rows] == 1).astype(np.int64)
+        return float(measure.of_lists(measure.lists(labels, score[rows])))
     values, ids = query_values(sample, np.arange(len(score)), [score])
     times = np.bincount(rows, minlength=len(score))
-    first = np.unique(sample.query_ids, return_index=True)
-    drawn = times[first[1][np.searchsorted(first[0], ids)]]
-    return float(np.average(values[0], weights=drawn))
+    return float(np.average(values[0], weights=times[_rows_of_queries(sample, ids)]))
 
 
-def _draw(sample: Sample, rng: np.random.Generator) -> Part:
+def _draw_rows(sample: Sample, rng: np.random.Generator) -> Part:
     """Draw a bootstrap sample with rankable rows inside and outside it."""
-    every = np.arange(len(sample.labels))
-    for _ in range(MOST_DRAWS):
-        part = _drawn_units(sample, rng, every)
-        outside = np.setdiff1d(every, part.train)
-        if _can_rank(sample, part.train) and _can_rank(sample, outside):
+    all_rows = np.arange(len(sample.labels))
+    for _ in range(MAX_DRAWS):
+        part = _draw_units(sample, rng, all_rows)
+        sides = part.train, np.setdiff1d(all_rows, part.train)
+        if sample.positive is None:
+            can_rank = all(len(rows) > 0 for rows in sides)
+        else:
+            can_rank = all(len(np.unique(sample.positive[rows])) == 2 for rows in sides)
+        if can_rank:
             return part
     raise ValueError(
-        f"None of {MOST_DRAWS} bootstrap samples has both classes inside and outside the sample:"
+        f"None of {MAX_DRAWS} bootstrap samples has both classes inside and outside the sample:"
         " pass more rows, or more groups, of the rarer class."
     )
 
 
-def _can_rank(sample: Sample, rows: IntArray) -> bool:
-    if sample.positive is None:
-        return len(rows) > 0
-    return bool(sample.positive[rows].any() and not sample.positive[rows].all())
-
-
-def _drawn_units(sample: Sample, rng: np.random.Generator, every: IntArray) -> Part:
-    """Rows within each class, or whole queries or groups."""
+def _draw_units(sample: Sample, rng: np.random.Generator, all_rows: IntArray) -> Part:
+    """Draw rows within each class, or whole queries or groups."""
     ids = sample.metadata.units
     if ids is None:
-        classes: Sequence[AnyArray] = [every[sample.labels == k] for k in (1, 0)]
-        drawn = [rng.choice(rows, len(rows)) for rows in classes]
-        return Part(np.sort(np.concatenate(drawn)), every)
-    units = queries_of(ids, len(every), "The bootstrap")
-    drawn_units = rng.integers(units.count, size=units.count)
-    counts = np.bincount(drawn_units, minlength=units.count)[units.of_rows]
-    train = np.repeat(every, counts)
+        classes = [all_rows[sample.labels == k] for k in (1, 0)]
+        train = np.sort(np.concatenate([rng.choice(rows, len(rows)) for rows in classes]))
+        return Part(train, all_rows)
+    units = queries_of(ids, len(all_rows), "The bootstrap")
+    drawn = rng.integers(units.count, size=units.count)
+    counts = np.bincount(drawn, minlength=units.count)[units.of_rows]
+    train = np.repeat(all_rows, counts)
     starts = np.repeat(np.cumsum(counts) - counts, counts)
-    return Part(train, every, np.arange(len(train)) - starts)
-
-
-def _warn_of_perfect_fit(sample: Sample, apparent: float) -> None:
-    best = sample.measure.range[1 if sample.measure.greater_is_better else 0]
-    if abs(apparent - best) < 1e-9 * max(abs(best), 1.0):
-        warn(
-            f"The model fitted to all rows has the best possible {sample.measure.name} on them,"
-            f" {best:g}: for models that memorise the training rows, such as forests,"
-            " method='optimism' underestimates the optimism; pass method='632+' or 'folds'.",
-            UserWarning,
-        )
+    return Part(train, all_rows, np.arange(len(train)) - starts)

@@ -14,14 +14,15 @@ from .._sklearn_compat import num_samples
 from ..inference import Comparison, Interval
 from ..inference._shared import Question, joint_comparison
 from ..metrics._shared import MeasureLike
+from ._candidates import number_repeated
 from ._cross_val import (
     Metadata,
     Part,
     Sample,
     bootstrap_interval,
     fit_parts,
-    folds_of,
     held_out,
+    make_folds,
     measure_of_rows,
     sample_of,
 )
@@ -29,7 +30,7 @@ from ._cross_val import (
 METHODS = ("folds", "optimism", "632+")
 
 # Largest number of folds that are printed.
-PRINTED = 20
+MAX_PRINTED = 20
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,8 +100,8 @@ class CrossValInterval(Interval):
         lines.append("  ".join(["fold", " value", *names]))
         folds = zip(self.fold_values, self.fold_sizes, strict=True)
         for fold, (value, sizes) in enumerate(folds):
-            if fold == PRINTED:
-                lines.append(f"and {len(self.fold_values) - PRINTED} more")
+            if fold == MAX_PRINTED:
+                lines.append(f"and {len(self.fold_values) - MAX_PRINTED} more")
                 break
             counts = (f"{size:{len(name)}d}" for size, name in zip(sizes, names, strict=True))
             lines.append("  ".join([f"{fold:4d}", fixed(value), *counts]))
@@ -288,62 +289,46 @@ def cross_val_interval(
     check_choice("method", method, METHODS)
     check_whole("n_resamples", n_resamples, 20)
     check_flag("single_list", single_list)
-    read = measure_of_rows(measure)
+    measure = measure_of_rows(measure)
     metadata = Metadata.of(
-        read, num_samples(X), groups=groups, qid=qid, params=params, single_list=single_list
+        measure, num_samples(X), groups=groups, qid=qid, params=params, single_list=single_list
     )
-    sample = sample_of(estimator, X, y, read, metadata, pos_label)
-    jobs = {"n_jobs": n_jobs, "verbose": verbose}
+    sample = sample_of(estimator, X, y, measure, metadata, pos_label)
+    jobs: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
     if method == "folds":
-        return _of_folds(sample, fold_parts(cv, sample, random_state), level, jobs)
+        parts = make_folds(cv, sample, random_state)
+        scores = fit_parts(sample.plan, parts, **jobs)
+        folds = held_out(sample, [part.test for part in parts], [scores])
+        interval = folds.interval(0, level)
+        return CrossValInterval(
+            estimate=float(folds.values[0].mean()),
+            low=interval.low,
+            high=interval.high,
+            level=level,
+            method=f"folds, {interval.method}",
+            target=f"mean expected {sample.measure.name} of {_fold_models(parts)}",
+            standard_error=interval.standard_error,
+            fold_values=tuple(folds.values[0]),
+            fold_sizes=tuple(folds.sizes),
+            note=_note(parts, sample),
+        )
     if cv is not None:
         raise ValueError(f"cv={cv!r} is for method='folds', but method={method!r}: leave cv out.")
     rng = check_generator(random_state)
-    found = bootstrap_interval(sample, method, n_resamples, level, rng, jobs)
+    interval, note = bootstrap_interval(sample, method, n_resamples, level, rng, jobs)
     return CrossValInterval(
-        estimate=found.limits.estimate,
-        low=found.limits.low,
-        high=found.limits.high,
+        estimate=interval.estimate,
+        low=interval.low,
+        high=interval.high,
         level=level,
-        method=f"{method}, {found.limits.method}",
-        target=f"expected {read.name} of the model fitted to all rows",
-        standard_error=found.limits.standard_error,
-        note=found.note,
+        method=f"{method}, {interval.method}",
+        target=f"expected {measure.name} of the model fitted to all rows",
+        standard_error=interval.standard_error,
+        note=note,
     )
 
 
-def _of_folds(
-    sample: Sample, parts: Sequence[Part], level: float, jobs: dict[str, Any]
-) -> CrossValInterval:
-    """Interval for the mean of the fold models."""
-    scores = fit_parts(sample.plan, parts, **jobs)
-    found = held_out(sample, [part.test for part in parts], [scores])
-    limits = found.interval(0, level)
-    return CrossValInterval(
-        estimate=float(found.values[0].mean()),
-        low=limits.low,
-        high=limits.high,
-        level=level,
-        method=f"folds, {limits.method}",
-        target=f"mean expected {sample.measure.name} of {fold_models(parts)}",
-        standard_error=limits.standard_error,
-        fold_values=tuple(found.values[0]),
-        fold_sizes=tuple(found.sizes),
-        note=_note(parts, sample),
-    )
-
-
-def fold_parts(cv: Any, sample: Sample, random_state: Any) -> list[Part]:
-    """Cut the rows into folds."""
-    if cv is not None and not hasattr(cv, "split") and isinstance(cv, int):
-        check_whole("cv", cv, 2)
-    seed = None
-    if random_state is not None:
-        seed = int(check_generator(random_state).integers(2**31))
-    return [Part(train, test) for train, test in folds_of(cv, sample, seed)]
-
-
-def fold_models(parts: Sequence[Part]) -> str:
+def _fold_models(parts: Sequence[Part]) -> str:
     """Describe the fold models of the mean."""
     if len(parts) == 1:
         return "the model fitted without the held-out part"
@@ -504,49 +489,44 @@ def cross_val_compare(
     check_flag("single_list", single_list)
     named = _named_estimators(estimators)
     names = tuple(named)
-    read = measure_of_rows(measure)
-    question = Question.of(read, alternative, margin, level)
+    measure = measure_of_rows(measure)
+    question = Question.of(measure, alternative, margin, level)
     contrasts = question.contrasts(names, baseline)
     metadata = Metadata.of(
-        read, num_samples(X), groups=groups, qid=qid, params=params, single_list=single_list
+        measure, num_samples(X), groups=groups, qid=qid, params=params, single_list=single_list
     )
-    samples = {
-        name: sample_of(one, X, y, read, metadata, pos_label) for name, one in named.items()
-    }
-    _check_same_labels(samples)
-    first = next(iter(samples.values()))
-    parts = fold_parts(cv, first, random_state)
-    scores = [
-        fit_parts(sample.plan, parts, n_jobs=n_jobs, verbose=verbose)
-        for sample in samples.values()
+    samples = [
+        sample_of(estimator, X, y, measure, metadata, pos_label) for estimator in named.values()
     ]
-    found = held_out(first, [part.test for part in parts], scores)
+    sample = samples[0]
+    for name, other in zip(names, samples, strict=True):
+        if not np.array_equal(sample.labels, other.labels):
+            raise ValueError(
+                f"{names[0]!r} and {name!r} have different positive classes: pass pos_label= for"
+                " all estimators."
+            )
+    parts = make_folds(cv, sample, random_state)
+    scores = [fit_parts(each.plan, parts, n_jobs=n_jobs, verbose=verbose) for each in samples]
     return joint_comparison(
-        found.joint,
+        held_out(sample, [part.test for part in parts], scores).joint,
         names,
         contrasts,
         question,
         check_generator(random_state),
-        first.measure,
-        f"mean expected {read.name} of {fold_models(parts)}",
+        sample.measure,
+        f"mean expected {measure.name} of {_fold_models(parts)}",
     )
 
 
 def _named_estimators(estimators: Any) -> dict[str, Any]:
     """Read estimators by name; those of one class without names are numbered."""
     if isinstance(estimators, Mapping):
-        pairs = [(str(name), one) for name, one in estimators.items()]
+        pairs = [(str(name), estimator) for name, estimator in estimators.items()]
     elif isinstance(estimators, list | tuple):
+        names = [str(x[0]) if isinstance(x, tuple) else type(x).__name__ for x in estimators]
         pairs = [
-            (str(one[0]), one[1]) if isinstance(one, tuple) else (type(one).__name__, one)
-            for one in estimators
-        ]
-        unnamed = [name for name, _ in pairs]
-        pairs = [
-            (f"{name}-{unnamed[: i + 1].count(name)}", one)
-            if unnamed.count(name) > 1 and not isinstance(estimators[i], tuple)
-            else (name, one)
-            for i, (name, one) in enumerate(pairs)
+            (name, x[1]) if isinstance(x, tuple) else (numbered, x)
+            for x, name, numbered in zip(estimators, names, number_repeated(names), strict=True)
         ]
     else:
         raise TypeError(
@@ -562,14 +542,3 @@ def _named_estimators(estimators: Any) -> dict[str, Any]:
             " cross_val_interval for one."
         )
     return named
-
-
-def _check_same_labels(samples: dict[str, Sample]) -> None:
-    """Refuse estimators that rank different classes to the top."""
-    (first, sample), *others = samples.items()
-    for name, other in others:
-        if not np.array_equal(sample.labels, other.labels):
-            raise ValueError(
-                f"{first!r} and {name!r} have different positive classes: pass pos_label= for all"
-                " estimators."
-            )

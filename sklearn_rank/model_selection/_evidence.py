@@ -53,41 +53,8 @@ ASYMPTOTIC = "max-t"
 
 def measure_with_limits(measure: MeasureLike) -> Measure:
     """Read a measure that has lower limits and for which greater is better."""
-    found = _read(measure)
-    if not found.greater_is_better:
-        raise ValueError(
-            f"measure={found.name!r} is a loss, but lower limits need a measure for which greater"
-            " is better: pass the negated function to make_measure."
-        )
-    if not found.per_query and found.kind == "graded":
-        raise ValueError(
-            f"measure={found.name!r} is a measure of one list of grades, which has no lower"
-            " limits: pass 'auc' or a mean over queries, such as 'ndcg@10'."
-        )
-    if not found.per_query and not found.has_influence:
-        raise ValueError(
-            f"measure={found.name!r} has no influence function, so it has no lower limits: pass"
-            " 'auc', a mean over queries, such as 'ndcg@10', or a measure with an influence"
-            " function; sklearn_rank.inference has intervals for other measures of one list."
-        )
-    return found
-
-
-def spread_of(counts: Sequence[int]) -> str:
-    """Say numbers of items of several parts. The smallest and the largest."""
-    low, high = min(counts), max(counts)
-    return f"{low}" if low == high else f"{low} to {high}"
-
-
-def each_of(counts: Sequence[int], items: str) -> str:
-    """Say numbers of items of several parts, and of what."""
-    return f"{spread_of(counts)} {items}" + (" each" if len(counts) > 1 else "")
-
-
-def _read(measure: MeasureLike) -> Measure:
-    """Read a measure, with a hint for scikit-learn scores that are no ranking measures."""
     try:
-        return get_measure(measure)
+        measure = get_measure(measure)
     except ValueError as error:
         if isinstance(measure, str) and measure in sklearn.metrics.get_scorer_names():
             raise ValueError(
@@ -95,11 +62,33 @@ def _read(measure: MeasureLike) -> Measure:
                 " of a ranking: pass 'auc', 'ap', 'precision@top0.1' or 'ndcg@10'."
             ) from error
         raise
+    if not measure.greater_is_better:
+        raise ValueError(
+            f"measure={measure.name!r} is a loss, but lower limits need a measure for which"
+            " greater is better: pass the negated function to make_measure."
+        )
+    if not measure.per_query and measure.kind == "graded":
+        raise ValueError(
+            f"measure={measure.name!r} is a measure of one list of grades, which has no lower"
+            " limits: pass 'auc' or a mean over queries, such as 'ndcg@10'."
+        )
+    if not measure.per_query and not measure.has_influence:
+        raise ValueError(
+            f"measure={measure.name!r} has no influence function, so it has no lower limits: pass"
+            " 'auc', a mean over queries, such as 'ndcg@10', or a measure with an influence"
+            " function; sklearn_rank.inference has intervals for other measures of one list."
+        )
+    return measure
 
 
-def methods_of(measure: Measure, of_queries: bool) -> tuple[str, ...]:
-    """Find the theorems that give lower limits. Their names."""
-    return measure.theorems if measure.per_query == of_queries else ()
+def _range_of(counts: Sequence[int]) -> str:
+    """The smallest and the largest of the numbers of items of several parts."""
+    low, high = min(counts), max(counts)
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def _count_items(counts: Sequence[int], items: str) -> str:
+    return f"{_range_of(counts)} {items}" + (" each" if len(counts) > 1 else "")
 
 
 class Evidence(ABC):
@@ -128,21 +117,18 @@ class Evidence(ABC):
 
     @abstractmethod
     def fewest(self) -> str:
-        """Say the number of items that guarantees depend on, of the smallest part."""
+        """Number of items that guarantees depend on, of the smallest part, in words."""
 
     @abstractmethod
     def counts(self) -> str:
-        """Say how many items there are."""
+        """Numbers of items in words."""
 
     @abstractmethod
     def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Asymptotic limits, each of which fails with the given probability."""
 
     def widths(self, method: str, deltas: FloatArray) -> FloatArray:
-        """Distances of the lower limits from the means, each failing with its own delta.
-
-        Non-negative widths. Shape (n_candidates,).
-        """
+        """Distances of the lower limits from the means, each failing with its own delta."""
         raise ValueError(f"method={method!r} does not support {self.measure.name}.")
 
     def usual_method(self, method: str, delta: float, n_candidates: int) -> str:
@@ -158,7 +144,7 @@ class Evidence(ABC):
     @cached_property
     def values(self) -> FloatArray:
         """Value of each candidate on each part."""
-        return np.array([one.estimates for one in self.joint_estimates]).T
+        return np.array([part.estimates for part in self.joint_estimates]).T
 
     @cached_property
     def means(self) -> FloatArray:
@@ -168,22 +154,24 @@ class Evidence(ABC):
     @cached_property
     def covariance(self) -> FloatArray:
         """Covariance of the means; NaN with one item of a class in a part."""
-        return self._joined([one.covariance for one in self.joint_estimates])
+        return self._joined([part.covariance for part in self.joint_estimates])
 
     @cached_property
     def regularized_covariance(self) -> FloatArray:
         """Covariance with half an item added at either end, never singular."""
-        return self._joined([one.regularized for one in self.joint_estimates])
+        return self._joined([part.regularized for part in self.joint_estimates])
 
     @cached_property
     def n_effective(self) -> float:
         """Effective number of items of the means: a harmonic mean."""
-        return 1.0 / float(self._joined([1.0 / one.n_effective for one in self.joint_estimates]))
+        return 1.0 / float(self._joined([1.0 / part.n_effective for part in self.joint_estimates]))
 
     def _joined(self, of_parts: Sequence[Any]) -> Any:
         """Variances of the mean over the parts, or an upper bound of them, from those of each."""
         sizes = [self.n_parts] * self.n_parts if self.disjoint is None else self.disjoint
-        return sum(one / (self.n_parts * size) for one, size in zip(of_parts, sizes, strict=True))
+        return sum(
+            part / (self.n_parts * size) for part, size in zip(of_parts, sizes, strict=True)
+        )
 
     @property
     def n_parts(self) -> int:
@@ -197,10 +185,7 @@ class Evidence(ABC):
         return high - low
 
     def lower(self, method: str, deltas: FloatArray) -> FloatArray:
-        """Lower limits for the expected means, each failing with its own delta.
-
-        Shape (n_candidates,).
-        """
+        """Lower limits for the expected means, each failing with its own delta."""
         if method == ASYMPTOTIC:
             return self.asymptotic_limits(deltas)[0]
         return np.maximum(self.means - self.widths(method, deltas), self.measure.counted_range[0])
@@ -234,16 +219,13 @@ def fold_entropy(n: int, delta: float) -> float:
 
 
 def fold_widths(means: FloatArray, n: int, deltas: FloatArray) -> FloatArray:
-    """Distances of lower limits from means over folds, in Chernoff's form.
-
-    Shape (n_candidates,).
-    """
+    """Distances of lower limits from means over folds, in Chernoff's form."""
     entropies = np.array([fold_entropy(n, float(delta)) for delta in deltas])
     return means - kl_limits(means, entropies)[0]
 
 
 def fold_target(name: str) -> str:
-    """Describe the target of a bound for folds. The mean less its expectation, in words."""
+    """Describe the target of a bound for folds."""
     return f"mean {name} of the folds - mean expected {name} of their models"
 
 
@@ -273,13 +255,13 @@ def is_auc(measure: Measure) -> bool:
 
 def influence_of_list(measure: Measure, positive: BoolArray, score: FloatArray) -> ClassInfluence:
     """Compute the influence of each item of one list on a measure."""
-    found = measure.influence(measure.lists(positive.astype(np.int64), score))
-    if found is None or not isfinite(found.estimate):
+    influence = measure.influence(measure.lists(positive.astype(np.int64), score))
+    if influence is None or not isfinite(influence.estimate):
         raise ValueError(
             f"{measure.name} has no value for a held-out part of {np.count_nonzero(positive)}"
             f" positives and {np.count_nonzero(~positive)} negatives: pass larger parts."
         )
-    return found
+    return influence
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,8 +285,8 @@ class ListEvidence(Evidence):
     @cached_property
     def joint_estimates(self) -> list[JointEstimate]:
         """Values of the candidates on each part, and how they vary together, given the labels."""
-        joint = [joint_influence(found, conditional=True) for found in self._influences]
-        if any((np.diag(one.regularized) <= 0.0).any() for one in joint):
+        joint = [joint_influence(part, conditional=True) for part in self._influences]
+        if any((np.diag(part.regularized) <= 0.0).any() for part in joint):
             raise ValueError(
                 f"{self.measure.name} has no known range and the same influence value for all"
                 " items of a held-out part, so its variance cannot be estimated: pass range= to"
@@ -331,14 +313,12 @@ class ListEvidence(Evidence):
         return float(np.mean(tied))
 
     def fewest(self) -> str:
-        """Describe the size of the rarer class."""
         n_pos, n_neg = map(min, self._class_counts)
         return f"{n_pos} positives" if n_pos <= n_neg else f"{n_neg} negatives"
 
     def counts(self) -> str:
-        """Say how many items there are. Positives and negatives of the parts."""
         n_pos, n_neg = self._class_counts
-        return f"{spread_of(n_pos)} positives and {each_of(n_neg, 'negatives')}"
+        return f"{_range_of(n_pos)} positives and {_count_items(n_neg, 'negatives')}"
 
     def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Limits from the influence, with half an item added at either end."""
@@ -347,17 +327,15 @@ class ListEvidence(Evidence):
             reach = np.abs(z) * np.sqrt(variance)
             return self.means - reach, self.means + reach
         origin = self.measure.range[0]
-        shift = np.mean([[one.regularized()[0] for one in part] for part in self._influences], 0)
+        shift = np.mean([[item.regularized()[0] for item in part] for part in self._influences], 0)
         share = np.clip((self.means - origin) / self.length, 0.0, 1.0)
         shrunken = np.clip(share + shift / self.length, 0.0, 1.0)
         draws = shrunken * (1.0 - shrunken) * self.length**2 / variance
         low, high = wilson_score_limits(share, z, draws)
-        for one in np.flatnonzero(tails < 0.5):
+        for c in np.flatnonzero(tails < 0.5):
             # The exact limits are farther out where there are few draws.
-            exact = midp_limits(
-                float(share[one]), float(draws[one]), 1.0 - 2.0 * float(tails[one])
-            )
-            low[one], high[one] = min(low[one], exact[0]), max(high[one], exact[1])
+            exact = midp_limits(float(share[c]), float(draws[c]), 1.0 - 2.0 * float(tails[c]))
+            low[c], high[c] = min(low[c], exact[0]), max(high[c], exact[1])
         return origin + self.length * low, origin + self.length * high
 
 
@@ -379,23 +357,19 @@ class AUCEvidence(ListEvidence):
     @cached_property
     def values(self) -> FloatArray:
         """AUC of each candidate on each part."""
-        return np.array([[float(one.auc) for one in part] for part in self._moments]).T
+        return np.array([[float(moments.auc) for moments in part] for part in self._moments]).T
 
     def widths(self, method: Any, deltas: FloatArray) -> FloatArray:
-        """Distances of the lower limits from the means, each failing with its own delta.
-
-        Shape (n_candidates,).
-        """
         n_pos, n_neg = self._class_counts
         if method == "kl" and self.n_parts > 1:
             return fold_widths(self.means, min(*n_pos, *n_neg), deltas)
         if self.n_parts > 1:
-            found = [
+            bounds = [
                 auc_fold_mean_bound(n_pos, n_neg, float(delta), method=method, side="lower")
                 for delta in deltas
             ]
         else:
-            found = [
+            bounds = [
                 auc_bound(
                     *(n_pos[0], n_neg[0], float(delta)),
                     method=method,
@@ -404,14 +378,14 @@ class AUCEvidence(ListEvidence):
                 )
                 for auc, delta in zip(self.means, deltas, strict=True)
             ]
-        return np.array([one.value for one in found])
+        return np.array([bound.value for bound in bounds])
 
     def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Score limits with a variance by placements, regularised."""
         # A (1 - A) is concave: that of the mean is no less than the mean over the parts.
         with np.errstate(divide="ignore", invalid="ignore"):
             effects, unseen = (
-                [np.array([float(find(one)) for one in part]) for part in self._moments]
+                [np.array([float(find(moments)) for moments in part]) for part in self._moments]
                 for find in (design_effect, unseen_effect)
             )
         effect, rare = self._joined(effects), self._joined(unseen)
@@ -420,7 +394,6 @@ class AUCEvidence(ListEvidence):
     def bound(
         self, method: Any, candidate: int, delta: float, weights: FloatArray, n_candidates: int
     ) -> Bound:
-        """Make the bound for a candidate that was chosen by its scores."""
         n_pos, n_neg = self._class_counts
         value = float(self.widths(method, delta * weights)[candidate])
         if method == "kl" and self.n_parts > 1:
@@ -440,11 +413,6 @@ class AUCEvidence(ListEvidence):
                 side="lower",
             )
         return with_prior_shares(stated, value, weights * n_candidates)
-
-
-# If a perfect order keeps less than this fraction of its distance to tied items, the theorem is
-# not useful for realistic orders.
-LEAST_KEPT = 2.0 / 3.0
 
 
 def list_evidence(
@@ -475,13 +443,9 @@ class _GuaranteedEvidence(ListEvidence):
 
     @abstractmethod
     def lower_of_part(self, part: int, deltas: FloatArray) -> FloatArray:
-        """Lower limits for one part, each failing with its own delta. Shape (n_candidates,)."""
+        """Lower limits for one part, each failing with its own delta."""
 
     def widths(self, method: str, deltas: FloatArray) -> FloatArray:
-        """Distances of the lower limits from the means, each failing with its own delta.
-
-        Non-negative widths. Shape (n_candidates,).
-        """
         n = self.n_parts
         limits = [self.lower_of_part(part, deltas / n) for part in range(n)]
         return np.maximum(self.means - np.mean(limits, axis=0), 0.0)
@@ -489,7 +453,6 @@ class _GuaranteedEvidence(ListEvidence):
     def bound(
         self, method: str, candidate: int, delta: float, weights: FloatArray, n_candidates: int
     ) -> Bound:
-        """Make the bound for a candidate that was chosen by its scores."""
         value = float(self.widths(method, delta * weights)[candidate])
         name, folds = self.measure.name, self.n_parts > 1
         stated = Bound(
@@ -512,7 +475,6 @@ class TopEvidence(_GuaranteedEvidence):
     ties = TIES_IN_RANDOM_ORDER
 
     def lower_of_part(self, part: int, deltas: FloatArray) -> FloatArray:
-        """Lower limits for one part, each failing with its own delta. Shape (n_candidates,)."""
         positive = self.positive[part]
         above = [
             np.count_nonzero(~positive)
@@ -528,15 +490,12 @@ class TopEvidence(_GuaranteedEvidence):
         sizes = [len(positive) for positive in self.positive]
         tops = [int(top_mass(np.array([float(n)]), measure.tau)[0]) for n in sizes]
         # The mean is worth so many items of a top; the threshold adds what it does at their mean.
-        top = 1.0 / float(self._joined([1.0 / one for one in tops]))
-        etas = np.mean([self._etas(part, one) for part, one in enumerate(tops)], axis=0)
+        top = 1.0 / float(self._joined([1.0 / k for k in tops]))
+        etas = np.mean([self._etas(part, k) for part, k in enumerate(tops)], axis=0)
         low, high = self.means.copy(), self.means.copy()
-        for one in np.flatnonzero(tails < 0.5):
-            level = 1.0 - 2.0 * float(tails[one])
-            limits, _ = top_limits(
-                float(self.means[one]), float(etas[one]), top, measure.tau, level
-            )
-            low[one], high[one] = limits
+        for c in np.flatnonzero(tails < 0.5):
+            mean, eta, level = float(self.means[c]), float(etas[c]), 1.0 - 2.0 * float(tails[c])
+            (low[c], high[c]), _ = top_limits(mean, eta, top, measure.tau, level)
         return low, high
 
     def _etas(self, part: int, top: int) -> list[float]:
@@ -556,12 +515,14 @@ class RankEvidence(_GuaranteedEvidence):
     ties = SAME_TIES
 
     def lower_of_part(self, part: int, deltas: FloatArray) -> FloatArray:
-        """Lower limits for one part, each failing with its own delta. Shape (n_candidates,)."""
         lists = [self._list(part, score) for score in self.scores[part]]
         return dkw_lower_limits(lists, self.measure, deltas)
 
     def usual_method(self, method: str, delta: float, n_candidates: int) -> str:
-        """Use bands if a perfect order keeps two thirds of its distance to tied items."""
+        """Use bands if a perfect order keeps two thirds of its distance to tied items.
+
+        With less, the theorem is not useful for realistic orders.
+        """
         share = np.array([delta / (n_candidates * self.n_parts)])
         leads = []
         for part, positive in enumerate(self.positive):
@@ -571,8 +532,8 @@ class RankEvidence(_GuaranteedEvidence):
             least = float(dkw_lower_limits([best], self.measure, share)[0])
             chance = float(self.measure.values(tied)[0])
             leads.append((least - chance, float(self.measure.values(best)[0]) - chance))
-        kept, whole = np.mean(leads, axis=0)
-        return method if kept >= LEAST_KEPT * whole else ASYMPTOTIC
+        least_lead, lead = np.mean(leads, axis=0)
+        return method if least_lead >= 2.0 / 3.0 * lead else ASYMPTOTIC
 
     def _list(self, part: int, score: FloatArray) -> ScoredLists:
         """The rows of a part in the order of some scores."""
@@ -619,23 +580,24 @@ class QueryEvidence(Evidence):
         return min(degree * size for degree, size in zip(degrees, self.disjoint, strict=True))
 
     def fewest(self) -> str:
-        """Say how many queries the smallest part has. Their number."""
         return f"{min(self._query_counts)} queries"
 
     def counts(self) -> str:
-        """Say how many queries there are."""
-        return each_of(self._query_counts, "queries")
+        return _count_items(self._query_counts, "queries")
 
     def widths(self, method: str, deltas: FloatArray) -> FloatArray:
-        """Distances of the lower limits from the means, each failing with its own delta.
-
-        Shape (n_candidates,).
-        """
         logs = -np.log(deltas)
         if method == "hoeffding":
-            shares = self._hoeffding(logs)
+            parts = [np.minimum(np.sqrt(logs / (2.0 * n)), 1.0) for n in self._query_counts]
+            shares = np.mean(parts, axis=0)
         elif method == "bernstein":
-            shares = self._bernstein(logs)
+            # The parts share delta: each of their own limits holds.
+            logs = logs + log(2.0 * self.n_parts)
+            parts = []
+            for sample, n in zip(self.samples, self._query_counts, strict=True):
+                variance = sample.var(axis=1, ddof=1) / self.length**2
+                parts.append(np.sqrt(2.0 * variance * logs / n) + 7.0 * logs / (3.0 * (n - 1.0)))
+            shares = np.mean(np.minimum(parts, 1.0), axis=0)
         else:
             means = np.clip((self.means - self.measure.counted_range[0]) / self.length, 0.0, 1.0)
             if self.n_parts > 1:
@@ -643,19 +605,6 @@ class QueryEvidence(Evidence):
             else:
                 shares = means - kl_limits(means, logs / self._query_counts[0])[0]
         return self.length * shares
-
-    def _hoeffding(self, logs: FloatArray) -> FloatArray:
-        parts = [np.minimum(np.sqrt(logs / (2.0 * n)), 1.0) for n in self._query_counts]
-        return np.mean(parts, axis=0)
-
-    def _bernstein(self, logs: FloatArray) -> FloatArray:
-        # The parts share delta: each of their own limits holds.
-        logs = logs + log(2.0 * self.n_parts)
-        parts = []
-        for sample, n in zip(self.samples, self._query_counts, strict=True):
-            variance = sample.var(axis=1, ddof=1) / self.length**2
-            parts.append(np.sqrt(2.0 * variance * logs / n) + 7.0 * logs / (3.0 * (n - 1.0)))
-        return np.mean(np.minimum(parts, 1.0), axis=0)
 
     def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Student's limits, with the variance that queries of equal values may have hidden."""
@@ -669,7 +618,6 @@ class QueryEvidence(Evidence):
     def bound(
         self, method: str, candidate: int, delta: float, weights: FloatArray, n_candidates: int
     ) -> Bound:
-        """Make the bound for a candidate that was chosen by its scores."""
         name = self.measure.name
         value = float(self.widths(method, delta * weights)[candidate])
         folds = self.n_parts > 1
@@ -700,12 +648,12 @@ def query_evidence(
     with_chance = with_chance and measure.is_mean_over_ties
     for y, of_part, ids in zip(y_true, scores, qid, strict=True):
         named = {str(candidate): score for candidate, score in enumerate(of_part)}
-        found = query_values_of(measure, y, named, qid=ids, pos_label=pos_label)
-        samples.append(np.stack([one.values for one in found.values()]))
+        values = query_values_of(measure, y, named, qid=ids, pos_label=pos_label)
+        samples.append(np.stack([of_candidate.values for of_candidate in values.values()]))
         if with_chance:
             # The mean over the orders of tied items, all of which are tied.
             zeros = {"tied": np.zeros(len(ids))}
-            one = query_values_of(measure, y, zeros, qid=ids, pos_label=pos_label)["tied"]
-            tied.append(one.values.mean())
+            values = query_values_of(measure, y, zeros, qid=ids, pos_label=pos_label)
+            tied.append(values["tied"].values.mean())
     chance = float(np.mean(tied)) if with_chance else None
     return QueryEvidence(measure, samples, disjoint, chance)

@@ -9,12 +9,13 @@ import sklearn
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import cross_validate
 from sklearn.utils import check_random_state
+from sklearn.utils.metadata_routing import get_routing_for_object
 
 from .._arguments import check_flag
 from .._sklearn_compat import num_samples
 from .._typing import IntArray
 from .._validation import check_vector, refuse_missing_labels
-from ._query_splitters import ids_as_asked, queries_of, scorer_of, splitter_of, whole_splits
+from ._query_splitters import NAMES_OF_IDS, queries_of, scorer_of, splitter_of, whole_splits
 
 
 def query_learning_curve(
@@ -130,38 +131,40 @@ def query_learning_curve(
     rng = check_random_state(random_state) if check_flag("shuffle", shuffle) else None
     timed = check_flag("return_times", return_times)
     present = [np.flatnonzero(queries.has(train)) for train, _ in splits]
-    sizes = _sizes(train_sizes, min(map(len, present)))
+    sizes = _check_sizes(train_sizes, min(map(len, present)))
     parts = []
-    for some, (train, test) in zip(present, splits, strict=True):
-        order = some if rng is None else rng.permutation(some)
-        for size in sizes:
-            kept = np.zeros(queries.count, dtype=bool)
-            kept[order[:size]] = True
-            parts.append((np.asarray(train)[kept[queries.of_rows[train]]], test))
+    for of_part, (train, test) in zip(present, splits, strict=True):
+        order = of_part if rng is None else rng.permutation(of_part)
+        parts += [(queries.select(train, order[:size]), test) for size in sizes]
     with sklearn.config_context(enable_metadata_routing=True):
         scorer = check_scoring(estimator, scoring=scorer_of(scoring))
-        ids = ids_as_asked([(estimator, "fit"), (scorer, "score")], qid)
-        found = cross_validate(
+        routings = get_routing_for_object(estimator), get_routing_for_object(scorer)
+        requested = [
+            name
+            for name in NAMES_OF_IDS
+            for routing, method in zip(routings, ("fit", "score"), strict=True)
+            if routing.consumes(method, [name])
+        ]
+        results = cross_validate(
             estimator,
             X,
             y,
             cv=parts,
             scoring=scorer,
-            params={**ids, **(params or {})},
+            params={**dict.fromkeys(requested, qid), **(params or {})},
             return_train_score=True,
             error_score=error_score,
             n_jobs=n_jobs,
             verbose=verbose,
         )
     names = ["train_score", "test_score"] + (["fit_time", "score_time"] if timed else [])
-    return sizes, *(found[name].reshape(len(splits), len(sizes)).T for name in names)
+    return sizes, *(results[name].reshape(len(splits), len(sizes)).T for name in names)
 
 
-def _sizes(train_sizes: Any, most: int) -> IntArray:
+def _check_sizes(train_sizes: Any, most: int) -> IntArray:
     """Numbers of queries to train on, ascending."""
-    given = np.asarray(train_sizes)
     sizes = check_vector("train_sizes", train_sizes, lowest=0.0)
-    if given.dtype.kind in "iu":
+    if np.asarray(train_sizes).dtype.kind in "iu":
         if sizes.min() < 1 or sizes.max() > most:
             raise ValueError(
                 f"train_sizes={train_sizes!r} are numbers of queries and must be from 1 to {most},"

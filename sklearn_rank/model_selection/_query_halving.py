@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,16 +34,15 @@ class _SomeQueries:
         """Generate rows to train on and rows to test on, of whole queries."""
         queries = queries_of(groups, num_samples(X), "The search")
         for train, test in whole_splits(self.base, X, y, groups, queries):
-            yield self._some(queries, train), self._some(queries, test)
+            yield self._draw(queries, train), self._draw(queries, test)
 
-    def _some(self, queries: Queries, rows: IntArray) -> IntArray:
+    def _draw(self, queries: Queries, rows: IntArray) -> IntArray:
         present = np.flatnonzero(queries.has(rows))
         # 1e-9: of 0.3 * 10 queries there are 3, whatever the product rounds to.
         size = max(int(self.share * len(present) + 1e-9), 1)
-        chosen = check_random_state(self.random_state).permutation(present)[:size]
-        kept = np.zeros(queries.count, dtype=bool)
-        kept[chosen] = True
-        return np.asarray(rows)[kept[queries.of_rows[rows]]]
+        return queries.select(
+            rows, check_random_state(self.random_state).permutation(present)[:size]
+        )
 
 
 class _HalvingByQueries(BaseSuccessiveHalving):
@@ -62,12 +60,8 @@ class _HalvingByQueries(BaseSuccessiveHalving):
             The requests.
         """
         # The ids are needed whether or not the user's splitter asks for them.
-        asking = QueryKFold()
-        return (
-            super()
-            .get_metadata_routing()
-            .add(splitter=asking, method_mapping=MethodMapping().add(caller="fit", callee="split"))
-        )
+        mapping = MethodMapping().add(caller="fit", callee="split")
+        return super().get_metadata_routing().add(splitter=QueryKFold(), method_mapping=mapping)
 
     def _check_input_parameters(self, X: Any, y: Any, split_params: dict[str, Any]) -> None:
         # scikit-learn calls it before it splits, and counts rows.
@@ -92,24 +86,19 @@ class _HalvingByQueries(BaseSuccessiveHalving):
             )
 
     def _run_search(self, evaluate_candidates: Any, *, callback_ctx: Any) -> None:
-        super()._run_search(
-            partial(_evaluate_on_queries, evaluate_candidates), callback_ctx=callback_ctx
-        )
+        def evaluate_on_queries(candidates: Any, cv: Any, **options: Any) -> Any:
+            """Evaluate candidates on splits that are reduced by queries instead of rows."""
+            splitter = _SomeQueries(cv.base_cv, cv.fraction, cv.random_state)
+            results = evaluate_candidates(candidates, splitter, **options)
+            # scikit-learn would take the first candidate.
+            if np.isnan(results["mean_test_score"]).all():
+                raise ValueError(
+                    "All scores are NaN, since no candidate could be scored, as the warnings say:"
+                    " pass error_score='raise' for the first error."
+                )
+            return results
 
-
-def _evaluate_on_queries(
-    evaluate_candidates: Any, candidates: Any, cv: Any, **options: Any
-) -> Any:
-    """Evaluate candidates on splits that are reduced by queries instead of rows."""
-    some = _SomeQueries(cv.base_cv, cv.fraction, cv.random_state)
-    found = evaluate_candidates(candidates, some, **options)
-    # scikit-learn would take the first candidate.
-    if np.isnan(found["mean_test_score"]).all():
-        raise ValueError(
-            "All scores are NaN, since no candidate could be scored, as the warnings say: pass"
-            " error_score='raise' for the first error."
-        )
-    return found
+        super()._run_search(evaluate_on_queries, callback_ctx=callback_ctx)
 
 
 class HalvingQueryGridSearchCV(_HalvingByQueries, HalvingGridSearchCV):

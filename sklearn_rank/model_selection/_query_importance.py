@@ -9,12 +9,13 @@ import sklearn
 from scipy.sparse import csr_array, issparse
 from sklearn.metrics import check_scoring
 from sklearn.utils import Bunch, check_array, check_random_state
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._arguments import check_choice, check_whole
 from .._sklearn_compat import num_samples
 from .._typing import IntArray
-from ._query_splitters import Queries, ids_for_scorer, queries_of, scorer_of
+from ._query_splitters import NAMES_OF_IDS, queries_of, scorer_of
 
 
 def query_permutation_importance(
@@ -103,42 +104,50 @@ def query_permutation_importance(
         X = check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite="allow-nan")
     queries = queries_of(qid, num_samples(X), "query_permutation_importance", name="qid")
     rng = check_random_state(random_state)
-    sources = [_permutation(queries, rng, within) for _ in range(n_repeats)]
+    n = len(queries.rows)
+    sources = []  # For each repeat the row that each row gets its value from
+    for _ in range(n_repeats):
+        if within == "all":
+            source = rng.permutation(n)
+        else:
+            source = np.empty(n, dtype=np.intp)
+            source[queries.rows] = np.lexsort([rng.uniform(size=n), queries.of_rows])
+        sources.append(source)
     with sklearn.config_context(enable_metadata_routing=True):
         scorer = check_scoring(estimator, scoring=scorer_of(scoring))
-        ids = ids_for_scorer(scorer, qid)
+        router = MetadataRouter(owner="scorer").add(
+            scorer=scorer, method_mapping=MethodMapping().add(caller="score", callee="score")
+        )
+        ids = {name: qid for name in NAMES_OF_IDS if router.consumes("score", [name])}
+        if ids:
+            ids = dict(process_routing(router, "score", **ids).scorer.score)
         base = scorer(estimator, X, y, **ids)
-        rows = Parallel(n_jobs=n_jobs)(
-            delayed(_scores_without)((scorer, estimator, ids), X, y, feature, sources)
+        scores = Parallel(n_jobs=n_jobs)(
+            delayed(_scores_without)(scorer, estimator, X, y, ids, feature, sources)
             for feature in range(X.shape[1])
         )
     if not isinstance(base, dict):
-        return _importances(base, rows)
+        return _importances(base, scores)
     return {
-        name: _importances(base[name], [[score[name] for score in row] for row in rows])
+        name: _importances(base[name], [[score[name] for score in row] for row in scores])
         for name in base
     }
 
 
-def _permutation(queries: Queries, rng: np.random.RandomState, within: str) -> IntArray:
-    """Row that each row gets its value from."""
-    n = len(queries.rows)
-    if within == "all":
-        return rng.permutation(n)
-    source = np.empty(n, dtype=np.intp)
-    source[queries.rows] = np.lexsort([rng.uniform(size=n), queries.of_rows])
-    return source
-
-
 def _scores_without(
-    scored: tuple[Any, Any, dict[str, Any]], X: Any, y: Any, feature: int, sources: list[IntArray]
+    scorer: Any,
+    estimator: Any,
+    X: Any,
+    y: Any,
+    ids: dict[str, Any],
+    feature: int,
+    sources: list[IntArray],
 ) -> list[Any]:
     """Scores with a feature permuted, one for each permutation."""
-    scorer, estimator, ids = scored
-    return [scorer(estimator, _permuted(X, feature, source), y, **ids) for source in sources]
+    return [scorer(estimator, _permute(X, feature, source), y, **ids) for source in sources]
 
 
-def _permuted(X: Any, feature: int, source: IntArray) -> Any:
+def _permute(X: Any, feature: int, source: IntArray) -> Any:
     """Rows with the values of one feature from others."""
     if hasattr(X, "isetitem"):
         X = X.copy()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, floor
@@ -14,10 +14,7 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import BaseCrossValidator, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
     get_routing_for_object,
-    process_routing,
 )
 
 from .._arguments import check_flag, check_whole, is_number, is_whole
@@ -36,9 +33,9 @@ STRATA = ("length", "relevance")
 class Queries:
     """Queries of rows."""
 
-    ids: AnyArray  # (n_queries,): Ids, in the order in which they appear
+    ids: AnyArray  # (n_queries,): In the order in which they appear
     offsets: IntArray  # (n_queries + 1,): Where the rows of each query begin in ``rows``, and n
-    rows: IntArray  # (n,)
+    rows: IntArray  # (n,): Query by query
 
     @property
     def count(self) -> int:
@@ -59,18 +56,25 @@ class Queries:
 
     def has(self, rows: Any) -> BoolArray:
         """Find the queries that have some of the rows."""
-        found = np.zeros(self.count, dtype=bool)
-        found[self.of_rows[rows]] = True
-        return found
+        mask = np.zeros(self.count, dtype=bool)
+        mask[self.of_rows[rows]] = True
+        return mask
 
-    def rows_of(self, some: Any) -> IntArray:
-        """Find the rows of some queries, ascending. All of their rows. Shape (n_rows,)."""
-        chosen = np.zeros(self.count, dtype=bool)
-        chosen[some] = True
-        return np.flatnonzero(chosen[self.of_rows])
+    def rows_of(self, queries: Any) -> IntArray:
+        """All rows of some queries, ascending."""
+        return np.flatnonzero(self._mask(queries)[self.of_rows])
+
+    def select(self, rows: IntArray, queries: Any) -> IntArray:
+        """Those of some rows that are of some queries."""
+        return np.asarray(rows)[self._mask(queries)[self.of_rows[rows]]]
+
+    def _mask(self, queries: Any) -> BoolArray:
+        mask = np.zeros(self.count, dtype=bool)
+        mask[queries] = True
+        return mask
 
     def strata(self, stratify: Collection[str], y: Any, least: int) -> list[FloatArray]:
-        """Find what the queries are to be sorted by. Shape (n_queries,)."""
+        """Keys that the queries are sorted by, each of shape (n_queries,)."""
         keys = []
         if "length" in stratify:
             keys.append(self.lengths.astype(np.float64))
@@ -84,9 +88,9 @@ class Queries:
             keys.append(np.add.reduceat(grade, self.offsets[:-1]) / self.lengths)
         if len(keys) == 2:
             n_strata = max(int(np.sqrt(self.count / least)), 1)
-            place = np.empty(self.count)
-            place[np.argsort(keys[0], kind="stable")] = np.arange(self.count)
-            keys[0] = np.floor(place * n_strata / self.count)
+            places = np.empty(self.count)
+            places[np.argsort(keys[0], kind="stable")] = np.arange(self.count)
+            keys[0] = np.floor(places * n_strata / self.count)
             # Each second stratum backwards, so that neighbours across its ends are alike.
             keys[1] = np.where(keys[0] % 2 == 0, keys[1], -keys[1])
         return keys
@@ -115,7 +119,7 @@ def queries_of(groups: Any, n: int, whose: str, *, name: str = "groups") -> Quer
 
 
 def check_stratify(stratify: Any) -> tuple[str, ...]:
-    """Check what to stratify queries by. Some of ``STRATA``."""
+    """Check the argument ``stratify``; returns some of ``STRATA``."""
     if stratify is None:
         return ()
     names = (stratify,) if isinstance(stratify, str) else stratify
@@ -130,7 +134,7 @@ def check_stratify(stratify: Any) -> tuple[str, ...]:
     return tuple(name for name in STRATA if name in names)
 
 
-def _sorted(n: int, keys: list[FloatArray], rng: np.random.RandomState | None) -> IntArray:
+def _sort(n: int, keys: list[FloatArray], rng: np.random.RandomState | None) -> IntArray:
     """Order by the keys, ties as they stand or at random."""
     start = np.arange(n) if rng is None else rng.permutation(n)
     if not keys:
@@ -138,66 +142,50 @@ def _sorted(n: int, keys: list[FloatArray], rng: np.random.RandomState | None) -
     return start[np.lexsort([key[start] for key in reversed(keys)])]
 
 
-def spread_folds(
-    n: int, n_folds: int, keys: list[FloatArray], rng: np.random.RandomState | None
-) -> IntArray:
-    """Assign queries to folds so that each fold gets one of any n_folds neighbours of an order.
-
-    Fold of each query; the numbers of queries of two folds differ by one at most. Shape (n,).
-    """
-    order = _sorted(n, keys, rng)
+def _folds(
+    queries: Queries, keys: list[FloatArray], n_folds: int, rng: np.random.RandomState | None
+) -> Iterator[tuple[BoolArray, BoolArray]]:
+    """Generate folds that each have one of any n_folds neighbours of an order of the queries."""
+    n = queries.count
+    order = _sort(n, keys, rng)
     folds = np.empty(n, dtype=np.intp)
     if rng is None and not keys:
         for fold, part in enumerate(np.array_split(order, n_folds)):
             folds[part] = fold
-        return folds
-    for turn, start in enumerate(range(0, n, n_folds)):
-        deal = np.arange(n_folds)[:: 1 if turn % 2 == 0 else -1]
-        if rng is not None:
-            deal = rng.permutation(n_folds)
-        block = order[start : start + n_folds]
-        folds[block] = deal[: len(block)]
-    return folds
+    else:
+        for turn, start in enumerate(range(0, n, n_folds)):
+            deal = np.arange(n_folds)[:: 1 if turn % 2 == 0 else -1]
+            if rng is not None:
+                deal = rng.permutation(n_folds)
+            block = order[start : start + n_folds]
+            folds[block] = deal[: len(block)]
+    for fold in range(n_folds):
+        yield folds != fold, folds == fold
 
 
-def spread_sample(
-    some: IntArray, size: int, keys: list[FloatArray], rng: np.random.RandomState
+def _spread_sample(
+    queries: IntArray, size: int, keys: list[FloatArray], rng: np.random.RandomState
 ) -> IntArray:
-    """Draw from queries so that the drawn ones are spread over an order. Shape (size,)."""
-    order = some[_sorted(len(some), [key[some] for key in keys], rng)]
-    step = len(some) / size
+    """Draw queries that are spread over an order. Shape (size,)."""
+    n = len(queries)
+    order = queries[_sort(n, [key[queries] for key in keys], rng)]
     if keys:
-        smaller = max(min(size, len(some) - size), 1)
-        width = int(np.ceil(len(some) / smaller))
-        first = -int(rng.randint(width))
-        for start in range(first, len(some), width):
+        width = int(np.ceil(n / max(min(size, n - size), 1)))
+        for start in range(-int(rng.randint(width)), n, width):
             block = slice(max(start, 0), start + width)
             order[block] = rng.permutation(order[block])
-    places = np.floor((rng.uniform() + np.arange(size)) * step).astype(np.intp)
-    return order[np.minimum(places, len(some) - 1)]
+    places = np.floor((rng.uniform() + np.arange(size)) * (n / size)).astype(np.intp)
+    return order[np.minimum(places, n - 1)]
 
 
 # A ranker of queries asks for qid under the name groups; another may ask for qid itself.
-NAMES = ("groups", "qid")
+NAMES_OF_IDS = ("groups", "qid")
 
 
-def ids_as_asked(consumers: Sequence[tuple[Any, str]], qid: Any) -> dict[str, Any]:
-    """Pass the query ids under the names by which some objects request them."""
-    routings = [(get_routing_for_object(one), method) for one, method in consumers]
-    return {
-        name: qid
-        for name in NAMES
-        if any(routing.consumes(method, [name]) for routing, method in routings)
-    }
-
-
-def ids_for_scorer(scorer: Any, qid: Any) -> dict[str, Any]:
-    """Find how to call a scorer with the ids, where routing is enabled. Its keyword arguments."""
-    router = MetadataRouter(owner="scorer").add(
-        scorer=scorer, method_mapping=MethodMapping().add(caller="score", callee="score")
-    )
-    asked = {name: qid for name in NAMES if router.consumes("score", [name])}
-    return dict(process_routing(router, "score", **asked).scorer.score) if asked else {}
+def groups_for(splitter: Any, groups: Any) -> Any:
+    """The argument ``groups`` of a split; splitters of scikit-learn that do not use it warn."""
+    requests = get_routing_for_object(splitter).consumes("split", ["groups"])
+    return groups if requests or not hasattr(splitter, "get_metadata_routing") else None
 
 
 def scorer_of(scoring: Any) -> Any:
@@ -264,16 +252,7 @@ class _QuerySplitter(BaseCrossValidator, metaclass=ABCMeta):
         return self.n_splits
 
 
-def _folds(
-    queries: Queries, keys: list[FloatArray], n_splits: int, rng: np.random.RandomState | None
-) -> Iterator[tuple[BoolArray, BoolArray]]:
-    folds = spread_folds(queries.count, n_splits, keys, rng)
-    for fold in range(n_splits):
-        test = folds == fold
-        yield ~test, test
-
-
-def _refuse_few(queries: Queries, n_splits: int) -> None:
+def _check_n_splits(queries: Queries, n_splits: int) -> None:
     if n_splits > queries.count:
         raise ValueError(
             f"n_splits={n_splits} is greater than the number of queries in groups,"
@@ -351,7 +330,7 @@ class QueryKFold(_QuerySplitter):
         self.random_state = random_state
 
     def _parts(self, queries: Queries, y: Any) -> Iterator[tuple[BoolArray, BoolArray]]:
-        _refuse_few(queries, self.n_splits)
+        _check_n_splits(queries, self.n_splits)
         rng = check_random_state(self.random_state) if self.shuffle else None
         keys = queries.strata(check_stratify(self.stratify), y, self.n_splits)
         yield from _folds(queries, keys, self.n_splits, rng)
@@ -420,7 +399,7 @@ class RepeatedQueryKFold(_QuerySplitter):
         return self.n_splits * self.n_repeats
 
     def _parts(self, queries: Queries, y: Any) -> Iterator[tuple[BoolArray, BoolArray]]:
-        _refuse_few(queries, self.n_splits)
+        _check_n_splits(queries, self.n_splits)
         rng = check_random_state(self.random_state)
         keys = queries.strata(check_stratify(self.stratify), y, self.n_splits)
         for _ in range(self.n_repeats):
@@ -493,10 +472,10 @@ class QueryShuffleSplit(_QuerySplitter):
         keys = queries.strata(check_stratify(self.stratify), y, least)
         rng = check_random_state(self.random_state)
         for _ in range(self.n_splits):
-            test = spread_sample(np.arange(queries.count), n_test, keys, rng)
+            test = _spread_sample(np.arange(queries.count), n_test, keys, rng)
             train = np.setdiff1d(np.arange(queries.count), test)
             if n_train < len(train):
-                train = spread_sample(train, n_train, keys, rng)
+                train = _spread_sample(train, n_train, keys, rng)
             yield train, test
 
 
@@ -613,10 +592,7 @@ def whole_splits(
     splitter: Any, X: Any, y: Any, groups: Any, queries: Queries
 ) -> Iterator[tuple[IntArray, IntArray]]:
     """Split, and raise an error for splits that do not keep queries whole."""
-    # Splitters of scikit-learn that do not ask for groups warn of them.
-    asks = "groups" in get_routing_for_object(splitter).consumes("split", ["groups"])
-    ids = groups if asks or not hasattr(splitter, "get_metadata_routing") else None
-    for train, test in splitter.split(X, y, ids):
+    for train, test in splitter.split(X, y, groups_for(splitter, groups)):
         cut = np.flatnonzero(queries.has(train) & queries.has(test))
         if len(cut):
             raise ValueError(

@@ -291,14 +291,17 @@ class StructuralRankSelection(BipartiteRanker):
         n_pos = int(np.count_nonzero(positive))
         n_neg = len(y) - n_pos
         models, bounds = [], []
+        features: list[Any]
         for value, weight in zip(grid, weights, strict=True):
-            model = _in_class(self.classes, value, clone(learner)).fit(X, y)
-            _check_linear(model, X)
-            models.append(model)
             if self.classes == "degree":
+                features = [StandardScaler(), PolynomialFeatures(value, include_bias=False)]
                 functions = FunctionClass("polynomial", X.shape[1], degree=int(value))
             else:
+                features = [FunctionTransformer(_select_columns, kw_args={"n": int(value)})]
                 functions = FunctionClass("linear", int(value))
+            model = make_pipeline(*features, StandardScaler(), clone(learner)).fit(X, y)
+            _check_linear(model, X)
+            models.append(model)
             bounds.append(
                 auc_bound(
                     n_pos,
@@ -324,8 +327,8 @@ class StructuralRankSelection(BipartiteRanker):
                 "radius is None, but classes='margin' needs an upper limit of the norm of every"
                 " row, known before the data: pass radius=."
             )
-        said = {"pos_label": self.pos_label_} if "pos_label" in learner.get_params() else {}
-        models = [clone(learner).set_params(C=value, **said).fit(X, y) for value in grid]
+        params = {"pos_label": self.pos_label_} if "pos_label" in learner.get_params() else {}
+        models = [clone(learner).set_params(C=value, **params).fit(X, y) for value in grid]
         return models, [
             model.margin_bound(X, y, radius=self.radius, delta=self.delta) for model in models
         ]
@@ -356,20 +359,7 @@ class StructuralRankSelection(BipartiteRanker):
         return tags
 
 
-def _in_class(classes: str, value: Any, learner: Any) -> Pipeline:
-    """A learner of the functions of one class."""
-    if classes == "degree":
-        return make_pipeline(
-            StandardScaler(),
-            PolynomialFeatures(value, include_bias=False),
-            StandardScaler(),
-            learner,
-        )
-    first = FunctionTransformer(_first_columns, kw_args={"n": int(value)})
-    return make_pipeline(first, StandardScaler(), learner)
-
-
-def _first_columns(X: FloatArray, n: int) -> FloatArray:
+def _select_columns(X: FloatArray, n: int) -> FloatArray:
     return X[:, :n]
 
 
@@ -380,8 +370,8 @@ def _check_linear(model: Pipeline, X: FloatArray) -> None:
     Z = model[:-1].transform(X)
     if coef.shape in ((Z.shape[1],), (1, Z.shape[1])) and hasattr(learner, "decision_function"):
         scores = np.asarray(learner.decision_function(Z))
-        rest = scores - Z @ coef.ravel()
-        if np.ptp(rest) <= 1e-6 * max(float(np.ptp(scores)), 1e-300) + 1e-12:
+        residuals = scores - Z @ coef.ravel()
+        if np.ptp(residuals) <= 1e-6 * max(float(np.ptp(scores)), 1e-300) + 1e-12:
             return
     raise TypeError(
         f"{type(learner).__name__} does not score by X @ coef_ plus a constant, which the bound"
