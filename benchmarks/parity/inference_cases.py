@@ -1,0 +1,333 @@
+"""Intervals, tests, sample sizes, sequences and curves of all measures that answer."""
+
+from functools import partial
+
+import inputs as i
+import numpy as np
+from metrics_cases import NAMES, PHIS, attempts, labels_of
+
+from sklearn_rank import inference, metrics
+from sklearn_rank.metrics import get_measure
+
+RESAMPLES = {"n_resamples": 199, "random_state": 0}
+LIST_METHODS = (
+    "auto",
+    "influence",
+    "bootstrap",
+    "dkw",
+    "wilson",
+    "exact",
+    "order statistics",
+    "t",
+)
+AUC_METHODS = ("wilson", "newcombe", "logit-delong", "delong", "hanley-mcneil", "normal")
+AUC_METHODS += ("normal-worst", "chebyshev", "chebyshev-worst", "kl", "hoeffding", "mcdiarmid")
+SLOW_TOO = ("auc", "ap", "ndcg@10", "precision@5", "precision@top0.2")
+SCORES = {"a": i.score, "b": i.score_b, "c": np.round(i.score_b)}
+GRADED_SCORES = {"a": i.by_grade, "b": np.round(i.by_grade), "c": i.score}
+
+
+def interval_questions():
+    lists = {"qid": i.qid}
+    for method in LIST_METHODS:
+        yield f"one list, {method}", {"method": method}
+    for method in ("auto", "t", "bootstrap", "bca"):
+        yield f"queries, {method}", {**lists, "method": method}
+    yield "groups", {"groups": i.groups}
+    yield "queries in groups", {**lists, "groups": i.qid // 2}
+    for weights in (None, "frequency", "sampling"):
+        yield f"counts, weights={weights}", {"sample_weight": i.counts, "weights": weights}
+        yield f"weights, weights={weights}", {"sample_weight": i.weights, "weights": weights}
+    yield "queries, counts", {**lists, "sample_weight": i.counts, "weights": "frequency"}
+    yield "level", {"level": 0.5}
+
+
+def compare_questions(scores):
+    lists, paired = {"qid": i.qid}, (scores["a"], scores["b"])
+    yield "two", paired, {}
+    yield "three", (scores,), {}
+    yield "three, baseline", (scores,), {"baseline": "b", "level": 0.9}
+    yield "three, contrasts", (scores,), {"contrasts": [("a", "c"), ("b", "c")]}
+    yield "groups", (scores,), {"groups": i.groups}
+    yield "two, groups", paired, {"groups": i.groups}
+    yield "unpaired groups", paired, {"paired": False}
+    yield "swap", paired, {"method": "swap"}
+    yield "margin", paired, {"margin": 0.05}
+    yield "unconditional", (scores,), {"conditional": False}
+    yield "counts", (scores,), {"sample_weight": i.counts, "weights": "frequency"}
+    yield "weights", (scores,), {"sample_weight": i.weights, "weights": "sampling"}
+    for method in ("auto", "randomization", "t", "wilcoxon"):
+        yield f"queries, {method}", (scores,), {**lists, "method": method}
+        yield f"two, queries, {method}", paired, {**lists, "method": method}
+    for alternative in ("less", "greater", "non-inferior", "equivalent"):
+        margin = {"margin": 0.1} if alternative in ("non-inferior", "equivalent") else {}
+        yield alternative, paired, {"alternative": alternative, **margin}
+        yield f"queries, {alternative}", paired, {**lists, "alternative": alternative, **margin}
+
+
+def measure_cases():
+    for name in NAMES:
+        graded = get_measure(name).kind == "graded"
+        y, score = labels_of(get_measure(name))
+        scores = GRADED_SCORES if graded else SCORES
+        a, b = scores["a"], scores["b"]
+        for asked, keywords in interval_questions():
+            call = partial(inference.metric_interval, name, y, score, **{**RESAMPLES, **keywords})
+            yield f"inference metric_interval {name}, {asked}", call
+        for asked, arguments, keywords in compare_questions(scores):
+            if name not in SLOW_TOO and keywords.get("method") in ("wilcoxon", "swap"):
+                continue
+            call = partial(inference.compare, name, y, *arguments, **{**RESAMPLES, **keywords})
+            yield f"inference compare {name}, {asked}", partial(compared, call)
+        tests = {
+            "paired_query_test": partial(
+                inference.paired_query_test, name, y, a, b, qid=i.qid, **RESAMPLES
+            ),
+            "paired_rank_test": partial(inference.paired_rank_test, y, a, b, measure=name),
+            "paired_rank_test, groups": partial(
+                inference.paired_rank_test, y, a, b, measure=name, groups=i.groups
+            ),
+            "paired_swap_test": partial(
+                inference.paired_swap_test, y, a, b, measure=name, **RESAMPLES
+            ),
+            "unpaired_rank_test": partial(
+                inference.unpaired_rank_test, y, a, y[::-1], b, measure=name
+            ),
+            "accumulator_interval": partial(accumulated, name, y, score),
+            "accumulator_interval, queries": partial(accumulated, name, y, score, qid=i.qid),
+            "ConfidenceSequence": partial(sequence, name, y, a),
+            "ConfidenceSequence, queries": partial(sequence, name, y, a, qid=i.qid),
+            "ConfidenceSequence, baseline": partial(
+                sequence, name, y, a, qid=i.qid, baseline_score=b
+            ),
+        }
+        for asked, call in tests.items():
+            yield f"inference {asked} {name}", call
+        for asked, keywords in plans(y, score, b):
+            call = partial(inference.sample_size, name, **keywords)
+            yield f"inference sample_size {name}, {asked}", partial(planned, call)
+
+
+def plans(y, score, other):
+    expected = {"expected": 0.7, "positive_fraction": 0.3}
+    pilot = {"pilot": (y, score), "random_state": 0}
+    yield "width", {**expected, "width": 0.1}
+    yield "width by n", {**expected, "n": 500}
+    yield "against", {**expected, "against": 0.6, "power": 0.8}
+    yield (
+        "difference",
+        {
+            **expected,
+            "difference": 0.05,
+            "power": 0.8,
+            "paired": True,
+            "correlation": 0.5,
+        },
+    )
+    yield "sd", {"sd": 0.25, "width": 0.05}
+    yield "pilot", {**pilot, "width": 0.1}
+    yield "pilot of queries", {**pilot, "qid": i.qid, "width": 0.1}
+    yield (
+        "pilot of two",
+        {
+            "pilot": (y, score, other),
+            "qid": i.qid,
+            "difference": 0.05,
+            "power": 0.8,
+            "random_state": 0,
+        },
+    )
+    yield "margin", {**pilot, "margin": 0.05, "power": 0.8, "alternative": "non-inferior"}
+    yield "assurance", {**pilot, "width": 0.2, "assurance": 0.8}
+
+
+def planned(call):
+    plan = call()
+    return plan, attempts(plan, "curve")
+
+
+def compared(call):
+    comparison = call()
+    return comparison, attempts(comparison, "to_frame", "conclusions")
+
+
+def accumulated(name, y, score, **more):
+    accumulator = metrics.Accumulator(name).update(y, score, **more)
+    return inference.accumulator_interval(accumulator)
+
+
+def sequence(name, y, score, parameters=None, **more):
+    looks = inference.ConfidenceSequence(name, **(parameters or {}))
+    for rows in (slice(0, 25), slice(25, 40), slice(40, None)):
+        looks.update(y[rows], score[rows], **{k: v[rows] for k, v in more.items()})
+    return looks, attempts(looks, "to_frame", "history")
+
+
+def curve_cases():
+    y, score, prob = i.y, i.score, i.prob
+    few = {"y_true": y, "y_score": score}
+    calls = {}
+    for method in AUC_METHODS:
+        calls[f"auc_interval {method}"] = partial(inference.auc_interval, y, score, method=method)
+        calls[f"auc_interval {method}, ties"] = partial(
+            inference.auc_interval, y, i.ties, method=method
+        )
+    calls["auc_interval perfect"] = partial(inference.auc_interval, y, y)
+    calls["auc_interval groups"] = partial(inference.auc_interval, y, score, groups=i.groups)
+    for weights in (None, "frequency", "sampling"):
+        for kind, values in (("counts", i.counts), ("weights", i.weights)):
+            calls[f"auc_interval {kind}, {weights}"] = partial(
+                inference.auc_interval, y, score, sample_weight=values, weights=weights
+            )
+    for name, phi in PHIS.items():
+        for conditional in (True, False):
+            asked = f"{name}, conditional={conditional}"
+            more = {"phi": phi, "conditional": conditional}
+            calls[f"linear_rank_influence {asked}"] = partial(
+                inference.linear_rank_influence, y, score, **more
+            )
+            for method in ("influence", "dkw", "bootstrap"):
+                for normalize in ("minmax", "mean", None):
+                    calls[f"linear_rank_interval {asked}, {method}, {normalize}"] = partial(
+                        inference.linear_rank_interval,
+                        y,
+                        score,
+                        method=method,
+                        normalize=normalize,
+                        **more,
+                        **RESAMPLES,
+                    )
+            calls[f"linear_rank_interval {asked}, groups"] = partial(
+                inference.linear_rank_interval, y, score, groups=i.groups, **more
+            )
+        for method in ("auto", "exact", "permutation", "normal"):
+            for alternative in ("two-sided", "less", "greater"):
+                calls[f"two_sample_rank_test {name}, {method}, {alternative}"] = partial(
+                    inference.two_sample_rank_test,
+                    score[y == 1],
+                    i.ties[y == 0] + 0.1,
+                    phi=phi,
+                    method=method,
+                    alternative=alternative,
+                    **RESAMPLES,
+                )
+    calls["two_sample_rank_test few"] = partial(
+        inference.two_sample_rank_test, score[:6], score[6:14], method="exact"
+    )
+    for scale in ("raw", "mcclish", "normalized"):
+        for limits in ({"max_fpr": 0.3}, {"min_tpr": 0.7}, {"max_fpr": 0.5, "min_tpr": 0.4}):
+            calls[f"partial_auc_interval {scale}, {limits}"] = partial(
+                inference.partial_auc_interval, y, score, scale=scale, **limits
+            )
+    calls["partial_auc_interval groups"] = partial(
+        inference.partial_auc_interval, y, score, max_fpr=0.3, groups=i.groups
+    )
+    calls["partial_auc_influence"] = partial(
+        inference.partial_auc_influence, y, score, max_fpr=0.3
+    )
+    for method in ("influence", "exact"):
+        for tau in (0.05, 0.2, 0.5):
+            for asked, more in {"": {}, ", groups": {"groups": i.groups}}.items():
+                calls[f"precision_at_top_interval {method}, {tau}{asked}"] = partial(
+                    inference.precision_at_top_interval, y, score, tau=tau, method=method, **more
+                )
+    for asked, more in {
+        "": {},
+        ", groups": {"groups": i.groups},
+        ", level": {"level": 0.5},
+    }.items():
+        calls[f"roc_band{asked}"] = partial(inference.roc_band, y, score, **more)
+        calls[f"net_benefit_curve{asked}"] = partial(inference.net_benefit_curve, y, prob, **more)
+        calls[f"net_benefit_curve standardized{asked}"] = partial(
+            inference.net_benefit_curve, y, prob, standardized=True, thresholds=[0.1, 0.3], **more
+        )
+        calls[f"calibration_at_top{asked}"] = partial(
+            inference.calibration_at_top, y, prob, k=[5, 10, 20], **more
+        )
+        calls[f"calibration_at_top tau{asked}"] = partial(
+            inference.calibration_at_top, y, prob, tau=[0.1, 0.5], **more
+        )
+    calls["net_benefit_curve positive_fraction"] = partial(
+        inference.net_benefit_curve, y, prob, positive_fraction=0.1
+    )
+    calls["net_benefit_curve at"] = lambda: inference.net_benefit_curve(y, prob).at(0.3)
+    calls["net_benefit_curve frame"] = lambda: inference.net_benefit_curve(y, prob).to_frame()
+    calls["calibration_at_top frame"] = lambda: inference.calibration_at_top(y, prob).to_frame()
+    calls["calibration_at_top at"] = lambda: inference.calibration_at_top(y, prob, k=[5, 9]).at(9)
+    calls["calibration_at_top at absent"] = lambda: inference.calibration_at_top(
+        y, prob, k=[5, 9]
+    ).at(7)
+    calls["holm_adjust"] = partial(inference.holm_adjust, [0.01, 0.04, 0.03, np.nan])
+    calls["holm_adjust words"] = partial(inference.holm_adjust, ["a"])
+    calls["holm_adjust above 1"] = partial(inference.holm_adjust, [0.5, 2.0])
+    for parameters in (
+        {"method": "betting"},
+        {"method": "asymptotic"},
+        {"threshold": 0.5},
+        {"intersect": True},
+        {"best_after": 20},
+        {"level": 0.5},
+    ):
+        for name in ("auc", "ndcg@10", "ap", "precision@3"):
+            labels, scores = labels_of(get_measure(name))
+            calls[f"ConfidenceSequence {name}, {parameters}"] = partial(
+                sequence, name, labels, scores, parameters, qid=i.qid
+            )
+    for name, call in calls.items():
+        yield f"inference {name}", call
+    arguments = {
+        "accumulator_interval": {
+            "accumulator": metrics.Accumulator("ap").update(y, score, qid=i.qid)
+        },
+        "auc_interval": few,
+        "calibration_at_top": {"y_true": y, "y_prob": prob},
+        "compare": {"measure": "auc", "y_true": y, "scores": SCORES, **RESAMPLES},
+        "linear_rank_influence": few,
+        "linear_rank_interval": few,
+        "metric_interval": {"measure": "ap", **few, "qid": i.qid, **RESAMPLES},
+        "net_benefit_curve": {"y_true": y, "y_prob": prob},
+        "paired_query_test": {
+            "measure": "ap",
+            "y_true": y,
+            "y_score_a": score,
+            "y_score_b": i.score_b,
+            "qid": i.qid,
+            **RESAMPLES,
+        },
+        "paired_rank_test": {"y_true": y, "y_score_a": score, "y_score_b": i.score_b},
+        "paired_swap_test": {"y_true": y, "y_score_a": score, "y_score_b": i.score_b, **RESAMPLES},
+        "partial_auc_influence": few,
+        "partial_auc_interval": few,
+        "precision_at_top_interval": {**few, "tau": 0.2},
+        "roc_band": few,
+        "sample_size": {"measure": "auc", "expected": 0.8, "positive_fraction": 0.3, "width": 0.1},
+        "two_sample_rank_test": {
+            "scores_pos": score[y == 1],
+            "scores_neg": score[y == 0],
+            **RESAMPLES,
+        },
+        "unpaired_rank_test": {
+            "y_true_a": y,
+            "y_score_a": score,
+            "y_true_b": y[::-1],
+            "y_score_b": i.score_b,
+        },
+        "ConfidenceSequence": {"measure": "ap"},
+    }
+    for name, keywords in arguments.items():
+        yield from i.refusals(f"inference {name}", getattr(inference, name), **keywords)
+    yield from i.refusals(
+        "inference ConfidenceSequence.update",
+        inference.ConfidenceSequence("ap").update,
+        apply=lambda **more: inference.ConfidenceSequence("ap").update(**more),
+        **few,
+        qid=i.qid,
+    )
+    for name in ("Interval", "RankInterval", "RocBand", "NetBenefitCurve", "SampleSizeCurve"):
+        yield f"inference {name}()", getattr(inference, name)
+
+
+def cases():
+    """Names and calls."""
+    yield from measure_cases()
+    yield from curve_cases()

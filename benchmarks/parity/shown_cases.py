@@ -1,0 +1,230 @@
+"""The data that plots show, and what the command line prints."""
+
+import contextlib
+import io
+from functools import partial
+from pathlib import Path
+
+import inputs as i
+import numpy as np
+from others_cases import QRELS, RUN
+from sklearn.linear_model import LogisticRegression
+
+from sklearn_rank import inference, plotting
+from sklearn_rank._command import main
+from sklearn_rank.metrics import get_measure_names
+from sklearn_rank.rankers import OrderPreservingRanker
+
+RESAMPLES = {"n_resamples": 199, "random_state": 0}
+
+
+def plot_cases():
+    fitted = LogisticRegression().fit(i.X, i.y)
+    ranker = OrderPreservingRanker().fit(i.X, i.grades, qid=i.qid)
+    scores, probs = {"y_true": i.y, "y_score": i.score}, {"y_true": i.y, "y_prob": i.prob}
+    of_queries = {"y_true": i.grades, "y_score": i.by_grade, "qid": i.qid, **RESAMPLES}
+    two = {"y_true": i.grades, "y_score_a": i.by_grade, "y_score_b": i.score, "qid": i.qid}
+    intervals = {
+        name: inference.metric_interval(name, i.y, i.score) for name in ("auc", "gini", "ap")
+    }
+    data, lists = {"X": i.X, "y": i.y}, {"X": i.X, "y": i.grades, "qid": i.qid, **RESAMPLES}
+    plots = {
+        "CumulativeGainDisplay": (scores, {"estimator": fitted, **data}),
+        "DecisionCurveDisplay": (probs, {"estimator": fitted, **data}),
+        "RocBandDisplay": (scores, {"estimator": fitted, **data}),
+        "TopCalibrationDisplay": (probs, {"estimator": fitted, **data}),
+        "TopOfListDisplay": (scores, {"estimator": fitted, **data}),
+        "QueryScoresDisplay": (of_queries, {"estimator": ranker, **lists}),
+    }
+    options = {
+        "kind": ("lift", "unknown"),
+        "thresholds": ([0.1, 0.5],),
+        "standardized": (True,),
+        "groups": (i.groups,),
+        "band": (False,),
+        "name": ("model",),
+        "k": ([5, 10],),
+        "tau": ([0.1, 0.5], 0.2),
+        "level": (0.5,),
+        "phi": ("wilcoxon", "unknown"),
+        "sample_weight": (i.counts,),
+        "measure": ("ap", "unknown", "err"),
+        "method": ("t", "bca", "unknown"),
+        "color": ("red",),
+    }
+    for name, (predictions, estimated) in plots.items():
+        kind = getattr(plotting, name)
+        for how, arguments in {
+            "from_predictions": predictions,
+            "from_estimator": estimated,
+        }.items():
+            function = getattr(kind, how)
+            yield f"{name}.{how}", partial(function, **arguments)
+            for option, values in options.items():
+                for j, value in enumerate(values):
+                    yield (
+                        f"{name}.{how} {option} {j}",
+                        partial(function, **{**arguments, option: value}),
+                    )
+            yield from i.refusals(f"{name}.{how}", function, **arguments)
+    difference = plotting.QueryDifferenceDisplay
+    yield "QueryDifferenceDisplay", partial(difference.from_predictions, **two, **RESAMPLES)
+    for method in ("randomization", "t", "wilcoxon"):
+        yield (
+            f"QueryDifferenceDisplay {method}",
+            partial(
+                difference.from_predictions,
+                **two,
+                **RESAMPLES,
+                method=method,
+                names=("new", "old"),
+            ),
+        )
+    other = OrderPreservingRanker("softmax").fit(i.X, i.grades, qid=i.qid)
+    yield (
+        "QueryDifferenceDisplay.from_estimators",
+        partial(difference.from_estimators, ranker, other, **lists),
+    )
+    yield from i.refusals(
+        "QueryDifferenceDisplay", difference.from_predictions, **two, **RESAMPLES
+    )
+    draw = plotting.IntervalsDisplay.from_intervals
+    yield "IntervalsDisplay", partial(draw, intervals)
+    yield "IntervalsDisplay, reference", partial(draw, intervals, reference=0.5, margins=[0.1])
+    for bad in ({}, [1], {"a": 1}):
+        yield f"IntervalsDisplay of {bad}", partial(draw, bad)
+    comparison = inference.compare("auc", i.y, {"a": i.score, "b": i.score_b})
+    yield "IntervalsDisplay of a comparison", partial(draw, comparison)
+
+
+def csv(**columns):
+    rows = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
+    return "\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows)]) + "\n"
+
+
+GOOD = "label,score\n1,0.9\n0,0.2\n1,0.8\n0,0.1\n"
+FILES = {
+    "list.csv": csv(clicked=i.y, new=i.score, old=i.score_b, user=i.groups),
+    "queries.csv": csv(
+        query=i.words_of_ids, grade=i.grades, new=i.by_grade, old=i.score, user=i.qid // 2
+    ),
+    "words.csv": csv(label=i.words, score=i.score),
+    "defaults.csv": csv(label=i.y, score=i.score, score_b=i.score_b, qid=i.qid),
+    "system.run": RUN,
+    "other.run": RUN.replace("0.9", "0.1"),
+    "judgments.qrels": QRELS,
+    "tabs.tsv": GOOD.replace(",", "\t"),
+    "bad_empty.csv": "",
+    "bad_blank.csv": "\n\n",
+    "bad_header_only.csv": "label,score\n",
+    "bad_no_header.csv": "1,0.9\n0,0.2\n",
+    "bad_no_label.csv": "clicked,score\n1,2\n",
+    "bad_two_labels.csv": "label,y_true,score\n1,1,2\n",
+    "bad_no_score.csv": "label,model\n1,2\n",
+    "bad_twice.csv": "label,score,score\n1,2,3\n",
+    "bad_ragged.csv": GOOD + "1\n",
+    "bad_long.csv": GOOD + "1,2,3\n",
+    "bad_word.csv": GOOD + "1,n/a\n",
+    "bad_comma.csv": GOOD + '1,"0,5"\n',
+    "bad_missing.csv": GOOD + "1,\n",
+    "bad_nan.csv": GOOD + "1,NaN\n",
+    "bad_no_class.csv": GOOD + ",0.4\n",
+    "bad_some_word.csv": GOOD + "x,0.4\n",
+    "bad_words.csv": "label,score\nham,0.1\nspam,0.9\n",
+    "bad_one_class.csv": "label,score\n1,0.9\n1,0.2\n",
+    "bad_two_numbers.csv": "label,score\n1,0.9\n2,0.2\n",
+    "bad_semicolons.csv": GOOD.replace(",", ";"),
+    "bad_quote.csv": GOOD + '1,"0.9\n0,0.1\n',
+    "bad.run": RUN + "q1\n",
+    "bad.qrels": QRELS + "q1\n",
+}
+LIST = "list.csv --label clicked --score new old"
+QUERIES = "queries.csv --label grade --score new old --qid query"
+RUNS = "--run system.run other.run --qrels judgments.qrels"
+COMMON = (
+    "",
+    "--format csv",
+    "--format json",
+    "--level 0.5",
+    "--level 2",
+    "--resamples 99",
+    "--resamples 9",
+    "--seed 3",
+    "--seed x",
+    "--groups user",
+    "--groups nobody",
+    "--measure",
+    "--measure unknown",
+    "--measure auc ndcg@5 ap(rel>=2) tau_b",
+    "--convention sklearn",
+    "--convention trec_eval",
+    "--convention unknown",
+    "--method unknown",
+    "--method t",
+    "--pos-label 1",
+    "--pos-label 7",
+    "--one-list",
+    "--delimiter ;",
+    "--output out.txt",
+    "--output no/folder",
+    "--nonsense",
+    "--list-measures",
+)
+ONLY = {
+    "evaluate": ("--method bootstrap", "--method bca", "--method wilson"),
+    "compare": (
+        "--baseline old",
+        "--baseline nobody",
+        "--margin 0.1",
+        "--margin -1",
+        "--margin 0.1 --alternative equivalent",
+        "--alternative less",
+        "--alternative unknown",
+        "--method wilcoxon",
+        "--method swap --resamples 99",
+    ),
+}
+
+
+def command(line):
+    """Run the program in a folder of files: what it writes, its exit code and its file."""
+    for name, text in FILES.items():
+        Path(name).write_text(text)
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = main(line.split())
+        except SystemExit as stopped:
+            code = stopped.code
+    file = Path("out.txt").read_text() if Path("out.txt").exists() else None
+    return {"code": code, "out": out.getvalue(), "err": err.getvalue(), "file": file}
+
+
+def command_cases():
+    lines = [
+        "",
+        "--help",
+        "--version",
+        "unknown",
+        "evaluate --help",
+        "compare --help",
+        "demo --help",
+    ]
+    lines += ["evaluate", "compare", "demo --seed x", "evaluate none.csv", "evaluate none.parquet"]
+    for verb, options in ONLY.items():
+        for data in (LIST, QUERIES, RUNS, "defaults.csv", "words.csv --pos-label yes"):
+            lines += [f"{verb} {data} {option}".strip() for option in (*COMMON, *options)]
+            lines += [f"{verb} {data} --measure {name}" for name in get_measure_names()]
+        lines += [f"{verb} {name}" for name in FILES]
+        lines += [f"{verb} --run bad.run --qrels judgments.qrels", f"{verb} --run system.run"]
+        lines += [f"{verb} {RUNS} --complete", f"{verb} --run system.run --qrels bad.qrels"]
+        lines += [f"{verb} list.csv --label nobody", f"{verb} list.csv --label clicked --score x"]
+    for line in dict.fromkeys(lines):
+        yield f"command {line}", partial(command, line)
+
+
+def cases():
+    """Names and calls."""
+    for group in (plot_cases, command_cases):
+        for name, call in group():
+            yield f"shown {name}", call
