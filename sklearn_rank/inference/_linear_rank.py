@@ -127,104 +127,84 @@ def rank_target(
     k: int,
     conditional: bool,
     normalize: Normalize,
-    what: str = "",
+    name: str = "",
     *,
     expected: bool = False,
 ) -> str:
     """Describe the target of an interval in words."""
-    between = ", from worst to best" if normalize == "minmax" and not what else ""
+    between = ", from worst to best" if normalize == "minmax" and not name else ""
     labels = f" at {k} positives of {n}" if conditional else ", random labels"
-    quantity = f"expected {what or 'statistic'}" if expected else what or "W_phi"
+    quantity = f"expected {name or 'statistic'}" if expected else name or "W_phi"
     return f"{quantity}{labels}{between}"
 
 
-class RankBootstrap:
-    """Statistics of samples drawn from the items and one imagined item at either end."""
+def rank_bootstrap_interval(
+    data: ScoredLists,
+    phi: ScoreGeneratingFunction,
+    level: float,
+    n_resamples: int,
+    rng: np.random.Generator,
+    *,
+    conditional: bool,
+    normalize: Normalize,
+    name: str = "",
+) -> RankInterval:
+    """Interval by samples of the items and half an imagined item at either end of each class."""
+    n, k = len(data.score), int(np.count_nonzero(data.positive))
+    least, largest = rank_range(phi, n, k)
+    if not conditional:
+        ends = phi._at_ranks(np.array([1.0, float(n)]), np.array([float(n)]))
+        least, largest = float(ends[0]), float(ends[1])
+    blocks = tied_blocks(data.score)
+    n_pos = blocks.totals(data.positive.astype(np.float64)).astype(np.intp)
+    counts = np.stack([n_pos, blocks.lengths() - n_pos])
+    n_blocks = len(n_pos) + 2
+    # Block of each item of either class, the imagined blocks first and last.
+    block_of = [np.repeat(np.arange(1, len(n_pos) + 1), row) for row in counts]
 
-    def __init__(
-        self,
-        data: ScoredLists,
-        phi: ScoreGeneratingFunction,
-        *,
-        conditional: bool,
-        normalize: Normalize,
-        what: str = "",
-    ) -> None:
-        self.phi, self.conditional, self.normalize = phi, conditional, normalize
-        self.what = what
-        self.n, self.k = len(data.score), int(np.count_nonzero(data.positive))
-        blocks = tied_blocks(data.score)
-        n_pos = blocks.totals(data.positive.astype(np.float64)).astype(np.intp)
-        self.counts = np.stack([n_pos, blocks.lengths() - n_pos])
-        self.n_blocks = len(n_pos) + 2
-        # Block of each item of either class, the imagined blocks first and last.
-        self.blocks = [np.repeat(np.arange(1, len(n_pos) + 1), row) for row in self.counts]
-        rank_range(phi, self.n, self.k)
-
-    def statistic(self, n_pos: FloatArray, n_neg: FloatArray) -> float:
-        """Statistic of counts in blocks from the top, 0 for the worst and 1 for the best order."""
-        some = np.flatnonzero(n_pos)
+    def statistic(n_pos: FloatArray, n_neg: FloatArray) -> float:
+        # Of counts in blocks from the top: 0 for the worst and 1 for the best order.
+        with_pos = np.flatnonzero(n_pos)
         size = n_pos + n_neg
         n, k = float(size.sum()), float(n_pos.sum())
-        below = (n - np.cumsum(size))[some]
-        value = self.phi._sums(below, below + size[some], np.array([n]))
-        mean = float(np.sum(value * n_pos[some] / size[some])) / k
-        if self.normalize == "mean":
-            low, high = self.mean_range()
-        else:
-            low, high = rank_range(self.phi, int(n), int(k))
+        below = (n - np.cumsum(size))[with_pos]
+        value = phi._sums(below, below + size[with_pos], np.array([n]))
+        mean = float(np.sum(value * n_pos[with_pos] / size[with_pos])) / k
+        low, high = (least, largest) if normalize == "mean" else rank_range(phi, int(n), int(k))
         return min(max((mean - low) / (high - low), 0.0), 1.0)
 
-    def mean_range(self) -> tuple[float, float]:
-        """Return the least and the largest mean over the positives."""
-        if self.conditional:
-            return rank_range(self.phi, self.n, self.k)
-        ends = self.phi._at_ranks(np.array([1.0, float(self.n)]), np.array([float(self.n)]))
-        return float(ends[0]), float(ends[1])
-
-    def draw(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Draw counts in blocks for both classes. Shape (n_blocks,)."""
-        k = self.k
-        if not self.conditional:
-            k = int(np.clip(rng.binomial(self.n, self.k / self.n), 1, self.n - 1))
-        drawn = []
-        for size, blocks in zip((k, self.n - k), self.blocks, strict=True):
+    def draw() -> list[FloatArray]:
+        # Counts in blocks of both classes.
+        n_drawn = k if conditional else int(np.clip(rng.binomial(n, k / n), 1, n - 1))
+        draws = []
+        for size, blocks in zip((n_drawn, n - n_drawn), block_of, strict=True):
             total = len(blocks) + 2.0 * PSEUDO_WEIGHT
-            at = np.floor(rng.random(size) * total - PSEUDO_WEIGHT).astype(np.intp)
-            ends = np.array([0, self.n_blocks - 1])
-            inside = (at >= 0) & (at < len(blocks))
+            item = np.floor(rng.random(size) * total - PSEUDO_WEIGHT).astype(np.intp)
+            inside = (item >= 0) & (item < len(blocks))
             block = np.where(
-                inside, blocks[np.clip(at, 0, len(blocks) - 1)], ends[(at > 0).astype(np.intp)]
+                inside,
+                blocks[np.clip(item, 0, len(blocks) - 1)],
+                np.where(item > 0, n_blocks - 1, 0),
             )
-            drawn.append(np.bincount(block, minlength=self.n_blocks).astype(np.float64))
-        return drawn[0], drawn[1]
+            draws.append(np.bincount(block, minlength=n_blocks).astype(np.float64))
+        return draws
 
-    def interval(self, level: float, n_resamples: int, rng: np.random.Generator) -> RankInterval:
-        """Make the interval."""
-        n_pos, n_neg = self.counts.astype(np.float64)
-        value = self.statistic(n_pos, n_neg)
-        draws = np.array([self.statistic(*self.draw(rng)) for _ in range(n_resamples)])
-        variance = float(draws.var(ddof=1))
-        center = float(draws.mean())
-        n_effective = center * (1.0 - center) / variance
-        low, high = safe_limits(value, n_effective, level)
-        origin, scale = 0.0, 1.0
-        if self.normalize == "mean":
-            least, largest = self.mean_range()
-            origin, scale = least, largest - least
-        estimate = origin + scale * value
-        return RankInterval(
-            estimate=estimate,
-            # Up to rounding they are in order.
-            low=min(origin + scale * low, estimate),
-            high=max(origin + scale * high, estimate),
-            level=level,
-            method="bootstrap",
-            target=rank_target(
-                self.n, self.k, self.conditional, self.normalize, self.what, expected=True
-            ),
-            standard_error=scale * float(np.sqrt(variance)),
-        )
+    value = statistic(*counts.astype(np.float64))
+    draws = np.array([statistic(*draw()) for _ in range(n_resamples)])
+    variance, center = float(draws.var(ddof=1)), float(draws.mean())
+    low, high = safe_limits(value, center * (1.0 - center) / variance, level)
+    origin, scale = (least, largest - least) if normalize == "mean" else (0.0, 1.0)
+    estimate = origin + scale * value
+    return RankInterval(
+        estimate=estimate,
+        # Up to rounding they are in order.
+        low=min(origin + scale * low, estimate),
+        high=max(origin + scale * high, estimate),
+        level=level,
+        method="bootstrap",
+        target=rank_target(n, k, conditional, normalize, name, expected=True),
+        standard_error=scale * float(np.sqrt(variance)),
+    )
 
 
 def dkw_interval(
@@ -235,7 +215,7 @@ def dkw_interval(
     conditional: bool,
     normalize: Normalize,
     groups: Groups | None = None,
-    what: str = "",
+    name: str = "",
 ) -> RankInterval:
     """Interval by a band around the distribution of the scores and Chernoff's limit."""
     blocks = counted_blocks(data.score, data.positive, data.weight)
@@ -273,7 +253,7 @@ def dkw_interval(
         high=max(high, estimate),
         level=level,
         method="dkw",
-        target=rank_target(n, k, conditional, normalize, what),
+        target=rank_target(n, k, conditional, normalize, name),
     )
 
 
@@ -286,18 +266,18 @@ def dkw_lower_limits(
     """
     phi: Any = phi_of(measure)
     floor, ceiling = _bounds_of(phi)
-    found = np.empty(len(lists))
+    limits = np.empty(len(lists))
     for row, (data, delta) in enumerate(zip(lists, deltas, strict=True)):
         blocks = counted_blocks(data.score, data.positive, data.weight)
         n, k = blocks.n, blocks.k
         eps = float(np.sqrt(np.log(4.0 * np.exp(1.0) / delta) / (2.0 * n)))
         lower = (_mean_of(phi, blocks, _ranks_down(n, eps)) - floor) / (ceiling - floor)
-        least = float(kl_limits(min(max(lower, 0.0), 1.0), np.log(2.0 / delta) / k)[0])
-        found[row] = floor + (ceiling - floor) * least
+        limit = float(kl_limits(min(max(lower, 0.0), 1.0), np.log(2.0 / delta) / k)[0])
+        limits[row] = floor + (ceiling - floor) * limit
     if getattr(measure, "normalize", "minmax") == "minmax":
         lowest, highest = limit_range(phi, n, k)
-        found = np.maximum((found - lowest) / (highest - lowest), 0.0)
-    return found
+        limits = np.maximum((limits - lowest) / (highest - lowest), 0.0)
+    return limits
 
 
 def _ranks_down(n: int, eps: float) -> Callable[[FloatArray], FloatArray]:
@@ -306,13 +286,13 @@ def _ranks_down(n: int, eps: float) -> Callable[[FloatArray], FloatArray]:
 
 
 def _mean_of(
-    phi: ScoreGeneratingFunction, blocks: CountedBlocks, at: Callable[[FloatArray], FloatArray]
+    phi: ScoreGeneratingFunction, blocks: CountedBlocks, shift: Callable[[FloatArray], FloatArray]
 ) -> float:
     """Mean over the positives of phi at their shifted ranks, tied items in random order."""
     by_block, rank = np.zeros(len(blocks.size)), float(blocks.n)
-    for some, first, _, place in places_of(blocks.size):
+    for block, first, _, place in places_of(blocks.size):
         ranks = np.arange(rank, rank - len(place), -1.0)
-        by_block[some] += np.add.reduceat(phi(at(ranks)), first)
+        by_block[block] += np.add.reduceat(phi(shift(ranks)), first)
         rank -= len(place)
     return float(np.sum(by_block / blocks.size * blocks.n_pos)) / blocks.k
 
@@ -486,11 +466,15 @@ def linear_rank_interval(
                 "method='bootstrap' does not support groups, because a list of resampled groups"
                 " has another length: pass method='influence' or 'dkw'."
             )
-        n_resamples = check_resamples(n_resamples)
-        made = RankBootstrap(
-            data, as_score_generating(phi), conditional=conditional, normalize=normalize
+        return rank_bootstrap_interval(
+            data,
+            as_score_generating(phi),
+            level,
+            check_resamples(n_resamples),
+            check_generator(random_state),
+            conditional=conditional,
+            normalize=normalize,
         )
-        return made.interval(level, n_resamples, check_generator(random_state))
     function = check_limit(phi, "resample, method='bootstrap'")
     make = dkw_interval if method == "dkw" else rank_interval_of
     return make(
@@ -506,7 +490,7 @@ def rank_interval_of(
     conditional: bool = True,
     normalize: Normalize = "minmax",
     groups: Groups | None = None,
-    what: str = "",
+    name: str = "",
 ) -> RankInterval:
     """Interval by the variance of the influence values, with the estimated bias subtracted."""
     n, k = int(data.sizes[0]), int(data.positives[0])
@@ -515,10 +499,10 @@ def rank_interval_of(
         top = 1.0 - phi.u0 if isinstance(phi, LocalAUC) else 1.0
         # Over a jump of phi a negative moves the positives by its own place.
         data = ordered_rows(with_tied_tail(data, top)) if phi.jumps else runs_of_negatives(data)
-    found = linear_rank_influence_of(
+    influence = linear_rank_influence_of(
         data.positive, data.score, phi, normalize=normalize, counts=data.weight
     )
-    shares = found if normalize == "minmax" else found.scaled(worst, best - worst)
+    shares = influence if normalize == "minmax" else influence.scaled(worst, best - worst)
     value = shares.estimate
     bias = _minmax_bias(data, phi, value)
     low, high = (0.0, 1.0) if normalize == "minmax" else limit_range(phi, n, k)
@@ -526,12 +510,14 @@ def rank_interval_of(
         # The fraction of positives is random, and so are the worst and the best value.
         center = low + (high - low) * (value - bias)
         low, high = (float(x) for x in phi(np.array([0.5 / n, 1.0 - 0.5 / n])))
-        shares = found.scaled(low, high - low)
+        shares = influence.scaled(low, high - low)
         value, bias = (center - low) / (high - low), 0.0
     limits, variance = influence_limits(
         shares, value - bias, level, conditional=conditional, groups=groups
     )
-    estimate = found.estimate if normalize == "mean" else min(max(found.estimate, 0.0), 1.0)
+    estimate = (
+        influence.estimate if normalize == "mean" else min(max(influence.estimate, 0.0), 1.0)
+    )
     return RankInterval(
         estimate=estimate,
         # The interval contains the estimate even if the bias is more than half the width.
@@ -539,7 +525,7 @@ def rank_interval_of(
         high=max(low + (high - low) * limits[1], estimate),
         level=level,
         method="influence",
-        target=rank_target(n, k, conditional, normalize, what),
+        target=rank_target(n, k, conditional, normalize, name),
         standard_error=(high - low) * float(np.sqrt(variance)),
         bias=estimate - (low + (high - low) * (value - bias)),
     )

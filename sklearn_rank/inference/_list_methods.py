@@ -6,8 +6,8 @@ Given the scores the labels are independent, so that such a sum is one of indepe
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from math import isfinite
 from typing import Any
 
@@ -17,10 +17,9 @@ from scipy.stats import binom
 
 from .._lists import ScoredLists
 from .._order import check_n_places, counted_blocks, tied_blocks
-from .._typing import FloatArray, IntArray
+from .._typing import IntArray
 from ..metrics import Measure
 from ..metrics._shared import (
-    PSEUDO_WEIGHT,
     AUCMeasure,
     AveragePrecisionMeasure,
     ClassInfluence,
@@ -33,6 +32,7 @@ from ..metrics._shared import (
     LiftMeasure,
     NDCGMeasure,
     NegativeHeightMeasure,
+    Normalize,
     PartialAUCMeasure,
     PositionalMeasure,
     PositivesAtTopMeasure,
@@ -41,35 +41,25 @@ from ..metrics._shared import (
     RankBiasedPrecisionMeasure,
     RateInfluence,
     RIEMeasure,
+    ScoreGeneratingFunction,
     SmoothedPrecisionAtTopMeasure,
-    SpearmanMeasure,
     SuccessMeasure,
-    TauAPMeasure,
-    TauBMeasure,
-    TauXMeasure,
     TPRAtFPRMeasure,
     phi_of,
 )
 from ._auc import METHODS, WITH_GROUPS, auc_interval_of
+from ._correlations import CORRELATIONS, correlation_interval
 from ._influence import (
-    CorrelationInfluence,
     influence_of,
-    of_spearman,
-    of_tau_ap,
-    of_tau_b,
-    of_tau_x,
     refuse_sampling,
     sampling_influence,
 )
 from ._limits import Limits, influence_limits, safe_limits
-from ._linear_rank import RankBootstrap, dkw_interval, rank_interval_of
+from ._linear_rank import dkw_interval, rank_bootstrap_interval, rank_interval_of
 from ._list_interval import list_interval
 from ._results import Interval
 from ._samples import (
-    GroupPart,
-    Groups,
     OneList,
-    Spread,
     independent_rows,
     kolmogorov_margin,
     ordered_rows,
@@ -80,26 +70,8 @@ from ._samples import (
 from ._top import top_interval_of
 
 
-def is_sum_of_draws(measure: Measure) -> bool:
-    """Say whether a measure is a sum over places of what the item there gains by its own label."""
-    if getattr(measure, "convention", None) is not None or isinstance(measure, NDCGMeasure):
-        return False
-    sums = DCGMeasure | PositionalMeasure | PrecisionAtKMeasure | RankBiasedPrecisionMeasure
-    return isinstance(measure, sums)
-
-
-@dataclass(frozen=True, eq=False)
-class _Draws:
-    """A mean of independent draws from [0, 1]."""
-
-    mean: float  # The mean, some draws counting more than others
-    largest: float  # Largest weight of a draw; the weights sum to 1
-    unit: float  # What the measure is where all draws are 1
-    of_whole_places: bool  # Whether no block of ties is cut, so that each place is one item
-
-
 def drawn_interval(
-    measure: Measure, sample: OneList, level: float, method: str = "wilson"
+    measure: Measure, sample: OneList, level: float, method: str, *_: Any
 ) -> Interval:
     """Interval for the expectation of a sum over the places of one list, given its scores.
 
@@ -107,37 +79,35 @@ def drawn_interval(
     of 0 and 1 that are alike, which is k for precision: draws that differ, count less or are
     between 0 and 1 spread less.
     """
-    draws = _draws_of(measure, sample)
-    limits_of = exact_limits if method == "exact" else safe_limits
-    low, high = limits_of(draws.mean, 1.0 / draws.largest, level)
+    mean, largest, unit = _draws_of(measure, sample)[:3]
+    low, high = (exact_limits if method == "exact" else safe_limits)(mean, 1.0 / largest, level)
     return Interval(
-        estimate=draws.unit * draws.mean,
-        low=draws.unit * low,
-        high=draws.unit * high,
+        estimate=unit * mean,
+        low=unit * low,
+        high=unit * high,
         level=level,
         method=method,
         target=f"expected {measure.name} given the scores, labels new",
     )
 
 
-def success_interval(measure: SuccessMeasure, sample: OneList, level: float) -> Interval:
+def success_interval(measure: SuccessMeasure, sample: OneList, level: float, *_: Any) -> Interval:
     """Interval for the chance of a positive among the first items of one list, given its scores.
 
     The lower limit follows from that for the expected precision p of the first k, since ``1 - (1 -
     p)**k`` is the least chance of a positive; where ties are cut by the k-th place p itself is
     taken. The upper one is that of a single draw: 1, unless there was no positive.
     """
-    first = PrecisionAtKMeasure(k=measure.k, rel=measure.rel)
-    draws = _draws_of(first, sample)
-    low, _ = exact_limits(draws.mean, 1.0 / draws.largest, level)
-    if draws.of_whole_places:
+    precision = PrecisionAtKMeasure(k=measure.k, rel=measure.rel)
+    mean, largest, _unit, of_whole_places = _draws_of(precision, sample)
+    low = exact_limits(mean, 1.0 / largest, level)[0]
+    if of_whole_places:
         low = -float(np.expm1(measure.k * np.log1p(-low))) if low < 1.0 else 1.0
-    found = float(measure.values(sample.data)[0])
-    found = 0.0 if np.isnan(found) else found
+    estimate = float(np.nan_to_num(measure.values(sample.data)[0]))
     return Interval(
-        estimate=found,
-        low=min(low, found),
-        high=1.0 if draws.mean > 0.0 else (1.0 + level) / 2.0,
+        estimate=estimate,
+        low=min(low, estimate),
+        high=1.0 if mean > 0.0 else (1.0 + level) / 2.0,
         level=level,
         method="exact",
         target=f"expected {measure.name} given the scores, labels new",
@@ -145,7 +115,7 @@ def success_interval(measure: SuccessMeasure, sample: OneList, level: float) -> 
 
 
 def exact_limits(estimate: float, draws: float, level: float) -> Limits:
-    """Return the limits of Clopper and Pearson, for numbers of draws that need not be whole."""
+    """Limits of Clopper and Pearson, for numbers of draws that need not be whole."""
     tail = (1.0 - level) / 2.0
     hits, misses = draws * estimate, draws * (1.0 - estimate)
     low = 0.0 if hits <= 0.0 else float(betaincinv(hits, misses + 1.0, tail))
@@ -153,11 +123,15 @@ def exact_limits(estimate: float, draws: float, level: float) -> Limits:
     return low, high
 
 
-def _draws_of(measure: Any, sample: OneList) -> _Draws:
-    """Read a list as draws: each item with the mean discount of the places of its tied block."""
+def _draws_of(measure: Any, sample: OneList) -> tuple[float, float, float, bool]:
+    """Read a list as draws from [0, 1]: each item with the mean discount of its tied block.
+
+    Weighted mean of the draws, largest weight, value of the measure where all draws are 1, and
+    whether no block of ties is cut, so that each place is one item.
+    """
     data, n = sample.data, int(sample.data.sizes[0])
-    if measure.kind == "graded":
-        measure = _on_own_scale(measure, data.grade)
+    if measure.kind == "graded" and measure.scaled_by_labels:
+        measure = replace(measure, max_grade=float(data.grade.max()) or 1.0)
     form = measure.positional
     check_n_places(n)
     discounts = form.discounts(n)
@@ -182,23 +156,12 @@ def _draws_of(measure: Any, sample: OneList) -> _Draws:
             f"{measure.name} is 0 for every order, because no item of y_true has a positive gain:"
             " pass a list with grades above 0."
         )
-    return _Draws(
-        mean=min(max(float(weight @ utility) / (total * highest), 0.0), 1.0),
-        largest=float(weight.max()) / total,
-        unit=total * highest,
-        of_whole_places=not cut.any(),
-    )
-
-
-def _on_own_scale(measure: Any, grade: FloatArray) -> Any:
-    """Pass the highest grade of the labels to a measure with a grade scale."""
-    if measure.scaled_by_labels:
-        return replace(measure, max_grade=float(grade.max()) or 1.0)
-    return measure
+    mean = min(max(float(weight @ utility) / (total * highest), 0.0), 1.0)
+    return mean, float(weight.max()) / total, total * highest, not cut.any()
 
 
 def above_negatives_interval(
-    measure: PositivesAtTopMeasure, sample: OneList, level: float, method: str = "wilson"
+    measure: PositivesAtTopMeasure, sample: OneList, level: float, method: str, *_: Any
 ) -> Interval:
     """Interval for the fraction of new positives above the highest observed negative.
 
@@ -213,84 +176,32 @@ def above_negatives_interval(
     above = np.where(data.score > highest, 1.0, 0.0)
     above[data.score == highest] = 1.0 / (n_tied + 1.0)
     above[~positive] = 0.0
-    k, m = int(data.positives[0]), int(data.sizes[0] - data.positives[0])
-    share = float(counts @ above) / k
+    n_pos, n_neg = int(data.positives[0]), int(data.sizes[0] - data.positives[0])
+    share = float(counts @ above) / n_pos
     if sample.groups is not None:
-        found = ClassInfluence(
+        influence = ClassInfluence(
             share, above, positive, ends=(0.0, 1.0, 0.0, 0.0), range=(0.0, 1.0), label_slope=0.0
         )
-        limits, _ = influence_limits(found, share, level, conditional=True, groups=sample.groups)
+        limits = influence_limits(influence, share, level, conditional=True, groups=sample.groups)[
+            0
+        ]
     else:
-        limits = (exact_limits if method == "exact" else safe_limits)(share, float(k), level)
-    unit = 1.0 if measure.normalize else float(k)
-    what = "share" if measure.normalize else f"expected number among {k}"
+        limits = (exact_limits if method == "exact" else safe_limits)(share, float(n_pos), level)
+    unit = 1.0 if measure.normalize else float(n_pos)
+    quantity = "share" if measure.normalize else f"expected number among {n_pos}"
     return Interval(
         estimate=unit * share,
         low=unit * limits[0],
         high=unit * limits[1],
         level=level,
         method=method,
-        target=f"{what} of new positives above the highest of the {m} negatives seen",
+        target=f"{quantity} of new positives above the highest of the {n_neg} negatives seen",
     )
 
 
-_INFLUENCE: dict[type[Measure], Callable[[ScoredLists], CorrelationInfluence]] = {
-    SpearmanMeasure: of_spearman,
-    TauAPMeasure: of_tau_ap,
-    TauBMeasure: of_tau_b,
-    TauXMeasure: of_tau_x,
-}
-
-
-def is_correlation(measure: Measure) -> bool:
-    """Return whether a measure is a correlation with an influence function."""
-    return type(measure) in _INFLUENCE
-
-
-def correlation_interval(measure: Measure, sample: OneList, level: float) -> Interval:
-    """Interval for the correlation in the population that the items were drawn from."""
-    sample = sample.repeated()
-    data = sample.data
-    n = len(data.score)
-    if np.ptp(data.grade) == 0.0:
-        raise ValueError(
-            f"{measure.name} is undefined: all {n} items of y_true have the same relevance; pass"
-            " items with different relevance."
-        )
-    estimate = float(measure.values(data)[0])
-    found = _INFLUENCE[type(measure)](data)
-    shift, variance, degrees = _with_added_items(found, sample.groups)
-    share, moved = (estimate + 1.0) / 2.0, (estimate + shift + 1.0) / 2.0
-    moved = min(max(moved, 0.0), 1.0)
-    n_effective = moved * (1.0 - moved) / (variance / 4.0)
-    low, high = safe_limits(share, n_effective, level, degrees)
-    return Interval(
-        estimate=estimate,
-        low=2.0 * low - 1.0,
-        high=2.0 * high - 1.0,
-        level=level,
-        method="influence",
-        target=f"{measure.name} of the population",
-        standard_error=float(np.sqrt(variance)),
-    )
-
-
-def _with_added_items(
-    found: CorrelationInfluence, groups: Groups | None
-) -> tuple[float, float, float]:
-    """Shift, variance and degrees of freedom with half an item, or group, at either extreme."""
-    values, ends = found.values, np.array(found.ends)
-    part = GroupPart.of_rows(
-        values[np.newaxis], groups or Groups(np.arange(len(values)), len(values))
-    )
-    count = part.effective + 2.0 * PSEUDO_WEIGHT
-    shift = PSEUDO_WEIGHT * float(ends.sum()) / count
-    squares = PSEUDO_WEIGHT * float(np.sum((ends - shift) ** 2)) + part.effective * shift**2
-    variance = float(np.sum(part.corrected() ** 2)) * (part.effective / count) ** 2
-    return shift, variance + squares / count**2, float(Spread.of_groups([part]).degrees[0])
-
-
-def height_interval(measure: NegativeHeightMeasure, sample: OneList, level: float) -> Interval:
+def height_interval(
+    measure: NegativeHeightMeasure, sample: OneList, level: float, *_: Any
+) -> Interval:
     """Interval for the height of the negatives in the population, of a finite norm.
 
     The power ``M = mean over negatives of h(s)^p`` varies as the mean of ``h(s)^p`` over the
@@ -311,7 +222,7 @@ def height_interval(measure: NegativeHeightMeasure, sample: OneList, level: floa
     values[order] = np.where(
         data.positive[order], blocks.to_rows(above), blocks.to_rows(height**p)
     )
-    found = ClassInfluence(
+    influence = ClassInfluence(
         estimate=estimate**p,
         values=values,
         positive=data.positive,
@@ -321,7 +232,7 @@ def height_interval(measure: NegativeHeightMeasure, sample: OneList, level: floa
         counts=data.weight,
     )
     limits, variance = influence_limits(
-        found, found.estimate, level, conditional=True, groups=sample.groups
+        influence, influence.estimate, level, conditional=True, groups=sample.groups
     )
     slope = estimate ** (1.0 - p) / p if estimate > 0.0 else np.inf
     error = slope * float(np.sqrt(variance))
@@ -336,25 +247,23 @@ def height_interval(measure: NegativeHeightMeasure, sample: OneList, level: floa
     )
 
 
-# Shares of the error that one class may have; the best of them depends on the counts alone.
-SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-
-
-def largest_difference_interval(measure: Measure, sample: OneList, level: float) -> Interval:
+def largest_difference_interval(
+    measure: Measure, sample: OneList, level: float, *_: Any
+) -> Interval:
     """Interval for the Kolmogorov-Smirnov statistic of the population, valid for every n.
 
     The statistic is at most as far from that of the population as both distribution functions
     together: ``|D - D'| <= sup|F+ - F+'| + sup|F- - F-'|``.
     """
-    data = sample.data
+    data, groups = sample.data, sample.groups
     estimate = float(measure.values(data)[0])
-    k = int(data.positives[0])
-    sizes = [k, int(data.sizes[0]) - k]
-    if sample.groups is not None:
-        sizes = [
-            independent_rows(sample.groups.sizes(one)) for one in (data.positive, ~data.positive)
-        ]
-    reach = _reach(*sizes, level, sample.groups is not None)
+    n_pos = int(data.positives[0])
+    n_neg = int(data.sizes[0]) - n_pos
+    if groups is not None:
+        n_pos, n_neg = (
+            independent_rows(groups.sizes(rows)) for rows in (data.positive, ~data.positive)
+        )
+    reach = _largest_deviation(n_pos, n_neg, level, groups is not None)
     return Interval(
         estimate=estimate,
         low=max(estimate - reach, 0.0),
@@ -366,21 +275,20 @@ def largest_difference_interval(measure: Measure, sample: OneList, level: float)
 
 
 @lru_cache(maxsize=64)
-def _reach(n_pos: int, n_neg: int, level: float, grouped: bool) -> float:
+def _largest_deviation(n_pos: int, n_neg: int, level: float, grouped: bool) -> float:
     """Bound for the sum of the deviations of both distribution functions."""
-    found = []
-    for share in SHARES:
-        # The classes are independent unless groups join them.
-        first = share * (1.0 - level)
-        second = 1.0 - level - first if grouped else 1.0 - level / (1.0 - first)
-        margin = kolmogorov_margin if grouped else _margin
-        found.append(margin(first, n_pos) + margin(second, n_neg))
-    return float(np.min(found))
-
-
-def _margin(delta: float, n: int) -> float:
-    """Largest distance of n independent rows, but for a share delta of the samples."""
-    return float(smirnovi(n, delta / 2.0))
+    sums = []
+    # Shares of the error that one class may have; the best of them depends on the counts alone.
+    for share in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
+        delta = share * (1.0 - level)
+        if grouped:
+            rest = 1.0 - level - delta
+            sums.append(kolmogorov_margin(delta, n_pos) + kolmogorov_margin(rest, n_neg))
+        else:
+            # The classes are independent.
+            rest = 1.0 - level / (1.0 - delta)
+            sums.append(float(smirnovi(n_pos, delta / 2.0)) + float(smirnovi(n_neg, rest / 2.0)))
+    return min(sums)
 
 
 # Largest number of items in the lists that are evaluated at once.
@@ -403,13 +311,26 @@ def bootstrap_interval(
     sample = sample.repeated()
     data = sample.data
     estimate = float(measure.values(data)[0])
-    parts, apart = _units(sample)
-    values = np.concatenate(
-        [
-            measure._values(_lists_of(data, [_drawn(parts, apart, rng) for _ in range(count)]))
-            for count in _batches(n_resamples, len(data.score))
-        ]
-    )
+    units, stratified = _units(sample)
+
+    def draw() -> IntArray:
+        if stratified:
+            return np.concatenate([rows[rng.integers(0, len(rows), len(rows))] for rows in units])
+        return np.concatenate([units[i] for i in rng.integers(0, len(units), len(units))])
+
+    size = max(1, ITEMS // len(data.score))
+    batches = []
+    for start in range(0, n_resamples, size):
+        lists = [draw() for _ in range(min(size, n_resamples - start))]
+        rows = np.concatenate(lists)
+        resampled = ScoredLists(
+            labels=data.labels[rows],
+            score=data.score[rows],
+            offsets=np.append(0, np.cumsum(list(map(len, lists)))),
+            ids=np.arange(len(lists)),
+        )
+        batches.append(measure._values(resampled))
+    values = np.concatenate(batches)
     undefined = int(np.count_nonzero(np.isnan(values)))
     if undefined or np.isnan(estimate):
         raise ValueError(
@@ -434,14 +355,8 @@ def bootstrap_interval(
     )
 
 
-def _batches(total: int, length: int) -> list[int]:
-    """Numbers of lists of this length that are evaluated at once."""
-    size = max(1, ITEMS // length)
-    return [min(size, total - start) for start in range(0, total, size)]
-
-
 def _units(sample: OneList) -> tuple[list[IntArray], bool]:
-    """Rows of the parts of a list, and whether each is resampled apart, or they as wholes."""
+    """Rows of each group or, without groups, of each class; whether rows are resampled within."""
     data = sample.data
     if sample.groups is not None:
         order = np.argsort(sample.groups.codes, kind="stable")
@@ -452,45 +367,17 @@ def _units(sample: OneList) -> tuple[list[IntArray], bool]:
     return [np.flatnonzero(data.positive), np.flatnonzero(~data.positive)], True
 
 
-def _drawn(parts: list[IntArray], apart: bool, rng: np.random.Generator) -> IntArray:
-    """Rows of one resampled list."""
-    if apart:
-        return np.concatenate([rows[rng.integers(0, len(rows), len(rows))] for rows in parts])
-    return np.concatenate([parts[i] for i in rng.integers(0, len(parts), len(parts))])
-
-
-def _lists_of(data: ScoredLists, rows: list[IntArray]) -> ScoredLists:
-    """Make a list of each choice of rows."""
-    chosen = np.concatenate(rows)
-    return ScoredLists(
-        labels=data.labels[chosen],
-        score=data.score[chosen],
-        offsets=np.append(0, np.cumsum([len(one) for one in rows])),
-        ids=np.arange(len(rows)),
-    )
-
-
-def rate_limits(found: RateInfluence, level: float) -> Limits:
+def rate_limits(influence: RateInfluence, level: float) -> Limits:
     """Join the limits of the threshold, a quantile of one class, and of the rate of the other."""
-    curve, tail = found.curve, (1.0 - level) / 2.0
+    curve, tail = influence.curve, (1.0 - level) / 2.0
     k, m = float(curve.ones.sum()), float(curve.others.sum())
-    estimate = curve.before(found.threshold) / k
-    first = int(binom.ppf(tail, m, found.rate))
-    last = int(binom.isf(tail, m, found.rate)) + 1
+    estimate = curve.before(influence.threshold) / k
+    first = int(binom.ppf(tail, m, influence.rate))
+    last = int(binom.isf(tail, m, influence.rate)) + 1
     chance = safe_limits(estimate, k, level)
     low = max(estimate - np.hypot(estimate - curve.before(first) / k, estimate - chance[0]), 0.0)
     high = min(estimate + np.hypot(curve.before(last) / k - estimate, chance[1] - estimate), 1.0)
-    return (low, high) if found.of_positives else (1.0 - high, 1.0 - low)
-
-
-@dataclass(frozen=True)
-class ListOptions:
-    """How to make an interval of one list, checked."""
-
-    level: float  # Nominal probability, in (0, 1)
-    method: str = "auto"
-    n_resamples: int = 10_000
-    rng: np.random.Generator = field(default_factory=np.random.default_rng)
+    return (low, high) if influence.of_positives else (1.0 - high, 1.0 - low)
 
 
 @dataclass(frozen=True)
@@ -499,13 +386,13 @@ class ListMethods:
 
     measure: Measure
     names: tuple[str, ...]  # Names of the methods, what "auto" is first
-    make: Callable[[OneList, ListOptions], Interval]
+    make: Callable[..., Interval]  # Of a sample, level, method, number of resamples and generator
     grouped: tuple[str, ...]  # Methods that take groups
-    explicit: str = ""
+    explicit: str = ""  # Why "auto" is refused
     one_class: bool = False  # Whether lists of one class have an interval too
 
     def chosen(self, method: str, *, grouped: bool = False, sampled: bool = False) -> str:
-        """Read the name of a method."""
+        """Name of the method; refuse one that does not support the sample."""
         if sampled:
             refuse_sampling(self.measure)
             if method not in ("auto", "influence"):
@@ -514,12 +401,12 @@ class ListMethods:
                     " method='influence', or leave method out."
                 )
             return "influence"
-        listed = " or ".join(map(repr, self.names))
+        names = " or ".join(map(repr, self.names))
         if method == "auto":
             if self.explicit:
                 raise ValueError(
                     f"method='auto' has no valid interval for {self.measure.name} of one list:"
-                    f" {self.explicit}; pass method={listed}, or qid for the mean over queries."
+                    f" {self.explicit}; pass method={names}, or qid for the mean over queries."
                 )
             method = (self.grouped or self.names)[0] if grouped else self.names[0]
         if method not in self.names:
@@ -528,282 +415,201 @@ class ListMethods:
             )
             raise ValueError(
                 f"method={method!r} does not support {self.measure.name} of one list: pass"
-                f" {listed}{of_queries}."
+                f" {names}{of_queries}."
             )
         if grouped and method not in self.grouped:
-            instead = " or ".join(f"method={name!r}" for name in self.grouped)
+            others = " or ".join(f"method={name!r}" for name in self.grouped)
             raise ValueError(
                 f"method={method!r} needs independent items and takes no groups for"
                 f" {self.measure.name}: "
-                + (f"pass {instead}." if instead else "leave groups out if they are independent.")
+                + (f"pass {others}." if others else "leave groups out if they are independent.")
             )
         return method
 
-    def interval(self, sample: OneList, options: ListOptions) -> Interval:
+    def interval(
+        self,
+        sample: OneList,
+        level: float,
+        method: str = "auto",
+        n_resamples: int = 10_000,
+        rng: np.random.Generator | None = None,
+    ) -> Interval:
         """Make an interval."""
-        method = self.chosen(
-            options.method, grouped=sample.groups is not None, sampled=sample.sampled
-        )
+        method = self.chosen(method, grouped=sample.groups is not None, sampled=sample.sampled)
         if not self.one_class or sample.sampled:
             refuse_one_class(sample.data)
         if sample.sampled:
-            found = sampling_influence(self.measure, sample.data)
-            return list_interval(self.measure, found, options.level, sample.groups)
-        of_auc = isinstance(self.measure, AUCMeasure | GiniMeasure)
-        if sample.groups is not None and not of_auc:
+            influence = sampling_influence(self.measure, sample.data)
+            return list_interval(self.measure, influence, level, sample.groups)
+        if sample.groups is not None and not isinstance(self.measure, AUCMeasure | GiniMeasure):
             sample = sample.repeated()
-        return self.make(sample, replace(options, method=method))
+        return self.make(sample, level, method, n_resamples, rng)
 
 
 def list_methods(measure: Measure) -> ListMethods:
     """Find the methods that make intervals for a measure of one list."""
-    for route in _ROUTES:
-        found = route(measure)
-        if found is not None:
-            return found
-    raise ValueError(_without(measure))
-
-
-def _without(measure: Measure) -> str:
-    """Explain why a measure of one list has no interval, and what to do."""
-    if measure.by_class:
-        return (
-            f"{measure.name} is a mean over classes, which has no interval: pass the labels of one"
-            " class against the others, y_true == label, and its column of scores with 'auc'."
+    other_convention = getattr(measure, "convention", None) is not None
+    if isinstance(measure, AUCMeasure | GiniMeasure):
+        make: Callable[..., Interval] = partial(_auc_interval, measure)
+        return ListMethods(measure, tuple(METHODS), make, WITH_GROUPS, one_class=True)
+    if isinstance(measure, PrecisionAtTopMeasure):
+        return ListMethods(
+            measure,
+            ("influence", "exact"),
+            lambda sample, level, method, *_: top_interval_of(
+                sample.data, float(measure.tau), level, method, sample.groups
+            ),
+            ("influence",),
         )
-    if getattr(measure, "convention", None) is not None:
-        return (
-            f"{measure.name} of one list follows the convention of another system, which has no"
-            " interval: leave out convention, or pass qid for the mean over queries."
-        )
-    if measure.per_query:
-        return (
-            f"{measure.name} of one list is a single value, so its variance cannot be estimated:"
-            " pass qid, the query id of each row, for the mean over queries."
-        )
-    return (
-        f"{measure.name} has no influence function, so it has no interval for one list: pass"
-        " influence= to make_measure, or pass qid for the mean over queries."
+    # Linear rank statistics that are a mean over the positives, or its place in the range.
+    phi = phi_of(measure)
+    normalize: Any = getattr(
+        measure, "normalize", "mean" if isinstance(measure, RIEMeasure) else "minmax"
     )
-
-
-def _of_auc(measure: Measure) -> ListMethods | None:
-    """Methods of the AUC and of the Gini coefficient."""
-    if not isinstance(measure, AUCMeasure | GiniMeasure):
-        return None
-
-    def make(sample: OneList, options: ListOptions) -> Interval:
-        found = auc_interval_of(
-            sample.by_groups(),
-            options.level,
-            options.method,
-            grouped=sample.groups is not None,
+    on_average = getattr(measure, "ties", "average") == "average"
+    if phi is not None and normalize is not None and on_average and not other_convention:
+        make = partial(_rank_interval, measure, phi, normalize)
+        if phi.is_limit_functional:
+            names: tuple[str, ...] = ("influence", "dkw", "bootstrap")
+            return ListMethods(measure, names, make, ("influence", "dkw"))
+        reason = f"{phi!r} depends on the length of the list, so that lists are resampled"
+        return ListMethods(measure, ("bootstrap",), make, (), explicit=reason)
+    # Sums over places of what the item there gains by its own label.
+    sums = DCGMeasure | PositionalMeasure | PrecisionAtKMeasure | RankBiasedPrecisionMeasure
+    if isinstance(measure, sums) and not isinstance(measure, NDCGMeasure) and not other_convention:
+        make = partial(drawn_interval, measure)
+        return ListMethods(measure, ("wilson", "exact"), make, (), one_class=True)
+    if isinstance(measure, SuccessMeasure) and not other_convention:
+        make = partial(success_interval, measure)
+        return ListMethods(measure, ("exact",), make, (), one_class=True)
+    if isinstance(measure, PositivesAtTopMeasure):
+        make = partial(above_negatives_interval, measure)
+        return ListMethods(measure, ("wilson", "exact"), make, ("wilson",))
+    if isinstance(measure, KolmogorovSmirnovMeasure):
+        return ListMethods(
+            measure, ("dkw",), partial(largest_difference_interval, measure), ("dkw",)
         )
-        return found if isinstance(measure, AUCMeasure) else gini_of(found)
+    by_influence = partial(_influence_interval, measure)
+    # A point of the ROC curve at the extreme of a class has no influence function.
+    if isinstance(measure, FPRAtTPRMeasure | TPRAtFPRMeasure) and measure.has_influence:
+        names = ("order statistics", "influence")
+        return ListMethods(measure, names, by_influence, ("influence",))
+    # The height of the highest negative is an extreme.
+    if isinstance(measure, NegativeHeightMeasure) and isfinite(measure.p):
+        make = partial(height_interval, measure)
+        return ListMethods(measure, ("influence",), make, ("influence",))
+    if type(measure) in CORRELATIONS:
+        make = partial(correlation_interval, measure)
+        return ListMethods(measure, ("influence",), make, ("influence",), one_class=True)
+    has_influence = measure.kind == "binary" and measure.has_influence
+    if isinstance(measure, CustomMeasure):
+        names = ("influence", "bootstrap") if has_influence else ("bootstrap",)
+        reason = (
+            "it has no influence function (see make_measure(..., influence=)), and the bootstrap"
+            " is wrong for measures that a single item determines, such as extremes"
+        )
+        return ListMethods(
+            measure,
+            names,
+            by_influence,
+            names,
+            explicit="" if has_influence else reason,
+            one_class=measure.kind == "graded",
+        )
+    if has_influence:
+        return ListMethods(measure, ("influence",), by_influence, ("influence",))
+    if measure.by_class:
+        reason = (
+            "is a mean over classes, which has no interval: pass the labels of one class against"
+            " the others, y_true == label, and its column of scores with 'auc'"
+        )
+    elif other_convention:
+        reason = (
+            "of one list follows the convention of another system, which has no interval: leave"
+            " out convention, or pass qid for the mean over queries"
+        )
+    elif measure.per_query:
+        reason = (
+            "of one list is a single value, so its variance cannot be estimated: pass qid, the"
+            " query id of each row, for the mean over queries"
+        )
+    else:
+        reason = (
+            "has no influence function, so it has no interval for one list: pass influence= to"
+            " make_measure, or pass qid for the mean over queries"
+        )
+    raise ValueError(f"{measure.name} {reason}.")
 
-    return ListMethods(measure, tuple(METHODS), make, WITH_GROUPS, one_class=True)
+
+def _auc_interval(
+    measure: Measure, sample: OneList, level: float, method: str, *_: Any
+) -> Interval:
+    grouped = sample.groups is not None
+    interval = auc_interval_of(sample.by_groups(), level, method, grouped=grouped)
+    return interval if isinstance(measure, AUCMeasure) else gini_of(interval)
 
 
-def gini_of(found: Interval) -> Interval:
-    """Turn an interval for the AUC into that of the Gini coefficient. Twice the area, less 1."""
-    error = found.standard_error
+def gini_of(interval: Interval) -> Interval:
+    """Turn an interval for the AUC into that of the Gini coefficient: twice the area, less 1."""
+    error = interval.standard_error
     return replace(
-        found,
-        estimate=2.0 * found.estimate - 1.0,
-        low=2.0 * found.low - 1.0,
-        high=2.0 * found.high - 1.0,
+        interval,
+        estimate=2.0 * interval.estimate - 1.0,
+        low=2.0 * interval.low - 1.0,
+        high=2.0 * interval.high - 1.0,
         target="expected Gini coefficient",
         standard_error=None if error is None else 2.0 * error,
     )
 
 
-def _of_top(measure: Measure) -> ListMethods | None:
-    if not isinstance(measure, PrecisionAtTopMeasure):
-        return None
-
-    def make(sample: OneList, options: ListOptions) -> Interval:
-        return top_interval_of(
-            sample.data, float(measure.tau), options.level, options.method, sample.groups
-        )
-
-    return ListMethods(measure, ("influence", "exact"), make, ("influence",))
-
-
-def _of_ranks(measure: Measure) -> ListMethods | None:
-    """Linear rank statistics that are a mean over the positives, or its place in the range."""
-    phi = phi_of(measure)
-    if phi is None or getattr(measure, "convention", None) is not None:
-        return None
-    if getattr(measure, "ties", "average") != "average":
-        return None
-    normalize = getattr(
-        measure, "normalize", "mean" if isinstance(measure, RIEMeasure) else "minmax"
-    )
-    if normalize is None:
-        return None
-
-    def make(sample: OneList, options: ListOptions) -> Interval:
-        said: dict[str, Any] = {"normalize": normalize, "what": measure.name}
-        if options.method == "bootstrap":
-            made = RankBootstrap(sample.repeated().data, phi, conditional=True, **said)
-            found = made.interval(options.level, options.n_resamples, options.rng)
-        else:
-            function = dkw_interval if options.method == "dkw" else rank_interval_of
-            found = function(
-                sample.data, phi, options.level, conditional=True, groups=sample.groups, **said
-            )
-        if not isinstance(measure, RIEMeasure):
-            return found
-        n = sample.data.sizes
-        return found.scaled(float((n / phi._sums(np.zeros_like(n), n, n))[0]))
-
-    if not phi.is_limit_functional:
-        reason = f"{phi!r} depends on the length of the list, so that lists are resampled"
-        return ListMethods(measure, ("bootstrap",), make, (), explicit=reason)
-    names = ("influence", "dkw", "bootstrap")
-    return ListMethods(measure, names, make, ("influence", "dkw"))
+def _rank_interval(
+    measure: Measure,
+    phi: ScoreGeneratingFunction,
+    normalize: Normalize,
+    sample: OneList,
+    level: float,
+    method: str,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> Interval:
+    options: dict[str, Any] = {"conditional": True, "normalize": normalize, "name": measure.name}
+    if method == "bootstrap":
+        data = sample.repeated().data
+        interval = rank_bootstrap_interval(data, phi, level, n_resamples, rng, **options)
+    else:
+        make = dkw_interval if method == "dkw" else rank_interval_of
+        interval = make(sample.data, phi, level, groups=sample.groups, **options)
+    if not isinstance(measure, RIEMeasure):
+        return interval
+    n = sample.data.sizes
+    return interval.scaled(float((n / phi._sums(np.zeros_like(n), n, n))[0]))
 
 
-def _of_first_places(measure: Measure) -> ListMethods | None:
-    """Sums over the first places, whose labels are drawn given the scores."""
-    if not is_sum_of_draws(measure):
-        return None
-
-    def make(sample: OneList, options: ListOptions) -> Interval:
-        return drawn_interval(measure, sample, options.level, options.method)
-
-    return ListMethods(measure, ("wilson", "exact"), make, (), one_class=True)
-
-
-def _of_success(measure: Measure) -> ListMethods | None:
-    if not isinstance(measure, SuccessMeasure) or measure.convention is not None:
-        return None
-
-    def make(sample: OneList, options: ListOptions) -> Interval:
-        return success_interval(measure, sample, options.level)
-
-    return ListMethods(measure, ("exact",), make, (), one_class=True)
-
-
-def _of_positives_at_top(measure: Measure) -> ListMethods | None:
-    if not isinstance(measure, PositivesAtTopMeasure):
-        return None
-
-    def make(sample: OneList, options: ListOptions) -> Interval:
-        return above_negatives_interval(measure, sample, options.level, options.method)
-
-    return ListMethods(measure, ("wilson", "exact"), make, ("wilson",))
-
-
-def _of_largest_difference(measure: Measure) -> ListMethods | None:
-    if not isinstance(measure, KolmogorovSmirnovMeasure):
-        return None
-
-    def make(sample: OneList, options: ListOptions) -> Interval:
-        return largest_difference_interval(measure, sample, options.level)
-
-    return ListMethods(measure, ("dkw",), make, ("dkw",))
-
-
-def _of_rates(measure: Measure) -> ListMethods | None:
-    """Methods of a point of the ROC curve; that at the extreme of a class has none."""
-    if not isinstance(measure, FPRAtTPRMeasure | TPRAtFPRMeasure) or not measure.has_influence:
-        return None
-
-    def make(sample: OneList, options: ListOptions) -> Interval:
-        return _by_influence(measure, sample, options)
-
-    return ListMethods(measure, ("order statistics", "influence"), make, ("influence",))
-
-
-def _of_height(measure: Measure) -> ListMethods | None:
-    """Methods of the height of the negatives; that of the highest negative is an extreme."""
-    if not isinstance(measure, NegativeHeightMeasure) or not isfinite(measure.p):
-        return None
-
-    def make(sample: OneList, options: ListOptions) -> Interval:
-        return height_interval(measure, sample, options.level)
-
-    return ListMethods(measure, ("influence",), make, ("influence",))
-
-
-def _of_correlation(measure: Measure) -> ListMethods | None:
-    if not is_correlation(measure):
-        return None
-
-    def make(sample: OneList, options: ListOptions) -> Interval:
-        return correlation_interval(measure, sample, options.level)
-
-    return ListMethods(measure, ("influence",), make, ("influence",), one_class=True)
-
-
-def _of_users_function(measure: Measure) -> ListMethods | None:
-    """Methods of a custom measure, with or without an influence function."""
-    if not isinstance(measure, CustomMeasure):
-        return None
-    known = measure.kind == "binary" and measure.has_influence
-
-    def make(sample: OneList, options: ListOptions) -> Interval:
-        if options.method == "influence":
-            return _by_influence(measure, sample, options)
-        return bootstrap_interval(measure, sample, options.level, options.n_resamples, options.rng)
-
-    names = ("influence", "bootstrap") if known else ("bootstrap",)
-    reason = (
-        "it has no influence function (see make_measure(..., influence=)), and the bootstrap is"
-        " wrong for measures that a single item determines, such as extremes"
-    )
-    one_class = measure.kind == "graded"
-    return ListMethods(
-        measure, names, make, names, explicit="" if known else reason, one_class=one_class
-    )
-
-
-def _of_influence(measure: Measure) -> ListMethods | None:
-    if measure.kind != "binary" or not measure.has_influence:
-        return None
-
-    def make(sample: OneList, options: ListOptions) -> Interval:
-        return _by_influence(measure, sample, options)
-
-    return ListMethods(measure, ("influence",), make, ("influence",))
-
-
-def _by_influence(measure: Measure, sample: OneList, options: ListOptions) -> Interval:
+def _influence_interval(
+    measure: Measure,
+    sample: OneList,
+    level: float,
+    method: str,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> Interval:
+    if method == "bootstrap":
+        return bootstrap_interval(measure, sample, level, n_resamples, rng)
     data = sample.data
     if sample.groups is None and not isinstance(measure, CustomMeasure):
-        data = _rows_that_count(measure, data)
-    found = influence_of(measure, data, conditional=True)
-    interval = list_interval(measure, found, options.level, sample.groups)
-    if isinstance(found, RateInfluence) and options.method != "influence":
-        low, high = rate_limits(found, options.level)
-        return replace(interval, low=low, high=high, method=options.method)
+        # Merge items that the measure does not distinguish.
+        if isinstance(measure, AveragePrecisionMeasure | PartialAUCMeasure):
+            data = runs_of_negatives(data)
+        else:
+            top = 1.0
+            if isinstance(measure, EnrichmentFactorMeasure | LiftMeasure):
+                top = float(measure.fraction)
+            elif isinstance(measure, SmoothedPrecisionAtTopMeasure):
+                top = measure.largest_top
+            data = ordered_rows(with_tied_tail(data, top))
+    influence = influence_of(measure, data, conditional=True)
+    interval = list_interval(measure, influence, level, sample.groups)
+    if isinstance(influence, RateInfluence) and method != "influence":
+        low, high = rate_limits(influence, level)
+        return replace(interval, low=low, high=high, method=method)
     return interval
-
-
-def _rows_that_count(measure: Measure, data: ScoredLists) -> ScoredLists:
-    """Merge items that a measure does not distinguish into one row."""
-    if isinstance(measure, AveragePrecisionMeasure | PartialAUCMeasure):
-        return runs_of_negatives(data)
-    top = 1.0
-    if isinstance(measure, EnrichmentFactorMeasure | LiftMeasure):
-        top = float(measure.fraction)
-    elif isinstance(measure, SmoothedPrecisionAtTopMeasure):
-        top = measure.largest_top
-    return ordered_rows(with_tied_tail(data, top))
-
-
-_ROUTES = (
-    _of_auc,
-    _of_top,
-    _of_ranks,
-    _of_first_places,
-    _of_success,
-    _of_positives_at_top,
-    _of_largest_difference,
-    _of_rates,
-    _of_height,
-    _of_correlation,
-    _of_users_function,
-    _of_influence,
-)

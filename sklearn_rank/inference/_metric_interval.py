@@ -12,7 +12,7 @@ from .._validation import ravelled
 from ..metrics import Accumulator, get_measure
 from ..metrics._shared import AUCMeasure, GiniMeasure, MeasureLike
 from ._auc import auc_interval_of_chunks
-from ._list_methods import ListOptions, gini_of, list_methods
+from ._list_methods import gini_of, list_methods
 from ._queries import IntervalOptions, accumulated_values, query_values_of, sample_interval
 from ._results import Interval
 from ._samples import (
@@ -108,15 +108,14 @@ def accumulator_interval(
 
 def interval_of_accumulator(accumulator: Accumulator, level: float) -> Interval:
     """Make the interval of rows, or of as many identical ones as weights say."""
-    measure = accumulator.measure
-    if (kept := accumulator.query_values) is not None:
+    if (values := accumulator.query_values) is not None:
+        sample = accumulated_values(accumulator.measure, values)
         # The default method draws nothing.
-        of_queries = IntervalOptions("auto", level, 10_000)
-        values = accumulated_values(measure, kept)
-        return sample_interval(values, of_queries, np.random.default_rng())
-    methods = list_methods(measure)
-    options = ListOptions(level, methods.chosen("auto"))
-    return methods.interval(OneList(counted_list(accumulator)), options)
+        options = IntervalOptions("auto", level, 10_000)
+        return sample_interval(sample, options, np.random.default_rng())
+    methods = list_methods(accumulator.measure)
+    method = methods.chosen("auto")
+    return methods.interval(OneList(counted_list(accumulator)), level, method)
 
 
 def metric_interval(
@@ -364,9 +363,9 @@ def metric_interval(
     rows = {"sample_weight": sample_weight, "groups": groups, "pos_label": pos_label}
     by_counts = in_chunks and not sampled and measure.rel is None
     if by_counts and isinstance(measure, AUCMeasure | GiniMeasure):
-        found = auc_interval_of_chunks(y_true, y_score, level, method, **rows)
-        return found if isinstance(measure, AUCMeasure) else gini_of(found)
+        interval = auc_interval_of_chunks(y_true, y_score, level, method, **rows)
+        return interval if isinstance(measure, AUCMeasure) else gini_of(interval)
     if in_chunks and method == "bootstrap":
         refuse_collections("resamples are drawn from its rows", y_true=y_true, y_score=y_score)
     sample = check_one_list(measure, y_true, y_score, weights=weights, **rows)
-    return methods.interval(sample, ListOptions(level, method, n_resamples, rng))
+    return methods.interval(sample, level, method, n_resamples, rng)

@@ -8,11 +8,11 @@ from .._jit import compiled
 
 
 @compiled("void(i8[::1], f8[::1], i8[::1], i8, f8[:, ::1])")
-def pair_weights(level, weight, starts, n_levels, found):
+def pair_weights(level, weight, starts, n_levels, sums):
     """Weight of the items of a higher and of an equal relevance around each item of one list.
 
     Items come block by block of tied scores, from the top; ``level`` counts the distinct
-    relevances from 0, the highest. The rows of ``found`` are the weight of the items above the
+    relevances from 0, the highest. The rows of ``sums`` are the weight of the items above the
     block of each item that are of a higher relevance, and of an equal one; then likewise of those
     in its block, itself included. It takes O(n log n_levels).
     """
@@ -32,16 +32,16 @@ def pair_weights(level, weight, starts, n_levels, found):
             while node > 0:
                 upto += tree[node]
                 node -= node & -node
-            found[0, i] = higher
-            found[1, i] = upto - higher
+            sums[0, i] = higher
+            sums[1, i] = upto - higher
         for i in range(begin, end):
             node = level[i] + 1
             while node <= n_levels:
                 tree[node] += weight[i]
                 node += node & -node
         if end == begin + 1:
-            found[2, begin] = 0.0
-            found[3, begin] = weight[begin]
+            sums[2, begin] = 0.0
+            sums[3, begin] = weight[begin]
             continue
         for i in range(begin, end):
             higher, upto = 0.0, 0.0
@@ -53,5 +53,5 @@ def pair_weights(level, weight, starts, n_levels, found):
             while node > 0:
                 upto += tree[node]
                 node -= node & -node
-            found[2, i] = higher - found[0, i]
-            found[3, i] = upto - higher - found[1, i]
+            sums[2, i] = higher - sums[0, i]
+            sums[3, i] = upto - higher - sums[1, i]

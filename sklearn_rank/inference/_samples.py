@@ -20,7 +20,7 @@ from scipy.special import smirnov, smirnovi
 
 from .._arguments import check_choice
 from .._codes import Coded
-from .._lists import LabelType, Lists, ScoredLists, check_scored_lists, group_rows
+from .._lists import LabelType, ScoredLists, check_scored_lists, group_rows
 from .._order import class_codes
 from .._partitions import aligned, any_collection, is_collection
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
@@ -387,9 +387,6 @@ WeightMeaning: TypeAlias = Literal["frequency", "sampling"] | None
 # cover as little as .71 (benchmarks/studies/sampling_weights.py).
 LEAST_DRAWS = 10.0
 
-# Number of items as which the rows of a list are counted, at most, and for each row.
-MOST_ITEMS, MOST_PER_ROW = 2.0**21, 16.0
-
 
 def check_weight_meaning(weights: Any, sample_weight: Any, *, no_sampling: str = "") -> bool:
     """Return whether weights of rows are inverse probabilities; nothing is guessed from values."""
@@ -436,19 +433,6 @@ _FRACTION = (
 )
 
 
-def whole_weights(lists: ScoredLists) -> FloatArray:
-    """Write weights as whole numbers, the smallest 1 where all are small multiples of it.
-
-    The numbers, at least 1, whose sum is limited; of other weights the rest is rounded off. Shape
-    (n,).
-    """
-    weight = lists.counts / lists.counts.min()
-    whole, limit = np.rint(weight), max(MOST_ITEMS, MOST_PER_ROW * len(weight))
-    if whole.sum() <= limit and np.all(np.abs(weight - whole) <= 1e-9 * weight):
-        return whole
-    return np.maximum(np.rint(weight * min(limit / weight.sum(), 1024.0)), 1.0)
-
-
 def refuse_few_draws(weight: FloatArray, heaviest: float, what: str) -> None:
     """Raise an error where so few items carry the weight that no interval is trustworthy.
 
@@ -464,19 +448,6 @@ def refuse_few_draws(weight: FloatArray, heaviest: float, what: str) -> None:
             " too seldom: draw more rows where weights are large, or report the value without an"
             " interval."
         )
-
-
-def refuse_few_of_classes(lists: ScoredLists) -> None:
-    """Raise an error where few items of a class carry its weight."""
-    weight, heaviest = lists.counts, float(lists.counts.max())
-    refuse_few_draws(weight[lists.positive], heaviest, "positives")
-    refuse_few_draws(weight[~lists.positive], heaviest, "negatives")
-
-
-def draws_of(lists: Lists) -> float:
-    """Count the rows of equal weight that the weights are worth."""
-    weight = lists.counts / lists.counts.max()
-    return float(weight.sum() ** 2 / (weight @ weight))
 
 
 # Rows, with repetitions, of which an array is made.
