@@ -6,17 +6,17 @@ negative is the fraction of positives above it; ties count 1/2. Both have the AU
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from scipy.special import expit, logit, ndtr, ndtri, owens_t
+from scipy.special import expit, logit, ndtri
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._arguments import check_choice, check_level
 from .._lists import LabelType, ScoredLists, check_scored_lists
-from .._order import ClassBlocks, class_blocks, tied_blocks
+from .._order import class_blocks, tied_blocks
 from .._partitions import any_collection
 from .._typing import AnyArray, BoolArray, FloatArray
 from .._validation import check_qid, ravelled
@@ -34,6 +34,7 @@ from ._samples import (
     refuse_fractions,
     refuse_grouped_collections,
 )
+from ._score_distributions import hanley_mcneil_pairs, lehmann_variance
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +42,13 @@ class AUCMoments:
     """The AUC of a sample, or of many at once, and the spread of its placements."""
 
     auc: AnyArray
-    var_pos: AnyArray
-    var_neg: AnyArray  # The same of negatives
+    var_pos: AnyArray  # Variance of the placements of positives
+    var_neg: AnyArray  # and of negatives
     tied: AnyArray  # Share of the pairs of a positive and a negative that are tied
-    n_pos: AnyArray  # Number of positives
-    n_neg: AnyArray  # Number of negatives
+    n_pos: AnyArray
+    n_neg: AnyArray
     variance: AnyArray  # Estimated variance of the AUC: DeLong's, or with groups Obuchowski's
-    n_groups: AnyArray | None = None
+    n_groups: AnyArray | None = None  # Number of groups with items of the rarer class
 
     @classmethod
     def of_independent(
@@ -55,8 +56,13 @@ class AUCMoments:
     ) -> AUCMoments:
         """Take independent items, for which DeLong's variance is a sum."""
         variance = var_pos / n_pos + var_neg / n_neg
-        given = (auc, var_pos, var_neg, tied, n_pos, n_neg, variance)
-        return cls(*(np.asarray(value) for value in given))
+        values = (auc, var_pos, var_neg, tied, n_pos, n_neg, variance)
+        return cls(*map(np.asarray, values))
+
+    @property
+    def n_rarer(self) -> AnyArray:
+        """Number of items of the rarer class."""
+        return np.minimum(self.n_pos, self.n_neg)
 
     def unbiased_variance(self) -> FloatArray:
         """Estimate Lehmann's variance without bias."""
@@ -73,82 +79,79 @@ class AUCMoments:
 def sample_moments(
     score: FloatArray, positive: BoolArray, weight: FloatArray | None
 ) -> AUCMoments:
-    """Find the moments of independent items. Of one sample."""
-    auc, squares_pos, squares_neg, tied, n_pos, n_neg = _sums(score, positive, weight, None)
-    return _moments((auc, squares_pos, squares_neg, tied), n_pos, n_neg)
+    """Moments of one sample of independent items."""
+    return _moments(*_placement_sums(score, positive, weight))
 
 
-def _moments(sums: Iterable[float], n_pos: float, n_neg: float) -> AUCMoments:
-    auc, squares_pos, squares_neg, tied = sums
+def _moments(
+    auc: float, squares_pos: float, squares_neg: float, tied: float, n_pos: float, n_neg: float
+) -> AUCMoments:
     var_pos, var_neg = squares_pos / max(n_pos - 1.0, 1.0), squares_neg / max(n_neg - 1.0, 1.0)
     return AUCMoments.of_independent(auc, var_pos, var_neg, tied, n_pos, n_neg)
 
 
 def placement_sums(lists: ScoredLists, tied: ScoredLists) -> FloatArray:
     """Sum the placements of a list, and their squares about the AUC of another. Shape (4,)."""
-    if tied.positive.all() or not tied.positive.any():
+    if _is_one_class(tied):
         return np.zeros(4)
-    center = _sums(tied.score, tied.positive, tied.weight, None)[0]
-    return np.array(_sums(lists.score, lists.positive, lists.weight, center)[:4])
+    center = _placement_sums(tied.score, tied.positive, tied.weight)[0]
+    return np.array(_placement_sums(lists.score, lists.positive, lists.weight, center)[:4])
 
 
-def moments_of_ranges(tied: ScoredLists, found: Sequence[FloatArray]) -> AUCMoments:
-    """Find the moments of items that are in ranges of scores, apart."""
-    center, *_, n_pos, n_neg = _sums(tied.score, tied.positive, tied.weight, None)
+def moments_of_ranges(tied: ScoredLists, sums: Sequence[FloatArray]) -> AUCMoments:
+    """Moments of items from the placement sums of separate ranges of scores."""
+    center, *_, n_pos, n_neg = _placement_sums(tied.score, tied.positive, tied.weight)
     base = placement_sums(tied, tied)
-    auc, squares_pos, squares_neg, pairs = base + np.sum([one - base for one in found], axis=0)
-    auc = min(max(float(auc), 0.0), 1.0)
-    apart = (auc - center) ** 2
-    squares_pos = max(float(squares_pos) - n_pos * apart, 0.0)
-    squares_neg = max(float(squares_neg) - n_neg * apart, 0.0)
-    return _moments((auc, squares_pos, squares_neg, float(pairs)), n_pos, n_neg)
+    total, squares_pos, squares_neg, pairs = map(
+        float, base + np.sum([of_range - base for of_range in sums], axis=0)
+    )
+    auc = min(max(total, 0.0), 1.0)
+    shift = (auc - center) ** 2
+    squares_pos = max(squares_pos - n_pos * shift, 0.0)
+    squares_neg = max(squares_neg - n_neg * shift, 0.0)
+    return _moments(auc, squares_pos, squares_neg, pairs, n_pos, n_neg)
 
 
-def _sums(
-    score: FloatArray, positive: BoolArray, weight: FloatArray | None, center: float | None
+def _placement_sums(
+    score: FloatArray,
+    positive: BoolArray,
+    weight: FloatArray | None,
+    center: float | None = None,
 ) -> tuple[float, float, float, float, float, float]:
-    """Placement sums, and the numbers of positives and negatives."""
+    """Mean of the placements, sums of squares of positives and of negatives, tied share, counts.
+
+    Squares are about a point, by default the mean.
+    """
     # One search of the smaller class among all items gives the placements of both classes.
     swapped = bool(2 * np.count_nonzero(positive) > len(positive))
     blocks = class_blocks(score, ~positive if swapped else positive, weight, joined=True)
-    auc, squares_class, squares_other, tied = _placement_sums(blocks, swapped, center)
     n_class, n_other = float(blocks.n_class[0]), float(blocks.n_other[0])
+    beaten = blocks.other_above if swapped else blocks.other_below
+    placement = (beaten + blocks.of_other / 2.0) / n_other
+    auc = min(float(np.dot(blocks.of_class, placement) / n_class), 1.0)
+    center = auc if center is None else center
+    squares_class = float(np.dot(blocks.of_class, (placement - center) ** 2))
+    # Those of the other class are in a block, or in a gap next to one: below the first block,
+    # between two, above the last.
+    gaps = np.append(blocks.other_below, n_other)
+    gaps[1:] -= blocks.other_below + blocks.of_other
+    gaps = np.maximum(gaps, 0.0)
+    above = np.append(n_class, blocks.class_above)
+    passed = np.append(0.0, blocks.class_below + blocks.of_class)
+    in_gaps = (passed if swapped else above) / n_class
+    beyond = blocks.class_below if swapped else blocks.class_above
+    in_blocks = (beyond + blocks.of_class / 2.0) / n_class
+    squares_other = float(
+        np.dot(gaps, (in_gaps - center) ** 2) + np.dot(blocks.of_other, (in_blocks - center) ** 2)
+    )
+    tied = float(np.dot(blocks.of_class, blocks.of_other)) / (n_class * n_other)
     if swapped:
         return auc, squares_other, squares_class, tied, n_other, n_class
     return auc, squares_class, squares_other, tied, n_class, n_other
 
 
-def _placement_sums(
-    blocks: ClassBlocks, swapped: bool, center: float | None
-) -> tuple[float, float, float, float]:
-    """Mean of the placements, sums of squares about it, or a point, and share of tied pairs."""
-    n_class, n_other = float(blocks.n_class[0]), float(blocks.n_other[0])
-    beaten = blocks.other_above if swapped else blocks.other_below
-    placement = (beaten + blocks.of_other / 2.0) / n_other
-    auc = float(np.dot(blocks.of_class, placement) / n_class)
-    auc = min(auc, 1.0)
-    center = auc if center is None else center
-    squares_class = float(np.dot(blocks.of_class, (placement - center) ** 2))
-    # Those of the other class stand in a block, or in a gap next to one: below the first block,
-    # between two, above the last.
-    upto = blocks.other_below + blocks.of_other
-    gaps = np.append(blocks.other_below, n_other)
-    gaps[1:] -= upto
-    gaps = np.maximum(gaps, 0.0)
-    above = np.append(n_class, blocks.class_above)
-    passed = np.append(0.0, blocks.class_below + blocks.of_class)
-    reached = (passed if swapped else above) / n_class
-    halfway = blocks.class_below if swapped else blocks.class_above
-    level = (halfway + blocks.of_class / 2.0) / n_class
-    squares_other = float(
-        np.dot(gaps, (reached - center) ** 2) + np.dot(blocks.of_other, (level - center) ** 2)
-    )
-    tied = float(np.dot(blocks.of_class, blocks.of_other)) / (n_class * n_other)
-    return auc, squares_class, squares_other, tied
-
-
 def clustered_moments(groups: ScoredLists) -> AUCMoments:
-    """Find the moments of items that depend on each other within groups."""
+    """Moments of items that depend on each other within groups."""
     positive, weight = groups.positive, groups.counts
     blocks = tied_blocks(groups.score)
     weight_pos = blocks.totals(np.where(positive, weight, 0.0))
@@ -174,97 +177,13 @@ def clustered_moments(groups: ScoredLists) -> AUCMoments:
     joint = _inflation(groups.n_lists) * float(np.dot(sum_pos, sum_neg))
     variance = var_pos + var_neg + 2.0 * joint
     tied = float(np.dot(weight_pos, weight_neg)) / (n_pos * n_neg)
-    found = (auc, var_pos, var_neg, tied, n_pos, n_neg, variance, min(with_pos, with_neg))
-    return AUCMoments(*(np.asarray(value) for value in found))
+    values = (auc, var_pos, var_neg, tied, n_pos, n_neg, variance, min(with_pos, with_neg))
+    return AUCMoments(*map(np.asarray, values))
 
 
 def _inflation(n: int) -> float:
     """Correct for the mean that was estimated from the same groups; one group has no variance."""
     return n / (n - 1.0) if n > 1 else 0.0
-
-
-def lehmann_variance(
-    auc: Any, shared_neg: Any, shared_pos: Any, n_pos: Any, n_neg: Any, tied: Any = 0.0
-) -> Any:
-    """Variance of the AUC from its expectation and two probabilities of three items."""
-    single = auc * (1.0 - auc) - tied / 4.0
-    pairs_neg = (n_pos - 1.0) * (shared_neg - auc**2)
-    return (single + pairs_neg + (n_neg - 1.0) * (shared_pos - auc**2)) / (n_pos * n_neg)
-
-
-def hanley_mcneil_pairs(auc: Any) -> tuple[Any, Any]:
-    """Give p1 and p2 where the scores of both classes are exponential."""
-    return auc / (2.0 - auc), 2.0 * auc**2 / (1.0 + auc)
-
-
-def binormal_pairs(auc: float, sd_ratio: float = 1.0) -> tuple[float, float]:
-    """Give p1 and p2 where the scores of both classes are normal."""
-    # Differences that share an item are jointly normal with the share of its variance.
-    share = 1.0 / (1.0 + sd_ratio**2)
-    return _both_below(ndtri(auc), share), _both_below(ndtri(auc), 1.0 - share)
-
-
-def _both_below(h: float, correlation: float) -> float:
-    """Probability that two standard normal variables are both below h."""
-    slope = np.sqrt((1.0 - correlation) / (1.0 + correlation))
-    return float(ndtr(h) - 2.0 * owens_t(h, slope))
-
-
-def both_below(h: float, k: float, correlation: float) -> float:
-    """Probability that two standard normal variables are below two numbers."""
-    if h == 0.0 and k == 0.0:
-        return float(0.25 + np.arcsin(correlation) / (2.0 * np.pi))
-    root = float(np.sqrt((1.0 - correlation) * (1.0 + correlation)))
-    outside = 0.0 if h * k > 0.0 or (h * k == 0.0 and h + k >= 0.0) else 0.5
-    found = (ndtr(h) + ndtr(k)) / 2.0 - outside
-    for one, other in ((h, k), (k, h)):
-        slope = (other - correlation * one) / root
-        # Of 0 only the angle matters: T(0, inf) is 1/4.
-        found -= owens_t(one, slope / one if one != 0.0 else np.copysign(np.inf, slope))
-    return float(found)
-
-
-def auc_parts(aucs: FloatArray, correlation: float, *, pairs: str = "delong") -> FloatArray:
-    """Find how AUCs of scorers on the same items vary with the items that their pairs share.
-
-    Covariance of the outcomes of two pairs of a positive and a negative that share both, the
-    positive, the negative: the covariance of the AUCs is ``(both + (n_neg - 1) positive + (n_pos -
-    1) negative) / (n_pos n_neg)``. Shape (3, n_scorers, n_scorers).
-    """
-    h = ndtri(aucs)
-    parts = np.empty((3, len(aucs), len(aucs)))
-    for i, of_first in enumerate(h):
-        for j, of_second in enumerate(h):
-            chance = aucs[i] * aucs[j]
-            alike = 1.0 if i == j else correlation
-            # Differences of a positive and a negative score, which share both or one of these.
-            both = aucs[i] if i == j else both_below(of_first, of_second, alike)
-            shared = both_below(of_first, of_second, alike / 2.0)
-            parts[:, i, j] = both - chance, shared - chance, shared - chance
-    if pairs == "hanley-mcneil":
-        negative, positive = hanley_mcneil_pairs(aucs)
-        variances = parts.copy()
-        for i, auc in enumerate(aucs):
-            variances[:, i, i] = (
-                auc * (1.0 - auc),
-                positive[i] - auc**2,
-                negative[i] - auc**2,
-            )
-        root = np.sqrt(
-            np.einsum("pii->pi", variances) / np.maximum(np.einsum("pii->pi", parts), 1e-300)
-        )
-        parts = parts * root[:, :, np.newaxis] * root[:, np.newaxis, :]
-    return parts
-
-
-def threshold_share(precision: float, tau: float, positive_fraction: float) -> float:
-    """Find the share of positives at the threshold of the top, where scores are normal."""
-    # How far the threshold is above the mean of each class.
-    of_pos = -ndtri(precision * tau / positive_fraction)
-    of_neg = -ndtri((1.0 - precision) * tau / (1.0 - positive_fraction))
-    log_odds = (of_neg**2 - of_pos**2) / 2.0
-    odds = positive_fraction / (1.0 - positive_fraction) * np.exp(log_odds)
-    return float(odds / (1.0 + odds))
 
 
 # Fraction of the distance from the observed AUC that is due to rare items, which lie as far from
@@ -274,9 +193,8 @@ UNSEEN_SHARE = 0.25
 
 def unseen_effect(moments: AUCMoments) -> FloatArray:
     """Variance that rare items add, over ``(AUC - A) A``."""
-    if moments.n_groups is not None:
-        return np.asarray(UNSEEN_SHARE / moments.n_groups)
-    return np.asarray(UNSEEN_SHARE / np.minimum(moments.n_pos, moments.n_neg))
+    n = moments.n_rarer if moments.n_groups is None else moments.n_groups
+    return np.asarray(UNSEEN_SHARE / n)
 
 
 def auc_score_limits(auc: Any, effect: Any, unseen: Any, z: Any) -> tuple[FloatArray, FloatArray]:
@@ -332,36 +250,24 @@ def design_effect(moments: AUCMoments) -> FloatArray:
     if moments.n_groups is not None:
         few = moments.n_groups
         # The number of draws is the number of groups of the rarer class, each with this variance.
-        seen = (few - 1.0) * few * moments.variance
-        return _shrunken_share(seen, (few - 1.0) * largest, few) / few
+        squares = (few - 1.0) * few * moments.variance
+        return _shrunken_share(squares, (few - 1.0) * largest, few) / few
     m, n = moments.n_pos, moments.n_neg
     share_pos = _shrunken_share((m - 1.0) * moments.var_pos, (m - 1.0) * largest, m)
     share_neg = _shrunken_share((n - 1.0) * moments.var_neg, (n - 1.0) * largest, n)
     return share_pos / m + share_neg / n
 
 
-def _shrunken_share(seen: AnyArray, largest: AnyArray, n: AnyArray) -> FloatArray:
+def _shrunken_share(squares: AnyArray, largest: AnyArray, n: AnyArray) -> FloatArray:
     """Share of its largest value that a variance has, drawn to the prior where little was seen."""
     prior = PRIOR_SHARE * (1.0 + 1.0 / n)
-    return (seen + PRIOR_EVIDENCE * prior) / (largest + PRIOR_EVIDENCE)
-
-
-def _wilson(moments: AUCMoments, delta: float) -> Limits:
-    return auc_score_limits(moments.auc, design_effect(moments), unseen_effect(moments), _z(delta))
-
-
-def _delong(moments: AUCMoments, delta: float) -> Limits:
-    return _wald(moments.auc, moments.variance, _z(delta))
+    return (squares + PRIOR_EVIDENCE * prior) / (largest + PRIOR_EVIDENCE)
 
 
 def _logit_delong(moments: AUCMoments, delta: float) -> Limits:
     auc = moments.auc
     reach = _z(delta) * np.sqrt(moments.variance) / (auc * (1.0 - auc))
     return expit(logit(auc) - reach), expit(logit(auc) + reach)
-
-
-def _hanley_mcneil(moments: AUCMoments, delta: float) -> Limits:
-    return _wald(moments.auc, hanley_mcneil_variance(moments), _z(delta))
 
 
 def hanley_mcneil_variance(moments: AUCMoments) -> FloatArray:
@@ -376,8 +282,8 @@ def _newcombe(moments: AUCMoments, delta: float) -> Limits:
     pairs = moments.n_pos * moments.n_neg
 
     def variance(auc: FloatArray) -> FloatArray:
-        first, second = hanley_mcneil_pairs(auc)
-        return lehmann_variance(auc, first, second, half, half) * half**2 / pairs
+        shared_neg, shared_pos = hanley_mcneil_pairs(auc)
+        return lehmann_variance(auc, shared_neg, shared_pos, half, half) * half**2 / pairs
 
     limits = []
     for end in (0.0, 1.0):
@@ -391,44 +297,8 @@ def _newcombe(moments: AUCMoments, delta: float) -> Limits:
     return limits[0], limits[1]
 
 
-def _normal(moments: AUCMoments, delta: float) -> Limits:
-    return _wald(moments.auc, moments.unbiased_variance(), _z(delta))
-
-
-def _chebyshev(moments: AUCMoments, delta: float) -> Limits:
-    return _wald(moments.auc, moments.unbiased_variance(), 1.0 / np.sqrt(delta))
-
-
-def _normal_worst(moments: AUCMoments, delta: float) -> Limits:
-    return score_limits(moments.auc, _z(delta) ** 2 / _fewer(moments))
-
-
-def _chebyshev_worst(moments: AUCMoments, delta: float) -> Limits:
-    return score_limits(moments.auc, 1.0 / (delta * _fewer(moments)))
-
-
-def _mcdiarmid(moments: AUCMoments, delta: float) -> Limits:
-    m, n = moments.n_pos, moments.n_neg
-    reach = np.sqrt(np.log(2.0 / delta) * (m + n) / (2.0 * m * n))
-    return moments.auc - reach, moments.auc + reach
-
-
-def _hoeffding(moments: AUCMoments, delta: float) -> Limits:
-    reach = np.sqrt(np.log(2.0 / delta) / (2.0 * _fewer(moments)))
-    return moments.auc - reach, moments.auc + reach
-
-
-def _kl(moments: AUCMoments, delta: float) -> Limits:
-    return kl_limits(moments.auc, np.log(2.0 / delta) / _fewer(moments))
-
-
-def _wald(auc: Any, variance: Any, factor: float) -> Limits:
-    reach = factor * np.sqrt(variance)
+def _around(auc: Any, reach: Any) -> Limits:
     return auc - reach, auc + reach
-
-
-def _fewer(moments: AUCMoments) -> AnyArray:
-    return np.minimum(moments.n_pos, moments.n_neg)
 
 
 def _z(delta: float) -> float:
@@ -436,18 +306,39 @@ def _z(delta: float) -> float:
 
 
 METHODS: dict[str, Callable[[AUCMoments, float], Limits]] = {
-    "wilson": _wilson,
+    "wilson": lambda moments, delta: auc_score_limits(
+        moments.auc, design_effect(moments), unseen_effect(moments), _z(delta)
+    ),
     "newcombe": _newcombe,
     "logit-delong": _logit_delong,
-    "delong": _delong,
-    "hanley-mcneil": _hanley_mcneil,
-    "normal": _normal,
-    "normal-worst": _normal_worst,
-    "chebyshev": _chebyshev,
-    "chebyshev-worst": _chebyshev_worst,
-    "kl": _kl,
-    "hoeffding": _hoeffding,
-    "mcdiarmid": _mcdiarmid,
+    "delong": lambda moments, delta: _around(moments.auc, _z(delta) * np.sqrt(moments.variance)),
+    "hanley-mcneil": lambda moments, delta: _around(
+        moments.auc, _z(delta) * np.sqrt(hanley_mcneil_variance(moments))
+    ),
+    "normal": lambda moments, delta: _around(
+        moments.auc, _z(delta) * np.sqrt(moments.unbiased_variance())
+    ),
+    "normal-worst": lambda moments, delta: score_limits(
+        moments.auc, _z(delta) ** 2 / moments.n_rarer
+    ),
+    "chebyshev": lambda moments, delta: _around(
+        moments.auc, 1.0 / np.sqrt(delta) * np.sqrt(moments.unbiased_variance())
+    ),
+    "chebyshev-worst": lambda moments, delta: score_limits(
+        moments.auc, 1.0 / (delta * moments.n_rarer)
+    ),
+    "kl": lambda moments, delta: kl_limits(moments.auc, np.log(2.0 / delta) / moments.n_rarer),
+    "hoeffding": lambda moments, delta: _around(
+        moments.auc, np.sqrt(np.log(2.0 / delta) / (2.0 * moments.n_rarer))
+    ),
+    "mcdiarmid": lambda moments, delta: _around(
+        moments.auc,
+        np.sqrt(
+            np.log(2.0 / delta)
+            * (moments.n_pos + moments.n_neg)
+            / (2.0 * moments.n_pos * moments.n_neg)
+        ),
+    ),
 }
 
 # Methods whose variance supports groups.
@@ -620,7 +511,24 @@ def auc_interval(
             f" {', '.join(map(repr, WITH_GROUPS))}."
         )
     if sampled:
-        return _sampling_interval(y_true, y_score, sample_weight, groups, pos_label, level, method)
+        if method != "wilson":
+            raise ValueError(
+                f"method={method!r} does not support weights='sampling', it needs rows of equal"
+                " probability: pass method='wilson'."
+            )
+        measure = get_measure("auc")
+        influences, dependent = weighted_influence(
+            measure,
+            y_true,
+            (y_score,),
+            sample_weight,
+            "sampling",
+            groups,
+            conditional=False,
+            pos_label=pos_label,
+        )
+        interval = list_interval(measure, influences[0], level, dependent)
+        return replace(interval, method=method, target=TARGET)
     if any_collection(y_true, y_score, sample_weight, groups):
         return auc_interval_of_chunks(
             y_true,
@@ -651,35 +559,6 @@ def auc_interval(
             " ids of at least two groups."
         )
     return auc_interval_of(data, level, method, grouped=groups is not None)
-
-
-def _sampling_interval(
-    y_true: Any,
-    y_score: Any,
-    sample_weight: Any,
-    groups: Any,
-    pos_label: Any,
-    level: float,
-    method: str,
-) -> Interval:
-    """Interval from rows that were drawn with unequal probabilities."""
-    if method != "wilson":
-        raise ValueError(
-            f"method={method!r} does not support weights='sampling', it needs rows of equal"
-            " probability: pass method='wilson'."
-        )
-    found, dependent = weighted_influence(
-        get_measure("auc"),
-        y_true,
-        (y_score,),
-        sample_weight,
-        "sampling",
-        groups,
-        conditional=False,
-        pos_label=pos_label,
-    )
-    made = list_interval(get_measure("auc"), found[0], level, dependent)
-    return replace(made, method=method, target=TARGET)
 
 
 def auc_interval_of(
@@ -718,10 +597,10 @@ def auc_interval_of_chunks(
     if plan is None:
         data = rows.in_one_memory(get_measure("auc")).to_lists()
         return auc_interval_of(data, level, method)
-    tied, found = rows.by_ranges(plan, placement_sums)
+    tied, sums = rows.by_ranges(plan, placement_sums)
     if _is_one_class(tied):
         return auc_interval_of(tied, level, method)
-    return _interval_of_moments(moments_of_ranges(tied, found), level, method)
+    return _interval_of_moments(moments_of_ranges(tied, sums), level, method)
 
 
 def _interval_of_moments(moments: AUCMoments, level: float, method: str) -> Interval:
@@ -740,11 +619,11 @@ def _standard_error(method: str, moments: AUCMoments) -> float | None:
         return float(np.sqrt(design_effect(moments) * moments.auc * (1.0 - moments.auc))) or None
     if method not in ESTIMATED:
         return None
-    few = "group with items" if moments.n_groups is not None else "item"
-    n_few = min(moments.n_pos, moments.n_neg) if moments.n_groups is None else moments.n_groups
-    if n_few < 2 and method != "hanley-mcneil":
+    unit = "group with items" if moments.n_groups is not None else "item"
+    n_units = moments.n_rarer if moments.n_groups is None else moments.n_groups
+    if n_units < 2 and method != "hanley-mcneil":
         raise ValueError(
-            f"method={method!r} estimates a variance, but there is only one {few} of a class:"
+            f"method={method!r} estimates a variance, but there is only one {unit} of a class:"
             " choose method='wilson'."
         )
     variance = float(ESTIMATED[method](moments))

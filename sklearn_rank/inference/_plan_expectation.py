@@ -22,7 +22,6 @@ from ..metrics._shared import (
     PrecisionAtTopMeasure,
     SuccessMeasure,
 )
-from ._auc import threshold_share
 from ._plan_models import (
     PLAN_ALTERNATIVES,
     AUCModel,
@@ -43,6 +42,7 @@ from ._plan_models import (
     root_between,
     smallest_size,
 )
+from ._score_distributions import threshold_share
 
 USUAL_POWER = 0.8
 

@@ -18,8 +18,9 @@ from .._typing import FloatArray
 from ..bounds import auc_bound, auc_deviation_bound, auc_variance_bound
 from ..bounds._shared import kl_limits
 from ..metrics._shared import PSEUDO_WEIGHT
-from ._auc import AUCMoments, auc_limits, auc_parts
+from ._auc import AUCMoments, auc_limits
 from ._limits import safe_limits, two_sided_quantile
+from ._score_distributions import auc_parts
 from ._top import THRESHOLD_SHARE, top_limits
 
 N_HALVINGS = 100

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from .._arguments import check_flag, check_level, check_share, check_whole
-from .._lists import ScoredLists
 from .._optional import import_pandas
 from .._order import top_mass
 from .._printed import Printed, Table, fixed, text_table
@@ -22,50 +21,48 @@ from ._samples import GroupPart, Groups, check_groups, refuse_one_class
 
 
 @dataclass(frozen=True, eq=False)
-class Share:
-    """Proportion of hits among some items, and its effective number of draws."""
+class Term:
+    """A factor times a proportion of hits among some items, or times its odds."""
 
+    factor: float
     estimate: float
-    moves: FloatArray  # (n_items,) or (n_groups,): What each item, or each group of them, moves it
-    draws: float  # Number of independent draws that it is worth
-    degrees: float = inf  # Degrees of freedom of that number
+    influence: FloatArray  # (n_items,) or (n_groups,): What each item or group moves the share
+    draws: float  # Effective number of independent draws of the share
+    degrees: float = inf
+    odds: bool = False  # Whether the odds ``x / (1 - x)`` count, of a share below 1
 
     @classmethod
-    def of_items(cls, hits: BoolArray, among: BoolArray, groups: Groups | None) -> Share:
+    def of_items(
+        cls,
+        factor: float,
+        hits: BoolArray,
+        among: BoolArray,
+        groups: Groups | None,
+        odds: bool = False,
+    ) -> Term:
         """Count the hits."""
         n = int(np.count_nonzero(among))
         estimate = np.count_nonzero(hits & among) / n
         if groups is None:
-            return cls(estimate, np.where(among, hits - estimate, 0.0) / n, n)
+            influence = np.where(among, hits - estimate, 0.0) / n
+            return cls(factor, estimate, influence, n, odds=odds)
         part = GroupPart.of_rows(hits[among].astype(np.float64)[np.newaxis], groups.only(among))
+        influence = part.sums[0]
         count = part.effective + 2.0 * PSEUDO_WEIGHT
         shrunken = (part.effective * estimate + PSEUDO_WEIGHT) / count
         ends = PSEUDO_WEIGHT * ((1.0 - shrunken) ** 2 + shrunken**2)
-        moves = part.sums[0]
-        variance = ((part.effective**2) * float(moves @ moves) + ends) / count**2
+        variance = ((part.effective**2) * float(influence @ influence) + ends) / count**2
         draws = min(shrunken * (1.0 - shrunken) / variance, n)
-        return cls(estimate, moves, draws, max(part.effective - 1.0, 1.0))
+        return cls(factor, estimate, influence, draws, max(part.effective - 1.0, 1.0), odds)
 
-    def limits(self, level: float) -> Limits:
-        """Limits of the share alone."""
-        return safe_limits(self.estimate, self.draws, level, self.degrees)
-
-
-@dataclass(frozen=True, eq=False)
-class Term:
-    """One share in a sum: a number times the share, or times its odds."""
-
-    factor: float
-    share: Share
-    odds: bool = False  # Whether it is the odds ``x / (1 - x)`` that count, of a share below 1
-
-    def value(self, x: float) -> float:
-        """Value of the term."""
-        return self.factor * (x / (1.0 - x) if self.odds else x)
+    def value(self, share: float) -> float:
+        """Value of the term at a share."""
+        return self.factor * (share / (1.0 - share) if self.odds else share)
 
     def limits(self, level: float) -> Limits:
         """Limits of the term alone."""
-        low, high = sorted(map(self.value, self.share.limits(level)))
+        limits = safe_limits(self.estimate, self.draws, level, self.degrees)
+        low, high = sorted(map(self.value, limits))
         return low, high
 
 
@@ -75,36 +72,29 @@ def limits_of_sum(terms: Sequence[Term], level: float) -> tuple[float, Limits]:
     A limit is as far from the sum as ``sqrt(a**2 + b**2 + 2 r a b)``, a and b the distances of the
     limits of the terms on that side, r their correlation.
     """
-    values = [term.value(term.share.estimate) for term in terms]
+    values = [term.value(term.estimate) for term in terms]
     limits = [term.limits(level) for term in terms]
     estimate = float(sum(values))
     if len(terms) == 1:
         return estimate, limits[0]
-    r = _correlation(*terms)
+    x, y = terms
+    squares = float(x.influence @ x.influence) * float(y.influence @ y.influence)
+    r = 0.0  # Where no item moves one of the shares.
+    if squares != 0.0:
+        sign = float(np.sign(x.factor) * np.sign(y.factor))
+        r = sign * float(x.influence @ y.influence) / sqrt(squares)
+        r = float(np.clip(r, -1.0, 1.0))
+
+    def distance(a: float, b: float) -> float:
+        return hypot(a + r * b, b * sqrt(max(1.0 - r * r, 0.0)))
+
     (a, b), ((low_a, high_a), (low_b, high_b)) = values, limits
-    low = estimate - _joined(a - low_a, b - low_b, r)
-    return estimate, (low, estimate + _joined(high_a - a, high_b - b, r))
+    low = estimate - distance(a - low_a, b - low_b)
+    return estimate, (low, estimate + distance(high_a - a, high_b - b))
 
 
-def _joined(a: float, b: float, r: float) -> float:
-    """Length of the sum of two vectors of which r is the cosine."""
-    return hypot(a + r * b, b * sqrt(max(1.0 - r * r, 0.0)))
-
-
-def _correlation(first: Term, second: Term) -> float:
-    """Correlation of two terms; 0 where one of the shares moves with no item."""
-    one, other = first.share.moves, second.share.moves
-    squares = float(one @ one) * float(other @ other)
-    if squares == 0.0:
-        return 0.0
-    side = float(np.sign(first.factor) * np.sign(second.factor))
-    return float(np.clip(side * float(one @ other) / sqrt(squares), -1.0, 1.0))
-
-
-# Default number of lengths of the top, number of printed rows, and columns of the data frame.
-N_LENGTHS = 100
+# Number of printed rows.
 N_SHOWN = 10
-_CALIBRATION_COLUMNS = ("predicted", "observed", "low", "high", "error")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -175,13 +165,13 @@ class CalibrationAtTop(Printed):
         ValueError
             If ``k`` is not one of the values in the attribute ``k``.
         """
-        found = np.flatnonzero(self.k == k)
-        if not found.size:
+        rows = np.flatnonzero(self.k == k)
+        if not rows.size:
             raise ValueError(
                 f"k={k!r} is not among the {len(self.k)} lengths of this result: pass k=[{k!r}] to"
                 " calibration_at_top."
             )
-        i = int(found[0])
+        i = int(rows[0])
         return Interval(
             estimate=float(self.error[i]),
             low=float(self.predicted[i] - self.high[i]),
@@ -200,7 +190,8 @@ class CalibrationAtTop(Printed):
             The index is k; the columns are predicted, observed, low, high and error.
         """
         pandas = import_pandas("to_frame", "read the arrays of the result")
-        columns = {name: getattr(self, name) for name in _CALIBRATION_COLUMNS}
+        names = ("predicted", "observed", "low", "high", "error")
+        columns = {name: getattr(self, name) for name in names}
         return pandas.DataFrame(columns, index=pandas.Index(self.k, name="k"))
 
     def _table(self) -> Table:
@@ -311,15 +302,37 @@ def calibration_at_top(
     data = check_probabilities(y_true, y_prob, pos_label)
     refuse_one_class(data)
     dependent = check_groups(groups, len(data.score))
-    chosen = _checked_lengths(k, tau, len(data.score))
+    n = len(data.score)
+    if k is not None and tau is not None:
+        raise ValueError(
+            "k and tau are both given, and both set the length of the top: pass one of the two."
+        )
+    if tau is not None:
+        shares = [check_share("tau", share) for share in _numbers("tau", tau)]
+        lengths = [top_mass(np.array([float(n)]), share)[0] for share in shares]
+    elif k is not None:
+        lengths = [check_whole("k", length, 1, n) for length in _numbers("k", k)]
+    else:
+        lengths = np.geomspace(1, n, 100).round().tolist()
+    sizes = np.unique(np.asarray(lengths, dtype=np.intp))
     descending = np.sort(data.score)[::-1]
-    predicted = np.cumsum(descending)[chosen - 1] / chosen
-    observed, low, high = np.empty((3, len(chosen)))
-    for i, length in enumerate(chosen):
-        terms = _terms(data, dependent, int(length), float(descending[length - 1]))
+    predicted = np.cumsum(descending)[sizes - 1] / sizes
+    observed, low, high = np.empty((3, len(sizes)))
+    for i, size in enumerate(sizes.tolist()):
+        above, inside = data.score > descending[size - 1], data.score >= descending[size - 1]
+        # The share of the top; if it cuts a tied block, above the block and in the block.
+        share_above = int(np.count_nonzero(above)) / size
+        parts = [(share_above, above), (1.0 - share_above, inside & ~above)]
+        if np.count_nonzero(inside) == size:
+            parts = [(1.0, inside)]
+        terms = [
+            Term.of_items(factor, data.positive, among, dependent)
+            for factor, among in parts
+            if factor
+        ]
         observed[i], (low[i], high[i]) = limits_of_sum(terms, level)
     return CalibrationAtTop(
-        k=chosen,
+        k=sizes,
         predicted=predicted,
         observed=observed,
         low=low,
@@ -330,46 +343,13 @@ def calibration_at_top(
     )
 
 
-def _terms(data: ScoredLists, groups: Groups | None, k: int, last: float) -> list[Term]:
-    """Share of positives of the top; if it cuts a tied block, above the block and in the block."""
-    above, inside = data.score > last, data.score >= last
-    n_above = int(np.count_nonzero(above))
-    parts = [(n_above / k, above), (1.0 - n_above / k, inside & ~above)]
-    if np.count_nonzero(inside) == k:
-        parts = [(1.0, inside)]
-    return [
-        Term(factor, Share.of_items(data.positive, among, groups))
-        for factor, among in parts
-        if factor
-    ]
-
-
-def _checked_lengths(k: Any, tau: Any, n: int) -> IntArray:
-    """Numbers of items, ascending, each once."""
-    if k is not None and tau is not None:
-        raise ValueError(
-            "k and tau are both given, and both set the length of the top: pass one of the two."
-        )
-    if tau is not None:
-        shares = [check_share("tau", one) for one in _listed("tau", tau)]
-        lengths = [top_mass(np.array([float(n)]), one)[0] for one in shares]
-    elif k is not None:
-        lengths = [check_whole("k", one, 1, n) for one in _listed("k", k)]
-    else:
-        lengths = np.geomspace(1, n, N_LENGTHS).round().tolist()
-    return np.unique(np.asarray(lengths, dtype=np.intp))
-
-
-def _listed(name: str, given: Any) -> list[Any]:
-    values = np.atleast_1d(np.asarray(given))
+def _numbers(name: str, numbers: Any) -> list[Any]:
+    values = np.atleast_1d(np.asarray(numbers))
     if values.ndim != 1 or not values.size:
         raise ValueError(
-            f"{name} has shape {np.shape(given)}, but must be one or more numbers: pass a list."
+            f"{name} has shape {np.shape(numbers)}, but must be one or more numbers: pass a list."
         )
     return list(values.tolist())
-
-
-_BENEFIT_COLUMNS = ("net_benefit", "low", "high", "treat_all")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -442,13 +422,13 @@ class NetBenefitCurve(Printed):
         ValueError
             If ``threshold`` is not one of the thresholds of the curve.
         """
-        found = np.flatnonzero(self.threshold == threshold)
-        if not found.size:
+        rows = np.flatnonzero(self.threshold == threshold)
+        if not rows.size:
             raise ValueError(
                 f"threshold={threshold!r} is not among the {len(self.threshold)} thresholds of the"
                 f" curve: pass thresholds=[{threshold!r}] to net_benefit_curve."
             )
-        i = int(found[0])
+        i = int(rows[0])
         return Interval(
             estimate=float(self.net_benefit[i]),
             low=float(self.low[i]),
@@ -467,7 +447,8 @@ class NetBenefitCurve(Printed):
             The index holds the thresholds; the columns are net_benefit, low, high and treat_all.
         """
         pandas = import_pandas("to_frame", "read the arrays of the curve")
-        columns = {name: getattr(self, name) for name in _BENEFIT_COLUMNS}
+        names = ("net_benefit", "low", "high", "treat_all")
+        columns = {name: getattr(self, name) for name in names}
         return pandas.DataFrame(columns, index=pandas.Index(self.threshold, name="threshold"))
 
     @property
@@ -597,23 +578,49 @@ def net_benefit_curve(
     """
     level = check_level(level)
     check_flag("standardized", standardized)
-    chosen = _checked_thresholds(thresholds)
+    if thresholds is None:
+        thresholds = np.arange(100) / 100
+    else:
+        values = np.atleast_1d(np.asarray(thresholds))
+        if values.ndim != 1 or not values.size:
+            raise ValueError(
+                f"thresholds has shape {np.shape(thresholds)}, but must be one or more"
+                " probabilities: pass a list of them."
+            )
+        thresholds = np.unique([check_threshold(x, "thresholds") for x in values.tolist()])
     data = check_probabilities(y_true, y_prob, pos_label)
     refuse_one_class(data)
     dependent = check_groups(groups, len(data.score))
-    share, is_given = float(np.mean(data.positive)), positive_fraction is not None
+    positive = data.positive
+    share = float(np.mean(positive))
     if positive_fraction is not None:
         share = check_share("positive_fraction", positive_fraction, what="the share of positives")
-    exchange = chosen / (1.0 - chosen)
-    benefit, low, high = np.empty((3, len(chosen)))
-    sample = _Sample(data.positive, dependent, share if is_given else None, bool(standardized))
-    for i, threshold in enumerate(chosen):
-        treated = data.score >= threshold_of(float(threshold), y_prob)
-        terms = sample.terms(treated, float(exchange[i]))
+    exchange = thresholds / (1.0 - thresholds)
+    benefit, low, high = np.empty((3, len(thresholds)))
+    for i, (threshold, rate) in enumerate(
+        zip(thresholds.tolist(), exchange.tolist(), strict=True)
+    ):
+        treated = data.score >= threshold_of(threshold, y_prob)
+        wrong = treated & ~positive
+        # The net benefit is the sum of a term of hits and one of false alarms.
+        gain, loss, odds = 1.0, -rate, False
+        if positive_fraction is not None:
+            among_hits, among_wrong = positive, ~positive
+            if standardized:
+                loss *= (1.0 - share) / share
+            else:
+                gain, loss = share, loss * (1.0 - share)
+        elif standardized:
+            among_hits, among_wrong, odds = positive, positive | wrong, True
+        else:
+            among_hits = among_wrong = np.ones(len(positive), dtype=bool)
+        terms = [Term.of_items(gain, treated & positive, among_hits, dependent)]
+        if rate:
+            terms.append(Term.of_items(loss, wrong, among_wrong, dependent, odds))
         benefit[i], (low[i], high[i]) = limits_of_sum(terms, level)
     all_treated = share - (1.0 - share) * exchange
     return NetBenefitCurve(
-        threshold=chosen,
+        threshold=thresholds,
         net_benefit=benefit,
         low=low,
         high=high,
@@ -624,45 +631,3 @@ def net_benefit_curve(
         n_pos=int(np.count_nonzero(data.positive)),
         n_neg=int(np.count_nonzero(~data.positive)),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Sample:
-    """Labels, and the proportions whose sum is the net benefit."""
-
-    positive: BoolArray  # (n,): Which items are positive
-    groups: Groups | None
-    share: float | None  # Share of positives where the benefit is; None is that of the sample
-    standardized: bool  # Whether to divide by the share
-
-    def terms(self, treated: BoolArray, exchange: float) -> list[Term]:
-        """Terms whose sum is the net benefit."""
-        positive, wrong = self.positive, treated & ~self.positive
-        gained, lost, odds = 1.0, -exchange, False
-        if self.share is not None:
-            among, beside = positive, ~positive
-            if self.standardized:
-                lost *= (1.0 - self.share) / self.share
-            else:
-                gained, lost = self.share, lost * (1.0 - self.share)
-        elif self.standardized:
-            among, beside, odds = positive, positive | wrong, True
-        else:
-            among = beside = np.ones(len(positive), dtype=bool)
-        terms = [Term(gained, Share.of_items(treated & positive, among, self.groups))]
-        if exchange:
-            terms.append(Term(lost, Share.of_items(wrong, beside, self.groups), odds))
-        return terms
-
-
-def _checked_thresholds(thresholds: Any) -> FloatArray:
-    """Thresholds in [0, 1), ascending, each once."""
-    if thresholds is None:
-        return np.arange(100) / 100
-    given = np.atleast_1d(np.asarray(thresholds))
-    if given.ndim != 1 or not given.size:
-        raise ValueError(
-            f"thresholds has shape {np.shape(thresholds)}, but must be one or more probabilities:"
-            " pass a list of them."
-        )
-    return np.unique([check_threshold(one, "thresholds") for one in given.tolist()])

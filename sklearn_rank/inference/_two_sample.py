@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import comb, inf, nan
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,9 +23,6 @@ from ._samples import (
     robust_sums,
 )
 
-# Reason why collections are not supported.
-TOGETHER = "all scores are ranked together"
-
 # Largest numbers of additions and sums for "exact", and for "auto".
 MOST_ADDITIONS, FEW_ADDITIONS = 4 * 10**9, 10**8
 MOST_SUMS, FEW_SUMS = 2**22, 2**16
@@ -38,16 +35,6 @@ FEW_SCORES, MOST_GRADES = 10, 5
 
 # Entries of the largest temporary array of permutations.
 ENTRIES = 2**20
-
-
-class _Asked(NamedTuple):
-    """What was asked: phi, the alternative, the level; sizes, and values of W and its mean."""
-
-    phi: ScoreGeneratingFunction
-    alternative: Alternative
-    level: float
-    sizes: tuple[int, int]
-    values: tuple[float, float]
 
 
 def two_sample_rank_test(
@@ -163,60 +150,81 @@ def two_sample_rank_test(
     """
     check_choice("method", method, ("auto", "exact", "permutation", "normal"))
     check_choice("alternative", alternative, ALTERNATIVES)
-    function = as_score_generating(phi)
-    refuse_collections(TOGETHER, scores_pos=scores_pos, scores_neg=scores_neg, groups=groups)
-    first, second = (
-        check_scores(scores, name=name)
-        for name, scores in (("scores_pos", scores_pos), ("scores_neg", scores_neg))
-    )
+    phi = as_score_generating(phi)
+    samples = {"scores_pos": scores_pos, "scores_neg": scores_neg}
+    refuse_collections("all scores are ranked together", **samples, groups=groups)
+    first, second = (check_scores(scores, name=name) for name, scores in samples.items())
     _refuse_labels(scores_pos=first, scores_neg=second)
     level, n_resamples = check_level(level), check_resamples(n_resamples)
     k, n = len(first), len(first) + len(second)
-    values, tied = _values(function, np.concatenate((first, second)))
+    values, tied = _mean_values(phi, np.concatenate((first, second)))
     center = float(values.mean())
     dependent = check_groups_of_two(groups, k, n - k)
-    ordered = function._at_ranks(np.arange(1.0, n + 1.0), np.array([float(n)]))
+    ordered = phi._at_ranks(np.arange(1.0, n + 1.0), np.array([float(n)]))
     worst, best = float(ordered[:k].sum()), float(ordered[n - k :].sum())
-    total = k * center if tied else float(values[:k].sum())
+    statistic = k * center if tied else float(values[:k].sum())
     observed, expected = (
-        (one - worst) / (best - worst) if best > worst else 0.0 for one in (total, k * center)
+        (total - worst) / (best - worst) if best > worst else 0.0
+        for total in (statistic, k * center)
     )
-    asked = _Asked(function, alternative, level, (k, n - k), (observed, expected))
     if tied:
-        return _result(asked, total, 1.0, method if method != "auto" else "exact")
-    units, n_first, mixed = _units(values, center, k, dependent)
-    if mixed and method in ("exact", "permutation"):
-        raise ValueError(
-            f"method={method!r} exchanges whole groups, but some groups have scores of both"
-            " samples: pass method='normal', or use paired_rank_test for two scores of the same"
-            " items."
-        )
-    if method == "auto":
-        method = "normal" if mixed else _choose(units, n_first)
-    if method == "normal":
-        z, degrees = _standardized(values, center, k, dependent)
-        return _result(asked, z, pvalue_of(z, alternative, degrees), method)
-    if method == "exact":
-        at_least, at_most = _exact_tails(units, n_first)
+        method, pvalue = method if method != "auto" else "exact", 1.0
     else:
-        at_least, at_most = _permutation_tails(
-            units, n_first, n_resamples, check_generator(random_state)
-        )
-    pvalue = {
-        "two-sided": min(2.0 * min(at_least, at_most), 1.0),
-        "greater": min(at_least, 1.0),
-        "less": min(at_most, 1.0),
-    }[alternative]
-    return _result(asked, total, pvalue, method)
+        units, n_first, mixed = _units(values, center, k, dependent)
+        if mixed and method in ("exact", "permutation"):
+            raise ValueError(
+                f"method={method!r} exchanges whole groups, but some groups have scores of both"
+                " samples: pass method='normal', or use paired_rank_test for two scores of the"
+                " same items."
+            )
+        if method == "auto" and mixed:
+            method = "normal"
+        elif method == "auto":
+            whole, additions, sums = _costs(units, n_first)
+            is_large = min(n_first, len(units) - n_first) >= MANY
+            method = "normal" if is_large else "permutation"
+            if (whole is not None and additions <= FEW_ADDITIONS) or sums <= FEW_SUMS:
+                method = "exact"
+        if method == "normal":
+            statistic, degrees = _standardized(values, center, k, dependent)
+            pvalue = pvalue_of(statistic, alternative, degrees)
+        else:
+            at_least, at_most = (
+                _exact_tails(units, n_first)
+                if method == "exact"
+                else _permutation_tails(units, n_first, n_resamples, check_generator(random_state))
+            )
+            both = 2.0 * min(at_least, at_most)
+            tail = {"two-sided": both, "greater": at_least, "less": at_most}[alternative]
+            pvalue = min(tail, 1.0)
+    names = ("first sample", "equal distributions")
+    return Comparison(
+        measure=repr(phi),
+        names=names,
+        values=(observed, expected),
+        standard_errors=(nan, nan),
+        contrasts=(" - ".join(names),),
+        differences=(observed - expected,),
+        low=(nan,),
+        high=(nan,),
+        statistics=(statistic,),
+        pvalues=(pvalue,),
+        level=level,
+        alternative=alternative,
+        margin=None,
+        method=method,
+        target=f"statistic of {phi!r} of samples of {k} and {n - k} scores",
+        hypothesis="equal distributions",
+    )
 
 
 def _refuse_labels(**samples: FloatArray) -> None:
     """Refuse the labels of the rows whose scores are the other sample."""
-    if len({len(one) for one in samples.values()}) > 1:
+    if len(set(map(len, samples.values()))) > 1:
         return
-    values = {name: set(np.unique(one).tolist()) for name, one in samples.items()}
-    labels = [name for name, one in values.items() if one <= {0.0, 1.0} or one <= {-1.0, 1.0}]
-    (few, fewest), (_, most) = sorted(values.items(), key=lambda named: len(named[1]))
+    values = {name: set(np.unique(sample).tolist()) for name, sample in samples.items()}
+    labels = [name for name, x in values.items() if x <= {0.0, 1.0} or x <= {-1.0, 1.0}]
+    (few, fewest), (_, most) = sorted(values.items(), key=lambda item: len(item[1]))
     if len(labels) == 1 and len(fewest) == 2 < len(most):
         raise ValueError(
             f"{labels[0]} holds the labels of two classes and the other sample does not, but each"
@@ -234,8 +242,8 @@ def _refuse_labels(**samples: FloatArray) -> None:
         )
 
 
-def _values(phi: ScoreGeneratingFunction, score: FloatArray) -> tuple[FloatArray, bool]:
-    """Value of phi of each score, tied ones sharing the mean of theirs; whether all are equal."""
+def _mean_values(phi: ScoreGeneratingFunction, score: FloatArray) -> tuple[FloatArray, bool]:
+    """Values of phi, whose mean tied scores share; and whether all are equal."""
     n = len(score)
     blocks = tied_blocks(score)
     size = blocks.lengths().astype(np.float64)
@@ -249,7 +257,7 @@ def _values(phi: ScoreGeneratingFunction, score: FloatArray) -> tuple[FloatArray
 def _units(
     values: FloatArray, center: float, k: int, groups: Groups | None
 ) -> tuple[FloatArray, int, bool]:
-    """What is exchanged, the first sample's units first; their number; whether one is of both."""
+    """Exchanged values, those of the first sample first; their number; whether groups mix."""
     if groups is None:
         return values, k, False
     first = np.arange(len(values)) < k
@@ -267,10 +275,9 @@ def _standardized(
     if groups is None:
         variance = k * (n - k) / (n * (n - 1.0)) * float(np.sum((values - center) ** 2))
         return (float(values[:k].sum()) - k * center) / float(np.sqrt(variance)), inf
-    rows = np.arange(len(values))
     parts = [
-        GroupPart.of_rows(sign * values[np.newaxis, some], groups.only(some))
-        for sign, some in ((1.0, rows[:k]), (-1.0, rows[k:]))
+        GroupPart.of_rows(sign * values[np.newaxis, rows], groups.only(rows))
+        for sign, rows in ((1.0, slice(None, k)), (-1.0, slice(k, None)))
     ]
     difference = float(values[:k].mean() - values[k:].mean())
     if min(part.count for part in parts) < 2:
@@ -285,30 +292,6 @@ def _standardized(
             " pass method='permutation', or more groups."
         )
     return difference / error, Spread.of_groups(parts).of(np.ones(1))
-
-
-def _result(asked: _Asked, statistic: float, pvalue: float, method: str) -> Comparison:
-    """The test of the first sample against the mean under equal distributions."""
-    values, (k, m) = asked.values, asked.sizes
-    names = ("first sample", "equal distributions")
-    return Comparison(
-        measure=repr(asked.phi),
-        names=names,
-        values=values,
-        standard_errors=(nan, nan),
-        contrasts=(" - ".join(names),),
-        differences=(values[0] - values[1],),
-        low=(nan,),
-        high=(nan,),
-        statistics=(statistic,),
-        pvalues=(pvalue,),
-        level=asked.level,
-        alternative=asked.alternative,
-        margin=None,
-        method=method,
-        target=f"statistic of {asked.phi!r} of samples of {k} and {m} scores",
-        hypothesis="equal distributions",
-    )
 
 
 def _whole(values: FloatArray) -> IntArray | None:
@@ -340,13 +323,6 @@ def _costs(values: FloatArray, k: int) -> tuple[IntArray | None, int, int]:
         if sums > MOST_SUMS:
             break
     return whole, additions, sums
-
-
-def _choose(values: FloatArray, k: int) -> Literal["exact", "permutation", "normal"]:
-    whole, additions, sums = _costs(values, k)
-    if (whole is not None and additions <= FEW_ADDITIONS) or sums <= FEW_SUMS:
-        return "exact"
-    return "normal" if min(k, len(values) - k) >= MANY else "permutation"
 
 
 def _exact_tails(values: FloatArray, k: int) -> tuple[float, float]:
@@ -399,11 +375,11 @@ def _matched_tails(values: FloatArray, k: int) -> tuple[float, float]:
     for j, sums in enumerate(left):
         if not 0 <= k - j < len(right) or len(sums) == 0:
             continue
-        others = np.sort(right[k - j])
-        at_least += len(sums) * len(others) - int(
-            np.searchsorted(others, observed - slack - sums, "left").sum()
+        rest = np.sort(right[k - j])
+        at_least += len(sums) * len(rest) - int(
+            np.searchsorted(rest, observed - slack - sums, "left").sum()
         )
-        at_most += int(np.searchsorted(others, observed + slack - sums, "right").sum())
+        at_most += int(np.searchsorted(rest, observed + slack - sums, "right").sum())
     total = comb(n, k)
     return at_least / total, at_most / total
 

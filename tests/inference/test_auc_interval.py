@@ -16,10 +16,12 @@ from sklearn_rank.inference._auc import (
     METHODS,
     WITH_GROUPS,
     auc_score_limits,
-    binormal_pairs,
+    sample_moments,
+)
+from sklearn_rank.inference._score_distributions import (
+    both_below,
     hanley_mcneil_pairs,
     lehmann_variance,
-    sample_moments,
 )
 from sklearn_rank.metrics import roc_auc_score
 from tests.oracles import auc_variance as oracle
@@ -85,7 +87,8 @@ def test_pairs_of_exponential_and_of_normal_scores(auc):
     assert np.mean((1 - u) ** (2 / scale)) == pytest.approx(first, abs=2e-5)
     for ratio in (1.0, 2.5):
         shift = np.sqrt(1 + ratio**2) * norm.ppf(auc)
-        first, second = binormal_pairs(auc, ratio)
+        h, share = norm.ppf(auc), 1 / (1 + ratio**2)
+        first, second = both_below(h, h, share), both_below(h, h, 1 - share)
         quantile = norm.ppf(u)
         assert np.mean(norm.cdf(shift + ratio * quantile) ** 2) == pytest.approx(second, abs=2e-5)
         above = norm.cdf((shift - quantile) / ratio)
