@@ -1,20 +1,24 @@
 """Ranking metrics as functions of ``(y_true, y_score)``, exact under ties, and their scorers."""
 
 from ._accumulator import Accumulator
-from ._at_k import precision_at_k_score, recall_at_k_score
-from ._auc import roc_auc_score
-from ._balanced import f1_at_k_score, r_precision_score
+from ._at_k import (
+    coverage_loss,
+    f1_at_k_score,
+    precision_at_k_score,
+    r_precision_score,
+    recall_at_k_score,
+    success_at_k_score,
+    top_1_score,
+)
+from ._auc import gini_score, roc_auc_score
 from ._cascade import (
     average_precision_score,
     expected_reciprocal_rank_score,
     rank_biased_precision_score,
     reciprocal_rank_score,
 )
-from ._coverage import coverage_loss
 from ._custom import make_measure
-from ._gini import gini_score
 from ._grammar import get_measure, get_measure_names
-from ._lift import lift_score
 from ._linear_rank import (
     bedroc_score,
     linear_rank_score,
@@ -24,11 +28,22 @@ from ._linear_rank import (
 )
 from ._measure import Measure
 from ._net_benefit import net_benefit
-from ._overlap import rank_biased_overlap_score
-from ._partial_auc import negative_height_loss, partial_auc_score
 from ._positional import dcg_score, ndcg_score, positional_score
-from ._rank_correlation import tau_ap_score, tau_b_score, tau_x_score
-from ._roc_points import fpr_at_tpr_loss, kolmogorov_smirnov_score, tpr_at_fpr_score
+from ._rank_correlation import (
+    rank_biased_overlap_score,
+    rank_positions,
+    spearman_score,
+    tau_ap_score,
+    tau_b_score,
+    tau_x_score,
+)
+from ._roc import (
+    fpr_at_tpr_loss,
+    kolmogorov_smirnov_score,
+    negative_height_loss,
+    partial_auc_score,
+    tpr_at_fpr_score,
+)
 from ._score_generating import (
     Cauchy,
     Exponential,
@@ -40,17 +55,15 @@ from ._score_generating import (
     Wilcoxon,
 )
 from ._scorer import get_scorer, get_scorer_names
-from ._smoothed_precision import smoothed_precision_at_top_score
-from ._spearman import rank_positions, spearman_score
-from ._success import success_at_k_score
 from ._top import (
     accuracy_at_top_loss,
     enrichment_factor_score,
+    lift_score,
     positives_at_top_score,
     precision_at_top_curve,
     precision_at_top_score,
+    smoothed_precision_at_top_score,
 )
-from ._top_one import top_1_score
 
 __all__ = [
     "Accumulator",

@@ -1,22 +1,567 @@
-"""Accumulator: a measure of data in batches, or of parts on several machines."""
+"""Accumulator: a measure of data in batches, or of parts on several machines.
+
+Let V(T) be a measure of a table T, C the table whose bins are blocks of tied items, and F the
+table of all rows. A measure is *additive* if it is a mean over the orders of tied items of
+
+- a sum over blocks of tied items of functions of the block, of the weights of the classes above
+  it and of the weights of the classes in all (or an increasing affine map of one, by numbers that
+  depend on the weights of the classes in all), or
+- a function of one block, and of the weights above it and in all, where these weights alone say
+  which block it is once the blocks within a bin are known.
+
+For a range r of bins let F_r have the rows of r and blocks for all other bins. Then::
+
+    V(F) = V(C) + sum over ranges r of V(F_r) - V(C)
+
+since refining r leaves the blocks elsewhere and the weights above them as they are: of a sum it
+changes the terms of r only, and of one block it changes the value only if that is in r. The same
+difference results if what is above r is one block and what is below it another, in both tables.
+So ranges are read again and evaluated one by one.
+
+An additive measure is a mean over orders, in which a positive counts no less the higher it is.
+What a range can add lies between the orders with all its positives below its negatives and above
+them: a range where these agree is not read again, such as bins of one class, of one score, and
+those far from the cut of a measure of the top.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import inf
 from typing import Any, Literal
 
 import numpy as np
 
 from .._arguments import check_choice, check_count
-from ._accumulated import Kept, KeptQueries, KeptRows, KeptTable, QueryValues
-from ._binned import KeptBins, is_additive
+from .._lists import ScoredLists
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._grammar import MeasureLike, get_measure
 from ._measure import Measure
-from ._parts import check_classes_known, read_part
-from ._score_table import ScoreTable
+from ._of_collections import (
+    Kept,
+    KeptQueries,
+    KeptRows,
+    KeptTable,
+    QueryValues,
+    refuse_large_weights,
+)
+from ._score_table import ScoreTable, SingleWeights, TableLists, check_classes_known, read_part
+
+# The sign, the exponent and 6 more bits of a score make a bin at first.
+ROOT_BITS = 18
+# Bins into which a bin that is too large is divided, as a power of 2.
+NODE_BITS = 14
+
+# Rows that are counted at once.
+CHUNK = 2**16
+
+# What happens to the rows of a bin, beside those of the kernels: they count no more.
+COUNT, TAKE, REST, DONE = -1, -2, -3, -4
+
+# Cells that are no bins: rows that are kept now, and rows whose order has been seen.
+KEPT, SEEN = -1, -2
+
+_ENDS = (np.iinfo(np.int64).max, np.iinfo(np.int64).min)
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Bins that hold rows, by ascending score."""
+
+    low: IntArray  # (n,): Lowest and highest code of a row of each
+    high: IntArray  # (n,): Lowest and highest code of a row of each
+    neg: FloatArray  # (n,): Weight of the negatives and of the positives of each
+    pos: FloatArray  # (n,): Weight of the negatives and of the positives of each
+    n_rows: IntArray  # (n,): Number of rows of each, or fewer where equal rows came as one
+    bin: IntArray  # (n,): Bin that each is; KEPT or SEEN for what is a part of one
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    def at(self, which: AnyArray) -> Cells:
+        """Take some of them."""
+        return Cells(
+            self.low[which],
+            self.high[which],
+            self.neg[which],
+            self.pos[which],
+            self.n_rows[which],
+            self.bin[which],
+        )
+
+    @classmethod
+    def joined(cls, parts: list[Cells]) -> Cells:
+        """Put several together, by ascending score. All of them."""
+        together = cls(
+            np.concatenate([one.low for one in parts]),
+            np.concatenate([one.high for one in parts]),
+            np.concatenate([one.neg for one in parts]),
+            np.concatenate([one.pos for one in parts]),
+            np.concatenate([one.n_rows for one in parts]),
+            np.concatenate([one.bin for one in parts]),
+        )
+        return together.at(np.argsort(together.low))
+
+    @property
+    def mixed(self) -> BoolArray:
+        """Which hold both classes at more than one score, in an order that is not known."""
+        return (self.neg > 0) & (self.pos > 0) & (self.low < self.high) & (self.bin >= 0)
+
+
+def _more(n: int) -> int:
+    return n + n // 4 + 64
+
+
+class TakenRows:
+    """Rows of the bins of which all are kept, class by class."""
+
+    def __init__(self, n_neg: int, n_pos: int, weighted: bool) -> None:
+        self.taken = np.zeros(2, dtype=np.int64)
+        self.codes = [np.empty(n, dtype=np.int64) for n in (n_neg, n_pos)]
+        # Of rows without weights there is no entry.
+        self.weights = [np.empty(n + 1 if weighted else 0) for n in (n_neg, n_pos)]
+
+    def grow(self) -> None:
+        """Make room for more rows."""
+        self.codes = [np.resize(codes, _more(len(codes))) for codes in self.codes]
+        self.weights = [
+            np.resize(weights, _more(len(weights))) if len(weights) else weights
+            for weights in self.weights
+        ]
+
+    def sort(self) -> None:
+        """Sort the rows of each class by score, in place."""
+        for one in (0, 1):
+            n = int(self.taken[one])
+            self.codes[one] = self.codes[one][:n]
+            if len(self.weights[one]):
+                order = np.argsort(self.codes[one])
+                self.weights[one] = self.weights[one][:n][order]
+                self.codes[one] = self.codes[one][order]
+            else:
+                self.codes[one].sort()
+
+    def masses(self) -> list[float]:
+        """Weights of the negatives and of the positives that are kept. These two."""
+        return [
+            float(weights.sum()) if len(weights) else float(n)
+            for weights, n in zip(self.weights, self.taken.tolist(), strict=True)
+        ]
+
+    def cells(self, low: IntArray, high: IntArray) -> Cells:
+        """Find what cells hold of sorted rows."""
+        masses, n_rows = [], np.zeros(len(low), dtype=np.int64)
+        for codes, weights in zip(self.codes, self.weights, strict=True):
+            begin, end = np.searchsorted(codes, low), np.searchsorted(codes, high, "right")
+            mass = (end - begin).astype(np.float64)
+            n_rows += end - begin
+            if len(weights):
+                upto = np.append(0.0, np.cumsum(weights))
+                mass = np.where(end > begin, upto[end] - upto[begin], 0.0)
+            masses.append(mass)
+        return Cells(low, high, masses[0], masses[1], n_rows, np.full(len(low), KEPT))
+
+    def edges_within(self, low: int, high: int, most: int) -> IntArray:
+        """Cut a range of scores where its sorted rows are too many. Shape (n,)."""
+        edges: list[int] = []
+        place = [int(np.searchsorted(codes, low)) for codes in self.codes]
+        while True:
+            ahead = [at + most // 2 for at in place]
+            found = [
+                int(codes[at])
+                for codes, at in zip(self.codes, ahead, strict=True)
+                if at < len(codes)
+            ]
+            edge = min(found, default=high + 1)
+            if edge == (edges[-1] if edges else low):
+                edge += 1  # behind rows that are equal
+            if edge > high:
+                return np.array(edges, dtype=np.int64)
+            edges.append(edge)
+            place = [int(np.searchsorted(codes, edge)) for codes in self.codes]
+
+    def blocks(self, inside: list[slice], whole: Cells) -> tuple[FloatArray, FloatArray]:
+        """Blocks of tied rows, ascending, with cells of which no rows are kept among them.
+
+        Weights of the classes; neighbouring blocks of one class come as one. Shape (n_blocks,).
+        """
+        from ._kernels import blocks_between
+
+        rows = []
+        for codes, weights, part in zip(self.codes, self.weights, inside, strict=True):
+            rows += [codes[part], weights[part] if len(weights) else weights]
+        size = 2 * (min(len(rows[0]), len(rows[2])) + len(whole)) + 1
+        neg, pos = np.empty(size), np.empty(size)
+        n = blocks_between(*rows, whole.low, whole.neg, whole.pos, neg, pos)
+        return neg[:n], pos[:n]
+
+
+class ScoreBins:
+    """Weights of the classes in bins of scores.
+
+    A bin holds the scores whose codes begin with the same bits; one that is too large for its rows
+    to be kept is divided by further bits. It takes 14 MB, and 1 more for each division.
+    """
+
+    def __init__(self) -> None:
+        n_bins = 2**ROOT_BITS
+        self._shift = np.array([64 - ROOT_BITS])
+        self._base = np.array([-n_bins // 2])
+        self._first = np.array([0])
+        self._child = np.full(n_bins, COUNT, dtype=np.int64)
+        self._count = np.zeros((n_bins, 2), dtype=np.int64)
+        self._mass = np.zeros((n_bins, 2))
+        self._ends = np.tile(np.array(_ENDS), (n_bins, 1))
+
+    def add(
+        self,
+        score: AnyArray,
+        positive: BoolArray,
+        weight: FloatArray | None,
+        rows: TakenRows | None = None,
+    ) -> None:
+        """Count rows, and keep those of the bins of which all are kept."""
+        from ._kernels import scan
+
+        rows = TakenRows(0, 0, False) if rows is None else rows
+        weight = np.empty(0) if weight is None else weight
+        tree = (self._shift, self._base, self._first, self._child)
+        counts = (self._count, self._mass, self._ends, rows.taken)
+        n_done = 0
+        while n_done < len(score):
+            # Some at a time, whose copies in another type take no memory.
+            part = slice(n_done, n_done + CHUNK)
+            bits = np.ascontiguousarray(score[part], dtype=np.float64).view(np.int64)
+            given = bits, positive[part], np.ascontiguousarray(weight[part])
+            stopped = scan(*given, *tree, *counts, *rows.codes, *rows.weights)
+            n_done += len(bits) if stopped < 0 else stopped
+            if stopped >= 0:
+                rows.grow()
+
+    def count_repetitions(self) -> None:
+        """Take the weights of the bins for numbers of rows."""
+        self._count = self._mass.astype(np.int64)
+
+    def merge(self, other: ScoreBins) -> None:
+        """Add the rows of other bins; neither has a bin that was divided."""
+        self._count += other._count
+        self._mass += other._mass
+        low, high = other._ends.T
+        np.minimum(self._ends[:, 0], low, out=self._ends[:, 0])
+        np.maximum(self._ends[:, 1], high, out=self._ends[:, 1])
+
+    def cells(self) -> Cells:
+        """Find the bins that hold rows."""
+        bins = np.flatnonzero((self._child < 0) & (self._child > DONE) & self._count.any(axis=1))
+        low, high = self._ends[bins].T
+        neg, pos = self._mass[bins].T
+        cells = Cells(low, high, neg, pos, self._count[bins].sum(axis=1), bins)
+        return cells.at(np.argsort(low))
+
+    def masses(self) -> FloatArray:
+        """Weights of the negatives and of the positives. These, whatever has been divided."""
+        leaves = self._child < 0
+        return self._mass[leaves].sum(axis=0)
+
+    def is_taken(self, bins: IntArray) -> BoolArray:
+        """Say of which bins the rows are kept now. Whether they are. Shape (n,)."""
+        return (bins >= 0) & (self._child[np.maximum(bins, 0)] == TAKE)
+
+    def read_again(self, taken: IntArray, divided: IntArray, weighted: bool) -> TakenRows:
+        """Say what happens to rows that come again. Room for the rows that are kept."""
+        self._child[(self._child < 0) & (self._child > DONE)] = REST
+        self._child[taken] = TAKE
+        for one in divided:
+            self._divide(int(one))
+        n_neg, n_pos = self._count[taken].sum(axis=0).tolist()
+        return TakenRows(n_neg, n_pos, weighted)
+
+    def _divide(self, one: int) -> None:
+        low, high = self._ends[one].tolist()
+        shift = 0
+        while (high >> shift) - (low >> shift) >= 2**NODE_BITS:
+            shift += 1
+        base = low >> shift
+        n_bins = (high >> shift) - base + 1
+        self._child[one] = len(self._shift)
+        self._shift = np.append(self._shift, shift)
+        self._base = np.append(self._base, base)
+        self._first = np.append(self._first, len(self._child))
+        self._child = np.append(self._child, np.full(n_bins, COUNT))
+        self._count = np.concatenate([self._count, np.zeros((n_bins, 2), dtype=np.int64)])
+        self._mass = np.concatenate([self._mass, np.zeros((n_bins, 2))])
+        self._ends = np.concatenate([self._ends, np.tile(np.array(_ENDS), (n_bins, 1))])
+
+    def finish(self) -> None:
+        """Be done with the bins whose rows are kept."""
+        self._child[self._child == TAKE] = DONE
+
+    def start_again(self) -> None:
+        """Forget what was counted since rows began to come again."""
+        counting = self._child == COUNT
+        self._count[counting] = 0
+        self._mass[counting] = 0.0
+        self._ends[counting] = _ENDS
+
+
+# Rows that are evaluated at once.
+SLICE = 2**19
+# A range is not divided further where it holds no larger share of the rows.
+SMALLEST_SHARE = 1 / 64
+# Ranges whose best and worst order differ by no more than rounding need no order.
+ROUNDING = 1e-15
+# Sums of the weights of the same rows in another order differ by no larger share.
+SAME = 1e-9
+# Rows kept in a pass for each item of a table: a row is smaller, and sorted in place.
+ROWS_PER_ITEM = 5
+
+
+def is_additive(measure: Measure) -> bool:
+    """Say whether a measure is additive."""
+    of_classes = measure.kind == "binary" and not measure.by_class and measure.weights != "none"
+    return of_classes and measure.from_ranges == "sum" and measure.is_mean_over_ties
+
+
+class KeptBins(Kept):
+    """Bins of the scores of one list, and then some of its rows at a time."""
+
+    def __init__(self, max_items: int) -> None:
+        self._room = ROWS_PER_ITEM * max_items
+        self._bins = ScoreBins()
+        self._single = SingleWeights(0)
+        # Of rows that come again: those that are kept, how many came, and what is done with.
+        self._rows: TakenRows | None = None
+        self._n_again = 0
+        self._has_begun = False
+        self._opened: Cells | None = None
+        self._masses = np.zeros(2)
+        self._done: list[Cells] = []
+        self._added = 0.0
+
+    @classmethod
+    def of_table(cls, kept: KeptTable, max_items: int) -> KeptBins:
+        """Count the rows of a table."""
+        made = cls(max_items)
+        for table in kept.tables():
+            made._bins.add(table.score, table.label, table.weight)
+            made._single |= table.single
+        if not made._is_weighted:
+            made._bins.count_repetitions()
+        return made
+
+    @property
+    def _is_weighted(self) -> bool:
+        return self._single.lightest != 1.0 or self._single.heaviest != 1.0
+
+    def add(self, lists: ScoredLists, measure: Measure) -> None:
+        """Add rows, or take those that come again."""
+        n = len(lists.labels)
+        if self._has_begun and (self._rows is None or self._n_again + n > self._single.n_rows):
+            raise ValueError(
+                f"This pass already has all {self._single.n_rows} rows: call again() before"
+                " another pass, and pass the same batches each time."
+            )
+        measure._check_row_weights(lists)
+        self._opened = None
+        self._bins.add(lists.score, lists.labels, lists.weight, self._rows)
+        if self._rows is None:
+            self._single |= SingleWeights.of_rows(n, lists.weight)
+            return
+        self._n_again += n
+        if self._n_again == self._single.n_rows:
+            self._finish(measure)
+
+    def merge(self, other: KeptBins) -> None:
+        """Add the rows of another one."""
+        if self._has_begun or other._has_begun:
+            raise ValueError(
+                "One of the accumulators is in another pass: merge accumulators before again()."
+            )
+        self._opened = None
+        self._bins.merge(other._bins)
+        self._single |= other._single
+
+    # ------------------------------------------------------------------------ what comes again
+
+    @property
+    def is_read_again(self) -> bool:
+        """Whether :meth:`again` was called."""
+        return self._has_begun
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether the pass since the last call of :meth:`again` lacks some rows."""
+        return self._rows is not None
+
+    def again(self, measure: Measure) -> None:
+        """Begin another pass over all rows."""
+        if self._rows is not None:
+            self._bins.start_again()
+            self._rows.taken[:] = 0
+            self._n_again = 0
+            return
+        self._masses = self._bins.masses()
+        cells = self._open(measure)
+        large = cells.n_rows > self._room
+        fits = np.cumsum(np.where(large, 0, cells.n_rows)) <= self._room
+        self._rows = self._bins.read_again(
+            cells.bin[fits & ~large], cells.bin[large], self._is_weighted
+        )
+        self._n_again, self._has_begun = 0, True
+
+    def needs_again(self, measure: Measure) -> bool:
+        """Whether the result needs another pass over the rows."""
+        return self._rows is not None or len(self._open(measure)) > 0
+
+    def _cells(self) -> Cells:
+        return Cells.joined([self._bins.cells(), *self._done])
+
+    def _open(self, measure: Measure) -> Cells:
+        if self._opened is None:
+            self._opened = self._find_open(measure)
+        return self._opened
+
+    def _find_open(self, measure: Measure) -> Cells:
+        """Cells with rows whose order is unknown and changes the value."""
+        cells = self._cells()
+        mixed = cells.mixed
+        found = np.zeros(len(cells), dtype=bool)
+        least = SMALLEST_SHARE * cells.n_rows.sum()
+        ranges = [(0, len(cells))]
+        while ranges:
+            start, stop = ranges.pop()
+            if not mixed[start:stop].any():
+                continue
+            low, high = self._extremes(measure, cells, start, stop)
+            # Lists without a value have none in any order.
+            if not abs(high - low) > ROUNDING * max(abs(low), abs(high)):
+                continue
+            if stop - start == 1 or cells.n_rows[start:stop].sum() <= least:
+                found[start:stop] = mixed[start:stop]
+                continue
+            half = np.cumsum(cells.n_rows[start:stop])
+            middle = start + 1 + int(np.searchsorted(half[:-1], half[-1] / 2))
+            middle = min(middle, stop - 1)
+            ranges += [(start, middle), (middle, stop)]
+        return cells.at(found)
+
+    def _extremes(
+        self, measure: Measure, cells: Cells, start: int = 0, stop: int | None = None
+    ) -> tuple[float, float]:
+        """Values with the positives of each mixed cell of a range below and above all others."""
+        mixed = cells.mixed[start:stop]
+        values = []
+        for raised, other in (("neg", "pos"), ("pos", "neg")):
+            # Two blocks for each cell, the upper one of a class of a mixed cell, else empty.
+            blocks = {one: np.zeros((len(mixed), 2)) for one in (raised, other)}
+            for one in (raised, other):
+                blocks[one][:, 0] = getattr(cells, one)[start:stop]
+            blocks[raised][mixed] = blocks[raised][mixed][:, ::-1]
+            neg, pos = (blocks[one].ravel() for one in ("neg", "pos"))
+            values.append(self._value(measure, cells, start, stop, neg, pos))
+        return values[0], values[1]
+
+    def _value(
+        self,
+        measure: Measure,
+        cells: Cells,
+        start: int,
+        stop: int | None,
+        neg: FloatArray,
+        pos: FloatArray,
+    ) -> float:
+        """Value with these blocks in place of a range of cells, and one above and one below."""
+        below, above = slice(0, start), slice(len(cells) if stop is None else stop, None)
+        neg = np.concatenate([[cells.neg[below].sum()], neg, [cells.neg[above].sum()]])
+        pos = np.concatenate([[cells.pos[below].sum()], pos, [cells.pos[above].sum()]])
+        with warnings.catch_warnings():
+            # Warnings of the measure come with the result.
+            warnings.simplefilter("ignore")
+            return float(measure.values(self._lists(neg, pos))[0])
+
+    def _lists(self, neg: FloatArray, pos: FloatArray) -> TableLists:
+        return TableLists.of_blocks(neg, pos, self._single)
+
+    # ---------------------------------------------------------------------------- what it adds
+
+    def _finish(self, measure: Measure) -> None:
+        """Add what the order of the rows that were kept adds to the value."""
+        rows = self._rows
+        if rows is None:
+            return
+        rows.sort()
+        cells = self._cells()
+        self._check_same(rows, cells)
+        cells = _cut(cells, self._bins.is_taken(cells.bin), rows)
+        taken = cells.bin == KEPT
+        ends = [_ends_of(cells, codes) for codes in rows.codes]
+        size = np.where(taken, cells.n_rows, 0) + 1
+        edges = np.unique(np.append(np.arange(0, size.sum(), SLICE), size.sum()))
+        edges = np.unique(np.searchsorted(np.append(0, np.cumsum(size)), edges))
+        for start, stop in pairwise(edges.tolist()):
+            part = slice(start, stop)
+            if not taken[part].any():
+                continue
+            inside = [slice(int(begin[start]), int(end[stop - 1])) for begin, end in ends]
+            blocks = rows.blocks(inside, cells.at(np.arange(start, stop)[~taken[part]]))
+            fine = self._value(measure, cells, start, stop, *blocks)
+            coarse = self._value(measure, cells, start, stop, cells.neg[part], cells.pos[part])
+            self._added += fine - coarse
+        self._bins.finish()
+        done = cells.at(taken)
+        self._done.append(replace(done, bin=np.full(len(done), SEEN)))
+        self._rows = None
+
+    def _check_same(self, rows: TakenRows, cells: Cells) -> None:
+        """Check that the rows of this pass are those of the first pass."""
+        taken = self._bins.is_taken(cells.bin)
+        expected = [*self._masses, cells.neg[taken].sum(), cells.pos[taken].sum()]
+        found = [*self._bins.masses(), *rows.masses()]
+        if not np.allclose(expected, found, rtol=SAME, atol=0.0):
+            raise ValueError(
+                "The rows of this pass differ from those of the first pass: call again(), and pass"
+                " the same batches each time."
+            )
+
+    # --------------------------------------------------------------------------------- results
+
+    def result(self, measure: Measure) -> float:
+        """Evaluate the measure."""
+        cells = self._cells()
+        lists = self._lists(cells.neg, cells.pos)
+        refuse_large_weights(lists)
+        measure._check_weights(lists)
+        value = float(measure.of_lists(lists))
+        return float(np.clip(value + self._added, *measure.range))
+
+    def bounds(self, measure: Measure) -> tuple[float, float]:
+        """Compute an interval that contains the value of the measure."""
+        extremes = np.sort(self._extremes(measure, self._cells())) + self._added
+        low, high = np.clip(extremes, *measure.range).tolist()
+        return low, high
+
+
+def _ends_of(cells: Cells, codes: IntArray) -> tuple[IntArray, IntArray]:
+    """Where the rows of each cell begin and end among sorted ones."""
+    return np.searchsorted(codes, cells.low), np.searchsorted(codes, cells.high, "right")
+
+
+def _cut(cells: Cells, taken: BoolArray, rows: TakenRows) -> Cells:
+    """Cut the cells whose rows are kept into parts that can be evaluated at once."""
+    kept = cells.at(taken)
+    low, high = [kept.low], [kept.high]
+    for one in np.flatnonzero(kept.n_rows > SLICE).tolist():
+        edges = rows.edges_within(int(kept.low[one]), int(kept.high[one]), SLICE)
+        low.append(edges)
+        high.append(edges - 1)
+    # The cells do not overlap: sorted ends belong together.
+    parts = rows.cells(np.sort(np.concatenate(low)), np.sort(np.concatenate(high)))
+    return Cells.joined([cells.at(~taken), parts])
+
 
 ARGUMENTS = ("y_true", "y_score", "qid", "sample_weight", "query_weight")
 

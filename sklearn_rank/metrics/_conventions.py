@@ -1,16 +1,19 @@
-"""Conventions of other systems: their rules for ties, undefined lists and parameters."""
+"""What measures state: conventions of other systems, names, weights, and the positional form."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from .._lists import ScoredLists
-from .._order import tied_blocks
+from .._lists import Lists, ScoredLists
+from .._order import ragged_ranges, sorted_descending, tied_blocks
 from .._typing import AnyArray, FloatArray
+from .._validation import check_vector, hint_of_adaboost
 
 Convention: TypeAlias = Literal[
     "paper",
@@ -151,3 +154,302 @@ def _refuse_ties(lists: ScoredLists, relevance: AnyArray, bits: str) -> None:
         " from load_trec_run(..., ties='trec'), or leave out convention for the mean over all"
         " orders."
     )
+
+
+def check_takes(called: str, takes: tuple[str, ...], **given: Any) -> None:
+    """Refuse what a measure does not depend on, and what is said twice."""
+    names = [name for name, value in given.items() if value is not None]
+    for name in names:
+        if name not in takes:
+            instead = f"; pass {takes[0]}" if takes else ""
+            raise TypeError(f"{called} does not depend on {name}: leave it out{instead}.")
+    if len(names) > 1:
+        raise ValueError("n_relevant and ideal are alternatives: leave out one of the two.")
+
+
+def with_n_relevant(
+    lists: ScoredLists, shape: tuple[int, ...], n_relevant: Any, name: str = "n_relevant"
+) -> ScoredLists:
+    """Say how many relevant items each list has, whether they are among the rows or not."""
+    if isinstance(n_relevant, Mapping):
+        given = np.array(_by_list(n_relevant, lists, name))
+    elif np.ndim(n_relevant) == 0:
+        if lists.n_lists > 1:
+            raise ValueError(
+                f"{name} is one number for {lists.n_lists} lists: pass one per row, or a mapping"
+                " from the ids of the lists."
+            )
+        given = np.reshape(n_relevant, 1)
+    elif len(shape) == 2:
+        given = check_vector(name, n_relevant, lists.n_lists)
+    else:
+        given = _same_in_list(check_vector(name, n_relevant, shape[0]), lists, name)
+    number = check_vector(name, given)
+    found = lists.totals(lists.positive.astype(np.float64))
+    wrong = (number != np.floor(number)) | (number < found)
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise ValueError(
+            f"{name} of {lists.name_of(first)} is {number[first]:g}, but must be a whole number of"
+            f" at least {found[first]:g}, the number of its relevant rows: pass the number of all"
+            " its relevant items, including those among the rows."
+        )
+    return replace(lists, n_relevant=number)
+
+
+def with_ideal(
+    lists: ScoredLists, shape: tuple[int, ...], ideal: Any, *, graded: bool, rel: float | None
+) -> ScoredLists:
+    """Say which grades the relevant items of each list have, among the rows or not."""
+    best = _grades(lists, shape, ideal)
+    if graded:
+        _check_holds(best, lists)
+        return replace(lists, ideal=best)
+    if rel is None:
+        if not np.isin(best.grade, [0.0, 1.0]).all():
+            raise ValueError(
+                "ideal has grades other than 0 and 1, but the labels are of two classes: pass"
+                " grades in both and rel=, the smallest relevant grade."
+            )
+        rel = 1.0
+    number = best.totals((best.grade >= rel).astype(np.float64))
+    by_list = dict(zip(_ids(lists), number.tolist(), strict=True))
+    return with_n_relevant(lists, shape, by_list, "the number of relevant items in ideal")
+
+
+def _grades(lists: ScoredLists, shape: tuple[int, ...], ideal: Any) -> Lists:
+    """Grades of the best order of each list, a grade of 0 where there is nothing."""
+    if isinstance(ideal, Mapping):
+        parts = _by_list(ideal, lists, "ideal")
+    elif len(shape) == 2:
+        parts = list(ideal)
+        if len(parts) != lists.n_lists:
+            raise ValueError(
+                f"ideal has {len(parts)} entries for {lists.n_lists} lists: pass one array of"
+                " grades for each."
+            )
+    elif lists.n_lists == 1:
+        parts = [ideal]
+    else:
+        raise ValueError(
+            f"ideal is one array for {lists.n_lists} lists: pass a mapping from their ids to"
+            " arrays of grades."
+        )
+    # A list of no relevant item has one of grade 0.
+    parts = [part if np.size(part) else [0.0] for part in parts]
+    offsets = np.append(0, np.cumsum([np.size(part) for part in parts]))
+    grade = np.concatenate([np.ravel(part) for part in parts])
+    try:
+        grade = check_vector("ideal", grade)
+    except ValueError:
+        # The error is raised again with the name of the list.
+        for index, part in enumerate(parts):
+            check_vector(f"ideal of {lists.name_of(index)}", part)
+        raise
+    # Grades below 0 (junk documents) count as 0.
+    return Lists(labels=np.maximum(grade, 0.0), offsets=offsets, ids=lists.ids)
+
+
+def _check_holds(best: Lists, lists: ScoredLists) -> None:
+    """Refuse a best order that an order of the rows beats."""
+    ordered = sorted_descending(lists.grade, lists.offsets)
+    ideal = sorted_descending(best.grade, best.offsets)
+    place = ragged_ranges(np.zeros(lists.n_lists, dtype=np.intp), lists.lengths)
+    inside = place < lists.to_items(best.lengths)
+    # Positions beyond the end of the best order have no gain.
+    at = np.where(inside, lists.to_items(best.offsets[:-1]) + place, 0)
+    beats = ordered > np.where(inside, ideal[at], 0.0)
+    if beats.any():
+        first = int(np.searchsorted(lists.offsets, int(np.argmax(beats)), "right")) - 1
+        raise ValueError(
+            f"ideal of {lists.name_of(first)} lacks relevance that its rows have: pass the grades"
+            " of all its relevant items, including those among the rows."
+        )
+
+
+def _ids(lists: ScoredLists) -> list[Any]:
+    return [None] * lists.n_lists if lists.ids is None else lists.ids.tolist()
+
+
+def _by_list(given: Mapping[Any, Any], lists: ScoredLists, name: str) -> list[Any]:
+    """What a mapping has for each list."""
+    if lists.ids is None and None not in given:
+        raise ValueError(f"{name} is a mapping from ids, but qid is None: pass qid.")
+    try:
+        return [given[key] for key in _ids(lists)]
+    except KeyError as error:
+        raise ValueError(
+            f"{name} has no entry for the list with qid {error.args[0]!r}: add one."
+        ) from None
+
+
+def _same_in_list(by_row: FloatArray, lists: ScoredLists, name: str) -> FloatArray:
+    by_item = by_row if lists.rows is None else by_row[lists.rows]
+    number = by_item[lists.offsets[:-1]]
+    differs = by_item != lists.to_items(number)
+    if differs.any():
+        first = int(np.searchsorted(lists.offsets, int(np.argmax(differs)), "right")) - 1
+        raise ValueError(
+            f"{name} differs within {lists.name_of(first)}: pass one number per row that is the"
+            " same for all rows of a list."
+        )
+    return number
+
+
+# Beyond it the position of an item does not change in float64.
+LARGEST_RATIO = 2.0**53
+
+# Fewer rows, as in a batch, may be light by chance.
+FEW_ROWS = 20
+
+# 1 / probability may be rounded, in float32 too.
+ROUNDING = 1e-6
+
+
+def refuse_row_weights(lists: Lists, name: str, *, whole: bool, instead: str) -> None:
+    """Raise an error for weights of rows that are no numbers of items.
+
+    Weights of at least 1 may be inverse probabilities, so they need not be whole in general.
+    """
+    weight = lists.weight
+    if weight is None:
+        return
+    wrong = weight != np.floor(weight) if whole else weight < 1.0 - ROUNDING
+    if not wrong.any():
+        return
+    item = int(np.argmax(wrong))
+    row = item if lists.rows is None else int(lists.rows[item])
+    where = "" if lists.ids is None else f", in {lists.name_of(int(lists.list_of[item]))}"
+    why = "a weight below 1 is neither a number of items nor 1 / probability of being drawn"
+    raise ValueError(
+        f"sample_weight is {weight[item]:g} in row {row}{where}: {name} counts positions, and"
+        f" {'this is not whole' if whole else why}; leave sample_weight out, pass how many items"
+        " each row stands for (rounded, if need be), weight whole queries by query_weight, or use"
+        f" a measure that does not depend on the scale of weights, such as {instead}."
+    )
+
+
+def refuse_shares(lists: Lists, name: str) -> None:
+    """Raise an error for weights by which lists take no more than one position on average."""
+    if lists.weight is None or len(lists.labels) < FEW_ROWS:
+        return
+    if lists.sizes.mean() <= 1.0 + ROUNDING:
+        each = "" if lists.n_lists == 1 else " in a list on average"
+        raise ValueError(
+            f"sample_weight sums to {lists.sizes.mean():g}{each}, but {name} counts positions, and"
+            " a row of weight w takes w of them: pass sample_weight / sample_weight.mean()."
+            + hint_of_adaboost(lists.sizes.mean())
+        )
+
+
+def refuse_wide_weights(lists: Lists, name: str) -> None:
+    """Raise an error for weights so unequal that float64 loses the position of the lightest."""
+    if lists.weight is None:
+        return
+    lost = lists.sizes > LARGEST_RATIO * lists.smallest
+    if lost.any():
+        first = int(np.argmax(lost))
+        raise ValueError(
+            f"sample_weight sums to {lists.sizes[first]:g} in {lists.name_of(first)}, more than"
+            f" 2**53 times its smallest weight: {name} counts positions, and float64 would lose"
+            " the smallest ones; leave these items out."
+        )
+
+
+@dataclass(frozen=True)
+class PositionalForm:
+    """A measure as ``b(y) + sum over positions i of discount(i) utility(item at i)``."""
+
+    utilities: Callable[[Lists], FloatArray]
+    discounts: Callable[[int], FloatArray] | None
+    largest: float | None = None  # Largest utility that any labels give; None where there is none
+    largest_by_length: Callable[[int], float] | None = None
+    expectation: str = ""
+
+    def largest_among(self, n: int) -> float | None:
+        """Largest utility that any labels of n items give."""
+        if self.largest_by_length is None or n < 2:
+            return self.largest
+        return self.largest_by_length(n)
+
+
+def cut_after(discounts: FloatArray, k: int | None) -> FloatArray:
+    """Set the discounts after position k to 0. The same array. Shape (n,)."""
+    if k is not None:
+        discounts[k:] = 0.0
+    return discounts
+
+
+def logarithmic_discounts(n: int) -> FloatArray:
+    """Return ``1 / log2(1 + i)`` for the positions i = 1..n. Shape (n,)."""
+    return np.asarray(1 / np.log2(np.arange(2, n + 2)))
+
+
+def linear_discounts(n: int) -> FloatArray:
+    """Return ``n - i`` for the positions i = 1..n. Shape (n,)."""
+    return np.arange(n - 1, -1, -1, dtype=np.float64)
+
+
+def share_of_total(lists: Lists, total: FloatArray) -> FloatArray:
+    """Divide the class of each item, 0 or 1, by a number of its list. Shape (n,)."""
+    divisor = np.where(total > 0, total, np.nan)
+    return lists.positive / lists.to_items(divisor)
+
+
+@dataclass(frozen=True)
+class NamedNumber:
+    """The parameter that a name sets by a number; None if the number sets several."""
+
+    parameter: str | None
+    read: Callable[[str], Any]  # A ValueError means that the text is not such a number
+    example: str
+    optional: bool = False
+
+    def settings(self, text: str) -> dict[str, Any]:
+        """Parameters that the number sets, by name."""
+        value = self.read(text)
+        return value if self.parameter is None else {self.parameter: value}
+
+
+def position(text: str) -> int:
+    if not re.fullmatch(r"[1-9][0-9]*", text):
+        raise ValueError(text)
+    return int(text)
+
+
+def number(text: str) -> float:
+    # float() alone also reads "nan", " 0.1" and "1_0".
+    if not re.fullmatch(r"[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?", text):
+        raise ValueError(text)
+    value = float(text)
+    if not 0 < value < inf:
+        raise ValueError(text)
+    return value
+
+
+def share(text: str) -> float:
+    value = number(text)
+    if value >= 1:
+        raise ValueError(text)
+    return value
+
+
+def exponent(text: str) -> float:
+    return inf if text == "inf" else number(text)
+
+
+def small_rate(text: str) -> float:
+    return 0.0 if text == "0" else share(text)
+
+
+def large_rate(text: str) -> float:
+    return 1.0 if text == "1" else share(text)
+
+
+def limits(text: str) -> dict[str, float]:
+    """Limits of the partial AUC: fpr0.1, tpr0.8, or both in this order."""
+    found = re.fullmatch(r"(?:fpr([0-9.e+-]+))?(?:tpr([0-9.e+-]+))?", text)
+    if found is None or not text:
+        raise ValueError(text)
+    limits = zip(("max_fpr", "min_tpr"), found.groups(), strict=True)
+    return {name: share(said) for name, said in limits if said is not None}

@@ -13,9 +13,9 @@ import numpy as np
 from .._arguments import check_choice, check_flag, is_number
 from .._lists import Kind, Lists, ScoredLists
 from .._typing import AnyArray, FloatArray
+from ._conventions import PositionalForm
 from ._influence import ClassInfluence
 from ._measure import Measure, Undefined
-from ._positional_form import PositionalForm
 
 # A value beyond the range by less than this share of it is beyond by rounding.
 ROUNDING = 1e-9

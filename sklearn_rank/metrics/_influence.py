@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import inf, isfinite, nan
-from typing import Literal, TypeAlias
+from math import ceil, inf, isfinite, nan
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from .._lists import ScoredLists
 from .._order import CountedBlocks, counted_blocks, places_of
 from .._typing import BoolArray, FloatArray
-from ._score_generating import ScoreGeneratingFunction
+from ._score_generating import ScoreGeneratingFunction, ranks_below
+from ._tied_sums import reciprocals
 
 Normalize: TypeAlias = Literal["mean", "minmax"]
 
@@ -401,3 +404,248 @@ def _ramp_area(z: FloatArray, widest: float) -> FloatArray:
 def _half_square(z: FloatArray) -> FloatArray:
     """Integral of ``max(x, 0)`` up to z."""
     return np.maximum(z, 0.0) ** 2 / 2.0
+
+
+def average_precision_influence(
+    positive: BoolArray, score: FloatArray, counts: FloatArray | None = None
+) -> ClassInfluence:
+    """Influence of checked items on the average precision, in the mean over orders of ties.
+
+    With j positives and N negatives down to a positive at position i, ``AP = 1/k sum of j / i``.
+    Down to there, a share of the positives more raises the precision by ``k N / i**2`` times it,
+    and a share of the m negatives lowers it by ``m j / i**2`` times that. A positive has its own
+    precision and ``sum of N / i**2`` over the positives at or below it, a negative ``-m / k sum of
+    j / i**2`` over the positives below it.
+    """
+    blocks = counted_blocks(score, positive, counts)
+    n, k = blocks.n, blocks.k
+    m = n - k
+    some = blocks.some
+    a, size = blocks.n_pos[some], blocks.size[some]
+    pos_above = np.cumsum(a) - a
+    above = n - blocks.below[some] - size
+    neg_above = above - pos_above
+    once, ahead, square, square_ahead, square_two = _place_sums(above, size)
+    # Given a positive at a place, the chance that another place of its block has one.
+    again = (a - 1.0) / np.maximum(size - 1.0, 1.0)
+    against = (size - a) / np.maximum(size - 1.0, 1.0)
+    # The same given one more item of the block.
+    others = np.maximum(size - 2.0, 1.0)
+    precision = ((pos_above + 1.0) * once + again * ahead) / size
+    gain = (neg_above * square + against * square_ahead) / size
+    gain_of_others = again * (neg_above * square_ahead + (size - a) / others * square_two) / size
+    loss = a * ((pos_above + 1.0) * square + again * square_ahead) / size
+    loss_within = a / np.maximum(size - 1.0, 1.0) / size
+    loss_within *= (pos_above + 1.0) * square_ahead + (a - 1.0) / others * square_two
+
+    if_positive, if_negative = np.zeros((2, len(blocks.size)))
+    if_positive[some], if_negative[some] = a * gain, loss
+    total_gain, total_loss = float(if_positive.sum()), float(if_negative.sum())
+    # Of the blocks below each.
+    for values in (if_positive, if_negative):
+        upwards = values[::-1]
+        np.cumsum(upwards, out=upwards)
+    if_positive[some] += precision + gain + gain_of_others - a * gain
+    if_negative[some] += loss_within - loss
+    if_negative *= -m / k
+    estimate = min(float(a @ precision) / k, 1.0)
+    worst = 1.0 - m / k * float(reciprocals(np.array([m + 1.0]), np.array([float(k)]))[0])
+    return ClassInfluence(
+        estimate=estimate,
+        values=by_row(blocks, positive, if_positive, if_negative),
+        positive=positive,
+        ends=(k / n, 1.0 + total_gain, 0.0, -total_loss * m / k),
+        range=(worst, 1.0),
+        # j N / i**2 summed is by how much the mean over the positives exceeds the precision.
+        label_slope=(float(a @ if_positive[some]) / k - estimate) * n / k * n / m,
+        counts=counts,
+    )
+
+
+def _place_sums(above: FloatArray, size: FloatArray) -> FloatArray:
+    """Sums over the places v of each block, which lie at the positions ``i = above + v``.
+
+    Shape (5, n_blocks).
+    """
+    sums = np.zeros((5, len(size)))
+    sums[0] = 1.0 / (above + 1.0)
+    sums[2] = sums[0] ** 2
+    tied = np.flatnonzero(size > 1.0)
+    if len(tied) == 0:
+        return sums
+    sums[:, tied] = 0.0
+    for inside, first, block, place in places_of(size[tied]):
+        which = tied[inside]
+        once = 1.0 / (above[which][block] + place + 1.0)
+        for row, terms in enumerate((once, once * place, once**2)):
+            sums[row, which] += np.add.reduceat(terms, first)
+        terms *= place
+        sums[3, which] += np.add.reduceat(terms, first)
+        terms *= place - 1.0
+        sums[4, which] += np.add.reduceat(terms, first)
+    return sums
+
+
+# Standard deviations of the rank of the threshold over which the slope of the curve is taken.
+REACH = 2.0
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """How many items of one class stand before each of another, from one end of the list."""
+
+    ones: FloatArray  # (n_blocks,): Items of the class whose rate it is, by blocks of tied items
+    others: FloatArray  # (n_blocks,): Items of the class whose rate is given
+
+    def block_of(self, number: int) -> int:
+        """Find the block that holds an item of the other class, the first being number 1."""
+        return int(np.searchsorted(np.cumsum(self.others), number, "left"))
+
+    def before(self, number: int) -> float:
+        """Count the ones before an item of the other class, in the mean over orders of ties."""
+        if number < 1:
+            return 0.0
+        if number > self.others.sum():
+            return float(self.ones.sum())
+        at = self.block_of(number)
+        inside = number - self.others[:at].sum()
+        return float(self.ones[:at].sum() + self.ones[at] * inside / (self.others[at] + 1.0))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RateInfluence(ClassInfluence):
+    """Influence on a rate, with the curve and the number of the threshold that it is read from."""
+
+    curve: _Curve
+    threshold: int  # Number of the item of the others that is the threshold
+    rate: float  # Share of the others before it in the population
+    of_positives: bool
+
+
+def rate_influence(
+    positive: BoolArray,
+    score: FloatArray,
+    allowed: int,
+    rate: float,
+    *,
+    of_positives: bool,
+    counts: FloatArray | None = None,
+    draws: float | None = None,
+) -> RateInfluence:
+    """Influence of checked items on the rate of one class at a rate of the other.
+
+    The rate of the ones before the threshold, which is the first of the others beyond those that
+    are allowed there. An item before it adds to the rate if it is a one; if it is another, it
+    moves the threshold, over which the rate falls by the slope of the curve.
+
+    The slope is that of the line over two standard deviations ``sqrt(m rate (1 - rate))`` of the
+    number of others before the threshold of the population, on either side, one more item of the
+    ones added. Before the threshold of the sample ``(allowed + 1) / (m + 1)`` of the others stand
+    on average: what the rate gains by it is the bias.
+    """
+    blocks = counted_blocks(score, positive, counts)
+    curve = _curve_of(blocks, of_positives)
+    k, m = float(curve.ones.sum()), float(curve.others.sum())
+    at = curve.block_of(allowed + 1)
+    inside = allowed + 1 - float(curve.others[:at].sum())
+    repeated = 1.0 if draws is None else blocks.n / draws
+    reach = ceil(REACH * np.sqrt(m * rate * (1.0 - rate) * repeated))
+    first, last = max(allowed + 1 - reach, 0), min(allowed + 1 + reach, int(m) + 1)
+    slope = (curve.before(last) - curve.before(first) + 1.0) / (last - first) * m / k
+    before = np.zeros(len(curve.ones))
+    before[:at] = 1.0
+    if_one, if_other = before.copy(), before * -slope
+    if_one[at] = inside / (curve.others[at] + 1.0)
+    if_other[at] = -slope * (inside - 1.0) / curve.others[at]
+    reached = curve.before(allowed + 1) / k
+    bias = slope * ((allowed + 1.0) / (m + 1.0) - rate)
+    if of_positives:
+        values, ends = by_row(blocks, positive, if_one, if_other), (0.0, 1.0, 0.0, -slope)
+    else:
+        # Before the threshold is below it, and the rate is that of negatives that are not.
+        reached, bias, ends = 1.0 - reached, -bias, (slope, 0.0, -1.0, 0.0)
+        values = by_row(blocks, positive, -if_other[::-1], -if_one[::-1])
+    return RateInfluence(
+        estimate=reached,
+        values=values,
+        positive=positive,
+        ends=ends,
+        range=(0.0, 1.0),
+        label_slope=0.0,
+        counts=counts,
+        bias=bias,
+        curve=curve,
+        threshold=allowed + 1,
+        rate=rate,
+        of_positives=of_positives,
+    )
+
+
+def _curve_of(blocks: CountedBlocks, of_positives: bool) -> _Curve:
+    """Curve of the positives from the top, or of the negatives from the bottom."""
+    negatives = blocks.size - blocks.n_pos
+    if of_positives:
+        return _Curve(blocks.n_pos, negatives)
+    return _Curve(negatives[::-1], blocks.n_pos[::-1])
+
+
+@dataclass(frozen=True)
+class _InTops(ScoreGeneratingFunction):
+    """``phi(u) = mean of 1{u >= 1 - f} / f``: its mean over the positives is the mean lift."""
+
+    fractions: tuple[float, ...]
+
+    _only_jumps = True
+
+    @property
+    def jumps(self) -> tuple[tuple[float, float], ...]:  # type: ignore[override]
+        n = len(self.fractions)
+        return tuple((1.0 - fraction, 1.0 / fraction / n) for fraction in self.fractions)
+
+    @property
+    def lipschitz(self) -> float:
+        return inf
+
+    def __call__(self, u: Any) -> FloatArray:
+        u = np.asarray(u)
+        value = np.zeros(u.shape)
+        for start, height in self.jumps:
+            value += np.where(u >= start, height, 0.0)
+        return value
+
+    def derivative(self, u: Any) -> FloatArray:
+        return np.zeros_like(np.asarray(u, dtype=np.float64))
+
+    def _whole_sums(self, below: FloatArray, upto: FloatArray, n: FloatArray) -> FloatArray:
+        sums = np.zeros(len(below))
+        for start, height in self.jumps:
+            sums += height * np.maximum(upto - np.maximum(below, ranks_below(start, n)), 0.0)
+        return sums
+
+
+def lift_influence(lists: ScoredLists, fractions: Sequence[float]) -> ClassInfluence:
+    """Find how much each item of one list moves precision in the top as a ratio to chance."""
+    phi = _InTops(tuple(fractions))
+    return linear_rank_influence_of(
+        lists.positive, lists.score, phi, counts=lists.weight, draws=lists.draws
+    )
+
+
+def recall_influence(lists: ScoredLists, mass: float, called: str) -> ClassInfluence:
+    """Compute the influence of each item of one list on the share of the positives in its top."""
+    n = float(lists.sizes[0])
+    if mass >= n:
+        raise ValueError(
+            f"{called} of {n:.0f} items covers all of them, so it does not depend on their order:"
+            " use a smaller top."
+        )
+    return lift_influence(lists, [mass / n]).scaled(0.0, n / mass, copy=False)
+
+
+def affine_of_recall(
+    recall: ClassInfluence, at_zero: float, factor: float, *, slope: float = nan
+) -> ClassInfluence:
+    """Take a measure that is ``at_zero + factor * recall`` where the labels are fixed."""
+    found = recall.scaled(-at_zero / factor, 1.0 / factor, copy=False)
+    low, high = sorted(found.range)
+    return replace(found, range=(low, high), label_slope=slope)

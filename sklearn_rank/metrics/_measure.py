@@ -19,13 +19,21 @@ from .._typing import BoolArray, FloatArray
 from .._validation import ravelled
 from .._warn import warn
 from ..exceptions import ScorerSetupError
-from ._conventions import Convention, Rules, check_convention
+from ._conventions import (
+    Convention,
+    NamedNumber,
+    PositionalForm,
+    Rules,
+    check_convention,
+    check_takes,
+    refuse_row_weights,
+    refuse_shares,
+    refuse_wide_weights,
+    with_ideal,
+    with_n_relevant,
+)
 from ._influence import ClassInfluence
-from ._named_numbers import NamedNumber
 from ._of_collections import value_of_collections
-from ._positional_form import PositionalForm
-from ._relevant import check_takes, with_ideal, with_n_relevant
-from ._weight_scale import refuse_row_weights, refuse_shares, refuse_wide_weights
 
 Average: TypeAlias = Literal["mean"] | None
 Undefined: TypeAlias = Literal["skip", "raise"] | float

@@ -22,9 +22,17 @@ from ._conventions import (
     TREC_EVAL,
     XGBOOST,
     Convention,
+    NamedNumber,
+    PositionalForm,
     Rules,
+    cut_after,
+    linear_discounts,
+    logarithmic_discounts,
+    position,
 )
-from ._discounted import (
+from ._functions import WeightedOptions, evaluate, function_of
+from ._measure import ConventionalMeasure, Measure, Value
+from ._tied_sums import (
     Discount,
     Gain,
     Letor,
@@ -35,10 +43,6 @@ from ._discounted import (
     ideal_sums,
     scaled_gains,
 )
-from ._functions import WeightedOptions, evaluate, function_of
-from ._measure import ConventionalMeasure, Measure, Value
-from ._named_numbers import NamedNumber, position
-from ._positional_form import PositionalForm, cut_after, linear_discounts, logarithmic_discounts
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

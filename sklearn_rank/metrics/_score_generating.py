@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from .._arguments import check_number, check_position
 from .._order import MASS_SLACK, ragged_ranges
 from .._typing import BoolArray, FloatArray
-from ._position_sums import LogarithmicRun, NormalQuantileRun, PowerRun
+from ._tied_sums import LogarithmicRun, NormalQuantileRun, PowerRun
 
 # Ranks that are laid out at a time where a tied block shares the mean over its ranks, and from
 # when on a block is laid out by itself.

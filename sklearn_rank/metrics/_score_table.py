@@ -1,17 +1,125 @@
-"""Table of the distinct pairs of score and label of one list, with their weights."""
+"""Tables of the distinct pairs of score and label of one list, with their weights.
+
+Let C be the list in which all items of a range of scores are tied, for each of some ranges, and
+F_r the same in which those of range r have their own scores again. Measures that are sums over
+tied blocks, of what is in a block and how much is above and below it, have the value
+``V(C) + sum over r of (V(F_r) - V(C))`` of the full list, since a block of range r is the same in
+it as in F_r. Each F_r has the rows of one range, and one row for each other range and label, so
+that ranges of about equal size can be evaluated on as many machines.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from operator import or_
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from .._lists import ScoredLists
 from .._order import ClassBlocks, sorted_class_blocks
-from .._typing import AnyArray, BoolArray, FloatArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+
+# Rows of one list, of lists with ids, or of one list in each row of two dimensions.
+Form: TypeAlias = Literal["list", "ids", "rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """What the rows of one part are."""
+
+    lists: ScoredLists | None  # Their lists; None where there are no rows, or where none counts
+    form: Form
+    classes: dict[bool, Any]
+    n_matrix_rows: int  # Number of rows of two dimensions
+
+
+def read_part(
+    measure: Any, y_true: Any, y_score: Any, *, pos_label: Any = None, **arguments: Any
+) -> Part:
+    """Read rows of which others may be elsewhere: a part may hold one class only, or nothing."""
+    measure._check_arguments(**arguments)
+    qid, sample_weight, query_weight = (
+        arguments.get(name) for name in ("qid", "sample_weight", "query_weight")
+    )
+    shape = _shape(y_true)
+    n_matrix_rows = shape[0] if len(shape) == 2 else 0
+    form: Form = "list" if qid is None else "ids"
+    if _is_empty(y_true, y_score) or _counts_for_nothing(sample_weight, shape, y_score):
+        return Part(None, form, {}, n_matrix_rows)
+    silent = query_weight is not None and _all_zero(query_weight, shape[:1])
+    lists = measure._read(
+        y_true,
+        y_score,
+        qid=qid,
+        sample_weight=sample_weight,
+        query_weight=None if silent else query_weight,
+        pos_label=pos_label,
+    )
+    relevant = {name: arguments.get(name) for name in ("n_relevant", "ideal")}
+    lists = measure._with_relevant(lists, shape, sample_weight, pos_label, **relevant)
+    if silent:
+        lists = replace(lists, query_weight=np.zeros(lists.n_lists))
+    if qid is None and lists.ids is not None:
+        form = "rows"
+    if form == "list" and query_weight is not None:
+        raise ValueError(
+            "query_weight weights queries, but without qid all rows are one list: pass qid, or"
+            " leave query_weight out."
+        )
+    classes = _classes_of(measure, pos_label, lists, y_true)
+    return Part(replace(lists, rows=None), form, classes, n_matrix_rows)
+
+
+def check_classes_known(measure: Any) -> None:
+    """Refuse a measure of many classes that does not know them, since a part may miss some."""
+    if measure.by_class and getattr(measure, "labels", None) is None:
+        raise ValueError(
+            f"{measure.name} has no labels=, and a batch may lack some classes: pass"
+            " get_measure(..., labels=), the class of each column of the scores."
+        )
+
+
+def _classes_of(measure: Any, pos_label: Any, lists: ScoredLists, y_true: Any) -> dict[bool, Any]:
+    """Labels of the negatives and of the positives, where labels are classes."""
+    if measure.by_class or not (measure.kind == "binary" or pos_label is not None):
+        return {}
+    if measure.label_type(pos_label).rel is not None:
+        return {}
+    positive = lists.labels if lists.labels.dtype.kind == "b" else lists.labels == 1
+    found = {}
+    for value in (False, True):
+        place = int(np.argmax(positive == value))
+        if positive[place] == value:
+            row = place if lists.rows is None else int(lists.rows[place])
+            found[value] = np.asarray(y_true).ravel()[row : row + 1].tolist()[0]
+    return found
+
+
+def _is_empty(y_true: Any, y_score: Any) -> bool:
+    return _shape(y_true)[:1] == (0,) and _shape(y_score)[:1] == (0,)
+
+
+def _all_zero(weight: Any, shape: tuple[int, ...]) -> bool:
+    """Whether weights of a shape are all 0, so that nothing of what they weigh counts."""
+    array: AnyArray = np.asarray(weight)
+    return array.shape == shape and array.dtype.kind in "biuf" and not array.any()
+
+
+def _counts_for_nothing(sample_weight: Any, shape: tuple[int, ...], y_score: Any) -> bool:
+    if sample_weight is None or _shape(y_score)[: len(shape)] != shape:
+        return False
+    return _all_zero(sample_weight, shape)
+
+
+def _shape(values: Any) -> tuple[int, ...]:
+    try:
+        return np.shape(values)
+    except ValueError:  # rows of different lengths, which are refused where they are read
+        return (-1,)
+
 
 _Columns: TypeAlias = tuple[AnyArray, AnyArray, FloatArray | None]
 
@@ -222,7 +330,7 @@ def _joined(first: _Columns, second: _Columns) -> _Columns:
         given.append(
             (score.astype(dtype, copy=False), label, _EMPTY if weight is None else weight)
         )
-    from ._table_kernels import joins
+    from ._kernels import joins
 
     join = joins[dtype.str[1:], "b1" if of_classes else "f8"]
     most = len(first[0]) + len(second[0])
@@ -243,3 +351,133 @@ def _part(columns: _Columns, start: int, stop: int | None = None) -> _Columns:
     score, label, weight = columns
     rows = slice(start, stop)
     return score[rows], label[rows], None if weight is None else weight[rows]
+
+
+# Scores of each table that are looked at: more than ranges, so that these are of about equal size.
+N_SAMPLES = 1024
+# A grade of its own for each row leaves coarse tables as long as the full one.
+MOST_LABELS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class TableSummary:
+    """Summary of a table without its rows."""
+
+    n_rows: int
+    single: SingleWeights  # What is known of the weights of the rows of which it was made
+    labels: AnyArray
+    samples: AnyArray  # Scores at equal distances among its rows, ascending
+
+
+def summary_of(table: ScoreTable) -> TableSummary:
+    """Summarise a table for the plan of ranges. Its length, labels and some scores."""
+    n = len(table)
+    places = (np.arange(min(n, N_SAMPLES)) * n) // min(n, N_SAMPLES)
+    of_classes = table.label.dtype.kind == "b"
+    labels = table.label[:1] if of_classes else np.unique(table.label)[: MOST_LABELS + 1]
+    return TableSummary(n, table.single, labels, table.score[places])
+
+
+@dataclass(frozen=True, eq=False)
+class RangePlan:
+    """How tables are cut into ranges of scores."""
+
+    edges: AnyArray  # (n_ranges - 1,): Lowest score of each range but the first, ascending
+    single: SingleWeights  # What is known of the weights of the rows of all tables
+
+    @property
+    def n_ranges(self) -> int:
+        """Number of ranges, some of which may be empty."""
+        return len(self.edges) + 1
+
+    @classmethod
+    def of(cls, summaries: Sequence[TableSummary], n_ranges: int) -> RangePlan | None:
+        """Plan ranges of about the same number of rows."""
+        labels = np.unique(np.concatenate([one.labels for one in summaries]))
+        if len(labels) > MOST_LABELS:
+            return None
+        samples = np.concatenate([one.samples for one in summaries])
+        stands_for = np.concatenate(
+            [np.full(len(one.samples), one.n_rows / len(one.samples)) for one in summaries]
+        )
+        order = np.argsort(samples, kind="stable")
+        samples, passed = samples[order], np.cumsum(stands_for[order])
+        wanted = passed[-1] * np.arange(1, n_ranges) / n_ranges
+        edges = np.unique(samples[np.searchsorted(passed, wanted)])
+        single = reduce(or_, (one.single for one in summaries))
+        return cls(edges, single) if len(edges) else None
+
+
+def pieces_of(table: ScoreTable, plan: RangePlan) -> list[ScoreTable | None]:
+    """Cut a table at the edges of ranges. The rows of each range; None where there are none."""
+    bounds = np.searchsorted(table.score, plan.edges, "left")
+    bounds = np.concatenate(([0], bounds, [len(table)]))
+    return [
+        _rows(table, slice(start, stop)) if start < stop else None
+        for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
+    ]
+
+
+def _rows(table: ScoreTable, rows: slice) -> ScoreTable:
+    # Copies, so that a piece does not hold the memory of the whole.
+    weight = None if table.weight is None else table.weight[rows].copy()
+    return replace(
+        table, score=table.score[rows].copy(), label=table.label[rows].copy(), weight=weight
+    )
+
+
+def coarse_of(pieces: Sequence[ScoreTable | None]) -> ScoreTable:
+    """Tie all rows of each range."""
+    numbers, labels, weights = [], [], []
+    for number, piece in enumerate(pieces):
+        if piece is not None:
+            found, weight = _label_totals(piece)
+            numbers.append(np.full(len(found), number))
+            labels.append(found)
+            weights.append(weight)
+    single = next(piece.single for piece in pieces if piece is not None)
+    score, label, weight = (np.concatenate(parts) for parts in (numbers, labels, weights))
+    return ScoreTable(score, label, weight, single)
+
+
+def _label_totals(table: ScoreTable) -> tuple[AnyArray, FloatArray]:
+    """Distinct labels, and how often each counts."""
+    found: AnyArray = np.array([False, True])
+    of_row: AnyArray = table.label
+    if table.label.dtype.kind == "b":
+        of_row = of_row.view(np.uint8)
+    else:
+        found, of_row = np.unique(table.label, return_inverse=True)
+    totals = np.bincount(of_row, table.weight, len(found)).astype(np.float64)
+    return found[totals > 0], totals[totals > 0]
+
+
+def with_range(
+    coarse: ScoreTable, number: int | None, fine: ScoreTable | None, plan: RangePlan
+) -> TableLists:
+    """Make the list in which all ranges but one are tied."""
+    score, label, weight = coarse.score, coarse.label, coarse.counts
+    if fine is not None and number is not None:
+        below, above = score < number, score > number
+        level = number + _levels(fine.score)
+        score = np.concatenate((score[below], level, score[above] + level[-1]))
+        label = np.concatenate((label[below], fine.label, label[above]))
+        weight = np.concatenate((weight[below], fine.counts, weight[above]))
+    return TableLists(
+        labels=label,
+        offsets=np.array([0, len(score)]),
+        weight=_as_float(weight),
+        score=score,
+        single=plan.single,
+    )
+
+
+def _levels(score: AnyArray) -> IntArray:
+    """Number of each among the distinct values of ascending scores."""
+    levels = np.zeros(len(score), dtype=np.int64)
+    np.cumsum(score[1:] != score[:-1], out=levels[1:])
+    return levels
+
+
+def _as_float(weight: Any) -> FloatArray:
+    return np.asarray(weight, dtype=np.float64)

@@ -17,15 +17,28 @@ from .._sklearn_compat import BaseScorer, cached_call
 from .._validation import are_usual_labels, ravelled, refuse_missing_labels
 from .._warn import warn
 from ..exceptions import ScorerSetupError, SingleListWarning
-from ._fixed_scale import check_fixed_scale
 from ._grammar import MeasureLike, get_measure, get_measure_names
-from ._label_scores import LabelReader, label_reader, label_scores, scored_labels
 from ._measure import Measure
-from ._positive_class import RESPONSE_METHODS, one_score_a_row, positive_class, response_method
-from ._scored_collections import counted_labels, labels_in, value_of_scored
-from ._scored_rows import metadata_for, scored_by, scores_with_ids
-from ._trained_queries import n_queries_of, warn_of_trained_queries
-from ._trained_top import warn_of_other_top
+from ._scored import (
+    RESPONSE_METHODS,
+    LabelReader,
+    check_fixed_scale,
+    counted_labels,
+    label_reader,
+    label_scores,
+    labels_in,
+    metadata_for,
+    n_queries_of,
+    one_score_a_row,
+    positive_class,
+    response_method,
+    scored_by,
+    scored_labels,
+    scores_with_ids,
+    value_of_scored,
+    warn_of_other_top,
+    warn_of_trained_queries,
+)
 
 # What the name of the scorer of a loss begins with, as in scikit-learn.
 NEGATED = "neg_"

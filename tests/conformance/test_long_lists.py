@@ -7,7 +7,9 @@ import pytest
 
 from sklearn_rank import _order
 from sklearn_rank import _order as _blocks
-from sklearn_rank.metrics import _cascade, _discounted, _stopping
+from sklearn_rank.metrics import _cascade
+from sklearn_rank.metrics import _tied_sums as _discounted
+from sklearn_rank.metrics import _tied_sums as _stopping
 from tests.catalogue import FUNCTIONS, METRICS, WAYS_IN
 
 EXACT = 1e-13

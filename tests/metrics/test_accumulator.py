@@ -10,7 +10,8 @@ import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank.exceptions import SmallTopWarning
-from sklearn_rank.metrics import Accumulator, _accumulated, get_measure, make_measure
+from sklearn_rank.metrics import Accumulator, get_measure, make_measure
+from sklearn_rank.metrics import _of_collections as _accumulated
 from tests.catalogue import FUNCTIONS
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")

@@ -9,8 +9,10 @@ import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank.exceptions import SmallTopWarning
-from sklearn_rank.metrics import Accumulator, _binned, _score_bins, _score_table, get_measure
-from sklearn_rank.metrics._binned import is_additive
+from sklearn_rank.metrics import Accumulator, _score_table, get_measure
+from sklearn_rank.metrics import _accumulator as _binned
+from sklearn_rank.metrics import _accumulator as _score_bins
+from sklearn_rank.metrics._accumulator import is_additive
 from tests.catalogue import FUNCTIONS
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")

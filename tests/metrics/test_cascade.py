@@ -7,12 +7,12 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank.metrics import (
     _cascade,
-    _stopping,
     average_precision_score,
     expected_reciprocal_rank_score,
     rank_biased_precision_score,
     reciprocal_rank_score,
 )
+from sklearn_rank.metrics import _tied_sums as _stopping
 from tests.oracles import orders
 from tests.oracles.stopping import reciprocal_first, reciprocal_stop
 

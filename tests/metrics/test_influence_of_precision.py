@@ -6,7 +6,7 @@ import pytest
 from sklearn_rank import _order as _blocks
 from sklearn_rank.inference import accumulator_interval, metric_interval
 from sklearn_rank.metrics import Accumulator, average_precision_score, get_measure
-from sklearn_rank.metrics._influence_of_precision import average_precision_influence
+from sklearn_rank.metrics._influence import average_precision_influence
 from tests.oracles import influence_of_precision as oracle
 
 AP = get_measure("ap")

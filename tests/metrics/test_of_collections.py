@@ -13,9 +13,9 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn_rank import metrics
 from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import _of_collections, get_measure
-from sklearn_rank.metrics._score_table import ScoreTable
-from sklearn_rank.metrics._table_ranges import (
+from sklearn_rank.metrics._score_table import (
     RangePlan,
+    ScoreTable,
     coarse_of,
     pieces_of,
     summary_of,

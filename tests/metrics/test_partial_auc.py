@@ -12,7 +12,7 @@ from sklearn_rank.metrics import (
     positives_at_top_score,
     roc_auc_score,
 )
-from sklearn_rank.metrics._partial_auc import _exceeding
+from sklearn_rank.metrics._roc import _exceeding
 from tests.oracles.orders import expected
 from tests.oracles.partial_auc import area, area_by_blocks, scaled
 

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from sklearn_rank.metrics._position_sums import (
+from sklearn_rank.metrics._tied_sums import (
     TABLE,
     TABLE_BY_RUN,
     LogarithmicRun,

@@ -1,0 +1,819 @@
+"""Sums along positions, in the mean over all orders of tied items.
+
+After Euler and Maclaurin, about the middles of the positions,
+``sum of f(s + j) over j = 1..m = integral of f from s + 1/2 to s + m + 1/2 + sum over i of
+c_i (f^(2i-1)(s + m + 1/2) - f^(2i-1)(s + 1/2))``, ``c = -1/24, 7/5760, -31/967680, ...``. From
+position 64 on three terms leave less than 1e-15 of the sum for the functions here; positions
+before are added one by one. Values below the smallest normal number of float64, 2.2e-308, have
+fewer digits, and so have sums of nothing else.
+
+In a tied block of L items after N others, let ``c_m`` be the chance that the reader has stopped
+after m of its items, in the mean over their orders. Up to the item M of the block the mean of
+1 / position is ``c_M / (N + M) + sum over 0 < m < M of c_m / ((N + m) (N + m + 1))``. Short
+blocks find all c_m item by item, long ones by integrals or grade by grade, so that no block costs
+the square of its length.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from scipy.special import expi, expit, log_expit, ndtri, xlogy
+
+from .._lists import Lists, ScoredLists
+from .._order import TiedBlocks, near_whole, ragged_ranges, sorted_descending, tied_blocks
+from .._typing import BoolArray, FloatArray, IntArray
+
+# Positions before this one, and runs of at most so many, are added one by one.
+HEAD = 64.0
+# Terms that are laid out at a time.
+CHUNK = 2**20
+COEFFICIENTS = (-1 / 24, 7 / 5760, -31 / 967680)
+NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(12)
+# exp(-NEGLIGIBLE) is nothing beside 1 in float64.
+NEGLIGIBLE = 40.0
+# Positions with a table: the first few, and more where a table costs less than the runs.
+TABLE, TABLE_BY_RUN = 4096, 4
+
+
+class Run(ABC):
+    """A function of the position, smooth from position 64 on, and its sums over runs."""
+
+    @abstractmethod
+    def at(self, position: FloatArray, length: FloatArray) -> FloatArray:
+        """Values at positions in lists of some length; they broadcast."""
+
+    @abstractmethod
+    def odd_derivatives(self, position: FloatArray, length: FloatArray) -> tuple[FloatArray, ...]:
+        """First, third and fifth derivative by the position."""
+
+    @abstractmethod
+    def wide_integral(self, start: FloatArray, stop: FloatArray, length: FloatArray) -> FloatArray:
+        """Integral between positions of which the second is not close to the first."""
+
+    def integral(self, start: FloatArray, width: FloatArray, length: FloatArray) -> FloatArray:
+        """Integral from some positions over a width, to rounding."""
+        result = self.wide_integral(start, start + width, length)
+        half = width / 2.0
+        # A difference of primitives would cancel; the nearest pole is at 0, far off.
+        narrow = np.flatnonzero(start + half >= 3.0 * half)
+        for some in np.array_split(narrow, len(narrow) * len(NODES) // CHUNK + 1):
+            middle, by = (start + half)[some, np.newaxis], half[some, np.newaxis]
+            values = self.at(middle + by * NODES, length[some, np.newaxis])
+            result[some] = half[some] * (values @ NODE_WEIGHTS)
+        return result
+
+    def added(self, before: FloatArray, count: FloatArray, length: FloatArray) -> FloatArray:
+        """Sum the values at the ``count`` positions after ``before`` one by one."""
+
+        def values(part: IntArray, terms: IntArray, step: IntArray) -> FloatArray:
+            return self.at(np.repeat(before[part], terms) + step, np.repeat(length[part], terms))
+
+        return _laid_out(count, values)
+
+    def sums(self, before: FloatArray, count: FloatArray, length: FloatArray) -> FloatArray:
+        """Sum the values at runs of positions. Shape (n_runs,)."""
+        head = np.where(count <= HEAD, count, np.clip(np.ceil(HEAD - before), 0.0, count))
+        sums = self.added(before, head, length)
+        far = np.flatnonzero(count > head)
+        if len(far):
+            sums[far] += self._smooth_sums(
+                before[far] + head[far], count[far] - head[far], length[far]
+            )
+        return sums
+
+    def sums_between(self, begin: FloatArray, end: FloatArray, length: FloatArray) -> FloatArray:
+        """Sum the values at positions in ``(begin, end]``, a part of one counting by its share.
+
+        Shape (n_runs,).
+        """
+        first, last = np.floor(begin), np.floor(end)
+        sums = self.sums(first, last - first, length)
+        cut = np.flatnonzero((first != begin) | (last != end))
+        if len(cut):
+            begin, end, first, last, length = (x[cut] for x in (begin, end, first, last, length))
+            after = self.at(last + 1.0, length)
+            parts = (end - last) * after - (begin - first) * self.at(first + 1.0, length)
+            sums[cut] = np.where(first == last, (end - begin) * after, sums[cut] + parts)
+        return sums
+
+    def _smooth_sums(
+        self, before: FloatArray, count: FloatArray, length: FloatArray
+    ) -> FloatArray:
+        start = before + 0.5
+        sums = self.integral(start, count, length)
+        ends = (self.odd_derivatives(start + by, length) for by in (count, 0.0))
+        for coefficient, upper, lower in zip(COEFFICIENTS, *ends, strict=True):
+            sums += coefficient * (upper - lower)
+        return sums
+
+
+class LogarithmicRun(Run):
+    """The discount ``1 / log(1 + i)``, whatever the length of the list."""
+
+    def at(self, position: FloatArray, length: FloatArray) -> FloatArray:
+        # Positions begin at 1, where log1p is no more exact, but slower.
+        return 1.0 / np.log(1.0 + position)
+
+    def sums_between(self, begin: FloatArray, end: FloatArray, length: FloatArray) -> FloatArray:
+        most = max(TABLE, TABLE_BY_RUN * len(end))
+        late = np.flatnonzero(end > most)
+        if len(late) == len(end):
+            return super().sums_between(begin, end, length)
+        if len(late) == 0:
+            return _DiscountTable(int(end.max())).sums_between(begin, end)
+        sums = np.empty(len(end))
+        sums[late] = super().sums_between(begin[late], end[late], length[late])
+        early = np.flatnonzero(end <= most)
+        sums[early] = _DiscountTable(most).sums_between(begin[early], end[early])
+        return sums
+
+    def wide_integral(self, start: FloatArray, stop: FloatArray, length: FloatArray) -> FloatArray:
+        return expi(np.log1p(stop)) - expi(np.log1p(start))
+
+    def odd_derivatives(self, position: FloatArray, length: FloatArray) -> tuple[FloatArray, ...]:
+        y, r = 1.0 + position, 1.0 / np.log1p(position)
+        square = r * r
+        third = 2.0 + r * (6.0 + r * 6.0)
+        fifth = 24.0 + r * (100.0 + r * (210.0 + r * (240.0 + r * 120.0)))
+        # Quotients one after another: powers of late positions overflow.
+        return -square / y, -square * third / y / y / y, -square * fifth / y / y / y / y / y
+
+
+class _DiscountTable:
+    """The discounts ``1 / log(1 + i)`` of the first positions, and their running sums.
+
+    What rounding took from the running sums is kept, so that the difference of two late ones has
+    the digits of a sum of its own.
+    """
+
+    def __init__(self, last: int) -> None:
+        # One more for runs that end at the last position, of which they take nothing.
+        discount = 1.0 / np.log(np.arange(2.0, last + 3.0))
+        total = np.empty(last + 2)
+        total[0] = 0.0
+        np.cumsum(discount, out=total[1:])
+        added = np.diff(total)
+        lost = np.empty(last + 2)
+        lost[0] = 0.0
+        np.cumsum((total[:-1] - (total[1:] - added)) + (discount - added), out=lost[1:])
+        self.discount, self.total, self.lost = discount, total, lost
+
+    def sums_between(self, begin: FloatArray, end: FloatArray) -> FloatArray:
+        first, last = begin.astype(np.intp), end.astype(np.intp)
+        sums = self.total[last] - self.total[first]
+        sums += self.lost[last] - self.lost[first]
+        before, part = begin - first, end - last
+        after = self.discount[last]
+        sums += part * after - before * self.discount[first]
+        within = np.flatnonzero(first == last)
+        sums[within] = (end[within] - begin[within]) * after[within]
+        return sums
+
+
+class NormalQuantileRun(Run):
+    """The normal quantile at ``i / length``, for positions up to about half the length."""
+
+    def at(self, position: FloatArray, length: FloatArray) -> FloatArray:
+        return np.asarray(ndtri(position / length))
+
+    def wide_integral(self, start: FloatArray, stop: FloatArray, length: FloatArray) -> FloatArray:
+        return length * (_density(self.at(start, length)) - _density(self.at(stop, length)))
+
+    def odd_derivatives(self, position: FloatArray, length: FloatArray) -> tuple[FloatArray, ...]:
+        z = self.at(position, length)
+        first = 1.0 / (length * _density(z))
+        square = z * z
+        return (
+            first,
+            (1.0 + 2.0 * square) * first**3,
+            (7.0 + square * (46.0 + square * 24.0)) * first**5,
+        )
+
+
+class PowerRun(Run):
+    """The power ``(i / length)**p``."""
+
+    def __init__(self, p: float) -> None:
+        self.p = p
+
+    def at(self, position: FloatArray, length: FloatArray) -> FloatArray:
+        return np.exp(self.p * _log_share(position, length))
+
+    def wide_integral(self, start: FloatArray, stop: FloatArray, length: FloatArray) -> FloatArray:
+        return self.integral(start, stop - start, length)
+
+    def integral(self, start: FloatArray, width: FloatArray, length: FloatArray) -> FloatArray:
+        stop, power = start + width, self.p + 1.0
+        near = width < start
+        ratio = np.where(near, np.log1p(-np.where(near, width, 0.0) / stop), np.log(start / stop))
+        last = np.exp(power * _log_share(stop, length))
+        return length / power * last * -np.expm1(power * ratio)
+
+    def _last_terms(self, last: FloatArray, count: FloatArray, length: FloatArray) -> FloatArray:
+        """Sum the values at ``count`` positions up to ``last`` one by one, from the last down.
+
+        Late positions have the float of their neighbours, whose powers are others.
+        """
+
+        def shares(part: IntArray, terms: IntArray, step: IntArray) -> FloatArray:
+            return np.exp(self.p * np.log1p((1.0 - step) / np.repeat(last[part], terms)))
+
+        return self.at(last, length) * _laid_out(count, shares)
+
+    def odd_derivatives(self, position: FloatArray, length: FloatArray) -> tuple[FloatArray, ...]:
+        found, value = [], self.at(position, length)
+        for order in range(5):
+            value = value * ((self.p - order) / position)
+            found.append(value)
+        return found[0], found[2], found[4]
+
+    def sums(self, before: FloatArray, count: FloatArray, length: FloatArray) -> FloatArray:
+        # Smooth from 16 p on; before, all but the last terms of a run are nothing beside them.
+        rough = np.ceil(np.maximum(max(HEAD, 16.0 * self.p) - before, 0.0))
+        rough = np.where(count <= HEAD, count, np.minimum(rough, count))
+        cut = before + rough
+        terms = np.maximum(HEAD, np.ceil(np.minimum(NEGLIGIBLE / self.p * cut, cut)))
+        terms = np.minimum(terms, rough)
+        sums = self._last_terms(cut, terms, length)
+        far = np.flatnonzero(count > rough)
+        if len(far):
+            sums[far] += self._smooth_sums(cut[far], (count - rough)[far], length[far])
+        return sums
+
+
+def _laid_out(
+    count: FloatArray, values: Callable[[IntArray, IntArray, IntArray], FloatArray]
+) -> FloatArray:
+    """Sum ``values`` of some runs, their numbers of terms, and the terms 1, 2, ... of each."""
+    sums = np.zeros(len(count))
+    some = np.flatnonzero(count > 0)
+    if len(some) == 0:
+        return sums
+    for part in np.array_split(some, int(len(some) * count.max()) // CHUNK + 1):
+        terms = count[part].astype(np.intp)
+        step = ragged_ranges(np.ones(len(part), dtype=np.intp), terms)
+        sums[part] = np.add.reduceat(values(part, terms, step), np.cumsum(terms) - terms)
+    return sums
+
+
+def _density(z: FloatArray) -> FloatArray:
+    return np.exp(-z * z / 2.0) / np.sqrt(2.0 * np.pi)
+
+
+def _log_share(position: FloatArray, length: FloatArray) -> FloatArray:
+    """``log(position / length)``, its digits kept where it is close to 0."""
+    late = position > length / 2.0
+    with np.errstate(divide="ignore"):
+        return np.where(
+            late,
+            np.log1p((np.where(late, position, length) - length) / length),
+            np.log(position / length),
+        )
+
+
+# From this argument on the expansion of the digamma function is exact in float64.
+LARGE = 64
+
+
+def reciprocals(start: FloatArray, count: FloatArray) -> FloatArray:
+    """Sum ``1/x + 1/(x+1) + ... + 1/(x+count-1)`` for whole numbers, to rounding.
+
+    The difference of two digamma functions, from their asymptotic series, which does not cancel;
+    the first terms of sums that begin below its range are added one by one.
+    """
+    if np.all(count == 1):
+        return 1.0 / start
+    result = np.zeros(len(start))
+    start, count = start.copy(), count.copy()
+    low = np.flatnonzero(start < LARGE)
+    for _ in range(LARGE):
+        low = low[(start[low] < LARGE) & (count[low] > 0)]
+        if len(low) == 0:
+            break
+        result[low] += 1.0 / start[low]
+        start[low] += 1
+        count[low] -= 1
+    end = start + count
+    result += np.log1p(count / start) + 0.5 * count / (start * end)
+    for power, coefficient in ((2, 1 / 12), (4, -1 / 120), (6, 1 / 252)):
+        result += coefficient * (start ** -float(power) - end ** -float(power))
+    return result
+
+
+# Blocks of more items than this are integrated; it takes about as long as item by item here, for
+# short ones if the weights of the integral are a short sum.
+LONG = 512
+SHORT = 128
+MOST_TERMS = 1000.0
+# Lists whose lengths differ by no more than this factor share a matrix.
+GROWTH = 1.25
+# Entries of a matrix that is worked on at once.
+ENTRIES_AT_ONCE = 2**17
+# Trapezoids of this width are exact in float64 for the integrals below, with a margin.
+STEP = 0.25
+
+
+def reciprocal_stop(lists: ScoredLists, chance: FloatArray, k: int | None) -> FloatArray:
+    """Mean of 1 / position of the item at which a reader stops, 0 if none. Shape (n_lists,)."""
+    blocks = tied_blocks(lists.score, lists.offsets)
+    chance = chance[blocks.order]
+    starts, sizes, first = blocks.starts, blocks.lengths(), blocks.first
+    del blocks
+    heads = lists.offsets[:-1]
+    if k is not None:
+        counted = np.minimum(np.diff(lists.offsets), k)
+        n_kept = np.searchsorted(starts, heads + counted) - first
+        kept = ragged_ranges(first, n_kept)
+        starts, sizes = starts[kept], sizes[kept]
+        first = np.cumsum(n_kept) - n_kept
+    n_blocks = np.diff(first, append=len(starts))
+    above = starts - np.repeat(heads, n_blocks)
+    taken = sizes if k is None else np.minimum(sizes, k - above)
+    # As if each block were its first item alone; blocks of more follow.
+    value = chance[starts]
+    going_on = 1.0 - value
+    value /= above + 1
+    needed = sizes > 1
+    if np.any(sizes > SHORT):
+        # Blocks with probability 0 of being reached are skipped.
+        stays = np.multiply.reduceat(1.0 - chance, starts)
+        needed &= _reached(stays, first) > np.exp(-NEGLIGIBLE)
+        going_on[~needed] = stays[~needed]
+    long = needed & (sizes > SHORT)
+    long[long] = (sizes[long] > LONG) | (_n_terms(above[long], sizes[long]) < MOST_TERMS)
+    tied = np.flatnonzero(needed & ~long)
+    for which, index, real in padded(starts[tied], sizes[tied]):
+        some = tied[which]
+        value[some], going_on[some] = _short(
+            np.where(real, chance[index], 0.0), sizes[some], above[some], taken[some]
+        )
+    weights: dict[tuple[int, int], FloatArray] = {}
+    for block in np.flatnonzero(long):
+        inside = chance[starts[block] : starts[block] + sizes[block]]
+        value[block], going_on[block] = _long(
+            inside, int(above[block]), int(taken[block]), weights
+        )
+    value *= _reached(going_on, first)
+    return np.add.reduceat(value, first)
+
+
+def padded(first: IntArray, lengths: IntArray) -> Iterator[tuple[IntArray, IntArray, BoolArray]]:
+    """Lay runs of about equal lengths out as matrices, one run in a row."""
+    by_length = np.argsort(lengths, kind="stable")
+    ordered = lengths[by_length]
+    begin = 0
+    while begin < len(ordered):
+        longest = int(GROWTH * ordered[begin])
+        end = int(np.searchsorted(ordered, longest, "right"))
+        width = int(ordered[end - 1])
+        for start in range(begin, end, max(1, ENTRIES_AT_ONCE // width)):
+            which = by_length[start : min(end, start + max(1, ENTRIES_AT_ONCE // width))]
+            position = np.arange(width)
+            real = position < lengths[which, np.newaxis]
+            last = lengths[which, np.newaxis] - 1
+            yield which, first[which, np.newaxis] + np.minimum(position, last), real
+        begin = end
+
+
+def _reached(going_on: FloatArray, first: IntArray) -> FloatArray:
+    """Chance that a reader goes on through all blocks of the list above each."""
+    reached = np.ones(len(going_on))
+    for _, index, real in padded(first, np.diff(first, append=len(going_on))):
+        passed = np.cumprod(np.where(real, going_on[index], 1.0), axis=1)
+        below = real[:, 1:]
+        reached[index[:, 1:][below]] = passed[:, :-1][below]
+    return reached
+
+
+def _short(
+    chance: FloatArray, sizes: IntArray, above: IntArray, taken: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Mean of 1 / position within each block, and the chance to go on through it.
+
+    An item put into n others at a place drawn at random is among the first m of them with chance m
+    / (n + 1), so that c_m becomes ``(1 - m/(n+1)) c_m + m/(n+1) (P + (1 - P) c_(m-1))``.
+    """
+    # In one order whatever the sort left, so that rounding does not depend on it. Items at which
+    # nobody stops come first and leave every c_m at 0.
+    chance = np.sort(chance, axis=1)
+    width = chance.shape[1]
+    position = np.arange(1.0, taken.max() + 1)
+    stopped = np.zeros((len(chance), len(position) + 1))
+    missing = width - sizes
+    idle = int(np.argmax(np.append(chance.any(axis=0), True)))
+    for column in range(idle, width):
+        # The zeros that fill a row are not items.
+        count = np.maximum(column + 1 - missing, 1)
+        share = np.minimum(position / count[:, np.newaxis], 1.0)
+        stop = chance[:, column, np.newaxis]
+        after = stopped[:, :-1] * (1.0 - stop)
+        after += stop
+        after -= stopped[:, 1:]
+        after *= share
+        stopped[:, 1:] += after
+    rows = np.arange(len(chance))
+    end = above + position[:, np.newaxis]
+    weight = np.where(position[:, np.newaxis] < taken, 1.0 / (end * (end + 1.0)), 0.0)
+    value = np.einsum("ij,ji->i", stopped[:, 1:], weight)
+    value += stopped[rows, taken] / (above + taken)
+    # Nothing comes after a block that is cut.
+    return value, 1.0 - stopped[rows, taken]
+
+
+def _long(
+    chance: FloatArray, above: int, taken: int, weights: dict[tuple[int, int], FloatArray]
+) -> tuple[float, float]:
+    """Return the same for one long block."""
+    size = len(chance)
+    stop, count = np.unique(chance, return_counts=True)
+    going_on = float(np.exp(xlogy(count, 1.0 - stop).sum()))
+    # The chance to go on through m items is at most exp(-m mean(P)) (Hoeffding 1963).
+    if taken < size and taken * (stop @ count) < NEGLIGIBLE * size:
+        stopped = _stopped(stop, count, taken)
+        end = above + np.arange(1.0, taken)
+        value = stopped[-1] / (above + taken) + stopped[:-1] @ (1.0 / (end * (end + 1.0)))
+        return float(value), going_on
+    odds = np.arange(-NEGLIGIBLE - np.log(above + size), NEGLIGIBLE, STEP)
+    if (above, size) not in weights:
+        weights[above, size] = _weight(odds, above, size)
+    return float(_stopping_density(odds, stop, count) @ weights[above, size]), going_on
+
+
+def _stopping_density(odds: FloatArray, stop: FloatArray, count: IntArray) -> FloatArray:
+    """Derivative of ``1 - prod_i (1 - t P_i)`` at ``t = expit(odds)``."""
+    share = expit(odds)[:, np.newaxis]
+    rest = expit(-odds)[:, np.newaxis]
+    logarithm, slope = np.zeros(len(odds)), np.zeros(len(odds))
+    for begin in range(0, len(stop), max(1, ENTRIES_AT_ONCE // len(odds))):
+        part = slice(begin, begin + max(1, ENTRIES_AT_ONCE // len(odds)))
+        # 1 - t P, which does not cancel.
+        left = rest + share * (1.0 - stop[part])
+        logarithm += np.log(left) @ count[part]
+        slope += (1.0 / left) @ (stop[part] * count[part])
+    return np.exp(logarithm) * slope
+
+
+def _n_terms(above: Any, size: Any) -> FloatArray:
+    """Number of terms after which nothing is left of the sum in :func:`_weight`."""
+    above = np.asarray(above, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        terms: FloatArray = np.ceil((above + size) * np.expm1(NEGLIGIBLE / (above + 1.0))) + 1.0
+    return terms
+
+
+def _weight(odds: FloatArray, above: int, size: int) -> FloatArray:
+    """Weights at ``t = expit(odds)`` with which the density sums to the mean of 1 / position.
+
+    Give each item a time drawn from (0, 1), and let ``a^(N + number of items before)`` be
+    integrated over a: with homogeneous coordinates the mean is the integral over t of the density
+    times ``W(t) = integral over a in (0, 1) of a^(N + L) / (t + a (1 - t))^(L + 1)``. In the
+    logarithm of the odds of t and of a the integrands are analytic and vanish at both ends, where
+    sums at equal distances converge exponentially. W is also a hypergeometric function, ``(N + L +
+    1) W(t) = sum over i of (1 - t)^i times the product of (L + j) / (N + L + 1 + j) for j = 1..i``
+    (Euler's transformation), of which few terms are needed after many items.
+    """
+    n_terms = float(_n_terms(above, size))
+    if n_terms < MOST_TERMS:
+        j = np.arange(1.0, n_terms)
+        ratio = np.append(1.0, np.cumprod((size + j) / (above + size + 1.0 + j)))
+        rest, total = expit(-odds), np.zeros(len(odds))
+        for coefficient in ratio[::-1].tolist():
+            total *= rest
+            total += coefficient
+        return STEP * total / (above + size + 1.0) * expit(odds) * rest
+    shift = -log_expit(odds)
+    inner = np.arange(odds[0] - 5.0, NEGLIGIBLE + np.log(above + size), STEP)
+    fixed = above * log_expit(inner) + log_expit(-inner)
+    total = np.empty(len(odds))
+    rows = max(1, ENTRIES_AT_ONCE // len(inner))
+    for begin in range(0, len(odds), rows):
+        part = slice(begin, begin + rows)
+        ratio = log_expit(inner + shift[part, np.newaxis])
+        total[part] = np.exp(fixed + (size + 1) * ratio).sum(axis=1)
+    return STEP * STEP * total * expit(odds) * expit(-odds)
+
+
+def _stopped(stop: FloatArray, count: IntArray, taken: int) -> FloatArray:
+    """c_m for m = 1..taken, grade by grade or item by item, whichever is less work."""
+    some = stop > 0
+    total = int(count[~some].sum())
+    stop, count = stop[some], count[some]
+    result = np.zeros(taken + 1)
+    position = np.arange(1.0, taken + 1)
+    if count.sum() <= len(stop) * taken:
+        for chance in np.repeat(stop, count):
+            total += 1
+            after = chance + (1.0 - chance) * result[:-1] - result[1:]
+            result[1:] += np.minimum(position / total, 1.0) * after
+        return result[1:]
+    for chance, number in zip(stop.tolist(), count.tolist(), strict=True):
+        result = _with_grade(result, total, chance, number)
+        total += number
+    return result[1:]
+
+
+def _with_grade(before: FloatArray, total: int, chance: float, number: int) -> FloatArray:
+    """c_m after ``number`` items of one chance were mixed with ``total`` others.
+
+    Of the first m items, x are new with a hypergeometric chance.
+    """
+    after = np.zeros_like(before)
+    new = np.arange(len(before), dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        stay = np.exp(new * np.log1p(-chance)) if chance < 1 else (new == 0).astype(np.float64)
+    stop = 1.0 - stay if chance == 1 else -np.expm1(new * np.log1p(-chance))
+    for m in range(1, min(len(before), total + number + 1)):
+        low, high = max(0, m - total), min(m, number)
+        x = new[low:high]
+        step = np.log((number - x) * (m - x) / ((x + 1.0) * (total - m + x + 1.0)))
+        logarithm = np.append(0.0, np.cumsum(step))
+        share = np.exp(logarithm - logarithm.max())
+        share /= share.sum()
+        here = np.arange(low, high + 1)
+        after[m] = share @ (stop[here] + stay[here] * before[m - here])
+    return after
+
+
+# Positions whose discounts are laid out as an array; weights on a larger scale are no counts.
+MOST_POSITIONS = 10**7
+# Sums of gains up to here, and of gains down to its inverse, neither overflow nor lose digits.
+USUAL_GAIN = 1e150
+
+# Different gains of one list up to which the items of each are added up without a sort.
+FEW_GAINS = 16
+
+# With no more of them for each item it is faster to do so than to find sums in closed form.
+MOST_PER_ITEM = 4
+
+Gain: TypeAlias = Literal["exponential", "linear"] | Callable[[FloatArray], Any]
+Discount: TypeAlias = Literal["logarithmic", "linear"] | Callable[[FloatArray, FloatArray], Any]
+
+
+def check_gain(gain: Any) -> None:
+    """Raise an error for an invalid gain."""
+    if not callable(gain) and not (isinstance(gain, str) and gain in ("exponential", "linear")):
+        raise ValueError(f"gain={gain!r} must be 'exponential', 'linear' or a callable.")
+
+
+def gains_of(grade: FloatArray, gain: Gain) -> FloatArray:
+    """Gains of relevances. Finite gains, at least 0. Shape (n,)."""
+    if callable(gain):
+        gains = np.asarray(gain(grade.copy()), dtype=np.float64)
+        if gains.shape != grade.shape:
+            raise ValueError(
+                f"gain returned shape {gains.shape} for {len(grade)} relevances: it must return"
+                " one gain for each."
+            )
+    elif gain == "exponential":
+        with np.errstate(over="ignore"):
+            gains = np.exp2(grade) - 1.0
+    else:
+        return grade
+    if not gains.max() < np.inf or not gains.min() >= 0:
+        wrong = int(np.argmax(~(np.isfinite(gains) & (gains >= 0))))
+        raise ValueError(
+            f"The gain of the relevance {grade[wrong]:g} is {gains[wrong]:g}: gains must be finite"
+            " and at least 0; pass gain='linear', to a ranker as"
+            ' measure=get_measure("ndcg", gain="linear"), or smaller relevances.'
+        )
+    return gains
+
+
+def discounted_sums(
+    lists: ScoredLists, gains: FloatArray, discount: Discount, k: int | None
+) -> FloatArray:
+    """Sum of discounted gains of each list, the mean over all orders of tied items.
+
+    Shape (n_lists,).
+    """
+    gains, exponent = scaled_gains(lists, gains)
+    blocks = tied_blocks(lists.score, lists.offsets)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = _block_sums(lists, blocks, gains, discount, k)
+        if exponent is not None:
+            sums = np.ldexp(sums, exponent)
+    if not np.isfinite(sums).all():
+        first = int(np.argmax(~np.isfinite(sums)))
+        raise ValueError(
+            f"The sum of discounted gains of {lists.name_of(first)} exceeds 1.8e308, the largest"
+            " float64: use smaller relevances or discounts, or gain='linear'."
+        )
+    return sums
+
+
+def scaled_gains(lists: Lists, gains: FloatArray) -> tuple[FloatArray, IntArray | None]:
+    """Divide very large or very small gains by a power of 2 for each list."""
+    largest = lists.largest(gains)
+    usual = (largest <= USUAL_GAIN) & ((largest >= 1.0 / USUAL_GAIN) | (largest == 0.0))
+    if usual.all():
+        return gains, None
+    exponent = np.where(usual, 0, np.frexp(largest)[1])
+    return np.ldexp(gains, -lists.to_items(exponent)), exponent
+
+
+def ideal_sums(lists: Lists, gains: FloatArray, discount: Discount, k: int | None) -> FloatArray:
+    """Sum of discounted gains of the best order of each list. Shape (n_lists,)."""
+    if lists.weight is not None:
+        lists, gains = _merged(lists, lists.weight, gains)
+        return _block_sums(lists, tied_blocks(gains, lists.offsets), gains, discount, k)
+    ordered = sorted_descending(gains, lists.offsets)
+    starts = lists.offsets[:-1]
+    lengths = np.diff(lists.offsets)
+    counted = lengths if k is None else np.minimum(lengths, k)
+    if k is not None:
+        ordered = ordered[ragged_ranges(starts, counted)]
+        starts = np.cumsum(counted) - counted
+    return _list_sums(ordered * _discounts(discount, lengths, counted), starts)
+
+
+def _merged(lists: Lists, weight: FloatArray, gains: FloatArray) -> tuple[Lists, FloatArray]:
+    """Make one item of all that gain the same, where one list has few different gains."""
+    if lists.n_lists > 1 or len(np.unique(gains[: 10 * FEW_GAINS])) > FEW_GAINS:
+        return lists, gains
+    each = np.unique(gains)
+    if len(each) > FEW_GAINS:
+        return lists, gains
+    totals = np.array([np.dot(weight, gains == gain) for gain in each.tolist()])
+    return Lists(labels=each, weight=totals, offsets=np.array([0, len(each)])), each
+
+
+def _block_sums(
+    lists: Lists,
+    blocks: TiedBlocks,
+    gains: FloatArray,
+    discount: Discount,
+    k: int | None,
+) -> FloatArray:
+    if lists.weight is not None:
+        return _weighted_sums(lists, lists.weight, blocks, gains, discount, k)
+    lengths = np.diff(lists.offsets)
+    starts, order, first = blocks.starts, blocks.order, blocks.first
+    counted = lengths
+    if k is not None and k < lengths.max():
+        # Only blocks that begin among the first k places, with all of their items.
+        counted = np.minimum(lengths, k)
+        n_kept = np.searchsorted(starts, lists.offsets[:-1] + counted) - first
+        kept = ragged_ranges(first, n_kept)
+        first = np.cumsum(n_kept) - n_kept
+        begin = starts[kept] - np.repeat(lists.offsets[:-1], n_kept)
+        sizes = np.append(starts, len(order))[kept + 1] - starts[kept]
+        taken = np.minimum(sizes, k - begin)
+        if len(kept) == sizes.sum():
+            # No two items are tied here.
+            gains = gains[order[starts[kept]]]
+            return _list_sums(gains * _discounts(discount, lengths, counted), first)
+        order = order[ragged_ranges(starts[kept], sizes)]
+        totals = np.add.reduceat(gains[order], np.cumsum(sizes) - sizes)
+        sums = np.add.reduceat(_discounts(discount, lengths, counted), np.cumsum(taken) - taken)
+        return _list_sums(totals / sizes * sums, first)
+    discounts = _discounts(discount, lengths, counted)
+    if len(starts) == len(order):
+        return _list_sums(gains[order] * discounts, first)
+    totals, sums = blocks.totals(gains), np.add.reduceat(discounts, starts)
+    return _list_sums(totals / blocks.lengths() * sums, first)
+
+
+def _weighted_sums(
+    lists: Lists,
+    item_weight: FloatArray,
+    blocks: TiedBlocks,
+    gains: FloatArray,
+    discount: Discount,
+    k: int | None,
+) -> FloatArray:
+    """Return the same where an item of weight w takes the positions from P to P + w."""
+    weight = blocks.totals(item_weight)
+    gain = gains[blocks.order] if blocks.untied else blocks.totals(item_weight * gains) / weight
+    lengths = near_whole(lists.sizes)
+    last = lengths if k is None else np.minimum(lengths, k)
+    # One list takes numbers that broadcast.
+    list_of = slice(None) if lists.n_lists == 1 else blocks.list_of()
+    end = np.minimum(blocks.running(weight), last[list_of])
+    del weight
+    begin = np.append(0.0, end[:-1])
+    begin[blocks.first] = 0.0
+    length = np.broadcast_to(lengths, end.shape) if lists.n_lists == 1 else lengths[list_of]
+    if lists.whole.all() and last.sum() <= MOST_PER_ITEM * len(gains):
+        # Few positions for the number of items are looked up.
+        counted = last.astype(np.int64)
+        some = begin < end
+        begin += (np.cumsum(counted) - counted)[list_of]
+        place = begin[some].astype(np.int64)
+        sums = end
+        sums[~some] = 0.0
+        sums[some] = np.add.reduceat(_discounts(discount, lengths, counted), place)
+    elif isinstance(discount, Logarithmic) or discount == "logarithmic":
+        by_position = discount if isinstance(discount, Logarithmic) else Logarithmic(2.0)
+        sums = by_position.scale * LogarithmicRun().sums_between(begin, end, length)
+    elif discount == "linear":
+        sums = _linear_sums(begin, end, length)
+    else:
+        counted = np.ceil(last)
+        if (total := counted.sum()) > MOST_POSITIONS:
+            raise ValueError(
+                f"The lists have {total:g} positions to evaluate the discount at, more than the"
+                f" limit of {MOST_POSITIONS:g}: pass k, or weights of a smaller scale."
+            )
+        sums = _laid_out_sums(discount, lengths, counted.astype(np.int64), end, blocks)
+    return _list_sums(gain * sums, blocks.first)
+
+
+def _linear_sums(begin: FloatArray, end: FloatArray, length: FloatArray) -> FloatArray:
+    """Sums of ``length - i`` over the positions in ``(begin, end]``."""
+    first, last = np.floor(begin), np.floor(end)
+    whole = (last - first) * (length - (first + last + 1.0) / 2.0)
+    parts = (end - last) * (length - last - 1.0) - (begin - first) * (length - first - 1.0)
+    return whole + parts
+
+
+def _laid_out_sums(
+    discount: Discount, lengths: FloatArray, counted: IntArray, end: FloatArray, blocks: TiedBlocks
+) -> FloatArray:
+    """Sums of the discounts of each block, the positions of all lists end to end.
+
+    Whole positions are added block by block, not as differences of a running sum, which would lose
+    the digits of late positions; parts of positions count by their share.
+    """
+    # One more for sums that end at the last position.
+    discounts = np.append(_discounts(discount, lengths, counted), 0.0)
+    base = (np.cumsum(counted) - counted)[blocks.list_of()]
+    whole = np.floor(end).astype(np.int64)
+    begin = np.append(0, whole[:-1])
+    begin[blocks.first] = 0
+    edges = np.stack((base + begin, base + whole), axis=1).ravel()
+    sums = np.add.reduceat(discounts, edges)[::2]
+    # reduceat gives an empty stretch its first item.
+    sums[whole == begin] = 0.0
+    part = (end - whole) * discounts[base + whole]
+    before = np.append(0.0, part[:-1])
+    before[blocks.first] = 0.0
+    return sums + part - before
+
+
+def _discounts(discount: Discount, lengths: Any, counted: IntArray) -> FloatArray:
+    """Discounts of the first positions of each list, list after list."""
+    if discount == "linear" or (callable(discount) and not isinstance(discount, OfPosition)):
+        starts = np.ones(len(counted), dtype=np.intp)
+        position = ragged_ranges(starts, counted).astype(np.float64)
+        length = np.repeat(np.asarray(lengths, dtype=np.float64), counted)
+        if discount == "linear":
+            return length - position
+        values = np.asarray(discount(position, length), dtype=np.float64)
+        if values.shape != position.shape:
+            raise ValueError(
+                f"discount returned shape {values.shape} for {len(position)} positions: it must"
+                " return one value for each."
+            )
+        if not np.isfinite(values).all():
+            wrong = int(np.argmax(~np.isfinite(values)))
+            raise ValueError(f"discount is not finite at position {position[wrong]:g}.")
+        return values
+    by_position = discount if isinstance(discount, OfPosition) else Logarithmic(2.0)
+    table = by_position(np.arange(1, counted.max() + 1).astype(np.float64))
+    if counted.min() == counted.max():
+        return table if len(counted) == 1 else np.tile(table, len(counted))
+    return table[ragged_ranges(np.zeros(len(counted), dtype=np.intp), counted)]
+
+
+class OfPosition(ABC):
+    """A discount that is the same for lists of all lengths."""
+
+    @abstractmethod
+    def __call__(self, position: FloatArray, length: FloatArray | None = None) -> FloatArray:
+        """Discounts of positions from 1."""
+
+
+class Logarithmic(OfPosition):
+    """The discount ``1 / log(1 + i)``."""
+
+    def __init__(self, base: float) -> None:
+        self.scale = np.log(base)
+
+    def __call__(self, position: FloatArray, length: FloatArray | None = None) -> FloatArray:
+        return self.scale / np.log1p(position)
+
+
+class Letor(OfPosition):
+    """The discount 1 at the positions 1 and 2, and ``1 / log2(i)`` after."""
+
+    def __call__(self, position: FloatArray, length: FloatArray | None = None) -> FloatArray:
+        return 1.0 / np.log2(np.maximum(position, 2.0))
+
+
+class Geometric(OfPosition):
+    """The discount ``(1 - p) p**(i - 1)``."""
+
+    def __init__(self, persistence: float) -> None:
+        self.persistence = persistence
+
+    def __call__(self, position: FloatArray, length: FloatArray | None = None) -> FloatArray:
+        return (1.0 - self.persistence) * self.persistence ** (position - 1.0)
+
+
+def _list_sums(values: FloatArray, first: IntArray) -> FloatArray:
+    """Sums of consecutive stretches, none of them empty."""
+    return np.add.reduceat(values, first) if len(first) > 1 else values.sum()[np.newaxis]
