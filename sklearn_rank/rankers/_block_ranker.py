@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -39,7 +40,7 @@ NORMALIZE_CONSTRAINTS = [None, StrOptions(set(METHODS)), QueryNormalizer]
 
 
 def as_normalizer(normalize: Any) -> QueryNormalizer | None:
-    """Make a normaliser for the parameter ``normalize``."""
+    """Normaliser for the parameter ``normalize``."""
     if normalize is None:
         return None
     return QueryNormalizer(normalize) if isinstance(normalize, str) else clone(normalize)
@@ -63,13 +64,11 @@ class NormalizingRanker(QueryRanker):
 
         ``add`` keeps the normaliser of earlier batches.
         """
-        normalizer = as_normalizer(self.normalize)
-        self.normalizer_ = normalizer
+        self.normalizer_ = normalizer = as_normalizer(self.normalize)
         if normalizer is None:
             return view_design(X, lists.rows)
-        arguments = {"qid": lists.list_of, "sample_weight": lists.weight}
         items = in_lists(X, lists).astype(np.float64, copy=False)
-        items = normalizer.fit_transform(items, **arguments)
+        items = normalizer.fit_transform(items, qid=lists.list_of, sample_weight=lists.weight)
         if add:
             normalizer.n_queries_ += self.n_queries_
             normalizer.list_ = None
@@ -112,17 +111,33 @@ class NormalizingRanker(QueryRanker):
 MOST_LABELS = 3
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class BlockLists:
-    """Lists in blocks, with summaries over all of them."""
+    """Lists in blocks, with summaries over all of them; or the summary of some chunks."""
 
-    blocks: BatchedLists | ChunkedLists  # The blocks, for solvers
+    blocks: Any = None  # BatchedLists or ChunkedLists, for solvers
     n_lists: int  # Number of lists that count
     weight: float  # Sum of their weights
     largest: float  # Largest of their labels
     differ: bool  # Whether a list has different labels
     given: TrainingQueries | None  # Record of the training queries, including those left out
-    labels: AnyArray
+    n_single: int = 0  # Number of lists of one row, including those left out
+    labels: AnyArray  # Some of the labels as passed, the smallest and the largest among them
+    ids: tuple[AnyArray, ...] = ()  # Ids of all lists, chunk by chunk
+    chunks: tuple[int, ...] = ()  # Number of each of these chunks
+
+    @classmethod
+    def of(cls, lists: Lists | None, *, given: Any, labels: AnyArray, **facts: Any) -> BlockLists:
+        """Summary of the lists that count, if any; ``given`` is the record of all lists."""
+        return cls(
+            n_lists=0 if lists is None else lists.n_lists,
+            weight=0.0 if lists is None else float(weights_of(lists).sum()),
+            largest=0.0 if lists is None else float(lists.grade.max()),
+            differ=lists is not None and has_pairs(lists),
+            given=given,
+            labels=labels,
+            **facts,
+        )
 
 
 def has_pairs(lists: Lists) -> bool:
@@ -132,119 +147,28 @@ def has_pairs(lists: Lists) -> bool:
     return bool(steps.any())
 
 
-def batched_lists(
-    rows: RowBatches, lists: Lists, *, normalizer: QueryNormalizer | None, n_threads: int
-) -> BlockLists:
-    """Take lists of rows that are read batch by batch. The lists, cut into blocks."""
-    ordered = in_file_order(lists)
+def _join(parts: list[BlockLists]) -> BlockLists:
+    """Summary of several chunks."""
+    records = [part.given for part in parts if part.given is not None]
     return BlockLists(
-        blocks=BatchedLists.of(rows, ordered, normalizer=normalizer, n_threads=n_threads),
-        n_lists=lists.n_lists,
-        weight=float(weights_of(lists).sum()),
-        largest=float(lists.grade.max()),
-        differ=has_pairs(lists),
-        given=lists.given,
-        labels=lists.labels,
-    )
-
-
-class _Facts(NamedTuple):
-    """Summary of the lists of some chunks.
-
-    ``ids`` are those of all lists, chunk by chunk, and ``chunks`` the number of each of these;
-    ``labels`` some of the labels that were given, the smallest and the largest among them.
-    """
-
-    n_lists: int
-    weight: float
-    largest: float
-    differ: bool
-    given: TrainingQueries
-    n_single: int
-    labels: AnyArray
-    ids: list[AnyArray]
-    chunks: list[int]
-
-    @classmethod
-    def of(cls, number: int, labels: AnyArray, given: Lists, lists: Lists | None) -> _Facts:
-        """Take the lists that were given, with their labels, and those that count."""
-        if given.given is None or given.ids is None:
-            raise ValueError("lists have no ids: pass one id per row.")
-        seen = np.unique(labels)
-        some = np.unique(np.linspace(0, len(seen) - 1, MOST_LABELS).astype(np.intp))
-        return cls(
-            n_lists=0 if lists is None else lists.n_lists,
-            weight=0.0 if lists is None else float(weights_of(lists).sum()),
-            largest=0.0 if lists is None else float(lists.grade.max()),
-            differ=lists is not None and has_pairs(lists),
-            given=given.given,
-            n_single=int(np.count_nonzero(given.lengths == 1)),
-            labels=seen[some],
-            ids=[given.ids],
-            chunks=[number],
-        )
-
-
-def _joined(parts: list[_Facts]) -> _Facts:
-    """Facts of several chunks."""
-    given = parts[0].given
-    for part in parts[1:]:
-        given = given.joined(part.given)
-    return _Facts(
         n_lists=sum(part.n_lists for part in parts),
         weight=sum(part.weight for part in parts),
         largest=max(part.largest for part in parts),
         differ=any(part.differ for part in parts),
-        given=given,
+        given=reduce(TrainingQueries.joined, records),
         n_single=sum(part.n_single for part in parts),
         labels=np.unique(np.concatenate([part.labels for part in parts])),
-        ids=[ids for part in parts for ids in part.ids],
-        chunks=[chunk for part in parts for chunk in part.chunks],
+        ids=tuple(ids for part in parts for ids in part.ids),
+        chunks=tuple(number for part in parts for number in part.chunks),
     )
 
 
 class _Chunk(NamedTuple):
-    """Rows of a chunk with their lists, if any count, and what is known of them."""
+    """Rows of a chunk with the lists that count, if any."""
 
     rows: Any
     lists: Lists | None
-    facts: _Facts
-
-
-def chunked_lists(
-    columns: dict[str, Any],
-    labels: LabelType,
-    convert: Callable[[Lists, dict[str, Any]], Lists | None],
-    *,
-    n_features: int,
-    normalizer: QueryNormalizer | None,
-    held: ExitStack,
-) -> tuple[BlockLists, int, int]:
-    """Make lists in the chunks of dask collections, and keep them there."""
-    partitions = aligned(**columns)
-    chunks = partitions.map(_read_chunk, labels, convert, n_features, normalizer, numbered=True)
-    blocks = ChunkedLists.of(partitions, chunks, n_features, held)
-    facts = blocks.reduced(_facts_of, _joined)
-    if facts is None:
-        raise ValueError(
-            "No row has positive sample_weight and query_weight: at least one row must have both."
-        )
-    refuse_cut_queries(facts.ids, facts.chunks)
-    found = BlockLists(
-        blocks=blocks,
-        n_lists=facts.n_lists,
-        weight=facts.weight,
-        largest=facts.largest,
-        differ=facts.differ,
-        given=facts.given,
-        # Chunks of two classes each can contain more than two in total.
-        labels=labels.read(check_rows(facts.labels, None, name=labels.name)),
-    )
-    return found, facts.n_single, sum(map(len, facts.ids))
-
-
-def _facts_of(chunk: _Chunk) -> _Facts:
-    return chunk.facts
+    summary: BlockLists
 
 
 def _read_chunk(
@@ -255,7 +179,7 @@ def _read_chunk(
     n_features: int,
     normalizer: QueryNormalizer | None,
 ) -> _Chunk | None:
-    """Check the rows of a chunk, and make their lists; None where no row counts."""
+    """Rows of a chunk with their lists; None where no row counts."""
     X = checked_chunk(columns["X"], n_features=n_features)
     y = checked_labels(columns["y"])
     weights = {name: columns[name] for name in ("sample_weight", "query_weight")}
@@ -265,55 +189,48 @@ def _read_chunk(
             counts &= check_vector(name, values, len(y), lowest=0.0) > 0
     if not counts.any():
         return None
-    given = remembered_lists(y, labels, qid=columns["qid"], **weights)
-    lists = convert(given, columns)
-    facts = _Facts.of(number, y if given.rows is None else y[given.rows], given, lists)
+    all_lists = remembered_lists(y, labels, qid=columns["qid"], **weights)
+    if all_lists.ids is None:
+        raise ValueError("lists have no ids: pass one id per row.")
+    lists = convert(all_lists, columns)
+    distinct = np.unique(in_lists(y, all_lists))
+    places = np.unique(np.linspace(0, len(distinct) - 1, MOST_LABELS).astype(np.intp))
+    summary = BlockLists.of(
+        lists,
+        given=all_lists.given,
+        labels=distinct[places],
+        n_single=int(np.count_nonzero(all_lists.lengths == 1)),
+        ids=(all_lists.ids,),
+        chunks=(number,),
+    )
     if lists is None:
-        return _Chunk(None, None, facts)
+        return _Chunk(None, None, summary)
     if normalizer is not None:
-        items = (X if lists.rows is None else X[lists.rows]).astype(np.float64, copy=False)
+        items = in_lists(X, lists).astype(np.float64, copy=False)
         X = normalizer.fit_transform(items, qid=lists.list_of, sample_weight=lists.weight)
         lists = Lists(lists.labels, lists.offsets, lists.weight, None, lists.query_weight)
-    return _Chunk(X, lists, facts)
+    return _Chunk(X, lists, summary)
 
 
-def refuse_cut_queries(ids: list[AnyArray], chunks: list[int]) -> None:
+def refuse_cut_queries(ids: Sequence[AnyArray], chunks: Sequence[int]) -> None:
     """Raise an error for queries with rows in more than one chunk."""
-    if len({"text" if one.dtype.kind in "OSU" else "number" for one in ids}) > 1:
+    if len({"text" if part.dtype.kind in "OSU" else "number" for part in ids}) > 1:
         raise ValueError(
             "qid has strings in some chunks and numbers in others: convert them to one type."
         )
-    joined = np.concatenate(ids)
-    chunk = np.repeat(chunks, [len(one) for one in ids])
-    order = np.argsort(joined, kind="stable")
-    same = np.flatnonzero(joined[order[1:]] == joined[order[:-1]])
-    if not len(same):
+    all_ids = np.concatenate(ids)
+    chunk = np.repeat(chunks, [len(part) for part in ids])
+    order = np.argsort(all_ids, kind="stable")
+    split = np.flatnonzero(all_ids[order[1:]] == all_ids[order[:-1]])
+    if not len(split):
         return
-    first, second = order[same[0]], order[same[0] + 1]
+    place, repeated = order[split[0]], order[split[0] + 1]
     raise ValueError(
-        f"The query {joined[first : first + 1].tolist()[0]!r} has rows in the chunks "
-        f"{chunk[first]} and {chunk[second]} (queries split: {len(same)}), but each query must "
+        f"The query {all_ids[place : place + 1].tolist()[0]!r} has rows in the chunks "
+        f"{chunk[place]} and {chunk[repeated]} (queries split: {len(split)}), but each query must "
         "lie within one chunk: repartition by query, with frame.set_index('qid', sort=True) or "
         "frame.shuffle('qid') for a dask dataframe, or rechunk an array at the ends of queries."
     )
-
-
-def normalized_scores(estimator: Any, X: Any, qid: Any, score: Callable[[Any], FloatArray]) -> Any:
-    """Score rows that are not in memory, with features normalised within each query.
-
-    Shape (n_rows,).
-    """
-    check_features(estimator, X, reset=False)
-    normalizer = estimator.normalizer_
-    if isinstance(X, RowBatches):
-        ids, offsets, order = group_rows(check_qid(qid, X.shape[0]))
-        lists = Lists(np.zeros(X.shape[0]), offsets, ids=ids, rows=order)
-        blocks = BatchedLists.of(X, in_file_order(lists), normalizer=normalizer)
-        return blocks.scores(score)
-    partitions = aligned(X=X, qid=qid)
-    ids, chunks = partitions.reduce(_ids_of_chunk, _joined_ids, numbered=True)
-    refuse_cut_queries(ids, chunks)
-    return lazy_scores(partitions, _normalized_chunk, normalizer, score, estimator.n_features_in_)
 
 
 def _ids_of_chunk(number: int, columns: dict[str, Any]) -> tuple[list[AnyArray], list[int]]:
@@ -321,8 +238,8 @@ def _ids_of_chunk(number: int, columns: dict[str, Any]) -> tuple[list[AnyArray],
     return [group_rows(check_qid(qid, len(qid)))[0]], [number]
 
 
-def _joined_ids(parts: list[tuple[list[AnyArray], list[int]]]) -> tuple[list[Any], list[int]]:
-    ids = [one for part in parts for one in part[0]]
+def _join_ids(parts: list[tuple[list[AnyArray], list[int]]]) -> tuple[list[Any], list[int]]:
+    ids = [array for part in parts for array in part[0]]
     return ids, [number for part in parts for number in part[1]]
 
 
@@ -345,7 +262,7 @@ class BlockRanker(NormalizingRanker):
     _takes_blocks: ClassVar[bool] = True
 
     def _check_columns(self, columns: dict[str, Any]) -> None:
-        """Check that what was passed beside rows that are not in memory can be cut as they are."""
+        """Check the arguments that come with rows that are not in memory."""
         X, qid = columns["X"], columns["qid"]
         if isinstance(X, RowBatches):
             check_small_columns(X, **{name: columns[name] for name in columns if name != "X"})
@@ -360,7 +277,9 @@ class BlockRanker(NormalizingRanker):
         normalizer = as_normalizer(self.normalize)
         threads = threads_here(self.n_jobs)
         self._store_normalizer(normalizer, rows, lists.n_lists)
-        return batched_lists(rows, lists, normalizer=normalizer, n_threads=threads)
+        ordered = in_file_order(lists)
+        blocks = BatchedLists.of(rows, ordered, normalizer=normalizer, n_threads=threads)
+        return BlockLists.of(lists, given=lists.given, labels=lists.labels, blocks=blocks)
 
     def _chunked(
         self,
@@ -373,20 +292,26 @@ class BlockRanker(NormalizingRanker):
         X = columns["X"]
         check_features(self, X, reset=True)
         normalizer = as_normalizer(self.normalize)
-        lists, n_single, n_ids = chunked_lists(
-            columns,
-            labels,
-            convert,
-            n_features=self.n_features_in_,
-            normalizer=normalizer,
-            held=held,
+        partitions, n_features = aligned(**columns), self.n_features_in_
+        chunks = partitions.map(
+            _read_chunk, labels, convert, n_features, normalizer, numbered=True
         )
-        refuse_single_rows(type(self).__name__, n_single, n_ids)
+        blocks = ChunkedLists.of(partitions, chunks, n_features, held)
+        lists = blocks.summary(_join)
+        if lists is None:
+            raise ValueError(
+                "No row has positive sample_weight and query_weight: at least one row must have "
+                "both."
+            )
+        refuse_cut_queries(lists.ids, lists.chunks)
+        # Chunks of two classes each can contain more than two in total.
+        known = labels.read(check_rows(lists.labels, None, name=labels.name))
+        refuse_single_rows(type(self).__name__, lists.n_single, sum(map(len, lists.ids)))
         self._store_normalizer(normalizer, X, lists.n_lists)
-        return lists
+        return replace(lists, blocks=blocks, labels=known)
 
     def _store_normalizer(self, normalizer: Any, X: Any, n_lists: int) -> None:
-        """Store what normalises queries, which learns nothing but their number."""
+        """Store the normaliser, which learns nothing but the number of queries."""
         self.normalizer_ = normalizer
         if normalizer is not None:
             normalizer.fit(np.zeros((2, X.shape[1])), qid=[0, 1])
@@ -426,7 +351,16 @@ n_features)
                 f"This {type(self).__name__} normalises features within each query and needs qid "
                 "to score rows: pass qid=, one id per row."
             )
-        return normalized_scores(self, X, qid, self._scorer())
+        check_features(self, X, reset=False)
+        normalizer, score = self.normalizer_, self._scorer()
+        if isinstance(X, RowBatches):
+            ids, offsets, order = group_rows(check_qid(qid, X.shape[0]))
+            lists = Lists(np.zeros(X.shape[0]), offsets, ids=ids, rows=order)
+            blocks = BatchedLists.of(X, in_file_order(lists), normalizer=normalizer)
+            return blocks.scores(score)
+        partitions = aligned(X=X, qid=qid)
+        refuse_cut_queries(*partitions.reduce(_ids_of_chunk, _join_ids, numbered=True))
+        return lazy_scores(partitions, _normalized_chunk, normalizer, score, self.n_features_in_)
 
     def _scorer(self) -> Callable[[Any], Any]:
         """Copy of the ranker for scoring, without the record of its training."""

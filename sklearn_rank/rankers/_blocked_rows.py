@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 from threading import local
 from typing import Any, NamedTuple, TypeAlias
@@ -26,7 +25,7 @@ from .._row_batches import RowBatches
 from .._sklearn_compat import check_sample_weight
 from .._solvers import BlockedDesign, ChunkedDesign, ChunkOfRows, Design, as_design
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import missing_label, ravelled
+from .._validation import missing_label, ravelled, validate_data
 from ..preprocessing import QueryNormalizer
 from ._base import forget
 
@@ -47,6 +46,17 @@ def refuse_blocked(estimator: Any, X: Any, instead: str = "") -> None:
             "pass an array of rows that fit into memory, such as X.compute() of a dask "
             f"collection{instead}."
         )
+
+
+def check_columns(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool) -> None:
+    """Check number and names of the features of rows whose values an inner estimator checks."""
+    refuse_blocked(estimator, X)
+    if len(getattr(X, "shape", (0, 0))) == 1:
+        raise ValueError(
+            "Expected 2D array, got 1D array instead. Reshape your data: X.reshape(-1, 1) if"
+            " it is one feature, X.reshape(1, -1) if it is one row."
+        )
+    validate_data(estimator, X, y, reset=reset, skip_check_array=True)
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
@@ -97,8 +107,7 @@ def _features(X: Any) -> tuple[int, Any]:
 def check_small_columns(rows: RowBatches, **columns: Any) -> None:
     """Check that labels, ids and weights of batches were passed, and are in memory."""
     for name, values in columns.items():
-        kept = getattr(rows, name, None)
-        if values is None and kept is not None:
+        if values is None and getattr(rows, name, None) is not None:
             without = "" if name == "qid" else f", or {name}=np.ones(len(rows)) to leave it out"
             raise ValueError(
                 f"X has {name}, but {name} was not passed: pass {name}=rows.{name}{without}."
@@ -111,9 +120,9 @@ def check_small_columns(rows: RowBatches, **columns: Any) -> None:
 
 
 def checked_chunk(X: Any, *, n_features: int, dtype: Any = ROW_TYPES) -> Any:
-    """Check the features of a block. Finite numbers. Shape (n_rows, n_features)."""
-    kept = list(dtype) if isinstance(dtype, tuple) else dtype
-    X = check_array(X, accept_sparse="csr", dtype=kept, input_name="X", ensure_all_finite=False)
+    """Check that features of a block are finite numbers. Shape (n_rows, n_features)."""
+    dtype = list(dtype) if isinstance(dtype, tuple) else dtype
+    X = check_array(X, accept_sparse="csr", dtype=dtype, input_name="X", ensure_all_finite=False)
     if X.shape[1] != n_features:
         raise ValueError(f"X has {X.shape[1]} features in this chunk, but {n_features} in others.")
     values = X.data if sp.issparse(X) else X
@@ -132,23 +141,20 @@ def checked_chunk(X: Any, *, n_features: int, dtype: Any = ROW_TYPES) -> Any:
 
 
 def extreme_labels(y: Any) -> AnyArray:
-    """Find the smallest and the largest label. Shape (2,)."""
+    """The smallest and the largest label. Shape (2,)."""
     if not is_collection(y):
-        return _extremes([np.asarray(y)])
-    return np.asarray(aligned(y=y).reduce(_extremes_of_chunk, _extremes))
+        return _extremes([y])
+    extremes = aligned(y=y).reduce(lambda columns: _extremes([columns["y"]]), _extremes)
+    return np.asarray(extremes)
 
 
-def _extremes_of_chunk(columns: dict[str, Any]) -> AnyArray:
-    return _extremes([np.asarray(columns["y"])])
-
-
-def _extremes(parts: list[AnyArray]) -> AnyArray:
-    joined = np.concatenate(parts)
-    return np.array([joined.min(), joined.max()])
+def _extremes(parts: list[Any]) -> AnyArray:
+    labels = np.concatenate([np.asarray(part) for part in parts])
+    return np.array([labels.min(), labels.max()])
 
 
 def scores_by_blocks(estimator: Any, X: Any, score: Callable[[Any], FloatArray]) -> Any:
-    """Score blocked rows. Scores; lazy for dask collections. Shape (n_rows,)."""
+    """Scores of blocked rows; lazy for dask collections. Shape (n_rows,)."""
     check_features(estimator, X, reset=False)
     if isinstance(X, RowBatches):
         scores = np.empty(X.shape[0])
@@ -167,7 +173,7 @@ def _scores_of_chunk(
 def lazy_scores(partitions: Any, function: Callable[..., FloatArray], *arguments: Any) -> Any:
     """Scores of the chunks as one dask array. Shape (n_rows,)."""
     array = import_optional("dask.array", "A dask collection")
-    delayed = import_optional("dask", "A dask collection").delayed(_or_none, pure=False)
+    delayed = import_optional("dask", "A dask collection").delayed(_scores_or_none, pure=False)
     lengths = partitions.lengths or (np.nan,) * partitions.n_chunks
     chunks = [
         array.from_delayed(delayed(scores), shape=(length,), dtype=np.float64)
@@ -176,7 +182,7 @@ def lazy_scores(partitions: Any, function: Callable[..., FloatArray], *arguments
     return array.concatenate(chunks)
 
 
-def _or_none(scores: FloatArray | None) -> FloatArray:
+def _scores_or_none(scores: FloatArray | None) -> FloatArray:
     """Scores of a chunk, none of one without rows."""
     return np.empty(0) if scores is None else scores
 
@@ -214,29 +220,29 @@ def _of_chunks(partitions: Partitions, n_features: int) -> BlockedClasses:
         checked = list(dask.persist(*checked))
     small = replace(
         partitions,
-        columns={name: one for name, one in partitions.columns.items() if name != "X"},
+        columns={name: column for name, column in partitions.columns.items() if name != "X"},
     )
     sizes = [dask.delayed(_size)(rows) for rows in checked]
-    found = partitions.compute(*sizes, *small.map(_labels_and_weights))
-    chunks, columns = [], []
+    results = partitions.compute(*sizes, *small.map(_labels_and_weights))
+    chunks, labels, weights = [], [], []
     for number, (size, column) in enumerate(
-        zip(found[: len(checked)], found[len(checked) :], strict=True)
+        zip(results[: len(checked)], results[len(checked) :], strict=True)
     ):
         if size is None:
             continue
         chunks.append(ChunkOfRows(number, checked[number], *size))
-        columns.append(column)
-        if columns[0][0].dtype.kind != column[0].dtype.kind and "O" in (
-            columns[0][0].dtype.kind,
-            column[0].dtype.kind,
-        ):
+        y, weight = column
+        labels.append(y)
+        weights.append(weight)
+        kinds = {labels[0].dtype.kind, y.dtype.kind}
+        if len(kinds) > 1 and "O" in kinds:
             raise ValueError(
-                f"y has dtype {column[0].dtype} in chunk {number}, but {columns[0][0].dtype} in "
+                f"y has dtype {y.dtype} in chunk {number}, but {labels[0].dtype} in "
                 f"chunk {chunks[0].number}: use one dtype in all chunks."
             )
     if not chunks:
         raise ValueError("X is empty: pass at least one row.")
-    y, weight = (np.concatenate(one) for one in zip(*columns, strict=True))
+    y, weight = np.concatenate(labels), np.concatenate(weights)
     weight = check_sample_weight(weight, weight)
     return y, weight, lambda taken: ChunkedDesign(partitions, chunks, n_features, taken)
 
@@ -291,10 +297,10 @@ LEAST_ROWS = 1024
 class Cell(NamedTuple):
     """Some consecutive lists, and where their rows are."""
 
-    lists: Lists  # The lists; their ``rows`` are not looked at
-    start: int  # The rows among which theirs are
-    stop: int  # The rows among which theirs are
-    order: IntArray | None
+    lists: Lists  # The lists, without regard to their ``rows``
+    start: int  # Their rows are among those from start to stop,
+    stop: int
+    order: IntArray | None  # in this order; None is the order of the rows
 
 
 def cells_of(lists: Lists, n_features: int) -> list[Cell]:
@@ -303,35 +309,34 @@ def cells_of(lists: Lists, n_features: int) -> list[Cell]:
     offsets = lists.offsets
     cuts = np.searchsorted(offsets, np.arange(0, offsets[-1], size))
     cuts = np.unique(np.append(cuts, lists.n_lists))
-    return [_cell(lists, a, b) for a, b in pairwise(cuts)]
-
-
-def _cell(lists: Lists, first: int, last: int) -> Cell:
-    start, stop = int(lists.offsets[first]), int(lists.offsets[last])
-    part = lists.part(first, last)
-    if lists.rows is None:
-        return Cell(part, start, stop, None)
-    rows = lists.rows[start:stop]
-    low, high = int(rows.min()), int(rows.max()) + 1
-    as_they_are = high - low == len(rows) and bool(np.all(rows[1:] > rows[:-1]))
-    return Cell(part, low, high, None if as_they_are else rows - low)
+    cells = []
+    for begin, end in pairwise(cuts):
+        start, stop = int(offsets[begin]), int(offsets[end])
+        order = None
+        if lists.rows is not None:
+            rows = lists.rows[start:stop]
+            start, stop = int(rows.min()), int(rows.max()) + 1
+            is_sorted = stop - start == len(rows) and bool(np.all(rows[1:] > rows[:-1]))
+            order = None if is_sorted else rows - start
+        cells.append(Cell(lists.part(begin, end), start, stop, order))
+    return cells
 
 
 class ItemReader:
-    """Makes the items of cells from rows, in float64; those of a cell overwrite the last one's."""
+    """Makes the items of cells from rows, in float64; they hold until the next call."""
 
     def __init__(self, normalizer: QueryNormalizer | None = None) -> None:
         self._normalizer = None if normalizer is None else clone(normalizer)
         self._buffer = np.empty((0, 0))
 
     def items(self, cell: Cell, rows: Any) -> Design:
-        """Take the items of a cell. The items, which hold until the next call."""
+        """Items of a cell, given the rows from its start to its stop."""
         order, lists = cell.order, cell.lists
         if self._normalizer is not None:
-            taken = (rows if order is None else rows[order]).astype(np.float64, copy=False)
+            items = (rows if order is None else rows[order]).astype(np.float64, copy=False)
             weight = lists.weight
             return as_design(
-                self._normalizer.fit_transform(taken, qid=lists.list_of, sample_weight=weight)
+                self._normalizer.fit_transform(items, qid=lists.list_of, sample_weight=weight)
             )
         if sp.issparse(rows) or (order is None and rows.dtype == np.float64):
             return as_design(rows if order is None else rows[order])
@@ -344,11 +349,11 @@ class ItemReader:
 
 
 def summed(results: Iterable[tuple[Any, ...] | None]) -> tuple[Any, ...] | None:
-    """Sum tuples of numbers and arrays, in order. The sums; None of nothing."""
+    """Sums of tuples of numbers and arrays, in order; None of nothing."""
     total: tuple[Any, ...] | None = None
-    for found in results:
-        if found is not None:
-            total = found if total is None else tuple(map(np.add, total, found))
+    for result in results:
+        if result is not None:
+            total = result if total is None else tuple(map(np.add, total, result))
     return total
 
 
@@ -383,25 +388,27 @@ def in_file_order(lists: Lists) -> Lists:
 def read_cells(rows: RowBatches, cells: list[Cell]) -> Iterator[list[tuple[int, Any]]]:
     """Read rows once, cell by cell."""
     stops = np.array([cell.stop for cell in cells])
-    done = 0
-    kept: list[Any] = []  # rows that were read of a cell that has not ended
+    n_done = 0
+    pieces: list[Any] = []  # rows that were read of a cell that has not ended
     blocks: Any = rows.blocks()
     with closing(blocks):
         for part, X in blocks:
-            found = []
-            for number in range(done, int(np.searchsorted(stops, part.stop, "right"))):
+            complete = []
+            for number in range(n_done, int(np.searchsorted(stops, part.stop, "right"))):
                 cell = cells[number]
-                piece = X[max(cell.start - part.start, 0) : cell.stop - part.start]
-                found.append((number, _stacked([*kept, piece]) if kept else piece))
-                kept = []
-            done += len(found)
-            if done < len(cells) and cells[done].start < part.stop:
-                kept.append(X[max(cells[done].start - part.start, 0) :].copy())
-            if found:
-                yield found
+                pieces.append(X[max(cell.start - part.start, 0) : cell.stop - part.start])
+                complete.append((number, _stack(pieces)))
+                pieces = []
+            n_done += len(complete)
+            if n_done < len(cells) and cells[n_done].start < part.stop:
+                pieces.append(X[max(cells[n_done].start - part.start, 0) :].copy())
+            if complete:
+                yield complete
 
 
-def _stacked(pieces: list[Any]) -> Any:
+def _stack(pieces: list[Any]) -> Any:
+    if len(pieces) == 1:
+        return pieces[0]
     return sp.vstack(pieces, format="csr") if sp.issparse(pieces[0]) else np.concatenate(pieces)
 
 
@@ -424,7 +431,7 @@ class BatchedLists:
         normalizer: QueryNormalizer | None = None,
         n_threads: int = 1,
     ) -> BatchedLists:
-        """Take lists of all rows. The blocks, without losses."""
+        """Lists of all rows, without losses."""
         return cls(rows, cells_of(lists, rows.shape[1]), normalizer, n_threads)
 
     @property
@@ -433,18 +440,18 @@ class BatchedLists:
         return self.rows.shape[1]
 
     def on(self, make: Callable[[Lists], Any]) -> BatchedLists:
-        """Make losses. The same with the losses."""
+        """The same lists with a loss for each cell."""
         return replace(self, losses=[make(cell.lists) for cell in self.cells])
 
     def total(self, function: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
-        """Sum a function over the cells, in one reading."""
+        """Sum of a function over the cells, in one reading."""
         return summed(self._each(function, arguments))
 
     def _each(self, function: Any, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
         losses = self.losses or [None] * len(self.cells)
         readers = local()
 
-        def one(numbered: tuple[int, Any]) -> tuple[Any, ...]:
+        def evaluate(numbered: tuple[int, Any]) -> tuple[Any, ...]:
             number, X = numbered
             if not hasattr(readers, "reader"):
                 readers.reader = ItemReader(self.normalizer)
@@ -452,19 +459,19 @@ class BatchedLists:
             return function(items, losses[number], *arguments)
 
         if self.n_threads == 1:
-            for found in read_cells(self.rows, self.cells):
-                yield from map(one, found)
+            for rows_of_cells in read_cells(self.rows, self.cells):
+                yield from map(evaluate, rows_of_cells)
             return
         with ThreadPoolExecutor(self.n_threads) as pool:
-            for found in read_cells(self.rows, self.cells):
-                yield from pool.map(one, found)
+            for rows_of_cells in read_cells(self.rows, self.cells):
+                yield from pool.map(evaluate, rows_of_cells)
 
     def scores(self, score: Callable[[Any], FloatArray]) -> FloatArray:
-        """Score the rows, in one reading. The scores; NaN for rows of no list. Shape (n_rows,)."""
+        """Scores of the rows, in one reading; NaN for rows of no list. Shape (n_rows,)."""
         scores = np.full(self.rows.shape[0], np.nan)
         reader = ItemReader(self.normalizer)
-        for found in read_cells(self.rows, self.cells):
-            for number, X in found:
+        for rows_of_cells in read_cells(self.rows, self.cells):
+            for number, X in rows_of_cells:
                 cell = self.cells[number]
                 part = scores[cell.start : cell.stop]
                 items: Any = reader.items(cell, X)
@@ -473,7 +480,7 @@ class BatchedLists:
 
 
 class _Prepared(NamedTuple):
-    """Rows of a chunk, cut into cells, with what was made for each."""
+    """Rows of a chunk, cut into cells, with the loss of each."""
 
     rows: Any
     cells: list[Cell]
@@ -498,60 +505,51 @@ class ChunkedLists:
     def of(
         cls, partitions: Partitions, chunks: list[Any], n_features: int, held: ExitStack
     ) -> ChunkedLists:
-        """Compute the chunks, and keep them on the workers. The blocks, without losses."""
-        return cls(partitions, _kept(chunks, held), n_features, held)
+        """Compute the chunks, and keep them on the workers, without losses."""
+        return cls(partitions, _persist(chunks, held), n_features, held)
 
-    def reduced(self, function: Callable[[Any], Any], merge: Callable[[list[Any]], Any]) -> Any:
-        """Merge the results of a function for each chunk."""
-        take = import_optional("dask", USED_BY).delayed(_if_any, pure=False)
-        found = [take(function, chunk) for chunk in self.chunks]
-        (merged,) = self.partitions.compute(tree_reduce(found, merge))
+    def summary(self, merge: Callable[[list[Any]], Any]) -> Any:
+        """Merge the summaries of the chunks; None where no chunk has rows."""
+        read = import_optional("dask", USED_BY).delayed(getattr, pure=False)
+        summaries = [read(chunk, "summary", None) for chunk in self.chunks]
+        (merged,) = self.partitions.compute(tree_reduce(summaries, merge))
         return merged
 
     def on(self, make: Callable[[Lists], Any]) -> ChunkedLists:
-        """Make losses where the chunks are. The same with the losses."""
+        """The same lists with losses, made where the chunks are."""
         delayed = import_optional("dask", USED_BY).delayed
         prepare, shared = delayed(_prepare, pure=False), delayed(make, traverse=False)
         prepared = [prepare(number, chunk, shared) for number, chunk in enumerate(self.chunks)]
-        return replace(self, prepared=_kept(prepared, self.held))
+        return replace(self, prepared=_persist(prepared, self.held))
 
     def total(self, function: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
         """Sum a function over the cells of all chunks."""
         delayed = import_optional("dask", USED_BY).delayed
         evaluate = delayed(_evaluate, pure=False)
-        shared = delayed(partial(_call, function, arguments), traverse=False)
-        found = [
-            evaluate(number, chunk, shared) for number, chunk in enumerate(self.prepared or ())
-        ]
-        (sums,) = self.partitions.compute(tree_reduce(found, summed))
-        return sums
+        call = delayed(lambda items, loss: function(items, loss, *arguments), traverse=False)
+        sums = [evaluate(chunk, call) for chunk in self.prepared or ()]
+        (total,) = self.partitions.compute(tree_reduce(sums, summed))
+        return total
 
 
-def _kept(values: list[Any], held: ExitStack) -> list[Any]:
-    """Compute values on the workers, and keep them there."""
-    kept = _Kept(import_optional("dask", USED_BY).persist(*values))
-    held.callback(_let_go, ref(kept))
-    return kept
+class _Persisted(list[Any]):
+    """Values that workers hold; a list that can be referred to weakly."""
 
 
-class _Kept(list[Any]):
-    """Values that are kept as long as somebody refers to them."""
+def _persist(values: list[Any], held: ExitStack) -> list[Any]:
+    """Compute values on the workers, and keep them there until ``held`` is closed."""
+    persisted = _Persisted(import_optional("dask", USED_BY).persist(*values))
+    reference = ref(persisted)
 
+    def release() -> None:
+        # A traceback may refer to the values for long.
+        values, distributed = reference(), sys.modules.get("distributed")
+        if values is not None and distributed is not None:
+            for future in distributed.futures_of(list(values)):
+                future.release()
 
-def _let_go(reference: ref[_Kept]) -> None:
-    """Free what workers hold, which a traceback may refer to for long."""
-    kept, distributed = reference(), sys.modules.get("distributed")
-    if kept is not None and distributed is not None:
-        for future in distributed.futures_of(list(kept)):
-            future.release()
-
-
-def _if_any(function: Callable[[Any], Any], chunk: Any) -> Any:
-    return None if chunk is None else function(chunk)
-
-
-def _call(function: Any, arguments: tuple[Any, ...], items: Any, loss: Any) -> tuple[Any, ...]:
-    return function(items, loss, *arguments)
+    held.callback(release)
+    return persisted
 
 
 def _prepare(number: int, chunk: Any, make: Callable[[Lists], Any]) -> _Prepared | None:
@@ -562,15 +560,15 @@ def _prepare(number: int, chunk: Any, make: Callable[[Lists], Any]) -> _Prepared
     return _Prepared(chunk.rows, cells, losses)
 
 
-def _evaluate(number: int, chunk: _Prepared | None, function: Any) -> tuple[Any, ...] | None:
+def _evaluate(chunk: _Prepared | None, function: Any) -> tuple[Any, ...] | None:
     """Sums over the cells of a chunk."""
     if chunk is None:
         return None
     reader = ItemReader()
 
-    def one(cell: Cell, loss: Any) -> tuple[Any, ...]:
-        return function(reader.items(cell, chunk.rows[cell.start : cell.stop]), loss)
-
-    found = summed(map(one, chunk.cells, chunk.losses))
+    total = summed(
+        function(reader.items(cell, chunk.rows[cell.start : cell.stop]), loss)
+        for cell, loss in zip(chunk.cells, chunk.losses, strict=True)
+    )
     # The scheduler measures the size of arrays, but not of numbers in Python tuples.
-    return None if found is None else tuple(np.asarray(one) for one in found)
+    return None if total is None else tuple(map(np.asarray, total))

@@ -442,7 +442,7 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
                 kept = ~held_out_lists(lists, self.validation_fraction, random)
                 train, held = lists.only(kept), self._held_out(rows, y, lists.only(~kept))
             train = with_query_weight(train, 1 / weights_of(train).sum())
-            loss = self._loss(train)
+            loss = self._loss(float(train.grade.max()))
             taken, train = in_canonical_order(rows, train)
             objective = LossObjective(loss, train, threads_here(self.n_jobs))
             self.base_score_ = objective.base_score()

@@ -146,6 +146,15 @@ class KernelMap:
         return np.asarray(inner ** self.params["degree"])
 
 
+def check_kernel_shape(estimator: Any, X: Any) -> None:
+    """Check that a precomputed kernel is a square matrix."""
+    if estimator.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"kernel='precomputed' needs a square kernel matrix, got shape {X.shape}: pass"
+            " K(X, X)."
+        )
+
+
 def rounding_of_sums(terms: FloatArray, n_terms: int) -> FloatArray:
     """Bound the rounding errors of sums, given the sums of their absolute terms."""
     return np.asarray(terms * n_terms * np.finfo(np.float64).eps)
@@ -301,11 +310,7 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
             "rows in blocks",
         )
         X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse())
-        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(
-                f"kernel='precomputed' needs a square kernel matrix, got shape {X.shape}: pass"
-                " K(X, X)."
-            )
+        check_kernel_shape(self, X)
         weight = ravelled(sample_weight, "sample_weight")
         return X, y, self._two_classes(y, check_sample_weight(weight, X))
 

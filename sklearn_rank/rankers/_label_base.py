@@ -27,46 +27,47 @@ from ._query_base import MEASURE_CONSTRAINTS, check_gains
 def utility_lists(
     name: str, measure: Any, orders: LabelOrders, weight: FloatArray | None
 ) -> tuple[Lists, BoolArray]:
-    """Make lists of the labels of rows, with the utilities that a measure gives them."""
-    some: BoolArray = np.logical_or.reduce(orders.known, axis=1)
-    if not some.all():
+    """Lists of the labels of rows with their utilities, and which rows have them."""
+    has_labels: BoolArray = np.logical_or.reduce(orders.known, axis=1)
+    if not has_labels.all():
         # A row without labels has no list.
-        orders = LabelOrders(orders.grades[some], orders.labels, orders.target_type)
-        weight = None if weight is None else weight[some]
-        lists, of_some = utility_lists(name, measure, orders, weight)
-        kept = some.copy()
-        kept[some] = of_some
-        return lists, kept
-    found = get_measure(measure)
-    if found.positional is not None:
-        warn_if_not_positional(found)
-        orders = _graded(name, found, orders)
-    elif not found.compares_pairs:
+        orders = LabelOrders(orders.grades[has_labels], orders.labels, orders.target_type)
+        weight = None if weight is None else weight[has_labels]
+        lists, has_utility = utility_lists(name, measure, orders, weight)
+        rows = has_labels.copy()
+        rows[has_labels] = has_utility
+        return lists, rows
+    measure = get_measure(measure)
+    if measure.positional is not None:
+        warn_if_not_positional(measure)
+        orders = _check_grades(name, measure, orders)
+    elif not measure.compares_pairs:
         warn(
-            f"{found.name} defines no utilities of labels, so the Borda share is learned "
+            f"{measure.name} defines no utilities of labels, so the Borda share is learned "
             "instead, which suits measures of whole orders such as 'tau_b': pass a measure with "
             "utilities, such as 'ndcg' or 'precision@1'.",
             CalibrationWarning,
         )
     lists = orders.lists(weight)
-    if found.kind == "binary" and found.positional is not None:
+    if measure.kind == "binary" and measure.positional is not None:
         lists = lists.with_labels(lists.labels > 0)
-    utilities = label_utilities(found, lists)
-    kept = ~np.isnan(utilities[lists.offsets[:-1]])
+    utilities = label_utilities(measure, lists)
+    has_utility = ~np.isnan(utilities[lists.offsets[:-1]])
     if not np.any(utilities > 0):
         raise ValueError(
-            f"No row of y has a label of positive utility for {found.name} (all labels of each "
+            f"No row of y has a label of positive utility for {measure.name} (all labels of each "
             "row are tied, or each row has one label): check y and target_type."
         )
     lists = lists.with_labels(utilities)
-    if kept.all():
-        return lists, kept
-    known = LabelOrders(orders.grades[kept], orders.labels, orders.target_type)
-    utilities = utilities[lists.to_items(kept)]
-    return known.lists(None if weight is None else weight[kept]).with_labels(utilities), kept
+    if has_utility.all():
+        return lists, has_utility
+    orders = LabelOrders(orders.grades[has_utility], orders.labels, orders.target_type)
+    utilities = utilities[lists.to_items(has_utility)]
+    weight = None if weight is None else weight[has_utility]
+    return orders.lists(weight).with_labels(utilities), has_utility
 
 
-def _graded(name: str, measure: Measure, orders: LabelOrders) -> LabelOrders:
+def _check_grades(name: str, measure: Measure, orders: LabelOrders) -> LabelOrders:
     """Check grades for a measure with utilities; those of two classes become 0 and 1."""
     grades = orders.grades
     if measure.kind == "binary":
@@ -88,9 +89,9 @@ def _graded(name: str, measure: Measure, orders: LabelOrders) -> LabelOrders:
 
 def label_utilities(measure: Any, lists: Lists) -> FloatArray:
     """Utilities of labels, whose order is the one to learn. Shape (n,)."""
-    found = get_measure(measure)
-    if found.positional is not None:
-        return utilities_of(found, lists)
+    measure = get_measure(measure)
+    if measure.positional is not None:
+        return utilities_of(measure, lists)
     below = lists.lengths[lists.list_of] - rank_positions(lists.grade, qid=lists.list_of)
     with np.errstate(invalid="ignore"):
         shares = below / lists.to_items(lists.lengths - 1.0)
@@ -134,7 +135,6 @@ class LabelOrderRanker(Ranker, metaclass=ABCMeta):
         """Scores of the labels of validated rows, of shape (n_samples, n_labels)."""
 
     def _checked_rows(self, X: Any, *, reset: bool) -> Any:
-        """Check rows."""
         refuse_blocked(self, X)
         return validate_data(
             self,

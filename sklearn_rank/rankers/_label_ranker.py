@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from numbers import Integral
 from typing import Any, Literal, TypeAlias
@@ -25,12 +25,11 @@ from .._sklearn_compat import (
     rows_at,
 )
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import validate_data
 from ..losses import TemplateLoss, get_loss
 from ..metrics import get_measure
 from ..metrics._shared import call_with_metadata, metadata_for, scores_with_ids
 from ._base import forget, in_parallel, restored_on_error
-from ._blocked_rows import refuse_blocked
+from ._blocked_rows import check_columns
 from ._label_base import LabelOrderRanker, utility_lists
 from ._two_classes import fit_with_weights, weight_argument
 
@@ -39,23 +38,23 @@ Reduction: TypeAlias = Literal["regression", "pairs", "queries"]
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """Rows to learn from."""
+    """Rows with targets for the labels."""
 
     X: Any  # (n, n_features)
-    targets: FloatArray
+    targets: FloatArray  # (n, n_labels): NaN where a label is missing
     weight: FloatArray | None  # (n,): Positive weights; None is 1
 
-    def only(self, rows: AnyArray) -> LabelledRows:
-        """Take some of them."""
-        if rows.all():
+    def only(self, mask: AnyArray) -> LabelledRows:
+        """Some of the rows."""
+        if mask.all():
             return self
-        at = np.flatnonzero(rows)
-        weight = None if self.weight is None else self.weight[at]
-        return LabelledRows(rows_at(self.X, at), self.targets[at], weight)
+        rows = np.flatnonzero(mask)
+        weight = None if self.weight is None else self.weight[rows]
+        return LabelledRows(rows_at(self.X, rows), self.targets[rows], weight)
 
 
 def reduction_of(estimator: Any) -> Reduction:
-    """Find how labels can be ranked by an estimator."""
+    """How labels can be ranked by an estimator."""
     if not isinstance(estimator, type):
         if metadata_for(estimator, "fit", qid=0):
             return "queries"
@@ -82,13 +81,13 @@ def check_takes_weights(estimator: Any, reduction: Reduction) -> None:
     argument = "sample_weight"
     if reduction == "queries":
         argument = "query_weight"
-        taken = bool(metadata_for(estimator, "fit", query_weight=0))
+        is_accepted = bool(metadata_for(estimator, "fit", query_weight=0))
     else:
         try:
-            taken = bool(weight_argument(estimator, regressors=True))
+            is_accepted = bool(weight_argument(estimator, regressors=True))
         except TypeError:
-            taken = False
-    if not taken:
+            is_accepted = False
+    if not is_accepted:
         raise ValueError(
             f"sample_weight was given, but fit of {type(estimator).__name__} takes no "
             f"{argument}: leave it out, or pass an estimator that takes weights, such as "
@@ -97,87 +96,24 @@ def check_takes_weights(estimator: Any, reduction: Reduction) -> None:
         )
 
 
-# ---------------------------------------------------------------------- regression of utilities
-
-
-def fit_regressors(estimator: Any, rows: LabelledRows, n_jobs: int | None) -> list[Any]:
-    """Fit clones of a regressor to the targets."""
-    known = ~np.isnan(rows.targets)
-    if known.all() and _takes_several_outputs(estimator):
-        return [fit_with_weights(estimator, rows.X, rows.targets, rows.weight)]
-    calls = ((estimator, rows.only(has_label), label) for label, has_label in enumerate(known.T))
-    return in_parallel(n_jobs, _fitted_to_label, calls)
-
-
-def _takes_several_outputs(estimator: Any) -> bool:
-    while isinstance(estimator, BaseSearchCV):
-        estimator = estimator.estimator
-    return bool(get_tags(estimator).target_tags.multi_output)
-
-
-def _fitted_to_label(estimator: Any, rows: LabelledRows, label: int) -> Any:
+def _fit_label(estimator: Any, rows: LabelledRows, label: int) -> Any:
+    """Fit a regressor to the utilities of a label."""
     target = np.ascontiguousarray(rows.targets[:, label])
     return fit_with_weights(estimator, rows.X, target, rows.weight)
 
 
-def regressor_scores(models: list[Any], X: Any, n_labels: int) -> FloatArray:
-    """Predict the utilities of the labels. Shape (n, n_labels)."""
-    if len(models) == 1:
-        return np.asarray(models[0].predict(X), dtype=np.float64).reshape(-1, n_labels)
-    return np.column_stack([np.ravel(one.predict(X)) for one in models]).astype(np.float64)
-
-
-# -------------------------------------------------------------------------- classifiers of pairs
-
-
-def fit_pairs(estimator: Any, rows: LabelledRows, n_jobs: int | None) -> list[Any]:
-    """Fit clones of a classifier to pairs of labels."""
-    pairs = combinations(range(rows.targets.shape[1]), 2)
-    return in_parallel(n_jobs, _fitted_to_pair, ((estimator, rows, *pair) for pair in pairs))
-
-
-def _fitted_to_pair(estimator: Any, rows: LabelledRows, first: int, second: int) -> Any:
+def _fit_pair(estimator: Any, rows: LabelledRows, label: int, other: int) -> Any:
+    """Fit a classifier to which of two labels is above; a number where it is always the same."""
     # Missing labels make it NaN, which is neither above nor below.
-    lead = rows.targets[:, first] - rows.targets[:, second]
-    decided = (lead > 0) | (lead < 0)
-    is_above = (lead[decided] > 0).astype(np.int64)
+    lead = rows.targets[:, label] - rows.targets[:, other]
+    differ = (lead > 0) | (lead < 0)
+    is_above = (lead[differ] > 0).astype(np.int64)
     if len(is_above) == 0:
         return 0.5
     if is_above[0] == is_above.max() == is_above.min():
         return float(is_above[0])
-    taken = rows.only(decided)
-    return fit_with_weights(estimator, taken.X, is_above, taken.weight)
-
-
-def pair_scores(models: list[Any], X: Any, n_labels: int, *, hard: bool) -> FloatArray:
-    """Join the classifiers of pairs to scores of the labels. Shape (n, n_labels)."""
-    shares, votes = np.zeros((2, num_samples(X), n_labels))
-    for model, (first, second) in zip(models, combinations(range(n_labels), 2), strict=True):
-        lead = 2.0 * (model if isinstance(model, float) else model.predict_proba(X)[:, 1]) - 1.0
-        shares[:, first] += lead
-        shares[:, second] -= lead
-        votes[:, first] += np.sign(lead)
-        votes[:, second] -= np.sign(lead)
-    shares = (shares / (n_labels - 1) + 1.0) / 2.0
-    return (votes + n_labels - 1) / 2.0 + shares / 3.0 if hard else shares
-
-
-# ----------------------------------------------------------------------------- queries of labels
-
-
-def fit_queries(estimator: Any, rows: LabelledRows) -> Any:
-    """Fit a clone of a ranker of queries to the labels of each row."""
-    row, label = np.nonzero(~np.isnan(rows.targets))
-    items = _items(rows.X, row, label, rows.targets.shape[1])
-    given = {"qid": row, "query_weight": None if rows.weight is None else rows.weight[row]}
-    model = call_with_metadata(clone(estimator), "fit", items, rows.targets[row, label], **given)
-    if _is_linear(model, items.shape[1]):
-        raise ValueError(
-            f"{estimator!r} is linear and would give all rows the same order of labels: use "
-            "OrderPreservingLabelRanker(), which has coefficients for each label, or pass a "
-            "ranker of trees, such as BoostedOrderPreservingRanker()."
-        )
-    return model
+    rows = rows.only(differ)
+    return fit_with_weights(estimator, rows.X, is_above, rows.weight)
 
 
 def _is_linear(model: Any, n_features: int) -> bool:
@@ -187,7 +123,7 @@ def _is_linear(model: Any, n_features: int) -> bool:
         return _is_linear(steps[-1][1], n_features)
     members = getattr(model, "estimators_", None)
     if members is not None and len(members):
-        return all(_is_linear(one, n_features) for one in members)
+        return all(_is_linear(member, n_features) for member in members)
     return np.size(getattr(model, "coef_", ())) == n_features
 
 
@@ -203,13 +139,6 @@ def _items(X: Any, row: IntArray, label: IntArray, n_labels: int) -> Any:
     items[:, :n_features] = X[row]
     items[np.arange(n_items), n_features + label] = 1.0
     return items
-
-
-def query_scores(model: Any, X: Any, n_labels: int) -> FloatArray:
-    """Score the labels of rows by a ranker of queries. Shape (n, n_labels)."""
-    row = np.repeat(np.arange(X.shape[0]), n_labels)
-    items = _items(X, row, np.tile(np.arange(n_labels), X.shape[0]), n_labels)
-    return np.asarray(scores_with_ids(model, items, row), dtype=np.float64).reshape(-1, n_labels)
 
 
 class LabelRanker(LabelOrderRanker):
@@ -378,6 +307,8 @@ class LabelRanker(LabelOrderRanker):
             return self.estimator
         return ExtraTreesRegressor(100, random_state=self.random_state, n_jobs=self.n_jobs)
 
+    loss_: TemplateLoss | None
+
     # The estimator checks its own parameters.
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LabelRanker:
@@ -419,24 +350,50 @@ class LabelRanker(LabelOrderRanker):
             X, orders, weight = self._labelled(X, y, sample_weight)
             if weight is not None:
                 check_takes_weights(base, self.reduction_)
-            self._fit(base, X, orders, weight)
+            rows = self._with_utilities(X, orders, weight)
+            forget(self, "estimator_", "estimators_")
+            if self.reduction_ == "queries":
+                self._fit_queries(base, rows)
+            elif self.reduction_ == "pairs":
+                pairs = combinations(range(self.n_labels_), 2)
+                calls = ((base, rows, *pair) for pair in pairs)
+                self.estimators_ = in_parallel(self.n_jobs, _fit_pair, calls)
+                self.loss_ = None
+            else:
+                self._fit_regressors(base, rows)
         return self
 
-    def _fit(self, base: Any, X: Any, orders: LabelOrders, weight: FloatArray | None) -> None:
-        rows = self._with_utilities(X, orders, weight)
-        forget(self, "estimator_", "estimators_")
-        self.loss_: TemplateLoss | None = None
-        if self.reduction_ == "queries":
-            self.estimator_ = fit_queries(base, rows)
-            self.loss_ = getattr(self.estimator_, "loss_", None)
-            return
-        if self.reduction_ == "pairs":
-            self.estimators_ = fit_pairs(base, rows, self.n_jobs)
-            return
+    def _fit_queries(self, base: Any, rows: LabelledRows) -> None:
+        """Fit a ranker of queries to the labels of each row."""
+        row, label = np.nonzero(~np.isnan(rows.targets))
+        items = _items(rows.X, row, label, self.n_labels_)
+        query_weight = None if rows.weight is None else rows.weight[row]
+        targets = rows.targets[row, label]
+        model = call_with_metadata(
+            clone(base), "fit", items, targets, qid=row, query_weight=query_weight
+        )
+        if _is_linear(model, items.shape[1]):
+            raise ValueError(
+                f"{base!r} is linear and would give all rows the same order of labels: use "
+                "OrderPreservingLabelRanker(), which has coefficients for each label, or pass a "
+                "ranker of trees, such as BoostedOrderPreservingRanker()."
+            )
+        self.estimator_, self.loss_ = model, getattr(model, "loss_", None)
+
+    def _fit_regressors(self, base: Any, rows: LabelledRows) -> None:
+        """Fit a regressor to the utilities of all labels, or one to those of each."""
         self.loss_ = get_loss("pointwise_squared")
-        models = fit_regressors(base, rows, self.n_jobs)
+        known = ~np.isnan(rows.targets)
+        inner = base
+        while isinstance(inner, BaseSearchCV):
+            inner = inner.estimator
+        if known.all() and get_tags(inner).target_tags.multi_output:
+            self.estimator_ = fit_with_weights(base, rows.X, rows.targets, rows.weight)
+            return
+        calls = ((base, rows.only(mask), label) for label, mask in enumerate(known.T))
+        models = in_parallel(self.n_jobs, _fit_label, calls)
         if len(models) == 1:
-            self.estimator_ = models[0]
+            (self.estimator_,) = models
         else:
             self.estimators_ = models
 
@@ -444,8 +401,8 @@ class LabelRanker(LabelOrderRanker):
         self, X: Any, orders: LabelOrders, weight: FloatArray | None
     ) -> LabelledRows:
         """Rows whose labels have an order, with what is learned of each label."""
-        lists, kept = utility_lists(type(self).__name__, self.measure, orders, None)
-        utilities = np.full(orders.grades.shape, np.nan)[kept]
+        lists, has_utility = utility_lists(type(self).__name__, self.measure, orders, None)
+        utilities = np.full(orders.grades.shape, np.nan)[has_utility]
         utilities.reshape(-1)[slice(None) if lists.rows is None else lists.rows] = lists.grade
         absent = np.isnan(utilities).all(axis=0)
         if absent.any():
@@ -454,22 +411,19 @@ class LabelRanker(LabelOrderRanker):
                 f"The label {label!r} occurs in no row of y with an order: remove the label, or "
                 "add rows that contain it."
             )
-        every = LabelledRows(X, orders.grades, weight).only(kept)
+        rows = LabelledRows(X, orders.grades, weight).only(has_utility)
         if self.reduction_ != "queries":
-            return LabelledRows(every.X, utilities, every.weight)
+            return replace(rows, targets=utilities)
         if get_measure(self.measure).positional is not None:
-            return every
-        return LabelledRows(every.X, _levels(every.targets), every.weight)
+            return rows
+        # Levels of each row, 0 the lowest; NaN stays.
+        missing = np.isnan(rows.targets)
+        ranks = rankdata(np.where(missing, np.inf, rows.targets), method="dense", axis=1)
+        return replace(rows, targets=np.where(missing, np.nan, ranks - 1.0))
 
     def _checked_rows(self, X: Any, *, reset: bool) -> Any:
         """Check number and names of features; regressors and classifiers check the rest."""
-        refuse_blocked(self, X)
-        if len(getattr(X, "shape", (0, 0))) == 1:
-            raise ValueError(
-                "Expected 2D array, got 1D array instead. Reshape your data: X.reshape(-1, 1) if"
-                " it is one feature, X.reshape(1, -1) if it is one row."
-            )
-        validate_data(self, X, reset=reset, skip_check_array=True)
+        check_columns(self, X, reset=reset)
         if self.reduction_ != "queries":
             return X
         return check_array(
@@ -477,16 +431,30 @@ class LabelRanker(LabelOrderRanker):
         )
 
     def _scores(self, X: Any) -> FloatArray:
-        if self.reduction_ == "queries":
-            return query_scores(self.estimator_, X, self.n_labels_)
+        n_labels = self.n_labels_
         if self.reduction_ == "pairs":
-            return pair_scores(self.estimators_, X, self.n_labels_, hard=self.voting == "hard")
-        models = [self.estimator_] if hasattr(self, "estimator_") else self.estimators_
-        return regressor_scores(models, X, self.n_labels_)
+            return self._pair_scores(X)
+        if self.reduction_ == "queries":
+            row = np.repeat(np.arange(X.shape[0]), n_labels)
+            items = _items(X, row, np.tile(np.arange(n_labels), X.shape[0]), n_labels)
+            scores = scores_with_ids(self.estimator_, items, row)
+        elif hasattr(self, "estimator_"):
+            scores = self.estimator_.predict(X)
+        else:
+            scores = np.column_stack([np.ravel(model.predict(X)) for model in self.estimators_])
+        return np.asarray(scores, dtype=np.float64).reshape(-1, n_labels)
 
-
-def _levels(grades: FloatArray) -> FloatArray:
-    """Numbers of the levels of each row, 0 the lowest; NaN stays."""
-    missing = np.isnan(grades)
-    levels = rankdata(np.where(missing, np.inf, grades), method="dense", axis=1) - 1.0
-    return np.where(missing, np.nan, levels)
+    def _pair_scores(self, X: Any) -> FloatArray:
+        """Shares of pairs that each label is expected to win, or the numbers that it wins."""
+        n_labels = self.n_labels_
+        shares, votes = np.zeros((2, num_samples(X), n_labels))
+        pairs = combinations(range(n_labels), 2)
+        for model, (label, other) in zip(self.estimators_, pairs, strict=True):
+            probability = model if isinstance(model, float) else model.predict_proba(X)[:, 1]
+            lead = 2.0 * probability - 1.0
+            shares[:, label] += lead
+            shares[:, other] -= lead
+            votes[:, label] += np.sign(lead)
+            votes[:, other] -= np.sign(lead)
+        shares = (shares / (n_labels - 1) + 1.0) / 2.0
+        return (votes + n_labels - 1) / 2.0 + shares / 3.0 if self.voting == "hard" else shares

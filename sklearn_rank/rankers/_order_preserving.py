@@ -369,14 +369,14 @@ n_features)
             problem: LinearProblem | BlockProblem
             if is_blocked(X):
                 lists = self._utility_blocks(X, y, qid, weights, propensity, held)
-                loss = self._loss_up_to(lists.largest, eta=self.eta)
+                loss = self._loss(lists.largest, eta=self.eta)
                 choose_method(loss, self.solver)
                 problem = self._block_problem(lists, loss)
             else:
                 rows, lists = self._utility_lists(
                     X, y, qid, weights, reset=True, propensity=propensity
                 )
-                loss = self._loss(lists, eta=self.eta)
+                loss = self._loss(float(lists.grade.max()), eta=self.eta)
                 choose_method(loss, self.solver)
                 problem = self._problem(self._items(rows, lists), lists, loss)
             start = None
@@ -458,16 +458,17 @@ n_features)
         """
         refuse_blocked(self, X, ", or rows of one of the blocks() of RowBatches")
         with restored_on_error(self):
-            first = not hasattr(self, "total_query_weight_")
+            is_first = not hasattr(self, "total_query_weight_")
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
             rows, lists = self._utility_lists(
-                X, y, qid, weights, reset=first, propensity=propensity
+                X, y, qid, weights, reset=is_first, propensity=propensity
             )
-            loss = self._loss(lists, eta=self.eta) if first else self._grown_loss(lists)
+            largest = float(lists.grade.max())
+            loss = self._loss(largest, eta=self.eta) if is_first else self._raise_limit(largest)
             choose_method(loss, self.solver, also="partial_fit")
             size = rows.shape[1] + self._has_intercept(loss)
-            start = None if first else self._parameters(loss)
-            if first:
+            start = None if is_first else self._parameters(loss)
+            if is_first:
                 self.curvature_, self.slope_ = np.zeros((size, size)), np.zeros(size)
                 self.total_query_weight_ = 0.0
             elif len(self.slope_) != size:
@@ -476,29 +477,27 @@ n_features)
                     "batches: reset it, or start again with fit."
                 )
             total = self.total_query_weight_ + weights_of(lists).sum()
-            remembered = Quadratic(self.curvature_ / total, self.slope_ / total)
-            items = self._items(rows, lists, add=not first)
             problem = self._problem(
-                items,
+                self._items(rows, lists, add=not is_first),
                 lists,
                 loss,
                 total_weight=total,
-                quadratic=remembered,
-                keep_alpha=not first,
+                quadratic=Quadratic(self.curvature_ / total, self.slope_ / total),
+                keep_alpha=not is_first,
             )
-            gained = quadratic_expansion(problem, self._minimise(problem, start, (X, y)))
-            self.curvature_ = self.curvature_ + total * gained.curvature
-            self.slope_ = self.slope_ + total * gained.slope
+            expansion = quadratic_expansion(problem, self._minimise(problem, start, (X, y)))
+            self.curvature_ = self.curvature_ + total * expansion.curvature
+            self.slope_ = self.slope_ + total * expansion.slope
             self.total_query_weight_ = total
             self.loss_ = loss
-            self._store_queries(lists, add=not first)
+            self._store_queries(lists, add=not is_first)
         return self
 
-    def _grown_loss(self, lists: Lists) -> TemplateLoss:
-        """The loss of earlier batches, with a limit that holds for this one too."""
-        loss, largest = self.loss_, float(lists.grade.max())
-        told = self.eta is not None or not isinstance(self.loss, str)
-        if told or largest <= loss.largest_utility:
+    def _raise_limit(self, largest: float) -> TemplateLoss:
+        """The loss of earlier batches, with a limit that holds for utilities up to ``largest``."""
+        loss = self.loss_
+        is_set = self.eta is not None or not isinstance(self.loss, str)
+        if is_set or largest <= loss.largest_utility:
             return loss
         warn(
             f"This batch has the utility {largest:g}, greater than the limit "
@@ -527,8 +526,8 @@ n_features)
         bends = feature_curvature(items, of_lists, weighted)
         if not (keep_alpha and isinstance(self.alpha, str)):
             self.alpha_ = alpha_of_curvature(self.alpha, bends)
-        first: Any = items.rows(slice(0, 1))
-        sparse = sp.issparse(first.matrix)
+        row: Any = items.rows(slice(0, 1))
+        sparse = sp.issparse(row.matrix)
         warn_of_scales(self, np.sqrt(bends), sparse=sparse, within_queries=True)
         return LinearProblem(
             items,
@@ -548,24 +547,26 @@ n_features)
         propensity: Any,
         held: ExitStack,
     ) -> BlockLists:
-        """The utilities of rows that are not in memory, as :meth:`_utility_lists` finds them."""
+        """The lists of :meth:`_utility_lists`, for rows that are not in memory."""
         columns = {"X": X, "y": y, "qid": qid, **weights}
         self._check_columns(columns)
         if isinstance(X, RowBatches):
-            _, lists = self._utility_lists(X, y, qid, weights, reset=True, propensity=propensity)
-            return self._batched(X, lists)
+            _, in_memory = self._utility_lists(
+                X, y, qid, weights, reset=True, propensity=propensity
+            )
+            return self._batched(X, in_memory)
         warn_if_not_positional(self.measure)
         measure, _ = positional_form(self.measure)
         labels = measure.label_type(name="y")
         convert = partial(_utilities_of_chunk, measure, self.propensity_clip)
-        found = self._chunked({**columns, "propensity": propensity}, labels, convert, held)
-        check_gains(type(self).__name__, measure, found.labels)
+        lists = self._chunked({**columns, "propensity": propensity}, labels, convert, held)
+        check_gains(type(self).__name__, measure, lists.labels)
         if propensity is not None:
             refuse_other_losses(self.loss)
-            refuse_joint_utilities(measure, found.labels)
-        if not found.largest > 0:
+            refuse_joint_utilities(measure, lists.labels)
+        if not lists.largest > 0:
             raise nothing_to_learn(measure, X.shape[0])
-        return found
+        return lists
 
     def _block_problem(self, lists: BlockLists, loss: TemplateLoss) -> BlockProblem:
         """The problem of these lists, the mean over queries."""

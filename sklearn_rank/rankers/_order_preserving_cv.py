@@ -22,7 +22,13 @@ from ._block_ranker import NORMALIZE_CONSTRAINTS, NormalizingRanker, as_normaliz
 from ._folds import Fold, query_folds
 from ._kernel_base import LinearScores
 from ._order_preserving import OrderPreservingRanker
-from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, check_held_out_weights, in_lists
+from ._query_base import (
+    MEASURE_CONSTRAINTS,
+    QueryRanker,
+    check_held_out_weights,
+    in_lists,
+    weights_of,
+)
 
 # From a penalty that leaves only the direction of the gradient to almost none.
 ALPHAS = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
@@ -196,18 +202,18 @@ default="zscore"
             check_held_out_weights(get_measure(self.measure), lists)
             items, alphas = in_lists(X, lists), self._checked_alphas()
             folds = query_folds(self.cv, items, lists, X.shape[0])
-            given = {
+            metadata = {
                 "qid": lists.list_of,
                 "sample_weight": lists.weight,
                 "query_weight": None
                 if lists.query_weight is None
                 else lists.to_items(lists.query_weight),
             }
-            candidates, scores = self._paths(items, lists, given, folds, alphas)
-            mean = _means(scores, lists, folds)
+            candidates, scores = self._paths(items, lists, metadata, folds, alphas)
+            mean = _mean_scores(scores, lists, folds)
             best = int(np.argmax(mean))
             chosen = self._ranker(candidates[best]).set_params(tol=self.tol)
-            self.estimator_ = chosen.fit(items, lists.grade, **given)
+            self.estimator_ = chosen.fit(items, lists.grade, **metadata)
             self.coef_, self.intercept_ = chosen.coef_, chosen.intercept_
             self.normalizer_, self.alpha_ = chosen.normalizer_, chosen.alpha_
             self.best_params_, self.best_score_ = candidates[best], float(mean[best])
@@ -233,7 +239,7 @@ default="zscore"
         self,
         items: Any,
         lists: Lists,
-        given: dict[str, Any],
+        metadata: dict[str, Any],
         folds: list[Fold],
         alphas: list[float],
     ) -> tuple[list[dict[str, Any]], FloatArray]:
@@ -245,8 +251,9 @@ default="zscore"
             normalizer = as_normalizer(normalize)
             rows = items
             if normalizer is not None:
-                arguments = {"qid": lists.list_of, "sample_weight": lists.weight}
-                rows = normalizer.fit_transform(items, **arguments)
+                rows = normalizer.fit_transform(
+                    items, qid=lists.list_of, sample_weight=lists.weight
+                )
             for loss in _several(self.losses):
                 path = [
                     {"loss": loss, "alpha": f"{alpha:g}*scale", "normalize": normalize}
@@ -255,13 +262,13 @@ default="zscore"
                 candidates += path
                 rankers = [self._ranker({**p, "normalize": None}) for p in path]
                 tasks += [
-                    delayed(_scores_of_path)(rankers, rows, lists.grade, given, fold, measure)
+                    delayed(_scores_of_path)(rankers, rows, lists.grade, metadata, fold, measure)
                     for fold in folds
                 ]
-        found = np.array(Parallel(n_jobs=self.n_jobs)(tasks))
+        scores = np.array(Parallel(n_jobs=self.n_jobs)(tasks))
         # Path by path: its folds, and in each the scores of its penalties.
-        by_path = found.reshape(-1, len(folds), len(alphas))
-        return candidates, by_path.swapaxes(1, 2).reshape(len(candidates), len(folds))
+        scores = scores.reshape(-1, len(folds), len(alphas))
+        return candidates, scores.swapaxes(1, 2).reshape(len(candidates), len(folds))
 
     def _ranker(self, params: dict[str, Any]) -> OrderPreservingRanker:
         return OrderPreservingRanker(
@@ -276,7 +283,7 @@ default="zscore"
 
 
 def _several(choices: Any) -> list[Any]:
-    """Choices as a list, where there may be one."""
+    """Choices as a list."""
     if isinstance(choices, list | tuple):
         if not choices:
             raise ValueError("losses and normalize must each contain at least one value.")
@@ -284,9 +291,9 @@ def _several(choices: Any) -> list[Any]:
     return [choices]
 
 
-def _means(scores: FloatArray, lists: Lists, folds: list[Fold]) -> FloatArray:
+def _mean_scores(scores: FloatArray, lists: Lists, folds: list[Fold]) -> FloatArray:
     """Mean over the folds, by the weight of the queries that each holds out."""
-    weight = np.ones(lists.n_lists) if lists.query_weight is None else lists.query_weight
+    weight = weights_of(lists)
     held_out = np.array([weight[np.unique(lists.list_of[test])].sum() for _, test in folds])
     # A fold in which the measure is undefined is ignored for all candidates.
     defined = ~np.isnan(scores).any(axis=0)
@@ -302,14 +309,18 @@ def _scores_of_path(
     rankers: list[OrderPreservingRanker],
     X: Any,
     y: FloatArray,
-    given: dict[str, Any],
+    metadata: dict[str, Any],
     fold: Fold,
     measure: Measure,
 ) -> list[float]:
     """Scores of a held-out fold along a path, each fit from where the last one ended."""
     train, test = fold
-    in_fit = {name: None if v is None else v[train] for name, v in given.items()}
-    in_test: dict[str, Any] = {name: None if v is None else v[test] for name, v in given.items()}
+    of_train: dict[str, Any]
+    of_test: dict[str, Any]
+    of_train, of_test = (
+        {name: None if values is None else values[part] for name, values in metadata.items()}
+        for part in fold
+    )
     X_train, X_test, scores = X[train], X[test], []
     path = clone(rankers[0]).set_params(warm_start=True)
     for ranker in rankers:
@@ -319,7 +330,7 @@ def _scores_of_path(
             warnings.simplefilter("ignore", CalibrationWarning)
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.simplefilter("ignore", FeatureScaleWarning)
-            path.fit(X_train, y[train], **in_fit)
-        value = measure(y[test], path.predict(X_test), **in_test)
+            path.fit(X_train, y[train], **of_train)
+        value = measure(y[test], path.predict(X_test), **of_test)
         scores.append(float(value if measure.greater_is_better else -value))
     return scores

@@ -10,7 +10,6 @@ import numpy as np
 from scipy.sparse import csgraph
 from scipy.special import expit, softmax
 
-from .._label_orders import LabelOrders
 from .._lists import Lists
 from .._sklearn_compat import (
     CallbackSupportMixin,
@@ -43,7 +42,7 @@ from ..losses import (
 from ..losses._shared import ThreadedLoss
 from ..metrics import get_measure
 from ._base import forget, restored_on_error, warn_of_scales
-from ._kernel_base import KernelMap, KernelScores, LinearScores
+from ._kernel_base import KernelMap, KernelScores, LinearScores, check_kernel_shape
 from ._label_base import LabelOrderRanker, utility_lists
 from ._query_base import calibrated_loss, weights_of, with_query_weight
 from ._ridge_fit import label_alpha, ridge_solution
@@ -344,14 +343,14 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
             If ``gradient_norm_`` does not reach ``tol``.
         """
         with restored_on_error(self):
-            before = dict(vars(self))
+            last_fit = dict(vars(self))
             sample_weight = ravelled(sample_weight, "sample_weight")
             data = (X, y)
             X, orders, weight = self._labelled(X, y, sample_weight)
-            lists, kept = utility_lists(type(self).__name__, self.measure, orders, weight)
-            self._warn_of_unlinked(orders, kept)
-            taken = np.flatnonzero(check_sample_weight(sample_weight, data[0]))[kept]
-            X = X if kept.all() else X[kept]
+            lists, has_utility = utility_lists(type(self).__name__, self.measure, orders, weight)
+            self._warn_of_unlinked(orders.known[has_utility])
+            taken = np.flatnonzero(check_sample_weight(sample_weight, data[0]))[has_utility]
+            X = X if has_utility.all() else X[has_utility]
             if self.kernel == "precomputed":
                 X = X[:, taken]
             loss = self._loss(lists, taken)
@@ -359,7 +358,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
             kernel = KernelMap.of(self)
             design: Any = as_design(X) if kernel is None else kernel.design(X)
             problem = self._problem(design, lists, loss)
-            coef = ridge_solution(self, problem, self._start(problem, before), data).coef
+            coef = ridge_solution(self, problem, self._start(problem, last_fit), data).coef
             forget(self, "coef_", "dual_coef_", "support_", "X_fit_")
             if kernel is None:
                 self.coef_ = coef
@@ -376,22 +375,19 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
 
     def _checked_rows(self, X: Any, *, reset: bool) -> Any:
         X = super()._checked_rows(X, reset=reset)
-        if reset and self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise ValueError(
-                f"kernel='precomputed' needs a square kernel matrix, got shape {X.shape}: pass"
-                " K(X, X)."
-            )
+        if reset:
+            check_kernel_shape(self, X)
         return X
 
-    def _warn_of_unlinked(self, orders: LabelOrders, kept: BoolArray) -> None:
+    def _warn_of_unlinked(self, known: BoolArray) -> None:
         """Warn where no chain of rows joins some labels."""
-        parts = _parts(orders.known[kept])
+        parts = _parts(known)
         if parts.max() == 0:
             return
-        names = orders.labels.tolist()
-        joined = names[0], names[int(np.argmax(parts != parts[0]))]
+        names = self.labels_.tolist()
+        unlinked = names[int(np.argmax(parts != parts[0]))]
         warn(
-            f"No row with an order contains both {joined[0]!r} and {joined[1]!r}, and no chain "
+            f"No row with an order contains both {names[0]!r} and {unlinked!r}, and no chain "
             "of rows links them, so that their scores are not comparable: add rows that contain "
             "labels of both groups, or remove one group.",
             UnlinkedLabelWarning,
@@ -399,10 +395,10 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
 
     def _loss(self, lists: Lists, taken: IntArray) -> TemplateLoss:
         """The loss, which takes utilities as large as these."""
-        found = get_measure(self.measure)
-        largest = 1.0 if found.positional is None else positional_form(found)[1].largest or 0.0
+        measure = get_measure(self.measure)
+        largest = 1.0 if measure.positional is None else positional_form(measure)[1].largest or 0.0
         largest = max(largest, float(lists.grade.max()))
-        loss = calibrated_loss(self.loss, found, eta=self.eta, largest=largest)
+        loss = calibrated_loss(self.loss, measure, eta=self.eta, largest=largest)
         if lists.grade.max() > loss.largest_utility:
             item = int(np.argmax(lists.grade))
             place = item if lists.rows is None else int(lists.rows[item])
@@ -441,14 +437,14 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
             shifted=shifted,
         )
 
-    def _start(self, problem: LabelProblem, before: dict[str, Any]) -> FloatArray | None:
-        """Parameters of the last fit, where they are asked for and fit the problem."""
-        if not self.warm_start or self.kernel != "linear" or "coef_" not in before:
+    def _start(self, problem: LabelProblem, last_fit: dict[str, Any]) -> FloatArray | None:
+        """Parameters of the last fit, for ``warm_start``, if they fit the problem."""
+        if not self.warm_start or self.kernel != "linear" or "coef_" not in last_fit:
             return None
-        same = np.array_equal(before["labels_"], self.labels_)
-        if not same or before["coef_"].shape[1] != problem.n_features:
+        same = np.array_equal(last_fit["labels_"], self.labels_)
+        if not same or last_fit["coef_"].shape[1] != problem.n_features:
             return None
-        return problem.parameters(before["coef_"], before["intercept_"])
+        return problem.parameters(last_fit["coef_"], last_fit["intercept_"])
 
     def _scores(self, X: Any) -> FloatArray:
         kernel = KernelMap.of(self)

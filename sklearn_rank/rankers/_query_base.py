@@ -46,19 +46,6 @@ LARGEST_GRADE = 1024
 ROUTING = "sklearn.set_config(enable_metadata_routing=True)"
 
 
-def check_given_ids(name: str, qid: Any, n_rows: int, *, single_list: bool) -> None:
-    """Check that ids were given or are not needed."""
-    if qid is None:
-        if not single_list:
-            _miss(name, n_rows)
-        return
-    if single_list and np.ndim(qid) > 0:
-        raise ValueError(
-            f"{name} got both qid and single_list=True, which treats all rows as one query: "
-            "leave out one of the two."
-        )
-
-
 def check_gains(name: str, measure: Measure, y: FloatArray) -> None:
     """Check that relevances have gains, where those of the measure are exponential."""
     if y.dtype.kind not in "biuf" or not has_exponential_gain(measure):
@@ -89,22 +76,6 @@ def check_held_out_weights(measure: Measure, lists: Lists, instead: str = "") ->
         raise ValueError(
             f"Held-out queries are scored by their weights. {error}{instead}"
         ) from None
-
-
-def _miss(name: str, n_rows: int) -> None:
-    """Say that there are no ids, as loudly as they are likely to be wanted."""
-    if n_rows > LONGEST_SINGLE_LIST:
-        raise QuerySetupError(
-            f"{name} got no qid for {n_rows} rows, too many for one query by default. Pass qid=, "
-            f"one id per row; in a pipeline or search write\n    {ROUTING}\n    ....fit(X, y, "
-            "groups=qid)\nIf all rows are one query, pass qid=0 or set single_list=True."
-        )
-    warn(
-        f"{name} got no qid and treats all {n_rows} rows as one query: pass qid=, one id per row, "
-        f"or groups= to a search or pipeline after {ROUTING}; or qid=0 or single_list=True if "
-        "they are one query.",
-        SingleListWarning,
-    )
 
 
 # What the parameter ``measure`` may be, for scikit-learn's validation.
@@ -282,14 +253,37 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         labels: LabelType,
         reset: bool = True,
     ) -> tuple[Any, Lists]:
-        """Check what ``fit`` was given: the rows as they came, and the lists that they make up."""
+        """Check the arguments of ``fit``; the rows as they came, and their lists."""
         X, y = self._checked_labelled(X, y, reset=reset)
         refuse_words(y)
         name = type(self).__name__
-        check_given_ids(name, qid, len(y), single_list=getattr(self, "single_list", False))
+        self._check_ids(qid, len(y))
         lists = remembered_lists(y, labels, qid=qid, **weights)
         refuse_single_rows(name, int(np.count_nonzero(lists.lengths == 1)), lists.n_lists)
         return X, lists
+
+    def _check_ids(self, qid: Any, n_rows: int) -> None:
+        """Check that there are ids, or none are needed."""
+        name, single_list = type(self).__name__, getattr(self, "single_list", False)
+        if single_list and qid is not None and np.ndim(qid) > 0:
+            raise ValueError(
+                f"{name} got both qid and single_list=True, which treats all rows as one query: "
+                "leave out one of the two."
+            )
+        if qid is not None or single_list:
+            return
+        if n_rows > LONGEST_SINGLE_LIST:
+            raise QuerySetupError(
+                f"{name} got no qid for {n_rows} rows, too many for one query by default. Pass "
+                f"qid=, one id per row; in a pipeline or search write\n    {ROUTING}\n    ....fit("
+                "X, y, groups=qid)\nIf all rows are one query, pass qid=0 or set single_list=True."
+            )
+        warn(
+            f"{name} got no qid and treats all {n_rows} rows as one query: pass qid=, one id per "
+            f"row, or groups= to a search or pipeline after {ROUTING}; or qid=0 or "
+            "single_list=True if they are one query.",
+            SingleListWarning,
+        )
 
     def _store_queries(self, lists: Any, *, add: bool = False) -> None:
         """Store how many queries were learned from, and which, at the end of a fit.
@@ -298,11 +292,11 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         or have ``n_lists`` and ``given`` as these do. ``add`` keeps the queries of earlier
         batches.
         """
-        given = lists.given
-        if given is None:
+        queries = lists.given
+        if queries is None:
             raise ValueError("lists were not made by _lists: pass those that it returned.")
         self.n_queries_ = lists.n_lists + (self.n_queries_ if add else 0)
-        self.training_queries_ = self.training_queries_.joined(given) if add else given
+        self.training_queries_ = self.training_queries_.joined(queries) if add else queries
 
     def _warm_start(self, n_features: int) -> FloatArray | None:
         """Coefficients of the last fit, where a fit is to start from them."""
@@ -449,35 +443,36 @@ def refuse_joint_utilities(measure: MeasureLike, labels: AnyArray) -> None:
     utility of an item is a function of its own label, and 0 of the label 0. It is tried on every
     examination of a short list of the labels.
     """
-    found, form = positional_form(measure)
+    measure, form = positional_form(measure)
 
-    def utilities(seen: Any) -> Any:
-        values = form.utilities(Lists(labels=seen, offsets=np.array([0, len(seen)])))
-        return values if found.undefined == "skip" else np.nan_to_num(values)
+    def utilities(labels: Any) -> Any:
+        values = form.utilities(Lists(labels=labels, offsets=np.array([0, len(labels)])))
+        return values if measure.undefined == "skip" else np.nan_to_num(values)
 
-    some = np.unique(labels[labels > 0])
-    some = some[np.linspace(0, len(some) - 1, min(len(some), MOST_LABELS)).astype(np.intp)]
-    short = np.concatenate((some, some[-1:], np.zeros(1, dtype=some.dtype)))
-    whole = utilities(short)
-    for examined in product((False, True), repeat=len(short) - 1):
-        seen = np.array([*examined, True])
-        rest = utilities(np.where(seen, short, np.zeros_like(short)))
-        if not np.allclose(rest, np.where(seen, whole, 0.0), rtol=1e-12, atol=0.0):
+    positive = np.unique(labels[labels > 0])
+    places = np.linspace(0, len(positive) - 1, min(len(positive), MOST_LABELS)).astype(np.intp)
+    positive = positive[places]
+    items = np.concatenate((positive, positive[-1:], np.zeros(1, dtype=positive.dtype)))
+    complete = utilities(items)
+    for examined in product((False, True), repeat=len(items) - 1):
+        mask = np.array([*examined, True])
+        clicked = utilities(np.where(mask, items, np.zeros_like(items)))
+        if not np.allclose(clicked, np.where(mask, complete, 0.0), rtol=1e-12, atol=0.0):
             raise ValueError(
-                f"The utilities of {found.name!r} depend on all labels of a query, of which "
+                f"The utilities of {measure.name!r} depend on all labels of a query, of which "
                 "clicks show only some, so that propensities cannot make them unbiased: fit "
                 "with measure='dcg', 'dcg@10' or 'precision@5', for which the utility of an "
-                f"item depends on its own label only, and score by {found.name!r} where the "
+                f"item depends on its own label only, and score by {measure.name!r} where the "
                 "relevance is known."
             )
 
 
 def refuse_other_losses(loss: TemplateLoss | str) -> None:
     """Refuse losses for which utilities divided by propensities mean nothing."""
-    made = get_loss(loss) if isinstance(loss, str) else loss
-    if not made.is_order_preserving:
+    template = get_loss(loss) if isinstance(loss, str) else loss
+    if not template.is_order_preserving:
         raise ValueError(
-            f"{made!r} is not order-preserving, so that propensities cannot make it unbiased: "
+            f"{template!r} is not order-preserving, so that propensities cannot make it unbiased: "
             "leave out propensity, or use a loss such as 'pairwise_logistic' or 'softmax'."
         )
 
@@ -515,17 +510,13 @@ class CalibratedRanker(QueryRanker):
             raise nothing_to_learn(measure, X.shape[0])
         return X, defined
 
-    def _loss(self, lists: Lists, *, eta: float | None = None) -> TemplateLoss:
-        """The loss for lists of utilities, with a warning if it is not order-preserving.
+    def _loss(self, largest: float, *, eta: float | None = None) -> TemplateLoss:
+        """The loss for utilities up to ``largest``, with a warning if it is not order-preserving.
 
         ``eta`` is the upper limit of the utilities where the loss has one; None is that of the
-        measure, or of the lists.
+        measure, or ``largest``.
         """
-        return self._loss_up_to(float(lists.grade.max()), eta=eta)
-
-    def _loss_up_to(self, found: float, *, eta: float | None = None) -> TemplateLoss:
-        """The same for utilities with a known maximum."""
-        largest = max(positional_form(self.measure)[1].largest or 0.0, found)
+        largest = max(positional_form(self.measure)[1].largest or 0.0, largest)
         return calibrated_loss(self.loss, self.measure, eta=eta, largest=largest)
 
     def score(
@@ -596,20 +587,20 @@ def nothing_to_learn(measure: Measure, n_rows: int) -> ValueError:
 def calibrated_loss(
     loss: TemplateLoss | str, measure: Any, *, eta: float | None, largest: float
 ) -> TemplateLoss:
-    """Make the loss for lists of utilities, with a warning if it is not order-preserving."""
+    """The loss for lists of utilities, with a warning if it is not order-preserving."""
     if eta is not None and not isinstance(loss, str):
         raise ValueError(
             f"eta={eta:g} applies only to losses given by name, but loss is {loss!r}: set the "
             "limit of the loss object, and leave eta out."
         )
-    made = get_loss(loss) if isinstance(loss, str) else loss
-    if isinstance(loss, str) and np.isfinite(made.largest_utility):
-        made = get_loss(loss, eta=largest if eta is None else eta)
-    if not made.is_order_preserving:
+    template = get_loss(loss) if isinstance(loss, str) else loss
+    if isinstance(loss, str) and np.isfinite(template.largest_utility):
+        template = get_loss(loss, eta=largest if eta is None else eta)
+    if not template.is_order_preserving:
         warn(
-            f"{made!r} is not order-preserving: it is not calibrated for "
+            f"{template!r} is not order-preserving: it is not calibrated for "
             f"{get_measure(measure).name} or any other measure, and its minimiser need not order "
             "items by expected utility.",
             CalibrationWarning,
         )
-    return made
+    return template

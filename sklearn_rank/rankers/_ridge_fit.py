@@ -51,20 +51,20 @@ COPIED = 1024
 
 
 def relative_alpha(alpha: Any) -> float | None:
-    """Read ``"scale"`` or ``"0.1*scale"``. The factor; None for a number, which is absolute."""
+    """Factor of ``"scale"`` or ``"0.1*scale"``; None for a number, which is absolute."""
     if not isinstance(alpha, str):
         return None
     factor, star, unit = alpha.rpartition("*")
     try:
-        found = float(factor) if star else 1.0
+        multiple = float(factor) if star else 1.0
     except ValueError:
-        found = np.nan
-    if unit.strip() != SCALE or not 0 <= found < np.inf:
+        multiple = np.nan
+    if unit.strip() != SCALE or not 0 <= multiple < np.inf:
         raise ValueError(
             f"alpha={alpha!r} must be a number of at least 0, 'scale', or a multiple such as "
             "'10*scale'."
         )
-    return found
+    return multiple
 
 
 def alpha_of_curvature(alpha: Any, curvature: FloatArray) -> float:
@@ -139,19 +139,19 @@ def _variances(items: Design, lists: Lists, factor: FloatArray) -> FloatArray:
     """Sum over the lists, with factors, of the variance of each feature in the list."""
     n, n_features = items.shape
     share = lists.counts / lists.to_items(lists.sizes)
-    total, begun = np.zeros(n_features), None
+    total, last_parts = np.zeros(n_features), None
     for start in range(0, n, COPIED):
         stop = min(start + COPIED, n)
         first, last = np.searchsorted(lists.offsets, (start, stop - 1), "right") - 1
         begins = np.maximum(lists.offsets[first : last + 1], start) - start
         block: Any = items.rows(slice(start, stop))
         # The list of the first row may have begun in an earlier block.
-        earlier = begun if lists.offsets[first] < start else None
+        earlier = last_parts if lists.offsets[first] < start else None
         parts = _parts_of(block.matrix, share[start:stop], begins, earlier)
         # The last one may go on in the next.
         ends = last + 1 if lists.offsets[last + 1] <= stop else last
         total += parts.variances(factor[first:ends])
-        begun = parts.last()
+        last_parts = parts.last()
     return total
 
 
@@ -159,8 +159,8 @@ class _Parts(NamedTuple):
     """Weighted sums over the rows of lists, as far as they were seen."""
 
     origin: FloatArray | None
-    means: Any  # (n_lists, n_features): Sums of rows and of their squares times their shares
-    squares: Any  # (n_lists, n_features): Sums of rows and of their squares times their shares
+    means: Any  # (n_lists, n_features): Sums of rows times their shares
+    squares: Any  # (n_lists, n_features): Sums of squares of rows times their shares
 
     def variances(self, factor: FloatArray) -> FloatArray:
         """Sum over the first lists, with factors, of the variances of each feature."""
@@ -170,9 +170,9 @@ class _Parts(NamedTuple):
             # Of a feature that is constant in a list rounding is left.
             centred = centred.multiply(centred > LOST * squares).tocsr()
             return np.asarray(centred.T @ factor)
-        found = np.maximum(squares - means * means, 0.0)
-        found[found <= LOST * LOST * self.origin[: len(factor)] ** 2] = 0.0
-        return np.asarray(factor @ found)
+        variances = np.maximum(squares - means * means, 0.0)
+        variances[variances <= LOST * LOST * self.origin[: len(factor)] ** 2] = 0.0
+        return np.asarray(factor @ variances)
 
     def last(self) -> _Parts:
         """The last list alone."""
@@ -219,27 +219,27 @@ def ridge_solution(
 ) -> LinearSolution:
     """Solve the problem of an estimator, and store its intercepts and certificate there."""
     progress = FitProgress(estimator, estimator.max_iter, *data, criterion="gradient_norm")
-    done, keep = 0, None
+    n_done, keep = 0, None
     if checkpoints is not None:
-        checkpoint = checkpoints.of(*_marks(problem))
+        checkpoint = checkpoints.of(*_checkpoint_key(problem))
         like = {"parameters": ("f", (problem.n_parameters,)), "n_iter": ("i", ())}
         saved = checkpoint.load(ITERATE, like=like)
         if saved is not None:
-            start, done = saved["parameters"], int(saved["n_iter"])
+            start, n_done = saved["parameters"], int(saved["n_iter"])
 
         def keep(n_iter: int, parameters: FloatArray) -> None:
-            checkpoint.save(ITERATE, parameters=parameters, n_iter=done + n_iter)
+            checkpoint.save(ITERATE, parameters=parameters, n_iter=n_done + n_iter)
 
     solution = solve_linear(
         problem,
         method=estimator.solver,
         tol=estimator.tol,
-        max_iter=max(1, estimator.max_iter - done),
+        max_iter=max(1, estimator.max_iter - n_done),
         start=start,
-        on_iteration=lambda n_iter, *found: progress.iteration(done + n_iter, *found),
+        on_iteration=lambda n_iter, *values: progress.iteration(n_done + n_iter, *values),
         keep=keep,
     )
-    certificate = replace(solution.certificate, n_iter=done + solution.certificate.n_iter)
+    certificate = replace(solution.certificate, n_iter=n_done + solution.certificate.n_iter)
     if not certificate.converged:
         warn_not_converged(
             "gradient_norm",
@@ -259,7 +259,7 @@ def ridge_solution(
     return solution
 
 
-def _marks(problem: LinearProblem | BlockProblem | LabelProblem) -> tuple[Any, ...]:
+def _checkpoint_key(problem: LinearProblem | BlockProblem | LabelProblem) -> tuple[Any, ...]:
     """Numbers by which a problem is known again: its value and gradient at 0, and its penalty.
 
     They need no copy of the data, which may be anywhere. Parameters of another problem would cost
@@ -267,5 +267,5 @@ def _marks(problem: LinearProblem | BlockProblem | LabelProblem) -> tuple[Any, .
     """
     value, gradient = problem.value_and_gradient(np.zeros(problem.n_parameters))
     size = float(np.linalg.norm(gradient)) or 1.0
-    numbers = [f"{one:.{SHARED_DIGITS}e}" for one in (value, size, problem.alpha)]
+    numbers = [f"{number:.{SHARED_DIGITS}e}" for number in (value, size, problem.alpha)]
     return *numbers, np.round(gradient / size, SHARED_DIGITS) + 0.0

@@ -27,11 +27,11 @@ from .._sklearn_compat import (
     with_callbacks,
 )
 from .._typing import AnyArray, FloatArray
-from .._validation import ravelled, validate_data
+from .._validation import ravelled
 from ..metrics import Cauchy, ScoreGeneratingFunction, get_measure
 from ..metrics._shared import own_pos_label
 from ._base import BipartiteRanker, forget, in_parallel, restored_on_error
-from ._blocked_rows import refuse_blocked
+from ._blocked_rows import check_columns
 from ._boosting import refuse_unknown_parameters
 from ._folds import Fold, of_taken_rows, values_of_taken_rows
 from ._two_classes import (
@@ -367,7 +367,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
             base = self._base()
             weight_argument(base)
             refuse_unknown_parameters(base)
-            self._check_rows(X, y)
+            check_columns(self, X, y, reset=True)
             X, _ = indexable(X, y)
             labels = column_or_1d(y, warn=True)
             assert_all_finite(labels, input_name="y")
@@ -381,16 +381,6 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
             cv = of_taken_rows(self.cv, taken, len(weight))
             self._fit(X, labels[taken], rows, groups, cv, fit_params)
         return self
-
-    def _check_rows(self, X: Any, y: Any = "no_validation", *, reset: bool = True) -> None:
-        """Check the number and names of features; the classifier checks the rest."""
-        refuse_blocked(self, X)
-        if len(getattr(X, "shape", (0, 0))) == 1:
-            raise ValueError(
-                "Expected 2D array, got 1D array instead. Reshape your data: X.reshape(-1, 1) if"
-                " it is one feature, X.reshape(1, -1) if it is one row."
-            )
-        validate_data(self, X, y, reset=reset, skip_check_array=True)
 
     def _fit(
         self,
@@ -569,7 +559,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
             ``top_threshold_`` cuts off the top.
         """
         check_is_fitted(self)
-        self._check_rows(X, reset=False)
+        check_columns(self, X, reset=False)
         return self._scores(X, log_odds)
 
     def _of_fits(self, name: str) -> FloatArray:
@@ -613,7 +603,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
             Probabilities, in the order of ``classes_``.
         """
         check_is_fitted(self)
-        self._check_rows(X, reset=False)
+        check_columns(self, X, reset=False)
         odds = self._scores(X, log_odds_of_probabilities)
         return expit(np.column_stack((-odds, odds)))
 
