@@ -12,13 +12,12 @@ from scipy.optimize import brentq
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._lists import Lists, ScoredLists
+from .._lists import Lists
 from .._sklearn_compat import (
     CallbackSupportMixin,
     Interval,
     RealNotInt,
     StrOptions,
-    check_monotonic_cst,
     fit_context,
     with_callbacks,
 )
@@ -31,13 +30,11 @@ from ..losses._shared import ThreadedLoss
 from ..metrics import Measure, get_measure
 from ._base import FitProgress, restored_on_error
 from ._boosting import (
-    BoostedFit,
     Monitor,
-    TreeSettings,
     boost,
     category_codes,
     importances_of,
-    with_categories,
+    tree_settings,
 )
 from ._folds import EARLY_STOPPING_CONSTRAINTS, check_validation_data, held_out_lists
 from ._query_base import (
@@ -79,8 +76,8 @@ class LossObjective:
             return 0.0
 
         def slope(score: float) -> float:
-            every = np.full(len(self.lists.labels), score)
-            return float(self.on_lists.value_and_gradient(every)[1].sum())
+            scores = np.full(len(self.lists.labels), score)
+            return float(self.on_lists.value_and_gradient(scores)[1].sum())
 
         low, high = -1.0, 1.0
         # If all utilities are at the upper limit, the loss has no minimum.
@@ -108,28 +105,8 @@ class LossObjective:
         return np.asarray(self.lists.to_items(mean) * self.lists.counts)
 
 
-class MeasureOfScores:
-    """Value of a measure for changing scores of the same rows."""
-
-    def __init__(self, measure: Measure, lists: ScoredLists, n_rows: int) -> None:
-        self.measure, self.lists, self.n_rows = measure, lists, n_rows
-
-    def __call__(self, score: FloatArray) -> float:
-        """Value of these scores, by which more is better."""
-        with collected() as told:
-            value = self.measure.of_lists(self.lists.scored_by(score, (self.n_rows,)))
-        if np.isnan(value):
-            raise ValueError(
-                f"{self.measure.name} is undefined for all held-out queries: hold out more "
-                "queries by validation_fraction=, or pass X_val=, y_val= and qid_val=."
-            )
-        for message, category in told:
-            warn(message, category)
-        return float(value if self.measure.greater_is_better else -value)
-
-
 def in_canonical_order(X: Any, lists: Lists) -> tuple[Any, Lists]:
-    """Order the rows of each list by their content, independent of their given order.
+    """Order the rows of each list by their content, whatever their order.
 
     Sums of floating-point numbers depend on the order, and the choice between two equal splits on
     such sums.
@@ -432,27 +409,46 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
                 X, y, qid, weights, reset=True, propensity=propensity
             )
             random = check_random_state(self.random_state)
-            held = None
+            monitor = None
             if check_validation_data(self.early_stopping, X_val, y_val=y_val, qid_val=qid_val):
-                held = self._monitor(self._checked_rows(X_val), y_val, qid_val)
+                monitor = self._monitor(self._checked_rows(X_val), y_val, qid_val)
             train = lists
-            if self.early_stopping and held is None:
-                instead = " Or pass X_val, y_val and qid_val, which need no weights."
-                check_held_out_weights(get_measure(self.measure), lists, instead)
-                kept = ~held_out_lists(lists, self.validation_fraction, random)
-                train, held = lists.only(kept), self._held_out(rows, y, lists.only(~kept))
+            if self.early_stopping and monitor is None:
+                remedy = " Or pass X_val, y_val and qid_val, which need no weights."
+                check_held_out_weights(get_measure(self.measure), lists, remedy)
+                held_out = held_out_lists(lists, self.validation_fraction, random)
+                train = lists.only(~held_out)
+                monitor = self._monitor_of_lists(rows, y, lists.only(held_out))
             train = with_query_weight(train, 1 / weights_of(train).sum())
             loss = self._loss(float(train.grade.max()))
-            taken, train = in_canonical_order(rows, train)
+            X_train, train = in_canonical_order(rows, train)
             objective = LossObjective(loss, train, threads_here(self.n_jobs))
             self.base_score_ = objective.base_score()
-            found = self._boost(taken, objective, held, int(random.randint(2**31 - 1)), (X, y))
-            self._trees = found.trees
-            self.best_iteration_ = found.trees.n_trees
-            self.n_iter_ = found.n_rounds
-            self.objective_ = objective.value(found.train_scores)
+            settings = tree_settings(self, int(random.randint(2**31 - 1)))
+            progress = FitProgress(self, self.n_estimators, X, y)
+
+            def on_round(n_rounds: int, value: float | None) -> None:
+                progress.step()
+                if self.verbose:
+                    held_out = "" if value is None else f": held-out {value:.6g}"
+                    sys.stderr.write(f"tree {n_rounds} of {self.n_estimators}{held_out}\n")
+
+            result = boost(
+                X_train,
+                objective,
+                settings,
+                base_score=self.base_score_,
+                total_weight=float(weights_of(train) @ train.sizes) * train.n_lists,
+                monitor=monitor,
+                on_round=on_round,
+            )
+            progress.done()
+            self._trees = result.trees
+            self.best_iteration_ = result.trees.n_trees
+            self.n_iter_ = result.n_rounds
+            self.objective_ = objective.value(result.train_scores)
             self.validation_scores_ = (
-                np.empty(0) if found.validation_values is None else found.validation_values
+                np.empty(0) if result.validation_values is None else result.validation_values
             )
             self.loss_ = loss
             self._store_queries(lists)
@@ -464,57 +460,8 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
     def _checked_rows(self, X: Any) -> Any:
         return super()._checked_rows(category_codes(self, X))
 
-    def _boost(
-        self,
-        X: Any,
-        objective: LossObjective,
-        monitor: Monitor | None,
-        seed: int,
-        data: tuple[Any, Any],
-    ) -> BoostedFit:
-        """Grow the trees, and report each."""
-        settings = TreeSettings(
-            backend=self.backend,
-            n_estimators=self.n_estimators,
-            learning_rate=self.learning_rate,
-            max_leaf_nodes=self.max_leaf_nodes,
-            max_depth=self.max_depth,
-            min_samples_leaf=self.min_samples_leaf,
-            l2_regularization=self.l2_regularization,
-            max_features=self.max_features,
-            monotonic_cst=self._constraints(),
-            n_threads=threads_here(self.n_jobs),
-            seed=seed,
-            backend_params=with_categories(self),
-        )
-        progress = FitProgress(self, self.n_estimators, *data)
-
-        def told(n_rounds: int, value: float | None) -> None:
-            progress.step()
-            if self.verbose:
-                held_out = "" if value is None else f": held-out {value:.6g}"
-                sys.stderr.write(f"tree {n_rounds} of {self.n_estimators}{held_out}\n")
-
-        found = boost(
-            X,
-            objective,
-            settings,
-            base_score=self.base_score_,
-            total_weight=float(weights_of(objective.lists) @ objective.lists.sizes)
-            * objective.lists.n_lists,
-            monitor=monitor,
-            on_round=told,
-        )
-        progress.done()
-        return found
-
-    def _constraints(self) -> Any:
-        """Monotone constraints, or None where there are none."""
-        constraints = check_monotonic_cst(self, self.monotonic_cst)
-        return constraints if np.any(constraints) else None
-
-    def _held_out(self, X: Any, y: Any, lists: Lists) -> Monitor:
-        """Watch queries of the training data."""
+    def _monitor_of_lists(self, X: Any, y: Any, lists: Lists) -> Monitor:
+        """Monitor of queries of the training data."""
         rows = np.arange(len(lists.labels)) if lists.rows is None else lists.rows
         weight = lists.query_weight
         return self._monitor(
@@ -526,10 +473,23 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         )
 
     def _monitor(self, X: Any, y: Any, qid: Any, **weights: Any) -> Monitor:
-        """Watch rows by the measure."""
+        """Monitor of held-out rows."""
         measure: Measure = get_measure(self.measure)
         lists = measure.lists(y, np.zeros(X.shape[0]), qid=qid, **weights)
-        return Monitor(X, MeasureOfScores(measure, lists, X.shape[0]), self.n_iter_no_change)
+
+        def value(scores: FloatArray) -> float:
+            with collected() as messages:
+                estimate = measure.of_lists(lists.scored_by(scores, (X.shape[0],)))
+            if np.isnan(estimate):
+                raise ValueError(
+                    f"{measure.name} is undefined for all held-out queries: hold out more "
+                    "queries by validation_fraction=, or pass X_val=, y_val= and qid_val=."
+                )
+            for message, category in messages:
+                warn(message, category)
+            return float(estimate if measure.greater_is_better else -estimate)
+
+        return Monitor(X, value, self.n_iter_no_change)
 
     @property
     def booster_(self) -> Any:

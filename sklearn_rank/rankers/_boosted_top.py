@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
@@ -17,7 +16,6 @@ from .._sklearn_compat import (
     Interval,
     RealNotInt,
     StrOptions,
-    check_monotonic_cst,
     check_sample_weight,
     fit_context,
     with_callbacks,
@@ -30,7 +28,6 @@ from .._solvers import (
     SmoothAccuracyAtTop,
     SmoothRankStatistic,
     SmoothTopPush,
-    threads_here,
 )
 from .._typing import FloatArray
 from .._validation import ravelled, validate_data
@@ -40,10 +37,10 @@ from ._blocked_rows import refuse_blocked
 from ._boosting import (
     BACKENDS,
     Monitor,
-    TreeSettings,
     boost,
     category_codes,
     importances_of,
+    tree_settings,
     with_categories,
 )
 from ._folds import EARLY_STOPPING_CONSTRAINTS, check_validation_data, hold_out_rows
@@ -56,35 +53,26 @@ from ._two_classes import TwoClasses, mass_of_top
 LONGEST_STEP = 3.0
 
 
-def _rank_statistic(ranker: Any, rows: TwoClasses) -> ScoreObjective:
-    phi = Exponential(1.0 / ranker.tau) if ranker.phi is None else read_phi(ranker.phi)
-    length = float(rows.weight.sum())
-    # Jumps within the top are smoothed over half of the top.
-    window = max(1.0, 0.5 * ranker.tau * length)
-    sums = sums_over_ranks(phi, length)
-    return SmoothRankStatistic(rows.positive, rows.weight, sums, window)
-
-
-def _p_norm_push(ranker: Any, rows: TwoClasses) -> ScoreObjective:
-    made = ExponentialPush if ranker.loss == "exponential" else LogisticPush
-    return made(rows.positive, rows.weight, float(ranker.p))
-
-
-# Objectives by name.
-TARGETS: dict[str, Callable[[Any, TwoClasses], ScoreObjective]] = {
-    "top_push": lambda ranker, rows: SmoothTopPush(rows.positive, rows.weight, ranker.tau),
-    "p_norm_push": _p_norm_push,
-    "accuracy_at_top": lambda ranker, rows: SmoothAccuracyAtTop(
-        rows.positive, rows.weight, ranker.tau
-    ),
-    "w_phi": _rank_statistic,
-    "pairwise_logistic": lambda ranker, rows: LogisticPush(rows.positive, rows.weight, 1.0),
-}
+TARGETS = ("top_push", "p_norm_push", "accuracy_at_top", "w_phi", "pairwise_logistic")
 
 
 def target_of(ranker: Any, rows: TwoClasses) -> ScoreObjective:
-    """Make the objective set by the parameters of a ranker."""
-    return TARGETS[ranker.target](ranker, rows)
+    """Objective set by the parameters of a ranker."""
+    positive, weight = rows.positive, rows.weight
+    if ranker.target == "top_push":
+        return SmoothTopPush(positive, weight, ranker.tau)
+    if ranker.target == "accuracy_at_top":
+        return SmoothAccuracyAtTop(positive, weight, ranker.tau)
+    if ranker.target == "pairwise_logistic":
+        return LogisticPush(positive, weight, 1.0)
+    if ranker.target == "p_norm_push":
+        push = ExponentialPush if ranker.loss == "exponential" else LogisticPush
+        return push(positive, weight, float(ranker.p))
+    phi = Exponential(1.0 / ranker.tau) if ranker.phi is None else read_phi(ranker.phi)
+    length = float(weight.sum())
+    # Jumps within the top are smoothed over half of the top.
+    window = max(1.0, 0.5 * ranker.tau * length)
+    return SmoothRankStatistic(positive, weight, sums_over_ranks(phi, length), window)
 
 
 class WarmedUp:
@@ -93,19 +81,19 @@ class WarmedUp:
     def __init__(self, target: ScoreObjective, rows: TwoClasses, n_warmup: int) -> None:
         self._target, self._n_warmup = target, n_warmup
         self._likelihood = LogisticLikelihood(rows.positive, rows.weight)
-        self._n_rounds, self._first, self._factor = 0, 0.0, 0.0
+        self._n_rounds, self._curvature, self._factor = 0, 0.0, 0.0
 
     def __call__(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Gradient and curvature for the next round. Shape (n,)."""
         self._n_rounds += 1
         if self._n_rounds <= self._n_warmup:
             gradient, curvature = self._likelihood.gradient_and_curvature(scores)
-            self._first = self._first or float(curvature.sum())
+            self._curvature = self._curvature or float(curvature.sum())
             return gradient, curvature
         gradient, curvature = self._target.gradient_and_curvature(scores)
         curvature = curvature + np.abs(gradient) / LONGEST_STEP
         if self._factor == 0.0:
-            self._factor = (self._first or 1.0) / max(float(curvature.sum()), TINY)
+            self._factor = (self._curvature or 1.0) / max(float(curvature.sum()), TINY)
         return self._factor * gradient, self._factor * curvature
 
 
@@ -429,8 +417,8 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
             than one row.
         """
         with restored_on_error(self):
-            given = check_validation_data(self.early_stopping, X_val, y_val=y_val)
-            if sample_weight_val is not None and not given:
+            has_validation = check_validation_data(self.early_stopping, X_val, y_val=y_val)
+            if sample_weight_val is not None and not has_validation:
                 raise ValueError(
                     "fit got sample_weight_val without X_val and y_val: pass all three, or "
                     "leave out sample_weight_val."
@@ -445,14 +433,14 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
                 mass_of_top(rows.weight, self.tau)  # warns of less than one row
             progress = BlockProgress(self, self.n_estimators, X, y)
             X = X if len(rows.taken) == X.shape[0] else X[rows.taken]
-            monitor, grown_on, train = None, X, rows
-            if given:
+            monitor, X_train, train = None, X, rows
+            if has_validation:
                 monitor = self._monitor(*self._validation_rows(X_val, y_val, sample_weight_val))
             elif self.early_stopping:
                 parts = hold_out_rows(y[rows.taken], self.validation_fraction, random)
                 monitor = self._monitor(X[parts.validation], rows.part(parts.validation))
-                grown_on, train = X[parts.train], rows.part(parts.train)
-            self._boost(grown_on, train, n_warmup, monitor, random, progress)
+                X_train, train = X[parts.train], rows.part(parts.train)
+            self._boost(X_train, train, n_warmup, monitor, random, progress)
             scores = self._trees.scores(X)
             n_trees = max(self.best_iteration_, 1)
             threshold = self._threshold_of_share(
@@ -485,25 +473,8 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
             )
         return int(self.n_warmup)
 
-    def _settings(self, random: Any) -> TreeSettings:
-        constraints = check_monotonic_cst(self, self.monotonic_cst)
-        return TreeSettings(
-            backend=self.backend,
-            n_estimators=self.n_estimators,
-            learning_rate=self.learning_rate,
-            max_leaf_nodes=self.max_leaf_nodes,
-            max_depth=self.max_depth,
-            min_samples_leaf=self.min_samples_leaf,
-            l2_regularization=self.l2_regularization,
-            max_features=self.max_features,
-            monotonic_cst=constraints if np.any(constraints) else None,
-            n_threads=threads_here(self.n_jobs),
-            seed=int(random.randint(2**31 - 1)),
-            backend_params=with_categories(self),
-        )
-
     def _validation_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, TwoClasses]:
-        """Check the rows that were given to watch."""
+        """Check held-out rows."""
         X, y = self._validated(X, y)
         weight = check_sample_weight(
             ravelled(sample_weight, "sample_weight_val"), X, name="sample_weight_val"
@@ -518,17 +489,19 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
         return X[rows.taken], rows
 
     def _monitor(self, X: Any, rows: TwoClasses) -> Monitor:
-        """What watches rows."""
+        """Monitor of held-out rows."""
         of_top = f"smoothed_precision@top{self.tau!r}"
         measure = get_measure(of_top if self.measure is None else self.measure)
         sign = 1.0 if measure.greater_is_better else -1.0
 
         def value(scores: FloatArray) -> float:
-            found = sign * float(measure(rows.positive, scores, sample_weight=rows.weight))
+            estimate = sign * float(measure(rows.positive, scores, sample_weight=rows.weight))
             if self.measure is not None:
-                return found
+                return estimate
             # A top that is all positive from the first tree on does not end the fit.
-            return found + TIES * roc_auc_score(rows.positive, scores, sample_weight=rows.weight)
+            return estimate + TIES * roc_auc_score(
+                rows.positive, scores, sample_weight=rows.weight
+            )
 
         return Monitor(X, value, self.n_iter_no_change)
 
@@ -550,21 +523,21 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
         negative, positive = rows.masses
         target = target_of(self, rows)
         self.base_score_ = float(np.log(positive / negative))
-        found = boost(
+        result = boost(
             X,
             WarmedUp(target, rows, n_warmup),
-            self._settings(random),
+            tree_settings(self, int(random.randint(2**31 - 1))),
             base_score=self.base_score_,
             total_weight=float(rows.weight.sum()),
             monitor=monitor,
             on_round=on_round,
         )
-        values = found.validation_values
+        values = result.validation_values
         self.validation_scores_ = np.empty(0) if values is None else values
-        self.best_iteration_, self.n_iter_ = found.trees.n_trees, found.n_rounds
+        self.best_iteration_, self.n_iter_ = result.trees.n_trees, result.n_rounds
         self.n_warmup_ = min(n_warmup, self.best_iteration_)
-        self.objective_ = target.value(found.trees.scores(X))
-        self._trees = found.trees
+        self.objective_ = target.value(result.trees.scores(X))
+        self._trees = result.trees
 
     @property
     def booster_(self) -> Any:

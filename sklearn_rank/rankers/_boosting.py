@@ -22,6 +22,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._optional import import_optional, lightgbm_aliases
+from .._sklearn_compat import check_monotonic_cst
+from .._solvers import threads_here
 from .._typing import FloatArray, IntArray
 from ._two_classes import summed
 
@@ -29,23 +31,21 @@ from ._two_classes import summed
 def category_codes(estimator: Any, X: Any, *, reset: bool = False) -> Any:
     """Replace the category columns of a frame by their codes."""
     is_pandas = hasattr(X, "iloc") and hasattr(X, "columns")
-    found = {}
-    if is_pandas:
-        types = enumerate(X.dtypes)
-        found = {j: kind.categories for j, kind in types if hasattr(kind, "categories")}
+    dtypes = enumerate(X.dtypes if is_pandas else ())
+    by_column = {j: dtype.categories for j, dtype in dtypes if hasattr(dtype, "categories")}
     if reset:
-        estimator.categories_ = found
+        estimator.categories_ = by_column
     categories = estimator.categories_
     if categories and not is_pandas:
         raise ValueError(
             f"Columns {list(categories)} of the X of fit are categories: pass X as a pandas "
             "DataFrame with the same columns."
         )
-    more = [X.columns[j] for j in found if j not in categories]
-    if more:
+    new = [X.columns[j] for j in by_column if j not in categories]
+    if new:
         raise ValueError(
-            f"The column {more[0]!r} is of categories, but was not in fit: pass "
-            f"X.astype({{{more[0]!r}: ...}}) with the dtype of the X of fit."
+            f"The column {new[0]!r} is of categories, but was not in fit: pass "
+            f"X.astype({{{new[0]!r}: ...}}) with the dtype of the X of fit."
         )
     if not categories or X.shape[1] <= max(categories):  # validate_data refuses the latter
         return X
@@ -54,15 +54,6 @@ def category_codes(estimator: Any, X: Any, *, reset: bool = False) -> Any:
         codes = values.get_indexer(X.iloc[:, j])
         X.isetitem(j, np.where(codes < 0, np.nan, codes))
     return X
-
-
-def with_categories(estimator: Any) -> Mapping[str, Any]:
-    """Parameters of the backend, with the columns of ``categories_`` as categorical."""
-    params = estimator.backend_params or {}
-    if not estimator.categories_:
-        return params
-    chosen = np.atleast_1d(params.get("categorical_feature", [])).tolist()
-    return {**params, "categorical_feature": [*chosen, *estimator.categories_]}
 
 
 # Gradient and curvature by each score, for the scores of the rows in their order.
@@ -94,8 +85,36 @@ class TreeSettings:
     backend_params: Mapping[str, Any] = field(default_factory=dict)
 
 
+def tree_settings(estimator: Any, seed: int) -> TreeSettings:
+    """Settings by the parameters of an estimator."""
+    constraints = check_monotonic_cst(estimator, estimator.monotonic_cst)
+    return TreeSettings(
+        backend=estimator.backend,
+        n_estimators=estimator.n_estimators,
+        learning_rate=estimator.learning_rate,
+        max_leaf_nodes=estimator.max_leaf_nodes,
+        max_depth=estimator.max_depth,
+        min_samples_leaf=estimator.min_samples_leaf,
+        l2_regularization=estimator.l2_regularization,
+        max_features=estimator.max_features,
+        monotonic_cst=constraints if np.any(constraints) else None,
+        n_threads=threads_here(estimator.n_jobs),
+        seed=seed,
+        backend_params=with_categories(estimator),
+    )
+
+
+def with_categories(estimator: Any) -> Mapping[str, Any]:
+    """Parameters of the backend, with the columns of ``categories_`` as categorical."""
+    params = estimator.backend_params or {}
+    if not estimator.categories_:
+        return params
+    columns = np.atleast_1d(params.get("categorical_feature", [])).tolist()
+    return {**params, "categorical_feature": [*columns, *estimator.categories_]}
+
+
 class Trees(ABC):
-    """Grown trees, which score rows; equal where all trees are, and stored as their text."""
+    """Grown trees, which score rows; equal if all trees are equal."""
 
     def __init__(self, model: Any, n_features: int, base_score: float, n_threads: int) -> None:
         self.model, self.n_features = model, n_features
@@ -119,7 +138,7 @@ class Trees(ABC):
         """All trees, in the backend's format of files."""
 
     def scores(self, X: Any, n_trees: int | None = None) -> FloatArray:
-        """Score rows. Scores, the base score included. Shape (n_rows,)."""
+        """Scores of rows, with the base score. Shape (n_rows,)."""
         n_trees = self.n_trees if n_trees is None else n_trees
         if n_trees == 0:
             return np.full(X.shape[0], self.base_score)
@@ -133,35 +152,7 @@ class Trees(ABC):
     __hash__ = None  # type: ignore[assignment]
 
 
-class Grower(ABC):
-    """Grows trees on fixed rows."""
-
-    @abstractmethod
-    def __init__(self, X: Any, settings: TreeSettings, X_val: Any) -> None: ...
-
-    @property
-    @abstractmethod
-    def n_trees(self) -> int:
-        """Number of trees so far."""
-
-    @abstractmethod
-    def grow(self, objective: Objective) -> bool:
-        """Grow one more tree along the gradient at the scores so far; return whether it splits."""
-
-    @abstractmethod
-    def training_scores(self) -> FloatArray:
-        """Sum of the trees so far for the rows."""
-
-    @abstractmethod
-    def validation_scores(self) -> FloatArray:
-        """Sum of the trees so far for the held-out rows."""
-
-    @abstractmethod
-    def trees(self, n_trees: int, base_score: float) -> Trees:
-        """Take the first trees, without the rows."""
-
-
-def _refuse(backend_params: Mapping[str, Any], own: Mapping[str, str], backend: str) -> None:
+def _refuse(backend_params: Mapping[str, Any], reasons: Mapping[str, str], backend: str) -> None:
     """Refuse what an estimator sets by a parameter of its own, or what would break the fit."""
     for name in backend_params:
         if not isinstance(name, str):
@@ -169,42 +160,45 @@ def _refuse(backend_params: Mapping[str, Any], own: Mapping[str, str], backend: 
                 f"backend_params contains the key {name!r}: use the names of parameters of "
                 f"{backend}, such as {{'max_bin': 63}}."
             )
-        if name in own:
+        if name in reasons:
             raise ValueError(
                 f"backend_params contains {name!r}, which cannot be set for {backend} here: "
-                f"{own[name]}."
+                f"{reasons[name]}."
             )
 
 
 def _refuse_unused(
-    unused: Iterable[str], names: Iterable[str], backend: str, given: str = "backend_params"
+    unused: Iterable[str], names: Iterable[str], backend: str, source: str = "backend_params"
 ) -> None:
-    """Refuse parameters that the library would pass over, and name the nearest that it has."""
+    """Refuse parameters that the library would ignore, and name the nearest that it has."""
     for name in unused:
-        near = get_close_matches(name, list(names), n=1)
+        matches = get_close_matches(name, list(names), n=1)
         raise ValueError(
-            f"{given} contains {name!r}, which has no effect in {backend} here: "
-            + (f"did you mean {near[0]!r}?" if near else "remove it.")
+            f"{source} contains {name!r}, which has no effect in {backend} here: "
+            + (f"did you mean {matches[0]!r}?" if matches else "remove it.")
         )
 
 
 def refuse_unknown_parameters(estimator: Any) -> None:
-    """Refuse parameters that LightGBM would pass over: of its estimator, or of one within."""
+    """Refuse parameters that LightGBM would ignore: of its estimator, or of one within."""
     lightgbm = sys.modules.get("lightgbm")
-    for one in (estimator, *estimator.get_params().values()):
-        if lightgbm is not None and isinstance(one, lightgbm.LGBMModel):
-            known = {name for same in lightgbm_aliases(lightgbm).values() for name in same}
-            known |= set(signature(lightgbm.LGBMModel).parameters)
-            known |= set(signature(type(one)).parameters)
-            unknown = sorted(set(one.get_params()) - known)
-            _refuse_unused(unknown, known, "LightGBM", type(one).__name__)
+    if lightgbm is None:
+        return
+    for model in (estimator, *estimator.get_params().values()):
+        if isinstance(model, lightgbm.LGBMModel):
+            aliases = lightgbm_aliases(lightgbm).values()
+            names = {name for synonyms in aliases for name in synonyms}
+            names |= set(signature(lightgbm.LGBMModel).parameters)
+            names |= set(signature(type(model)).parameters)
+            unknown = sorted(set(model.get_params()) - names)
+            _refuse_unused(unknown, names, "LightGBM", type(model).__name__)
 
 
-def _leaves(config: Mapping[str, Any]) -> Iterator[str]:
+def _nested_names(config: Mapping[str, Any]) -> Iterator[str]:
     """Names of the values in nested mappings."""
     for name, value in config.items():
         if isinstance(value, Mapping):
-            yield from _leaves(value)
+            yield from _nested_names(value)
         else:
             yield name
 
@@ -272,27 +266,24 @@ class LightGBMTrees(Trees):
 
     @property
     def n_trees(self) -> int:
-        """Number of trees."""
         return int(self.model.num_trees())
 
     def raw(self, X: Any, n_trees: int) -> FloatArray:
-        """Sum of the first trees, without the base score."""
         raw = self.model.predict(
             _plain(X), raw_score=True, num_iteration=n_trees, num_threads=self.n_threads
         )
         return np.asarray(raw, dtype=np.float64)
 
     def importances(self, kind: Literal["gain", "split"]) -> FloatArray:
-        """Total gain, or number, of the splits of each feature."""
         return np.asarray(self.model.feature_importance(kind), dtype=np.float64)
 
     def text(self) -> str:
-        """All trees, in LightGBM's format of files, which ends with parameters of the fit."""
+        # The rest are parameters of the fit.
         return self.model.model_to_string(num_iteration=-1).partition("\nparameters:")[0]
 
 
-class LightGBMGrower(Grower):
-    """Grows trees by LightGBM."""
+class LightGBMGrower:
+    """Grows trees by LightGBM on fixed rows."""
 
     def __init__(self, X: Any, settings: TreeSettings, X_val: Any) -> None:
         _refuse(settings.backend_params, _LIGHTGBM, "LightGBM")
@@ -304,24 +295,22 @@ class LightGBMGrower(Grower):
             n = X.shape[0]
             X = sp.csr_matrix((np.ones(n), np.zeros(n, int), np.arange(n + 1)), shape=X.shape)
         aliases = lightgbm_aliases(self.lightgbm)  # LightGBM passes over unknown names
-        names = {name for same in aliases.values() for name in same}
+        names = {name for synonyms in aliases.values() for name in synonyms}
         _refuse_unused(sorted(set(settings.backend_params) - names), names, "LightGBM")
         params = self._params()
         columns = _columns(params, aliases["categorical_feature"], X, settings)
-        categories = columns or "auto"
         data = self.lightgbm.Dataset(
-            _plain(X), np.zeros(X.shape[0]), params=params, categorical_feature=categories
+            _plain(X), np.zeros(X.shape[0]), params=params, categorical_feature=columns or "auto"
         )
         self.booster = self.lightgbm.Booster(params, data)
-        self.has_validation = X_val is not None
-        if self.has_validation:
-            held = self.lightgbm.Dataset(
+        if X_val is not None:
+            validation = self.lightgbm.Dataset(
                 _plain(X_val), np.zeros(X_val.shape[0]), reference=data, params=params
             )
-            self.booster.add_valid(held, "validation")
+            self.booster.add_valid(validation, "validation")
 
     def _params(self) -> dict[str, Any]:
-        """Parameters of LightGBM; sums do not depend on the number of threads."""
+        """The settings as parameters; sums do not depend on the number of threads."""
         settings = self.settings
         leaves = settings.max_leaf_nodes
         if leaves is None:
@@ -354,19 +343,19 @@ class LightGBMGrower(Grower):
         return int(self.booster.num_trees())
 
     def grow(self, objective: Objective) -> bool:
-        """Grow one more tree."""
+        """Grow one more tree along the gradient at the scores so far; whether it splits."""
         return not self.booster.update(fobj=lambda scores, _: objective(scores))
 
     def training_scores(self) -> FloatArray:
         """Sum of the trees so far for the rows."""
-        return _seen(self.booster.eval_train)
+        return _evaluated_scores(self.booster.eval_train)
 
     def validation_scores(self) -> FloatArray:
         """Sum of the trees so far for the held-out rows."""
-        return _seen(self.booster.eval_valid)
+        return _evaluated_scores(self.booster.eval_valid)
 
     def trees(self, n_trees: int, base_score: float) -> Trees:
-        """Take the first trees, without the rows."""
+        """The first trees, without the rows."""
         # LightGBM takes 0 iterations as all.
         text = self.booster.model_to_string(num_iteration=n_trees)
         if n_trees == 0:
@@ -381,11 +370,9 @@ class XGBoostTrees(Trees):
 
     @property
     def n_trees(self) -> int:
-        """Number of trees."""
         return int(self.model.num_boosted_rounds())
 
     def raw(self, X: Any, n_trees: int) -> FloatArray:
-        """Sum of the first trees, without the base score."""
         xgboost = import_optional("xgboost", "backend='xgboost'")
         self.model.set_param({"nthread": self.n_threads})
         raw = np.empty(X.shape[0])
@@ -401,17 +388,17 @@ class XGBoostTrees(Trees):
         return raw
 
     def importances(self, kind: Literal["gain", "split"]) -> FloatArray:
-        """Total gain, or number, of the splits of each feature."""
-        found = self.model.get_score(importance_type="total_gain" if kind == "gain" else "weight")
-        return np.array([found.get(f"f{j}", 0.0) for j in range(self.n_features)])
+        by_name = self.model.get_score(
+            importance_type="total_gain" if kind == "gain" else "weight"
+        )
+        return np.array([by_name.get(f"f{j}", 0.0) for j in range(self.n_features)])
 
     def text(self) -> bytes:
-        """All trees, in XGBoost's format of files."""
         return bytes(self.model.save_raw())
 
 
-class XGBoostGrower(Grower):
-    """Grows trees by XGBoost, which holds rows in single precision."""
+class XGBoostGrower:
+    """As :class:`LightGBMGrower`, by XGBoost, which holds rows in single precision."""
 
     def __init__(self, X: Any, settings: TreeSettings, X_val: Any) -> None:
         _refuse(settings.backend_params, _XGBOOST, "XGBoost")
@@ -427,29 +414,34 @@ class XGBoostGrower(Grower):
             kinds = ["c" if j in columns else "q" for j in range(self.n_features)]
             options |= {"feature_types": kinds, "enable_categorical": True}
         self.data = self.xgboost.QuantileDMatrix(_dense(X), max_bin=bins, **options)
-        self.held = None
+        cache = [self.data]
         if X_val is not None:
-            self.held = self.xgboost.DMatrix(_dense(X_val), **options)
-        cache = [self.data] if self.held is None else [self.data, self.held]
+            self.validation = self.xgboost.DMatrix(_dense(X_val), **options)
+            cache.append(self.validation)
         self.booster = self.xgboost.Booster(params, cache)
         self.n_grown = 0
 
     def _refuse_unused(self, params: dict[str, Any]) -> None:
         """Refuse parameters of which XGBoost says that it does not use them."""
-        own = self.settings.backend_params
-        if not own:
+        names = self.settings.backend_params
+        if not names:
             return
         data = self.xgboost.DMatrix(np.zeros((2, self.n_features)), np.zeros(2))
         checked = {**params, "validate_parameters": True, "verbosity": 1}
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             config = json.loads(self.xgboost.Booster(checked, [data]).save_config())
-        texts = [str(one.message) for one in caught if "are not used" in str(one.message)]
-        unused = [name for text in texts for name in re.findall('"(.*?)"', text) if name in own]
-        _refuse_unused(unused, _leaves(config), "XGBoost")
+        messages = [str(warning.message) for warning in caught]
+        unused = [
+            name
+            for message in messages
+            if "are not used" in message
+            for name in re.findall('"(.*?)"', message)
+            if name in names
+        ]
+        _refuse_unused(unused, _nested_names(config), "XGBoost")
 
     def _params(self) -> dict[str, Any]:
-        """The settings in XGBoost's words."""
         settings = self.settings
         constraints = None if settings.monotonic_cst is None else settings.monotonic_cst.tolist()
         return {
@@ -473,11 +465,9 @@ class XGBoostGrower(Grower):
 
     @property
     def n_trees(self) -> int:
-        """Number of trees so far."""
         return self.n_grown
 
     def grow(self, objective: Objective) -> bool:
-        """Grow one more tree."""
         self.booster.update(
             self.data,
             self.n_grown,
@@ -487,15 +477,12 @@ class XGBoostGrower(Grower):
         return True
 
     def training_scores(self) -> FloatArray:
-        """Sum of the trees so far for the rows."""
         return self.booster.predict(self.data, output_margin=True).astype(np.float64)
 
     def validation_scores(self) -> FloatArray:
-        """Sum of the trees so far for the held-out rows."""
-        return self.booster.predict(self.held, output_margin=True).astype(np.float64)
+        return self.booster.predict(self.validation, output_margin=True).astype(np.float64)
 
     def trees(self, n_trees: int, base_score: float) -> Trees:
-        """Take the first trees, without the rows."""
         if n_trees:
             model = self.booster[:n_trees]
         else:
@@ -504,31 +491,31 @@ class XGBoostGrower(Grower):
         return XGBoostTrees(model, self.n_features, base_score, self.settings.n_threads)
 
 
-def _seen(evaluate: Callable[..., Any]) -> FloatArray:
-    """Scores that LightGBM shows to a measure when it evaluates one."""
-    seen: list[FloatArray] = []
+def _evaluated_scores(evaluate: Callable[..., Any]) -> FloatArray:
+    """Scores that LightGBM passes to a measure when it evaluates one."""
+    values: list[FloatArray] = []
 
-    def see(scores: FloatArray, _: Any) -> tuple[str, float, bool]:
-        seen.append(scores.copy())
-        return "seen", 0.0, True
+    def measure(scores: FloatArray, _: Any) -> tuple[str, float, bool]:
+        values.append(scores.copy())
+        return "measure", 0.0, True
 
-    evaluate(feval=see)
-    return seen[0]
+    evaluate(feval=measure)
+    return values[0]
 
 
 def _columns(
     params: dict[str, Any], names: Iterable[str], X: Any, settings: TreeSettings
 ) -> list[int]:
     """Take the numbers of columns of categories, lists or texts with commas, out of parameters."""
-    chosen = [params.pop(name) for name in names if name in params]
-    values = [str(value) for one in chosen for value in np.atleast_1d(one)]
+    entries = [params.pop(name) for name in names if name in params]
+    values = [str(value) for entry in entries for value in np.atleast_1d(entry)]
     try:
         columns = [int(value) for value in ",".join(values).split(",")] if values else []
     except ValueError:
         columns = [-1]
     if not all(0 <= column < X.shape[1] for column in columns):
         raise ValueError(
-            f"categorical_feature={chosen[0]!r} in backend_params must be a list of the numbers "
+            f"categorical_feature={entries[0]!r} in backend_params must be a list of the numbers "
             f"of columns of X, from 0 to {X.shape[1] - 1}, such as [0]."
         )
     values = X[:, columns].toarray() if sp.issparse(X) else X[:, columns]
@@ -562,11 +549,11 @@ def check_limits(
     size = float(max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None)))
     least, largest = LIMITS[library]
     if (size > largest and size != missing) or (of_fit and 0.0 < size <= least):
-        mends = "divide each column by a number, the same in fit and predict"
+        remedy = "divide each column by a number, the same in fit and predict"
         raise ValueError(
             f"The largest absolute value of X is {size:g}, which {library} takes for "
             f"{'infinity' if size > largest else '0'}: "
-            f"{'replace it' if np.isinf(size) else mends}."
+            f"{'replace it' if np.isinf(size) else remedy}."
         )
 
 
@@ -576,7 +563,7 @@ def _dense(X: Any) -> Any:
     return (X.toarray() if sp.issparse(X) else X).astype(np.float32)
 
 
-BACKENDS: dict[str, Callable[[Any, TreeSettings, Any], Grower]] = {
+BACKENDS: dict[str, type[LightGBMGrower] | type[XGBoostGrower]] = {
     "lightgbm": LightGBMGrower,
     "xgboost": XGBoostGrower,
 }
@@ -625,7 +612,7 @@ def boost(
     values = [] if monitor is None else [monitor.value(grower.validation_scores() + base_score)]
     sizes, best, n_rounds = [0], 0, 0
     while n_rounds < settings.n_estimators:
-        grown = grower.grow(scaled)
+        has_split = grower.grow(scaled)
         n_rounds += 1
         sizes.append(grower.n_trees)
         if monitor is not None:
@@ -635,14 +622,14 @@ def boost(
         if on_round is not None:
             on_round(n_rounds, values[-1] if values else None)
         # Without a split the next round would be the same, unless it draws other features.
-        if not grown and settings.max_features == 1.0:
+        if not has_split and settings.max_features == 1.0:
             break
         if monitor is not None and n_rounds - best >= monitor.patience:
             break
-    kept = sizes[best] if monitor is not None else grower.n_trees
-    trees = grower.trees(kept, base_score)
-    all_kept = kept == grower.n_trees
-    scores = grower.training_scores() + base_score if all_kept else trees.scores(X)
+    n_trees = sizes[best] if monitor is not None else grower.n_trees
+    trees = grower.trees(n_trees, base_score)
+    is_last = n_trees == grower.n_trees
+    scores = grower.training_scores() + base_score if is_last else trees.scores(X)
     return BoostedFit(trees, n_rounds, np.array(values) if values else None, scores)
 
 

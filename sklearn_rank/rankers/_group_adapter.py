@@ -57,8 +57,8 @@ def ordered_by_content(X: Any, lists: Lists) -> Lists:
     rows = np.arange(n) if lists.rows is None else lists.rows
     keys = row_keys(X, lists.to_rows(lists.labels, n))[rows]
     # A row of weight 2 counts as two of them.
-    counted = keys if lists.weight is None else keys * lists.weight.astype(np.uint64)
-    list_keys = np.add.reduceat(counted, lists.offsets[:-1])
+    repeated = keys if lists.weight is None else keys * lists.weight.astype(np.uint64)
+    list_keys = np.add.reduceat(repeated, lists.offsets[:-1])
     if lists.query_weight is not None:
         list_keys += mixed_bits(lists.query_weight - 1.0)
     list_order = np.argsort(list_keys)
@@ -88,10 +88,11 @@ def grouped_rows(X: Any, lists: Lists) -> GroupedRows:
     return GroupedRows(X if rows is None else rows_at(X, rows), labels, sizes, lists.query_weight)
 
 
-class ValidationScores:
-    """Values of a measure on validation rows, round by round."""
+class EarlyStopping:
+    """Validation rows, and the values of a measure on them, round by round; more is better."""
 
-    def __init__(self, measure: Measure, rows: GroupedRows) -> None:
+    def __init__(self, measure: Measure, rows: GroupedRows, patience: int) -> None:
+        self.rows, self.patience = rows, patience
         self.values: list[float] = []
         self._sign = 1.0 if measure.greater_is_better else -1.0
         self._measure = measure
@@ -110,18 +111,23 @@ class ValidationScores:
         measure.of_lists(self._lists)
 
     def add(self, scores: Any) -> float:
-        """Evaluate the scores of one more round. Value of the measure, more is better."""
+        """Value of the scores of one more round."""
         scored = self._lists.scored_by(scores, (len(self._lists.labels),))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)
             self.values.append(self._sign * float(self._measure.of_lists(scored)))
         return self.values[-1]
 
+    @property
+    def best(self) -> int:
+        """The first round with the best value, from 0."""
+        return int(np.argmax(self.values))
+
 
 USED_BY = "GroupRankerAdapter"
 
-# Parts of the messages of CatBoost about rows that teach nothing, and what they mean.
-CATBOOST_SAYS = {
+# Parts of the messages of CatBoost about rows that teach nothing, and their meanings.
+CATBOOST_ERRORS = {
     "targets are equal|data is constant": "a y of one value: pass grades that differ in a query",
     "constant or ignored": "an X whose columns are constant in single precision: pass others",
     "few sampling units": "queries of equal grades, or of few rows: pass grades that differ in "
@@ -130,23 +136,6 @@ CATBOOST_SAYS = {
 
 # Names of the argument of fit that defines the queries, in order of preference.
 IDS = ("group_id", "qid", "group")
-
-
-class Stopping:
-    """Early stopping: validation rows, values of the measure on them, and patience."""
-
-    def __init__(self, rows: GroupedRows, scores: ValidationScores, patience: int) -> None:
-        self.rows, self.scores, self.patience = rows, scores, patience
-
-    @property
-    def best(self) -> int:
-        """The first round with the best value, from 0."""
-        return int(np.argmax(self.scores.values))
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the fit is to stop."""
-        return len(self.scores.values) - 1 - self.best >= self.patience
 
 
 class GroupBooster:
@@ -163,10 +152,10 @@ class GroupBooster:
         self.name = type(estimator).__name__
 
     def ids_argument(self) -> str:
-        """Find the argument of ``fit`` that takes the queries."""
-        taken = inspect.signature(self.estimator.fit).parameters
+        """Argument of ``fit`` that takes the queries."""
+        parameters = inspect.signature(self.estimator.fit).parameters
         for name in IDS:
-            if name in taken:
+            if name in parameters:
                 return name
         hint = ": make the adapter its last step" if hasattr(self.estimator, "steps") else ""
         raise TypeError(
@@ -182,12 +171,12 @@ class GroupBooster:
                 "early_stopping=False, or use LGBMRanker, XGBRanker or CatBoostRanker."
             )
         parameters = self.estimator.get_params()
-        twice = [name for name in self.own_stopping if parameters.get(name) not in (None, False)]
-        if twice:
-            raise ValueError(
-                f"early_stopping=True conflicts with {twice[0]}={parameters[twice[0]]!r} of "
-                f"{self.name}: unset {twice[0]}, and set n_iter_no_change= of the adapter."
-            )
+        for name in self.own_stopping:
+            if parameters.get(name) not in (None, False):
+                raise ValueError(
+                    f"early_stopping=True conflicts with {name}={parameters[name]!r} of "
+                    f"{self.name}: unset {name}, and set n_iter_no_change= of the adapter."
+                )
 
     def check_order(self, row_order: str) -> None:
         """Raise an error if an order by content would destroy what a parameter reads from it."""
@@ -214,34 +203,29 @@ class GroupBooster:
     def check_labels(self, labels: FloatArray) -> None:
         """Raise an error for grades that the library does not accept."""
 
-    def fit(self, rows: GroupedRows, stopping: Stopping | None) -> None:
+    def fit(self, rows: GroupedRows, stopping: EarlyStopping | None) -> None:
         """Fit the estimator."""
         name = self.ids_argument()
-        ids = rows.sizes if name == "group" else rows.codes
-        weights = self._weights(rows)
-        self.estimator.fit(rows.X, rows.labels, **{name: ids}, **weights)
-
-    def _weights(self, rows: GroupedRows) -> dict[str, Any]:
-        """Arguments of ``fit`` that weigh the queries."""
-        if rows.query_weight is None:
-            return {}
-        if "query_weight" in inspect.signature(self.estimator.fit).parameters:
-            return {"query_weight": rows.row_weight}
-        raise ValueError(
-            f"query_weight was given, but is not supported for {self.name}: leave it out, or use "
-            "LGBMRanker, XGBRanker or CatBoostRanker."
-        )
+        arguments: dict[str, Any] = {name: rows.sizes if name == "group" else rows.codes}
+        if rows.query_weight is not None:
+            if "query_weight" not in inspect.signature(self.estimator.fit).parameters:
+                raise ValueError(
+                    f"query_weight was given, but is not supported for {self.name}: leave it "
+                    "out, or use LGBMRanker, XGBRanker or CatBoostRanker."
+                )
+            arguments["query_weight"] = rows.row_weight
+        self.estimator.fit(rows.X, rows.labels, **arguments)
 
     def predict(self, X: Any) -> Any:
-        """Score rows. Shape (n,)."""
+        """Scores of rows. Shape (n,)."""
         return self.estimator.predict(_matrix(X) if self.is_known else X)
 
     def importances(self) -> FloatArray:
-        """Give the importances of the features. One per feature. Shape (n_features,)."""
+        """Importances of the features. Shape (n_features,)."""
         return self.estimator.feature_importances_
 
     def n_rounds(self) -> int | None:
-        """Count the rounds that scores are made of. Their number; None where there is none."""
+        """Number of rounds of which scores are sums; None where there are no rounds."""
         return None
 
 
@@ -257,7 +241,6 @@ class LightGBM(GroupBooster):
     is_known = True
 
     def check_order(self, row_order: str) -> None:
-        """Raise an error for the regularization of a position bias, which has no positions."""
         name = "lambdarank_position_bias_regularization"
         if self.estimator.get_params().get(name):
             raise ValueError(
@@ -267,7 +250,6 @@ class LightGBM(GroupBooster):
             )
 
     def check_labels(self, labels: FloatArray) -> None:
-        """Raise an error for grades without a gain."""
         parameters = self.estimator.get_params()
         objective = parameters.get("objective")
         if objective not in (None, "lambdarank", "rank_xendcg", "xendcg"):
@@ -282,21 +264,21 @@ class LightGBM(GroupBooster):
             " LGBMRanker(label_gain=...) with a gain for each grade, or",
         )
 
-    def fit(self, rows: GroupedRows, stopping: Stopping | None) -> None:
-        """Fit the estimator; LightGBM prints only if requested."""
+    def fit(self, rows: GroupedRows, stopping: EarlyStopping | None) -> None:
         lightgbm = import_optional("lightgbm", USED_BY)
+        # LightGBM prints only if requested.
         if not {"verbose", "verbosity"} & set(self.estimator.get_params()):
             self.estimator.set_params(verbosity=-1)
-        more: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         if stopping is not None:
             self.estimator.set_params(metric="None")
-            scores = stopping.scores
+            add = stopping.add
 
             # A function, since LightGBM copies objects with attributes.
             def measure(y_true: Any, y_pred: FloatArray) -> tuple[str, float, bool]:
-                return "measure", scores.add(y_pred), True
+                return "measure", add(y_pred), True
 
-            more = {
+            options = {
                 "eval_X": (_matrix(stopping.rows.X),),
                 "eval_y": (stopping.rows.labels,),
                 "eval_group": [stopping.rows.sizes],
@@ -304,11 +286,14 @@ class LightGBM(GroupBooster):
                 "callbacks": [lightgbm.early_stopping(stopping.patience, verbose=False)],
             }
         self.estimator.fit(
-            _matrix(rows.X), rows.labels, group=rows.sizes, sample_weight=rows.row_weight, **more
+            _matrix(rows.X),
+            rows.labels,
+            group=rows.sizes,
+            sample_weight=rows.row_weight,
+            **options,
         )
 
     def n_rounds(self) -> int:
-        """Count the rounds that scores are made of. Their number."""
         booster = self.estimator.booster_
         return (
             booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration()
@@ -323,7 +308,6 @@ class XGBoost(GroupBooster):
     reading_order = (("lambdarank_unbiased", "the positions at which they were shown"),)
 
     def check_weights(self, weight: Any) -> None:
-        """Raise an error if repeated or left out rows would move others to other positions."""
         if self.estimator.get_params().get("lambdarank_unbiased") and np.any(weight != 1):
             raise ValueError(
                 f"lambdarank_unbiased=True of {self.name} reads the order of the rows as the "
@@ -332,7 +316,6 @@ class XGBoost(GroupBooster):
             )
 
     def check_labels(self, labels: FloatArray) -> None:
-        """Raise an error for grades without a gain."""
         parameters = self.estimator.get_params()
         objective = parameters["objective"]
         if objective == "rank:map":
@@ -351,11 +334,10 @@ class XGBoost(GroupBooster):
                 " XGBRanker(ndcg_exp_gain=False), or",
             )
 
-    def fit(self, rows: GroupedRows, stopping: Stopping | None) -> None:
-        """Fit the estimator."""
+    def fit(self, rows: GroupedRows, stopping: EarlyStopping | None) -> None:
         callbacks = self.estimator.get_params().get("callbacks")
         if stopping is not None:
-            watch = _xgboost_callback(self.estimator, stopping)
+            watch = self._callback(stopping)
             self.estimator.set_params(callbacks=[*(callbacks or []), watch])
         try:
             self.estimator.fit(
@@ -365,10 +347,34 @@ class XGBoost(GroupBooster):
             self.estimator.set_params(callbacks=callbacks)
 
     def n_rounds(self) -> int:
-        """Count the rounds that scores are made of. Their number."""
         booster = self.estimator.get_booster()
         best = booster.attr("best_iteration")
         return booster.num_boosted_rounds() if best is None else int(best) + 1
+
+    def _callback(self, stopping: EarlyStopping) -> Any:
+        """Callback that XGBoost asks after each round whether to stop."""
+        xgboost = import_optional("xgboost", USED_BY)
+        base: Any = xgboost.callback.TrainingCallback
+        # XGBoost keeps the scores of a matrix that it has seen, and adds those of the new trees.
+        matrix = xgboost.DMatrix(
+            _matrix(stopping.rows.X),
+            missing=self.estimator.missing,
+            enable_categorical=self.estimator.enable_categorical,
+            feature_types=self.estimator.feature_types,
+            nthread=self.estimator.n_jobs,
+        )
+
+        class Watch(base):
+            def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+                stopping.add(model.predict(matrix, output_margin=True))
+                return len(stopping.values) - 1 - stopping.best >= stopping.patience
+
+            def after_training(self, model: Any) -> Any:
+                best = stopping.best
+                model.set_attr(best_iteration=str(best), best_score=str(stopping.values[best]))
+                return model
+
+        return Watch()
 
 
 class CatBoost(GroupBooster):
@@ -380,28 +386,28 @@ class CatBoost(GroupBooster):
     printing = ("verbose", "silent", "logging_level", "verbose_eval", "metric_period")
     kinds_of_columns = ("cat_features", "text_features", "embedding_features")
 
-    def fit(self, rows: GroupedRows, stopping: Stopping | None) -> None:
-        """Fit the estimator; CatBoost prints and writes files only if requested."""
+    def fit(self, rows: GroupedRows, stopping: EarlyStopping | None) -> None:
+        # CatBoost prints and writes files only if requested.
         parameters = self.estimator.get_params()
         if parameters.get("allow_writing_files") is None:
             self.estimator.set_params(allow_writing_files=False)
-        more: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         if not any(name in parameters for name in self.printing):
-            more["verbose"] = False
+            options["verbose"] = False
         metric = None
         if stopping is not None:
             metric = CatBoostMeasure(rows, stopping)
             self.estimator.set_params(eval_metric=metric)
             kinds = {name: parameters.get(name) for name in self.kinds_of_columns}
             pool = import_optional("catboost", USED_BY).Pool
-            more["eval_set"] = pool(
+            options["eval_set"] = pool(
                 _matrix(stopping.rows.X),
                 stopping.rows.labels,
                 group_id=stopping.rows.codes,
                 **kinds,
             )
-            more["early_stopping_rounds"] = stopping.patience
-            more["use_best_model"] = True
+            options["early_stopping_rounds"] = stopping.patience
+            options["use_best_model"] = True
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Can't optimze method", UserWarning)
             try:
@@ -410,27 +416,25 @@ class CatBoost(GroupBooster):
                     rows.labels,
                     group_id=rows.codes,
                     group_weight=rows.row_weight,
-                    **more,
+                    **options,
                 )
             except import_optional("catboost", USED_BY).CatBoostError as error:
-                for said, means in CATBOOST_SAYS.items():
-                    if re.search(said, str(error)):
-                        raise ValueError(f"{self.name} cannot learn from {means}.") from error
+                for pattern, meaning in CATBOOST_ERRORS.items():
+                    if re.search(pattern, str(error)):
+                        raise ValueError(f"{self.name} cannot learn from {meaning}.") from error
                 raise
         if metric is not None:
             metric.forget()
 
     def predict(self, X: Any) -> Any:
-        """Score rows, with the number of threads set in the estimator. Shape (n,)."""
         threads = self.estimator.get_params().get("thread_count")
         return self.estimator.predict(_matrix(X), thread_count=-1 if threads is None else threads)
 
     def importances(self) -> FloatArray:
-        """Give the importances of the features, of a kind that needs no rows. One per feature."""
+        # This kind needs no rows.
         return self.estimator.get_feature_importance(type="PredictionValuesChange")
 
     def n_rounds(self) -> int:
-        """Count the rounds that scores are made of. Their number."""
         return int(self.estimator.tree_count_)
 
 
@@ -441,10 +445,10 @@ class CatBoostMeasure:
     and in their order, once a round.
     """
 
-    def __init__(self, rows: GroupedRows, stopping: Stopping) -> None:
-        self._scores: ValidationScores | None = stopping.scores
+    def __init__(self, rows: GroupedRows, stopping: EarlyStopping) -> None:
+        self._stopping: EarlyStopping | None = stopping
         self._labels: AnyArray = stopping.rows.labels.astype(np.float32)
-        self._alike = np.array_equal(rows.labels.astype(np.float32), self._labels)
+        self._same_labels = np.array_equal(rows.labels.astype(np.float32), self._labels)
         self._is_second = False
 
     def __deepcopy__(self, memo: Any) -> CatBoostMeasure:
@@ -453,11 +457,16 @@ class CatBoostMeasure:
 
     def __getstate__(self) -> dict[str, Any]:
         # CatBoost has put functions beside the methods that cannot be pickled.
-        return {"_scores": None, "_labels": np.empty(0), "_alike": False, "_is_second": False}
+        return {
+            "_stopping": None,
+            "_labels": np.empty(0),
+            "_same_labels": False,
+            "_is_second": False,
+        }
 
     def forget(self) -> None:
         """Release the rows, since a fitted model keeps its metric."""
-        self._scores, self._labels = None, np.empty(0)
+        self._stopping, self._labels = None, np.empty(0)
 
     def is_max_optimal(self) -> bool:
         """Whether greater is better."""
@@ -469,42 +478,14 @@ class CatBoostMeasure:
 
     def evaluate(self, approxes: Any, target: Any, weight: Any) -> tuple[float, float]:
         """Evaluate scores of the validation rows."""
-        if self._alike:
+        if self._same_labels:
             self._is_second = not self._is_second
             is_validation = not self._is_second
         else:
             is_validation = np.array_equal(np.asarray(target, dtype=np.float32), self._labels)
-        if self._scores is None or not is_validation:
+        if self._stopping is None or not is_validation:
             return 0.0, 1.0
-        return self._scores.add(approxes[0]), 1.0
-
-
-def _xgboost_callback(estimator: Any, stopping: Stopping) -> Any:
-    """What XGBoost asks after each round whether to stop."""
-    xgboost = import_optional("xgboost", USED_BY)
-    base: Any = xgboost.callback.TrainingCallback
-    # XGBoost keeps the scores of a matrix that it has seen, and adds those of the new trees.
-    matrix = xgboost.DMatrix(
-        _matrix(stopping.rows.X),
-        missing=estimator.missing,
-        enable_categorical=estimator.enable_categorical,
-        feature_types=estimator.feature_types,
-        nthread=estimator.n_jobs,
-    )
-
-    class Watch(base):
-        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-            stopping.scores.add(model.predict(matrix, output_margin=True))
-            return stopping.is_over
-
-        def after_training(self, model: Any) -> Any:
-            values = stopping.scores.values
-            model.set_attr(
-                best_iteration=str(stopping.best), best_score=str(values[stopping.best])
-            )
-            return model
-
-    return Watch()
+        return self._stopping.add(approxes[0]), 1.0
 
 
 def _matrix(X: Any) -> Any:
@@ -520,12 +501,12 @@ def _matrix(X: Any) -> Any:
     return rows
 
 
-def _refuse_grades(labels: FloatArray, largest: int, takes: str, mends: str) -> None:
+def _refuse_grades(labels: FloatArray, largest: int, rule: str, remedy: str) -> None:
     """Refuse grades that are not whole or not from 0 to the largest."""
     bad = (labels != np.floor(labels)) | (labels < 0) | (labels > largest)
     if bad.any():
         raise ValueError(
-            f"{takes}, but y contains {labels[bad][0]:g}: pass{mends} grades in this range, such "
+            f"{rule}, but y contains {labels[bad][0]:g}: pass{remedy} grades in this range, such "
             "as ranks of the distinct grades, y=np.unique(y, return_inverse=True)[1]."
         )
 
@@ -538,16 +519,16 @@ KNOWN = {
 
 
 def booster_of(estimator: Any) -> GroupBooster:
-    """Find the adapter of an estimator by its class."""
-    for one in type(estimator).__mro__:
-        known = KNOWN.get((one.__module__.partition(".")[0], one.__name__))
-        if known is not None:
-            return known(estimator)
+    """Adapter of an estimator by its class."""
+    for cls in type(estimator).__mro__:
+        adapter = KNOWN.get((cls.__module__.partition(".")[0], cls.__name__))
+        if adapter is not None:
+            return adapter(estimator)
     return GroupBooster(estimator)
 
 
 def unfitted(estimator: Any) -> Any:
-    """Copy an estimator without what it learned. One with the same parameters."""
+    """Unfitted estimator with the same parameters."""
     if isinstance(booster_of(estimator), CatBoost):
         # It copies lists, such as cat_features, and clone wants the same objects.
         return type(estimator)(**estimator.get_params(deep=False))
@@ -697,8 +678,7 @@ class GroupRankerAdapter(QueryRanker):
             tags.input_tags = get_tags(self.estimator).input_tags
         return tags
 
-    def _fresh(self) -> GroupBooster:
-        """An unfitted copy of the estimator."""
+    def _unfitted_booster(self) -> GroupBooster:
         if self.estimator is None:
             return booster_of(import_optional("lightgbm", type(self).__name__).LGBMRanker())
         return booster_of(unfitted(self.estimator))
@@ -770,13 +750,13 @@ class GroupRankerAdapter(QueryRanker):
             If ``measure`` is undefined for some of the validation queries.
         """
         with restored_on_error(self):
-            booster = self._fresh()
+            booster = self._unfitted_booster()
             booster.ids_argument()
             refuse_unknown_parameters(booster.estimator)
             booster.check_order(self.row_order)
             if sample_weight is not None:
                 booster.check_weights(np.asarray(sample_weight))
-            is_given = check_validation_data(
+            has_validation = check_validation_data(
                 self.early_stopping, X_val, y_val=y_val, qid_val=qid_val
             )
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
@@ -788,17 +768,20 @@ class GroupRankerAdapter(QueryRanker):
             stopping = None
             if self.early_stopping:
                 booster.check_stopping()
-                if is_given:
-                    X_val, held = self._ordered_lists(X_val, y_val, qid_val, {}, reset=False)
+                if has_validation:
+                    X_val, held_out = self._ordered_lists(X_val, y_val, qid_val, {}, reset=False)
                     booster.check_rows(X_val, of_fit=False)
                 else:
-                    is_held = held_out_lists(lists, self.validation_fraction, self.random_state)
-                    X_val, held, lists = X, lists.only(is_held), lists.only(~is_held)
-                stopping = self._stopping(grouped_rows(X_val, held))
+                    mask = held_out_lists(lists, self.validation_fraction, self.random_state)
+                    X_val, held_out, lists = X, lists.only(mask), lists.only(~mask)
+                rows, measure = grouped_rows(X_val, held_out), get_measure(self.measure)
+                check_fixed_scale(measure, rows.labels)
+                self.stopping_measure_ = measure.name
+                stopping = EarlyStopping(measure, rows, self.n_iter_no_change)
             booster.fit(grouped_rows(X, lists), stopping)
             self.estimator_ = booster.estimator
             if stopping is not None:
-                self.validation_score_ = np.array(stopping.scores.values)
+                self.validation_score_ = np.array(stopping.values)
             n_rounds = booster.n_rounds()
             if n_rounds is not None:
                 self.best_iteration_ = n_rounds
@@ -816,12 +799,6 @@ class GroupRankerAdapter(QueryRanker):
                 "of each row." + hint_of_adaboost(np.sum(weights["sample_weight"]))
             )
         return X, ordered_by_content(X, lists) if self.row_order == "content" else lists
-
-    def _stopping(self, rows: GroupedRows) -> Stopping:
-        measure = get_measure(self.measure)
-        check_fixed_scale(measure, rows.labels)
-        self.stopping_measure_ = measure.name
-        return Stopping(rows, ValidationScores(measure, rows), self.n_iter_no_change)
 
     def _checked_labelled(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, AnyArray]:
         refuse_blocked(self, X)

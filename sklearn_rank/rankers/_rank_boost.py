@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Integral, Real
@@ -41,7 +41,7 @@ from .._solvers import (
     score_by_tables,
     threads_here,
 )
-from .._typing import AnyArray, FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import ravelled, validate_data
 from ..metrics import roc_auc_score
 from ..metrics._shared import ranking_scores
@@ -54,37 +54,28 @@ from ._two_classes import TwoClasses, fit_with_weights, is_flexible, weight_argu
 BLOCK = 2048
 
 
-class StumpScores:
-    """Sum of coefficients times stumps, ``1`` where a feature exceeds a threshold, else 0."""
-
-    def __init__(self, features: IntArray, thresholds: FloatArray, alphas: FloatArray) -> None:
-        order = np.lexsort((thresholds, features))
-        self.knots = thresholds[order]
-        self.features, first = np.unique(features[order], return_index=True)
-        self.begin = np.append(first, len(order)).astype(np.int64)
-        self.values = np.concatenate(
-            [np.zeros(0)]
-            + [
-                np.append(0.0, np.cumsum(alphas[order[begin:end]]))
-                for begin, end in pairwise(self.begin)
-            ]
-        )
-
-    def scores(self, X: Any) -> FloatArray:
-        """Scores of rows. Shape (n,)."""
-        if len(self.features) == 0:
-            return np.zeros(X.shape[0])
+def stump_scores(
+    features: IntArray, thresholds: FloatArray, alphas: FloatArray, X: Any
+) -> FloatArray:
+    """Sums of coefficients times stumps, 1 where a feature exceeds a threshold, else 0."""
+    if len(features) == 0:
+        return np.zeros(X.shape[0])
+    order = np.lexsort((thresholds, features))
+    knots = thresholds[order]
+    used, starts = np.unique(features[order], return_index=True)
+    begin = np.append(starts, len(order)).astype(np.int64)
+    values = np.concatenate(
+        [np.append(0.0, np.cumsum(alphas[order[start:stop]])) for start, stop in pairwise(begin)]
+    )
+    if sp.issparse(X):
         # Columns without a stump are skipped.
-        used = X[:, self.features] if sp.issparse(X) else X
-        features = np.arange(len(self.features)) if sp.issparse(X) else self.features
-        scores = np.empty(X.shape[0])
-        for start in range(0, X.shape[0], BLOCK):
-            part = used[start : start + BLOCK]
-            block = part.toarray() if sp.issparse(X) else np.array(part, order="C")
-            score_by_tables(
-                block, features, self.begin, self.knots, self.values, scores[start : start + BLOCK]
-            )
-        return scores
+        X, used = X[:, used], np.arange(len(used))
+    scores = np.empty(X.shape[0])
+    for start in range(0, X.shape[0], BLOCK):
+        part = X[start : start + BLOCK]
+        block = part.toarray() if sp.issparse(X) else np.array(part, order="C")
+        score_by_tables(block, used, begin, knots, values, scores[start : start + BLOCK])
+    return scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,24 +110,20 @@ class FittedEstimators:
     def best(self, signed: FloatArray) -> Found | None:
         """Fit a clone to the rows, weighted by their shares of the pairs, 1 in the mean."""
         weight = np.abs(signed) * (len(signed) / 2.0)
-        fresh = clone(self._estimator)
+        estimator = clone(self._estimator)
         if self._random is not None:
-            fresh.set_params(**_seeds(fresh, self._random))
-        fitted = fit_with_weights(fresh, self._matrix, self._label, weight)
-        scores = np.asarray(ranking_scores(fitted, self._matrix, 1), dtype=np.float64)
+            seeds = {
+                name: int(self._random.randint(np.iinfo(np.int32).max))
+                for name in sorted(estimator.get_params(deep=True))
+                if name.rpartition("__")[2] == "random_state"
+            }
+            estimator.set_params(**seeds)
+        model = fit_with_weights(estimator, self._matrix, self._label, weight)
+        scores = np.asarray(ranking_scores(model, self._matrix, 1), dtype=np.float64)
         low = float(scores.min())
-        ranking = EstimatorRanking(fitted, low, float(scores.max()) - low)
+        ranking = EstimatorRanking(model, low, float(scores.max()) - low)
         values = ranking.scaled(scores)
         return Found(ranking, values, float(signed @ values))
-
-
-def _seeds(estimator: Any, random: Any) -> dict[str, int]:
-    """Draw a value of each parameter that is a seed."""
-    return {
-        name: int(random.randint(np.iinfo(np.int32).max))
-        for name in sorted(estimator.get_params(deep=True))
-        if name.rpartition("__")[2] == "random_state"
-    }
 
 
 # Fitted attributes that exist only with some weak rankers.
@@ -399,15 +386,14 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
             progress = BlockProgress(self, self.n_estimators, X, y)
             X = X if len(rows.taken) == X.shape[0] else X[rows.taken]
             random = check_random_state(self.random_state)
-            trained, held_out = self._parts(rows, random)
-            self._boost(X, rows, trained, held_out, progress.block_done, random)
+            self._boost(X, rows, self._held_out(rows, random), progress.block_done, random)
             self.classes_, self.pos_label_ = rows.classes, rows.pos_label
             self._store_threshold(X, rows)
             progress.fit_done()
         return self
 
-    def _parts(self, rows: TwoClasses, random: Any) -> tuple[IntArray, IntArray]:
-        """Rows to learn from, and rows held out."""
+    def _held_out(self, rows: TwoClasses, random: Any) -> BoolArray:
+        """Mask of the rows that are held out."""
         held_out = np.zeros(len(rows.weight), dtype=bool)
         for kind in (False, True) if self.early_stopping else ():
             members = np.flatnonzero(rows.positive == kind)
@@ -420,23 +406,24 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
             share = round(self.validation_fraction * len(members))
             count = min(max(share, 1), len(members) - 1)
             held_out[random.permutation(members)[:count]] = True
-        return np.flatnonzero(~held_out), np.flatnonzero(held_out)
+        return held_out
 
     def _boost(
         self,
         X: Any,
         rows: TwoClasses,
-        trained: IntArray,
-        held_out: IntArray,
+        held_out: BoolArray,
         block_done: Callable[[], None],
         random: Any,
     ) -> None:
         part, validation = rows, None
-        ready = by_columns if isinstance(self.weak_ranker, str) else lambda X: X
-        if len(held_out) > 0:
-            validation = _Validation(self, ready(X[held_out]), rows.part(held_out))
-            part, X = rows.part(trained), X[trained]
-        X = ready(X)
+        convert = by_columns if isinstance(self.weak_ranker, str) else lambda X: X
+        if held_out.any():
+            validation = _Validation(
+                self, convert(X[held_out]), rows.part(np.flatnonzero(held_out))
+            )
+            part, X = rows.part(np.flatnonzero(~held_out)), X[~held_out]
+        X = convert(X)
 
         def on_round(ranking: Any, alpha: float, log_loss: float) -> bool:
             block_done()
@@ -444,8 +431,10 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
                 sys.stderr.write(f"alpha {alpha:.6g}, loss {np.exp(log_loss):.6g}\n")
             return validation is not None and validation.ends(ranking, alpha)
 
-        how = Boosting(self.n_estimators, self.step, self.learning_rate, self.tol)
-        with _threads(threads_here(self.n_jobs)) as (run, n_threads):
+        settings = Boosting(self.n_estimators, self.step, self.learning_rate, self.tol)
+        n_threads = threads_here(self.n_jobs)
+        with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
+            run: Any = map if pool is None else pool.map
             rankings: Any
             if self.weak_ranker == "stump":
                 rankings = Stumps(X, run, n_threads)
@@ -455,7 +444,7 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
                 seeds = None if self.random_state is None else random
                 rankings = FittedEstimators(self.weak_ranker, X, part, seeds)
             pairs = PairWeights(part.positive, part.weight)
-            result = rank_boost(rankings, pairs, how, on_round)
+            result = rank_boost(rankings, pairs, settings, on_round)
         self._store(result, rows.direction, X.shape[1])
         if validation is not None:
             self.validation_score_ = np.array(validation.history)
@@ -533,7 +522,7 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
         if hasattr(self, "coef_"):
             return self._towards_positive(LinearScores(self.coef_[0]).scores(X))
         if hasattr(self, "thresholds_"):
-            return StumpScores(self.features_, self.thresholds_, self.alphas_).scores(X)
+            return stump_scores(self.features_, self.thresholds_, self.alphas_, X)
         scores = np.zeros(X.shape[0])
         for ranking, alpha in zip(self._rankings(), self.alphas_, strict=True):
             scores += alpha * ranking.values(X)
@@ -599,7 +588,7 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
 
 
 class _Validation:
-    """AUC of held-out rows as the boosting goes on, and whether it has stopped to rise."""
+    """AUC of held-out rows after each round, and whether it still rises."""
 
     def __init__(self, ranker: RankBoostRanker, X: Any, rows: TwoClasses) -> None:
         self._tol, self._patience = ranker.tol, ranker.n_iter_no_change
@@ -616,13 +605,3 @@ class _Validation:
         if auc > self._best + self._tol:
             self._best, self._best_at = auc, len(self.history)
         return len(self.history) - self._best_at >= self._patience
-
-
-@contextmanager
-def _threads(n_threads: int) -> Iterator[tuple[Callable[..., Any], int]]:
-    """``map``, by a pool of threads if there is more than one."""
-    if n_threads == 1:
-        yield map, 1
-        return
-    with ThreadPoolExecutor(n_threads) as pool:
-        yield pool.map, n_threads

@@ -13,14 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._lists import LabelType, Lists
 from .._sklearn_compat import BaseComposition, HasMethods, StrOptions, fit_context
-from .._typing import FloatArray, IntArray
+from .._typing import FloatArray
 from .._warn import told_once
 from ..calibration._shared import positional_form, utilities_of
 from ..metrics import get_measure
 from ..metrics._shared import call_with_metadata, metadata_for, scores_with_ids
 from ..preprocessing import QueryNormalizer
 from ._base import in_parallel, restored_on_error
-from ._folds import query_folds
+from ._folds import Fold, query_folds
 from ._order_preserving import OrderPreservingRanker
 from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, in_lists
 
@@ -51,24 +51,24 @@ class Fusion:
         return self
 
     def _rounded(self, scores: FloatArray) -> FloatArray:
-        """Scores to be ranked, of equal rows equal wherever these stand in a matrix."""
+        """Scores to be ranked, the same for equal rows wherever they are in a matrix."""
         if self.normalizer.method != "rank":
             return scores
         return np.rint(scores / self.step)
 
     def values(self, scores: FloatArray, qid: Any, sample_weight: Any = None) -> FloatArray:
-        """Put scores on one scale. Shape (n_samples, n_members)."""
+        """Scores on one scale. Shape (n_samples, n_members)."""
         scores = self._rounded(scores)
-        found = self.normalizer.transform(scores, qid=qid, sample_weight=sample_weight)
+        values = self.normalizer.transform(scores, qid=qid, sample_weight=sample_weight)
         if self.name != "reciprocal_rank":
-            return found
+            return values
         if qid is None:
             length: Any = self.n_rows
         else:
             _, code = np.unique(np.broadcast_to(np.ravel(qid), len(scores)), return_inverse=True)
             length = np.bincount(code, sample_weight)[code][:, np.newaxis]
         # The share below less the share above is a linear function of the position.
-        position = (length + 1.0 - length * found) / 2.0
+        position = (length + 1.0 - length * values) / 2.0
         return 1.0 / (ADDED + position)
 
 
@@ -91,8 +91,8 @@ def fitted_weights(values: FloatArray, lists: Lists) -> FloatArray:
     gram = residual.T @ residual + 1.0
     factor = np.linalg.cholesky(gram + 1e-12 * np.trace(gram) * np.eye(len(gram)))
     ones = np.linalg.solve(factor, np.ones(len(gram)))
-    found, _ = scipy.optimize.nnls(factor.T, ones)
-    return found / found.sum()
+    weights, _ = scipy.optimize.nnls(factor.T, ones)
+    return weights / weights.sum()
 
 
 # Losses of the rankers that are averaged where no others are given.
@@ -339,17 +339,23 @@ class RankEnsemble(QueryRanker, BaseComposition):
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
             X, lists = self._lists(X, y, qid, weights, labels=LabelType("graded", name="y"))
             n_rows, X = len(X), in_lists(X, lists)
-            given = _metadata(lists, weights)
+            query_weight = lists.query_weight
+            # Metadata item by item; weights where some were given.
+            metadata = {
+                "qid": lists.list_of,
+                "sample_weight": None if sample_weight is None else lists.counts,
+                "query_weight": None if query_weight is None else lists.to_items(query_weight),
+            }
             for name, member in zip(names, members, strict=True):
-                _check_takes(name, member, given)
-            self.weights_ = self._weights(members, X, lists, given, n_rows)
-            calls = ((member, X, lists.grade, given) for member in members)
-            self.estimators_ = in_parallel(self.n_jobs, _fitted, calls)
+                _check_weights(name, member, metadata)
+            self.weights_ = self._weights(members, X, lists, metadata, n_rows)
+            calls = ((member, X, lists.grade, metadata) for member in members)
+            self.estimators_ = in_parallel(self.n_jobs, _fit, calls)
             self.named_estimators_ = Bunch(**dict(zip(names, self.estimators_, strict=True)))
             # Members scale the rows of a single query by its statistics from fit, with weights.
-            ids = None if lists.n_lists == 1 else given["qid"]
-            scores = _scores_of(self.estimators_, X, ids)
-            self.fusion_ = Fusion(self.fusion).fit(scores, given["qid"], lists.weight)
+            ids = None if lists.n_lists == 1 else lists.list_of
+            scores = _member_scores(self.estimators_, X, ids)
+            self.fusion_ = Fusion(self.fusion).fit(scores, lists.list_of, lists.weight)
             self._store_queries(lists)
         return self
 
@@ -378,7 +384,7 @@ class RankEnsemble(QueryRanker, BaseComposition):
         X = self._checked_rows(X)
         if qid is None and self.n_queries_ > 1:
             raise self._needs_ids(f"was fitted to {self.n_queries_} queries")
-        scores = _scores_of(self.estimators_, X, qid)
+        scores = _member_scores(self.estimators_, X, qid)
         return self.fusion_.values(scores, qid) @ self.weights_
 
     def _scores(self, X: Any) -> FloatArray:
@@ -412,11 +418,17 @@ class RankEnsemble(QueryRanker, BaseComposition):
         return names, members
 
     def _weights(
-        self, members: list[Any], X: Any, lists: Lists, given: dict[str, Any], n_rows: int
+        self, members: list[Any], X: Any, lists: Lists, metadata: dict[str, Any], n_rows: int
     ) -> FloatArray:
         """Weights of the members, of sum 1."""
         if not isinstance(self.weights, str):
-            return _given_weights(self.weights, len(members))
+            weights, n = np.asarray(self.weights, dtype=np.float64), len(members)
+            if weights.shape != (n,) or not np.all(weights >= 0) or not 0 < weights.sum() < np.inf:
+                raise ValueError(
+                    f"weights={self.weights!r} must contain {n} numbers of at least 0, one for "
+                    "each member, and not all 0."
+                )
+            return weights / weights.sum()
         if self.weights == "equal":
             return np.full(len(members), 1 / len(members))
         folds = query_folds(self.cv, X, lists, n_rows)
@@ -427,35 +439,24 @@ class RankEnsemble(QueryRanker, BaseComposition):
                 "cv must hold out every query exactly once for weights='fitted': pass an int, "
                 "or a splitter whose test parts together contain all rows."
             )
-        calls = ((one, X, lists.grade, given, fold) for one in members for fold in folds)
-        parts = in_parallel(self.n_jobs, _held_out, calls)
+        y = lists.grade
+        calls = ((member, X, y, metadata, fold) for member in members for fold in folds)
+        parts = in_parallel(self.n_jobs, _held_out_scores, calls)
         scores = np.empty((len(X), len(members)))
         for i, part in enumerate(parts):
             member, fold = divmod(i, len(folds))
             scores[folds[fold][1], member] = part
-        fusion = Fusion(self.fusion).fit(scores, given["qid"], lists.weight)
+        fusion = Fusion(self.fusion).fit(scores, lists.list_of, lists.weight)
         utilities = utilities_of(positional_form(self.measure)[0], lists)
-        known = lists.with_labels(np.where(np.isnan(utilities), 0.0, utilities))
-        values = fusion.values(scores, given["qid"], lists.weight)
-        return fitted_weights(values, known)
+        lists = lists.with_labels(np.where(np.isnan(utilities), 0.0, utilities))
+        return fitted_weights(fusion.values(scores, lists.list_of, lists.weight), lists)
 
 
-def _metadata(lists: Lists, weights: dict[str, Any]) -> dict[str, Any]:
-    """What members may take, item by item; weights where some were given."""
-    query_weight = lists.query_weight
-    return {
-        "qid": lists.list_of,
-        "sample_weight": None if weights["sample_weight"] is None else lists.counts,
-        "query_weight": None if query_weight is None else lists.to_items(query_weight),
-    }
-
-
-def _check_takes(name: str, member: Any, given: dict[str, Any]) -> None:
+def _check_weights(name: str, member: Any, metadata: dict[str, Any]) -> None:
     """Refuse weights that a member would not see."""
     for weight in ("sample_weight", "query_weight"):
-        if given[weight] is not None and not metadata_for(
-            member, "fit", **{weight: given[weight]}
-        ):
+        values = metadata[weight]
+        if values is not None and not metadata_for(member, "fit", **{weight: values}):
             raise ValueError(
                 f"The member {name!r}, {type(member).__name__}, takes no {weight}: leave out the "
                 "weights or the member, or request the weights in a step of its pipeline by "
@@ -463,37 +464,24 @@ def _check_takes(name: str, member: Any, given: dict[str, Any]) -> None:
             )
 
 
-def _fitted(member: Any, X: Any, y: FloatArray, given: dict[str, Any]) -> Any:
-    """A copy of a member, fitted."""
+def _fit(member: Any, X: Any, y: FloatArray, metadata: dict[str, Any]) -> Any:
+    """Fit a clone of a member."""
     with told_once():
-        return call_with_metadata(clone(member), "fit", X, y, **given)
+        return call_with_metadata(clone(member), "fit", X, y, **metadata)
 
 
-def _held_out(
-    member: Any,
-    X: Any,
-    y: FloatArray,
-    given: dict[str, Any],
-    fold: tuple[IntArray, IntArray],
+def _held_out_scores(
+    member: Any, X: Any, y: FloatArray, metadata: dict[str, Any], fold: Fold
 ) -> FloatArray:
     """Scores of the rows of a fold by a member fitted to the others."""
     train, test = fold
-    part = {name: None if v is None else v[train] for name, v in given.items()}
-    ids = given["qid"][test] if given["qid"].any() else None
-    return scores_with_ids(_fitted(member, X[train], y[train], part), X[test], ids)
+    of_train = {
+        name: None if values is None else values[train] for name, values in metadata.items()
+    }
+    ids = metadata["qid"][test] if metadata["qid"].any() else None
+    return scores_with_ids(_fit(member, X[train], y[train], of_train), X[test], ids)
 
 
-def _scores_of(members: list[Any], X: Any, qid: Any) -> FloatArray:
+def _member_scores(members: list[Any], X: Any, qid: Any) -> FloatArray:
     """Scores by each member, as columns."""
     return np.column_stack([scores_with_ids(member, X, qid) for member in members])
-
-
-def _given_weights(weights: Any, n_members: int) -> FloatArray:
-    """Weights that the user gave, of sum 1."""
-    found = np.asarray(weights, dtype=np.float64)
-    if found.shape != (n_members,) or not np.all(found >= 0) or not 0 < found.sum() < np.inf:
-        raise ValueError(
-            f"weights={weights!r} must contain {n_members} numbers of at least 0, one for each "
-            "member, and not all 0."
-        )
-    return found / found.sum()

@@ -169,7 +169,7 @@ def test_hashes_do_not_depend_on_the_type_of_numbers():
 
 def test_hashes_are_the_same_in_all_processes():
     code = (
-        "import numpy as np; from sklearn_rank import _query_memory as m;"
+        "import numpy as np; from sklearn_rank import _lists as m;"
         "print(m._hashes_of_ids(np.array(['a', 'b'])).tolist())"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
