@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 import scipy.linalg
@@ -18,21 +18,15 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ._design import Design, InMemoryDesign, column_scales, row_sums
 from ._result import relative_gap
 
-
-class LossParts(NamedTuple):
-    """A loss at some differences, its kinks rounded off."""
-
-    value: FloatArray  # (n,): Values and first and second derivatives
-    slope: FloatArray  # (n,): Values and first and second derivatives
-    curvature: FloatArray  # (n,): Values and first and second derivatives
+# Values of a loss, and its first and second derivatives. Each of shape (n,).
+LossParts: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
 
 
 class DifferenceLoss(ABC):
     """A convex nondecreasing loss l(u) of a difference u of scores, large where it is wrong."""
 
-    has_kink: ClassVar[bool] = False
-    at_zero: ClassVar[float] = 1.0  # l(0) and a slope there
-    slope_at_zero: ClassVar[float] = 1.0  # l(0) and a slope there
+    at_zero: ClassVar[float] = 1.0  # l(0)
+    slope_at_zero: ClassVar[float] = 1.0  # A slope there
     reach: ClassVar[float] = 1.0  # The loss is 0 for differences of at most minus this
 
     @abstractmethod
@@ -41,7 +35,7 @@ class DifferenceLoss(ABC):
 
     @abstractmethod
     def parts(self, u: FloatArray, width: float) -> LossParts:
-        """Evaluate the loss, which exceeds its rounded form by at most half of the width."""
+        """Evaluate the loss with kinks rounded off, which is less by at most half of the width."""
 
     @abstractmethod
     def conjugate(self, slope: FloatArray) -> FloatArray:
@@ -61,7 +55,7 @@ class SquaredHinge(DifferenceLoss):
 
     def parts(self, u: FloatArray, width: float) -> LossParts:
         missing = np.maximum(1.0 + u, 0.0)
-        return LossParts(missing * missing, 2.0 * missing, np.where(missing > 0, 2.0, 0.0))
+        return missing * missing, 2.0 * missing, np.where(missing > 0, 2.0, 0.0)
 
     def conjugate(self, slope: FloatArray) -> FloatArray:
         return np.asarray((0.5 * slope - 1.0) ** 2)
@@ -70,15 +64,13 @@ class SquaredHinge(DifferenceLoss):
 class Hinge(DifferenceLoss):
     """``max(0, 1 + u)``; rounded off it is a parabola where ``1 + u`` is from 0 to the width."""
 
-    has_kink = True
-
     def rises(self, u: FloatArray) -> FloatArray:
         return np.asarray(np.maximum(u, -1.0))
 
     def parts(self, u: FloatArray, width: float) -> LossParts:
         slope = np.clip((1.0 + u) / width, 0.0, 1.0)
         value = slope * (1.0 + u - 0.5 * width * slope)
-        return LossParts(value, slope, np.where((slope > 0) & (slope < 1), 1.0 / width, 0.0))
+        return value, slope, np.where((slope > 0) & (slope < 1), 1.0 / width, 0.0)
 
     def conjugate(self, slope: FloatArray) -> FloatArray:
         return np.asarray(np.maximum(1.0 - slope, 0.0))
@@ -97,7 +89,7 @@ class LogisticLoss(DifferenceLoss):
     def parts(self, u: FloatArray, width: float) -> LossParts:
         share = expit(u)
         slope, curvature = share / np.log(2.0), share * expit(-u) / np.log(2.0)
-        return LossParts(np.logaddexp(0.0, u) / np.log(2.0), slope, curvature)
+        return np.logaddexp(0.0, u) / np.log(2.0), slope, curvature
 
     def conjugate(self, slope: FloatArray) -> FloatArray:
         t = np.clip(2.0 * slope * np.log(2.0) - 1.0, -1.0, 1.0)
@@ -114,7 +106,7 @@ class Linear(DifferenceLoss):
         return u
 
     def parts(self, u: FloatArray, width: float) -> LossParts:
-        return LossParts(u, np.ones_like(u), np.zeros_like(u))
+        return u, np.ones_like(u), np.zeros_like(u)
 
     def conjugate(self, slope: FloatArray) -> FloatArray:
         return np.zeros_like(slope)
@@ -122,16 +114,6 @@ class Linear(DifferenceLoss):
 
 # Steps of Newton's method in one variable, far more than its piecewise functions need.
 MOST_STEPS = 200
-
-
-class TopParts(NamedTuple):
-    """A functional T at scores, its kinks rounded off."""
-
-    value: float
-    slope: FloatArray  # (n,): Derivatives by the scores, at least 0, of sum 1
-    curvature: FloatArray
-    centre: FloatArray
-    conjugate: float  # ``sup over s of slope . s - T(s)``, for the unrounded T
 
 
 class TopFunctional(ABC):
@@ -142,19 +124,19 @@ class TopFunctional(ABC):
 
     @abstractmethod
     def value(self, scores: FloatArray) -> float:
-        """Evaluate it as it is. T(scores)."""
+        """T as it is."""
 
     @abstractmethod
     def counting(self, scores: FloatArray) -> BoolArray:
-        """Say on which scores the value depends. Whether the value is less without the score."""
+        """Whether the value would be less without the score. Shape (n,)."""
 
     @abstractmethod
     def part(self, index: BoolArray) -> TopFunctional:
-        """Leave rows out, which makes it no larger. The functional of these."""
+        """The functional of some rows, which is no larger."""
 
     @abstractmethod
     def sample(self, stride: int) -> TopFunctional:
-        """Keep every ``stride``-th row, and the mass in proportion. The functional of these."""
+        """The functional of every ``stride``-th row, and of the mass in proportion."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,22 +178,28 @@ class SurrogateQuantile(TopFunctional):
         # The hinge is its own rounded form of no width, but for the derivatives.
         return self._root(scores, 1e-300)
 
-    def parts(self, scores: FloatArray, width: float) -> TopParts:
+    def parts(
+        self, scores: FloatArray, width: float
+    ) -> tuple[float, FloatArray, FloatArray, float]:
+        """T with kinks rounded off, its slopes s of sum 1, its curvatures, and a conjugate.
+
+        That is ``sup over t of s . t - T(t)``, for the unrounded T.
+        """
         value = self._root(scores, self.beta * width)
-        parts = self.loss.parts(self.beta * (scores - value), self.beta * width)
-        slope, curvature = self.weight * parts.slope, self.weight * parts.curvature
+        _, slope, curvature = self.loss.parts(self.beta * (scores - value), self.beta * width)
+        slope, curvature = self.weight * slope, self.weight * curvature
         total = slope.sum()
         slope = slope / total
         conjugate = float(slope @ (scores - value))
-        return TopParts(value, slope, self.beta / total * curvature, slope, conjugate)
+        return value, slope, self.beta / total * curvature, conjugate
 
     def _root(self, scores: FloatArray, width: float) -> float:
         """Solve by Newton's method, which on a convex function stays on one side of the root."""
         value = float(scores.max())
         for _ in range(MOST_STEPS):
-            parts = self.loss.parts(self.beta * (scores - value), width)
-            slope = self.beta * float(self.weight @ parts.slope)
-            step = (float(self.weight @ parts.value) - self.mass) / slope
+            values, slopes, _ = self.loss.parts(self.beta * (scores - value), width)
+            slope = self.beta * float(self.weight @ slopes)
+            step = (float(self.weight @ values) - self.mass) / slope
             value += step
             if abs(step) <= 1e-15 * (abs(value) + 1.0 / self.beta):
                 break
@@ -249,31 +237,31 @@ class RowSystem:
             self._by_features = _cholesky(matrix)
             return
         self.sums = rows.pull_back(by_row)
-        kept = np.flatnonzero(weight > NEGLIGIBLE * weight.max(initial=0.0))
-        if len(kept) <= MOST_ROWS:
-            self._root = np.sqrt(weight[kept])
-            self._rows = rows.rows(kept)
-            matrix = rows.row_gram(kept)
+        index = np.flatnonzero(weight > NEGLIGIBLE * weight.max(initial=0.0))
+        if len(index) <= MOST_ROWS:
+            self._root = np.sqrt(weight[index])
+            self._rows = rows.rows(index)
+            matrix = rows.row_gram(index)
             matrix = matrix * self._root[:, np.newaxis] * self._root
             matrix[np.diag_indices_from(matrix)] += 1.0
             self._by_rows = _cholesky(matrix)
 
     def solve(self, right: FloatArray) -> FloatArray:
-        """Solve the system. Shape (n_features, k)."""
+        """Solve for each column. Shape (n_features, k)."""
         if self._by_features is not None:
-            return _solved(self._by_features, right)
+            return _solve_factored(self._by_features, right)
         if self._by_rows is not None:
             root = self._root[:, np.newaxis]
-            inner = _solved(self._by_rows, root * self._rows.scores(right))
+            inner = _solve_factored(self._by_rows, root * self._rows.scores(right))
             return right - self._rows.pull_back(root * inner)
-        n = len(right)
-        operator = LinearOperator((n, n), matvec=self._product, dtype=np.float64)
+        n, rows = len(right), self._all_rows
+
+        def product(vector: FloatArray) -> FloatArray:
+            return vector + rows.pull_back(self._weight * rows.scores(vector))
+
+        operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
         columns = [cg(operator, column, rtol=1e-10, maxiter=10 * n + 100)[0] for column in right.T]
         return np.column_stack(columns)
-
-    def _product(self, vector: FloatArray) -> FloatArray:
-        rows = self._all_rows
-        return vector + rows.pull_back(self._weight * rows.scores(vector))
 
 
 def _cholesky(matrix: FloatArray) -> FloatArray:
@@ -290,7 +278,7 @@ def _cholesky(matrix: FloatArray) -> FloatArray:
             added = 100.0 * added
 
 
-def _solved(factor: FloatArray, right: FloatArray) -> FloatArray:
+def _solve_factored(factor: FloatArray, right: FloatArray) -> FloatArray:
     return np.asarray(scipy.linalg.cho_solve((factor, True), right, check_finite=False))
 
 
@@ -326,7 +314,7 @@ class TopPushProblem:
 
     @cached_property
     def rise_at_zero(self) -> float:
-        """What of it is due to T of scores of 0, which need not be 0."""
+        """The part of it that is due to T of scores of 0, which need not be 0."""
         top = self.top.value(np.zeros(len(self.reference)))
         return float(self.cost @ self.loss.rises(np.full(len(self.positive), top)))
 
@@ -367,20 +355,20 @@ class TopPushProblem:
         return self.has_one_mean
 
     def change(self, coef: FloatArray, scores: FloatArray) -> tuple[float, float]:
-        """Evaluate the objective less that at 0."""
+        """The objective less that at 0, and T."""
         top = self.top.value(scores[self.reference])
         rises = self.loss.rises(top - scores[self.positive])
         change = 0.5 * float(coef @ coef) + float(self.cost @ rises) - self.rise_at_zero
         return change, top
 
 
-def share_left(change: float, lower_bound: float, rounding: float) -> float:
+def gap_of_change(change: float, lower_bound: float, rounding: float) -> float:
     """Largest share of the decrease of the objective that may be missing; w = 0 has none."""
     return float(relative_gap(change, lower_bound - rounding)) if change < 0 else np.inf
 
 
-def not_worse(objective: float, best: float, rounding: float) -> bool:
-    """Say whether a value of the objective is the best so far, but for rounding."""
+def is_best(objective: float, best: float, rounding: float) -> bool:
+    """Whether a value of the objective is the best so far, but for rounding."""
     return objective <= best or objective - best <= max(rounding, ROUNDING * abs(best))
 
 
@@ -391,29 +379,27 @@ class TopPart:
     copies so many; else each product meets all rows of the design.
     """
 
-    def __init__(self, problem: TopPushProblem, kept: BoolArray) -> None:
+    def __init__(self, problem: TopPushProblem, mask: BoolArray) -> None:
         self.problem = problem
         self._origin: FloatArray | None = None
-        self._take(kept)
+        self._rows: Design
+        self.select(mask)
 
-    def keep(self, kept: BoolArray) -> None:
+    def select(self, mask: BoolArray) -> None:
         """Let T be of other rows."""
         # Never two copies at a time.
-        del self._rows
-        self._take(kept)
-
-    def _take(self, kept: BoolArray) -> None:
+        vars(self).pop("_rows", None)
         problem = self.problem
-        self.kept, self.functional = kept, problem.top.part(kept)
-        reference = problem.reference[kept]
-        needed = np.union1d(problem.positive, reference)
-        self._positive = np.searchsorted(needed, problem.positive)
-        self._reference = np.searchsorted(needed, reference)
-        self._n_rows = len(needed)
-        rows = problem.design.rows(needed)
+        self.mask, self.functional = mask, problem.top.part(mask)
+        reference = problem.reference[mask]
+        index = np.union1d(problem.positive, reference)
+        self._positive = np.searchsorted(index, problem.positive)
+        self._reference = np.searchsorted(index, reference)
+        self._n_rows = len(index)
+        rows = problem.design.rows(index)
         if rows.shape[1] <= MOST_FEATURES and isinstance(rows, InMemoryDesign):
             if self._origin is None:
-                share = self._joined(problem.cost / problem.cost.sum(), np.zeros(len(reference)))
+                share = self._join(problem.cost / problem.cost.sum(), np.zeros(len(reference)))
                 self._origin = rows.pull_back(share)
             # Only differences of scores count: the origin may be where it costs no digits.
             rows = rows.moved(self._origin, copy=False)
@@ -434,7 +420,7 @@ class TopPart:
 
     def difference(self, positive: FloatArray, reference: FloatArray) -> FloatArray:
         """Sum the positives with factors, less the rows that T is of with theirs."""
-        return self._rows.pull_back(self._joined(positive, -reference))
+        return self._rows.pull_back(self._join(positive, -reference))
 
     def system(
         self,
@@ -443,10 +429,10 @@ class TopPart:
         *differences: tuple[FloatArray, FloatArray],
     ) -> RowSystem:
         """Matrix of Newton's method, given the weights of the rows, and differences of rows."""
-        by_row = [self._joined(of_positives, -others) for of_positives, others in differences]
-        return RowSystem(self._rows, self._joined(positive, reference), np.column_stack(by_row))
+        by_row = [self._join(by_positive, -by_other) for by_positive, by_other in differences]
+        return RowSystem(self._rows, self._join(positive, reference), np.column_stack(by_row))
 
-    def _joined(self, positive: FloatArray, reference: FloatArray) -> FloatArray:
+    def _join(self, positive: FloatArray, reference: FloatArray) -> FloatArray:
         """Factors of the rows here, some of which may be positive and what T is of."""
         by_row = np.zeros(self._n_rows)
         by_row[self._positive] = positive
@@ -454,7 +440,7 @@ class TopPart:
         return by_row
 
     def change(self, coef: FloatArray, positive: FloatArray, reference: FloatArray) -> float:
-        """Evaluate the objective less that of the whole problem at 0, given the scores."""
+        """The objective less that of the whole problem at 0, given the scores."""
         rises = self.problem.loss.rises(self.functional.value(reference) - positive)
         rise = float(self.problem.cost @ rises) - self.problem.rise_at_zero
         return 0.5 * float(coef @ coef) + rise
@@ -474,31 +460,31 @@ class Judge:
 
     def __init__(
         self,
-        wanted: float,
-        stop: Callable[[float, float], bool] | None,
+        tol: float,
+        stop: Callable[[float, float], bool],
         max_iter: int,
         *,
         rounding: float,
-        polish: bool = False,
+        polish: bool,
     ) -> None:
-        self._wanted, self._stop, self._max_iter = wanted, stop, max_iter
+        self._tol, self._stop, self._max_iter = tol, stop, max_iter
         self._rounding = rounding
-        self._polish, self._gap_before = polish, np.inf
+        self._polish, self._gap = polish, np.inf
         self.coef: FloatArray = np.empty(0)
         self.objective, self.lower_bound = np.inf, -np.inf
         self.n_iter, self.exhausted = 0, False
 
     def see(self, coef: FloatArray, objective: float, lower_bound: float) -> bool:
         """Take notice of a solution and a bound; return whether to end."""
-        if not_worse(objective, self.objective, self._rounding):
+        if is_best(objective, self.objective, self._rounding):
             self.coef, self.objective = coef, objective
         self.lower_bound = max(self.lower_bound, lower_bound)
-        if self.n_iter >= self._max_iter:
+        if self.n_iter >= self._max_iter or self._stop(self.objective, self.lower_bound):
             return True
-        if self._stop is not None and self._stop(self.objective, self.lower_bound):
-            return True
-        gap = share_left(self.objective, self.lower_bound, self._rounding)
-        before, self._gap_before = self._gap_before, gap
-        if gap > self._wanted:
+        last_gap, self._gap = (
+            self._gap,
+            gap_of_change(self.objective, self.lower_bound, self._rounding),
+        )
+        if self._gap > self._tol:
             return False
-        return not self._polish or gap > 0.5 * before or gap < LEAST_GAP
+        return not self._polish or self._gap > 0.5 * last_gap or self._gap < LEAST_GAP

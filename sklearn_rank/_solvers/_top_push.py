@@ -22,15 +22,13 @@ from ._top_part import (
     Judge,
     Linear,
     LogisticLoss,
-    LossParts,
     SquaredHinge,
     SurrogateQuantile,
     TopMean,
     TopPart,
-    TopParts,
     TopPushProblem,
-    not_worse,
-    share_left,
+    gap_of_change,
+    is_best,
 )
 
 # Share of the way to the boundary that a step goes.
@@ -51,13 +49,13 @@ MOST_IDLE = 30
 def minimise_top_mean(part: TopPart, judge: Judge) -> None:
     """Minimise the objective of a part whose functional is a mean of the top."""
     state = _State(part)
-    idle = 0
+    n_idle = 0
     while True:
-        gap_before = judge.objective - judge.lower_bound
+        last_gap = judge.objective - judge.lower_bound
         if judge.see(*state.certified()):
             return
-        idle = 0 if judge.objective - judge.lower_bound < gap_before else idle + 1
-        if idle > MOST_IDLE or not state.step():
+        n_idle = 0 if judge.objective - judge.lower_bound < last_gap else n_idle + 1
+        if n_idle > MOST_IDLE or not state.step():
             judge.exhausted = True
             return
         judge.n_iter += 1
@@ -70,7 +68,7 @@ class _State:
         functional = cast(TopMean, part.functional)
         self.part = part
         self.kappa = functional.weight / functional.mass
-        self.loss = _ROWS[type(part.problem.loss)](part.problem.cost)
+        self.loss = LOSS_ROWS[type(part.problem.loss)](part.problem.cost)
         share = functional.weight / functional.weight.sum()
         coef = part.difference(self.loss.slope, self.total * share)
         # The share of the slopes by which the scores are no longer than the margin asks for.
@@ -91,9 +89,9 @@ class _State:
         distances = np.append(self.positive, self.reference) - self.eta
         room = float(np.mean(np.abs(distances)))
         room = room if room > LEAST_ROOM * float(np.abs(distances + self.eta).max()) else 1.0
-        over = self.reference - self.eta
-        self.xi = np.maximum(over, 0.0) + room
-        self.excess = self.xi - over
+        differences = self.reference - self.eta
+        self.xi = np.maximum(differences, 0.0) + room
+        self.excess = self.xi - differences
         self.loss.start(self.top - self.positive)
 
     @property
@@ -122,39 +120,36 @@ class _State:
         """Take a step of Mehrotra's method; tell whether it had any length."""
         gamma = self.gamma
         u = self.top - self.positive
-        count = self.loss.n_pairs + 2 * len(self.beta)
+        n_products = self.loss.n_pairs + 2 * len(self.beta)
         product = self.loss.product() + float(self.beta @ self.excess + gamma @ self.xi)
-        mean = product / count
+        mean = product / n_products
         curvature = self.loss.curvature(u)
         weight = self.beta * gamma / (self.excess * gamma + self.beta * self.xi)
         if not (np.isfinite(weight).all() and np.isfinite(curvature).all()):
             return False
         try:
-            system = _Bordered(self, gamma, curvature, weight)
+            direction = _newton_directions(self, gamma, curvature, weight)
         except np.linalg.LinAlgError:
             return False
-        guess = system.direction(0.0, None)
+        guess = direction(0.0, None)
         length = min(1.0, guess.longest)
-        after = self.loss.product_after(guess.loss, length)
-        after += float((self.beta + length * guess.beta) @ (self.excess + length * guess.excess))
-        after += float((gamma + length * guess.gamma) @ (self.xi + length * guess.xi))
-        target = mean * min(max(after / product, 0.0), 1.0) ** 3
-        step = system.direction(target, guess)
+        new_product = self.loss.product_after(guess.loss, length)
+        new_product += float(
+            (self.beta + length * guess.beta) @ (self.excess + length * guess.excess)
+        )
+        new_product += float((gamma + length * guess.gamma) @ (self.xi + length * guess.xi))
+        target = mean * min(max(new_product / product, 0.0), 1.0) ** 3
+        step = direction(target, guess)
         for share in CAREFUL:
             if step.longest >= SHORT:
                 break
             # Corrections to second order lead astray near the boundary.
-            step = system.direction(share * mean, None)
+            step = direction(share * mean, None)
         length = min(1.0, SHARE_OF_WAY * step.longest)
         if not length > 1e-12:
             return False
-        self.coef = self.coef + length * step.coef
-        self.positive = self.positive + length * step.positive
-        self.reference = self.reference + length * step.reference
-        self.eta += length * step.eta
-        self.beta = self.beta + length * step.beta
-        self.xi = self.xi + length * step.xi
-        self.excess = self.excess + length * step.excess
+        for name in ("coef", "positive", "reference", "eta", "beta", "xi", "excess"):
+            setattr(self, name, getattr(self, name) + length * getattr(step, name))
         self.loss.move(step.loss, length)
         return True
 
@@ -167,8 +162,7 @@ class _Aim(NamedTuple):
     guess: list[FloatArray] | None
 
 
-@dataclass(frozen=True, eq=False)
-class _Step:
+class _Step(NamedTuple):
     """A direction in all variables, and how far it leads to the boundary."""
 
     coef: FloatArray
@@ -183,87 +177,81 @@ class _Step:
     longest: float
 
 
-class _Bordered:
-    """Newton's system at a state: one matrix of the features, bordered by T, eta and the total.
+def _newton_directions(
+    state: _State, gamma: FloatArray, h: FloatArray, g: FloatArray
+) -> Callable[[float, _Step | None], _Step]:
+    """Solver of Newton's system at a state, given curvatures of the losses and weights of rows.
 
-    The changes of the slopes a of the losses and of beta are linear in those of the scores, ``da =
-    h (dT - X_P dw) + e`` and ``dbeta = g (X_S dw - deta) + m dA + f`` with ``A = sum a``.
+    It is one matrix of the features, bordered by T, eta and the total A: the changes of the slopes
+    a of the losses and of beta are linear in those of the scores, ``da = h (dT - X_P dw) + e`` and
+    ``dbeta = g (X_S dw - deta) + m dA + f`` with ``A = sum a``. The solver takes what the products
+    of the pairs shall be, and a first guess that corrects the direction.
     """
+    part = state.part
+    # Where the divisor is 0, rounding is all that is left of both factors.
+    divisor = state.excess * gamma + state.beta * state.xi
+    m = state.kappa * state.beta * state.xi / divisor
+    zeros_pos, zeros_ref = np.zeros_like(h), np.zeros_like(g)
+    system = part.system(h, g, (h, zeros_ref), (zeros_pos, -g), (zeros_pos, -m))
+    solved = system.solve(system.sums)
+    # A row and a column each for dT, deta, dA.
+    h_sum, g_sum, m_sum = h.sum(), g.sum(), m.sum()
+    total_sum = (state.kappa**2 * state.xi * state.excess / divisor).sum()
+    inner = (system.sums.T @ solved) * np.array([1.0, 1.0, -1.0])
+    border = np.array(
+        [
+            [h_sum - inner[0, 0], -inner[0, 1], -1.0 - inner[0, 2]],
+            [inner[1, 0], inner[1, 1] - g_sum, inner[1, 2] + m_sum - 1.0],
+            [inner[2, 0] - 1.0, inner[2, 1] + 1.0 - m_sum, inner[2, 2] - total_sum],
+        ]
+    )
 
-    def __init__(
-        self, state: _State, gamma: FloatArray, curvature: FloatArray, weight: FloatArray
-    ) -> None:
-        self.state, self.gamma = state, gamma
-        self.h, self.g = curvature, weight
-        # Where the divisor is 0, rounding is all that is left of both factors.
-        self.divisor = state.excess * gamma + state.beta * state.xi
-        self.m = state.kappa * state.beta * state.xi / self.divisor
-        part = state.part
-        none_pos, none_ref = np.zeros_like(self.h), np.zeros_like(self.g)
-        self.system = part.system(
-            self.h, self.g, (self.h, none_ref), (none_pos, -self.g), (none_pos, -self.m)
-        )
-        self.pulled = self.system.sums
-        self.solved = self.system.solve(self.pulled)
-        # A row and a column each for dT, deta, dA.
-        h, g, m = self.h.sum(), self.g.sum(), self.m.sum()
-        left = state.kappa**2 * state.xi * state.excess / self.divisor
-        signs = np.array([1.0, 1.0, -1.0])
-        inner = (self.pulled.T @ self.solved) * signs
-        self.border = np.array(
-            [
-                [h - inner[0, 0], -inner[0, 1], -1.0 - inner[0, 2]],
-                [inner[1, 0], inner[1, 1] - g, inner[1, 2] + m - 1.0],
-                [inner[2, 0] - 1.0, inner[2, 1] + 1.0 - m, inner[2, 2] - left.sum()],
-            ]
-        )
-
-    def direction(self, target: float, guess: _Step | None) -> _Step:
-        """Direction to products of the pairs that equal a target, corrected by a first guess."""
-        state, gamma, part = self.state, self.gamma, self.state.part
-        first = target - state.beta * state.excess
-        second = target - gamma * state.xi
+    def direction(target: float, guess: _Step | None) -> _Step:
+        excess_aim = target - state.beta * state.excess
+        xi_aim = target - gamma * state.xi
         if guess is not None:
-            first = first - guess.beta * guess.excess
-            second = second - guess.gamma * guess.xi
+            excess_aim = excess_aim - guess.beta * guess.excess
+            xi_aim = xi_aim - guess.gamma * guess.xi
         aim = _Aim(state.top - state.positive, target, None if guess is None else guess.loss)
         e = state.loss.constant(aim)
-        f = (gamma * first - state.beta * second) / self.divisor
+        f = (gamma * excess_aim - state.beta * xi_aim) / divisor
         right = part.difference(e, f) + state.residual
-        moved = self.system.solve(right[:, np.newaxis])[:, 0]
-        by = self.pulled.T @ moved
-        k = state.kappa * (state.xi * first + state.excess * second) / self.divisor
+        moved = system.solve(right[:, np.newaxis])[:, 0]
+        by = system.sums.T @ moved
+        k = state.kappa * (state.xi * excess_aim + state.excess * xi_aim) / divisor
         constant = np.array([by[0] - e.sum(), -by[1] - f.sum(), -by[2] - k.sum()])
         try:
-            d_top, d_eta, d_total = np.linalg.solve(self.border, constant)
+            d_top, d_eta, d_total = np.linalg.solve(border, constant)
         except np.linalg.LinAlgError:
             # No loss has a curvature left, and T is free: it moves the least that it can.
-            d_top, d_eta, d_total = np.linalg.lstsq(self.border, constant)[0]
-        coef = moved + self.solved @ np.array([d_top, d_eta, -d_total])
+            d_top, d_eta, d_total = np.linalg.lstsq(border, constant)[0]
+        coef = moved + solved @ np.array([d_top, d_eta, -d_total])
         positive, reference = part.scores(coef)
-        d_slope = self.h * (d_top - positive) + e
-        d_beta = self.g * (reference - d_eta) + self.m * d_total + f
+        d_slope = h * (d_top - positive) + e
+        d_beta = g * (reference - d_eta) + m * d_total + f
         d_gamma = d_total * state.kappa - d_beta
         # Divide by the larger of the two dual variables.
-        large = state.beta >= gamma
-        by_beta = (first - state.excess * d_beta) / np.where(large, state.beta, 1.0)
-        by_gamma = (second - state.xi * d_gamma) / np.where(large, 1.0, gamma)
-        d_xi = np.where(large, by_beta + reference - d_eta, by_gamma)
-        d_excess = np.where(large, by_beta, by_gamma - reference + d_eta)
+        is_large = state.beta >= gamma
+        by_beta = (excess_aim - state.excess * d_beta) / np.where(is_large, state.beta, 1.0)
+        by_gamma = (xi_aim - state.xi * d_gamma) / np.where(is_large, 1.0, gamma)
+        d_xi = np.where(is_large, by_beta + reference - d_eta, by_gamma)
+        d_excess = np.where(is_large, by_beta, by_gamma - reference + d_eta)
         loss = state.loss.direction(aim, d_top - positive, d_slope)
         longest = min(
-            _longest(state.beta, d_beta),
-            _longest(state.xi, d_xi),
-            _longest(state.excess, d_excess),
-            _longest(gamma, d_gamma),
+            _longest_step(state.beta, d_beta),
+            _longest_step(state.xi, d_xi),
+            _longest_step(state.excess, d_excess),
+            _longest_step(gamma, d_gamma),
             state.loss.longest(loss),
         )
         return _Step(
             coef, positive, reference, float(d_eta), d_beta, d_xi, d_excess, d_gamma, loss, longest
         )
 
+    return direction
 
-def _longest(value: FloatArray, change: FloatArray) -> float:
+
+def _longest_step(value: FloatArray, change: FloatArray) -> float:
     """Longest step that keeps values non-negative."""
     falling = change < 0
     if not falling.any():
@@ -287,7 +275,7 @@ class _LossRows(ABC):
         return scale
 
     def start(self, u: FloatArray) -> None:
-        """Choose what else there is, given differences; nothing where slopes are all."""
+        """Choose the variables besides the slopes, given differences."""
         return
 
     def product(self) -> float:
@@ -328,37 +316,35 @@ class _SquaredHingeRows(_LossRows):
 
     def start(self, u: FloatArray) -> None:
         least = max(float(np.mean(np.abs(u))), 1e-3)
-        self.left = np.maximum(self.slope / (2 * self.cost) - 1.0 - u, least)
+        self.slack = np.maximum(self.slope / (2 * self.cost) - 1.0 - u, least)
 
     def product(self) -> float:
-        return float(self.slope @ self.left)
+        return float(self.slope @ self.slack)
 
     def product_after(self, step: list[FloatArray], length: float) -> float:
-        return float((self.slope + length * step[0]) @ (self.left + length * step[1]))
+        return float((self.slope + length * step[0]) @ (self.slack + length * step[1]))
 
     def curvature(self, u: FloatArray) -> FloatArray:
-        return self.slope / (self.left + self.slope / (2 * self.cost))
+        return self.slope / (self.slack + self.slope / (2 * self.cost))
 
     def constant(self, aim: _Aim) -> FloatArray:
-        wanted = self._wanted(aim)
-        missing = self.slope / (2 * self.cost) - 1.0 - aim.u - self.left
-        divisor = self.left + self.slope / (2 * self.cost)
-        return (wanted - self.slope * missing) / divisor
-
-    def _wanted(self, aim: _Aim) -> FloatArray:
-        wanted = aim.target - self.slope * self.left
-        return wanted if aim.guess is None else wanted - aim.guess[0] * aim.guess[1]
+        product_aim = aim.target - self.slope * self.slack
+        if aim.guess is not None:
+            product_aim = product_aim - aim.guess[0] * aim.guess[1]
+        missing = self.slope / (2 * self.cost) - 1.0 - aim.u - self.slack
+        divisor = self.slack + self.slope / (2 * self.cost)
+        return (product_aim - self.slope * missing) / divisor
 
     def direction(self, aim: _Aim, du: FloatArray, d_slope: FloatArray) -> list[FloatArray]:
-        missing = self.slope / (2 * self.cost) - 1.0 - aim.u - self.left
+        missing = self.slope / (2 * self.cost) - 1.0 - aim.u - self.slack
         return [d_slope, d_slope / (2 * self.cost) - du + missing]
 
     def longest(self, step: list[FloatArray]) -> float:
-        return min(_longest(self.slope, step[0]), _longest(self.left, step[1]))
+        return min(_longest_step(self.slope, step[0]), _longest_step(self.slack, step[1]))
 
     def move(self, step: list[FloatArray], length: float) -> None:
         super().move(step, length)
-        self.left = self.left + length * step[1]
+        self.slack = self.slack + length * step[1]
 
 
 class _HingeRows(_LossRows):
@@ -371,56 +357,58 @@ class _HingeRows(_LossRows):
     def start(self, u: FloatArray) -> None:
         least = max(float(np.mean(np.abs(u))), 1e-3)
         self.value = np.maximum(1.0 + u, 0.0) + least
-        self.left = self.value - 1.0 - u
+        self.slack = self.value - 1.0 - u
 
     def product(self) -> float:
-        return float(self.slope @ self.left + (self.cost - self.slope) @ self.value)
+        return float(self.slope @ self.slack + (self.cost - self.slope) @ self.value)
 
     def product_after(self, step: list[FloatArray], length: float) -> float:
         slope = self.slope + length * step[0]
-        first = slope @ (self.left + length * step[1])
-        return float(first + (self.cost - slope) @ (self.value + length * step[2]))
+        of_slope = slope @ (self.slack + length * step[1])
+        return float(of_slope + (self.cost - slope) @ (self.value + length * step[2]))
 
     def _divisor(self) -> FloatArray:
-        return self.left * (self.cost - self.slope) + self.slope * self.value
+        return self.slack * (self.cost - self.slope) + self.slope * self.value
 
     def curvature(self, u: FloatArray) -> FloatArray:
         return self.slope * (self.cost - self.slope) / self._divisor()
 
-    def _wanted(self, aim: _Aim) -> tuple[FloatArray, FloatArray]:
-        first = aim.target - self.slope * self.left
-        second = aim.target - (self.cost - self.slope) * self.value
+    def _product_aims(self, aim: _Aim) -> tuple[FloatArray, FloatArray]:
+        """Changes of the products with the slope and with the rest of the cost."""
+        by_slope = aim.target - self.slope * self.slack
+        by_rest = aim.target - (self.cost - self.slope) * self.value
         if aim.guess is None:
-            return first, second
-        return first - aim.guess[0] * aim.guess[1], second + aim.guess[0] * aim.guess[2]
+            return by_slope, by_rest
+        d_slope, d_slack, d_value = aim.guess
+        return by_slope - d_slope * d_slack, by_rest + d_slope * d_value
 
     def constant(self, aim: _Aim) -> FloatArray:
-        first, second = self._wanted(aim)
-        return ((self.cost - self.slope) * first - self.slope * second) / self._divisor()
+        slope_aim, rest_aim = self._product_aims(aim)
+        return ((self.cost - self.slope) * slope_aim - self.slope * rest_aim) / self._divisor()
 
     def direction(self, aim: _Aim, du: FloatArray, d_slope: FloatArray) -> list[FloatArray]:
-        first, second = self._wanted(aim)
-        other = self.cost - self.slope
-        large = self.slope >= other
-        by_slope = (first - self.left * d_slope) / np.where(large, self.slope, 1.0)
-        by_other = (second + self.value * d_slope) / np.where(large, 1.0, other)
+        slope_aim, rest_aim = self._product_aims(aim)
+        rest = self.cost - self.slope
+        is_large = self.slope >= rest
+        by_slope = (slope_aim - self.slack * d_slope) / np.where(is_large, self.slope, 1.0)
+        by_rest = (rest_aim + self.value * d_slope) / np.where(is_large, 1.0, rest)
         return [
             d_slope,
-            np.where(large, by_slope, by_other - du),
-            np.where(large, by_slope + du, by_other),
+            np.where(is_large, by_slope, by_rest - du),
+            np.where(is_large, by_slope + du, by_rest),
         ]
 
     def longest(self, step: list[FloatArray]) -> float:
         return min(
-            _longest(self.slope, step[0]),
-            _longest(self.cost - self.slope, -step[0]),
-            _longest(self.left, step[1]),
-            _longest(self.value, step[2]),
+            _longest_step(self.slope, step[0]),
+            _longest_step(self.cost - self.slope, -step[0]),
+            _longest_step(self.slack, step[1]),
+            _longest_step(self.value, step[2]),
         )
 
     def move(self, step: list[FloatArray], length: float) -> None:
         super().move(step, length)
-        self.left = self.left + length * step[1]
+        self.slack = self.slack + length * step[1]
         self.value = self.value + length * step[2]
 
 
@@ -434,21 +422,21 @@ class _LogisticRows(_LossRows):
         super().__init__(cost, 0.5 * self.bound)
 
     def start(self, u: FloatArray) -> None:
-        # Kept beside the slope, whose difference from the bound would be lost by rounding.
-        self.other = self.bound - self.slope
+        # Beside the slope, whose difference from the bound would be lost by rounding.
+        self.rest = self.bound - self.slope
 
     def curvature(self, u: FloatArray) -> FloatArray:
-        return self.slope * self.other / self.bound
+        return self.slope * self.rest / self.bound
 
     def constant(self, aim: _Aim) -> FloatArray:
-        return self.curvature(aim.u) * (aim.u - np.log(self.slope) + np.log(self.other))
+        return self.curvature(aim.u) * (aim.u - np.log(self.slope) + np.log(self.rest))
 
     def longest(self, step: list[FloatArray]) -> float:
-        return min(_longest(self.slope, step[0]), _longest(self.other, -step[0]))
+        return min(_longest_step(self.slope, step[0]), _longest_step(self.rest, -step[0]))
 
     def move(self, step: list[FloatArray], length: float) -> None:
         super().move(step, length)
-        self.other = self.other - length * step[0]
+        self.rest = self.rest - length * step[0]
 
 
 class _LinearRows(_LossRows):
@@ -467,7 +455,7 @@ class _LinearRows(_LossRows):
         return np.zeros_like(aim.u)
 
 
-_ROWS: dict[type[DifferenceLoss], Callable[[FloatArray], _LossRows]] = {
+LOSS_ROWS: dict[type[DifferenceLoss], Callable[[FloatArray], _LossRows]] = {
     SquaredHinge: _SquaredHingeRows,
     Hinge: _HingeRows,
     LogisticLoss: _LogisticRows,
@@ -483,38 +471,32 @@ LEAST_WIDTH = 1e-10
 ROUNDING = 1e-14
 
 
-@dataclass(frozen=True, eq=False)
-class _Point:
+class _Point(NamedTuple):
     """Weights with the scores of the rows, or a direction of both."""
 
     coef: FloatArray
     positive: FloatArray
     reference: FloatArray
 
-    def moved(self, step: _Point, length: float) -> _Point:
-        return _Point(
-            self.coef + length * step.coef,
-            self.positive + length * step.positive,
-            self.reference + length * step.reference,
-        )
 
-
-@dataclass(frozen=True, eq=False)
-class _Values:
-    """The rounded objective at a point, and its derivatives by the scores."""
+class _Values(NamedTuple):
+    """The rounded objective at a point, and derivatives of the losses and of T by the scores."""
 
     objective: float
-    top: TopParts
-    loss: LossParts
+    slope: FloatArray
+    curvature: FloatArray
+    top_slope: FloatArray
+    top_curvature: FloatArray
+    top_conjugate: float
 
     @property
     def total(self) -> float:
-        return float(self.loss.slope.sum())
+        return float(self.slope.sum())
 
     def along(self, point: _Point, step: _Point) -> float:
         """Derivative along a step."""
-        by_reference = self.total * float(self.top.slope @ step.reference)
-        return float(point.coef @ step.coef + by_reference - self.loss.slope @ step.positive)
+        by_reference = self.total * float(self.top_slope @ step.reference)
+        return float(point.coef @ step.coef + by_reference - self.slope @ step.positive)
 
 
 def minimise_top_quantile(part: TopPart, judge: Judge, start: FloatArray) -> None:
@@ -524,20 +506,20 @@ def minimise_top_quantile(part: TopPart, judge: Judge, start: FloatArray) -> Non
     """
     point, width = _Point(start, *part.scores(start)), 1.0
     while True:
-        values = _values(part, point, width)
-        difference = part.difference(values.loss.slope, values.total * values.top.slope)
-        lower = part.lower_bound(values.loss.slope, difference, values.top.conjugate)
-        objective = part.change(point.coef, point.positive, point.reference)
+        values = _evaluate(part, point, width)
+        difference = part.difference(values.slope, values.total * values.top_slope)
+        bound = part.lower_bound(values.slope, difference, values.top_conjugate)
+        objective = part.change(*point)
         gradient = point.coef - difference
-        if judge.see(point.coef, objective, lower):
+        if judge.see(point.coef, objective, bound):
             return
         # Rounding may hide all that can be won from w = 0.
         at_zero = not point.coef.any()
-        flat = at_zero and part.problem.has_one_mean
+        is_flat = at_zero and part.problem.has_one_mean
         # The gap is what the gradient is worth and what the rounding is.
-        off = 0.5 * float(gradient @ gradient)
+        by_gradient = 0.5 * float(gradient @ gradient)
         step, slope = None, 0.0
-        if not flat and (at_zero or off > 0.1 * (objective - lower - off)):
+        if not is_flat and (at_zero or by_gradient > 0.1 * (objective - bound - by_gradient)):
             try:
                 step = _direction(part, gradient, values)
             except np.linalg.LinAlgError:
@@ -546,7 +528,7 @@ def minimise_top_quantile(part: TopPart, judge: Judge, start: FloatArray) -> Non
                 return
             slope = values.along(point, step)
         if step is not None and (at_zero or -slope > ROUNDING * abs(objective)):
-            point = _along(part, point, step, slope, width)
+            point = _search_line(part, point, step, slope, width)
             judge.n_iter += 1
         elif width <= LEAST_WIDTH:
             judge.exhausted = True
@@ -555,13 +537,14 @@ def minimise_top_quantile(part: TopPart, judge: Judge, start: FloatArray) -> Non
             width *= SHRINKAGE
 
 
-def _values(part: TopPart, point: _Point, width: float) -> _Values:
-    functional, problem = cast(SurrogateQuantile, part.functional), part.problem
-    top = functional.parts(point.reference, width)
-    loss = problem.loss.parts(top.value - point.positive, width)
-    objective = 0.5 * float(point.coef @ point.coef) + float(problem.cost @ loss.value)
-    cost = problem.cost
-    return _Values(objective, top, LossParts(loss.value, cost * loss.slope, cost * loss.curvature))
+def _evaluate(part: TopPart, point: _Point, width: float) -> _Values:
+    functional, cost = cast(SurrogateQuantile, part.functional), part.problem.cost
+    top, top_slope, top_curvature, top_conjugate = functional.parts(point.reference, width)
+    losses, slopes, curvatures = part.problem.loss.parts(top - point.positive, width)
+    objective = 0.5 * float(point.coef @ point.coef) + float(cost @ losses)
+    return _Values(
+        objective, cost * slopes, cost * curvatures, top_slope, top_curvature, top_conjugate
+    )
 
 
 def _direction(part: TopPart, gradient: FloatArray, values: _Values) -> _Point:
@@ -570,31 +553,31 @@ def _direction(part: TopPart, gradient: FloatArray, values: _Values) -> _Point:
     The second derivatives are ``I + sum of weight (x - g)(x - g)'`` over all rows, g the mean of
     the rows by the slopes of T.
     """
-    curvature = values.total * values.top.curvature
+    curvature = values.total * values.top_curvature
     system = part.system(
-        values.loss.curvature,
+        values.curvature,
         curvature,
-        (np.zeros_like(values.loss.slope), -values.top.slope),
-        (values.loss.curvature, -curvature),
+        (np.zeros_like(values.slope), -values.top_slope),
+        (values.curvature, -curvature),
     )
-    centre, summed = system.sums.T
-    total = float(values.loss.curvature.sum() + curvature.sum())
-    known, by_sum, by_centre = system.solve(np.column_stack((-gradient, summed, centre))).T
-    # The direction p depends on centre . p and summed . p, two numbers.
+    centre, weighted = system.sums.T
+    total = float(values.curvature.sum() + curvature.sum())
+    by_gradient, by_sum, by_centre = system.solve(np.column_stack((-gradient, weighted, centre))).T
+    # The direction p depends on centre . p and weighted . p, two numbers.
     columns = np.column_stack((by_sum - total * by_centre, by_centre))
-    rows = np.vstack((centre, summed))
-    two = np.linalg.solve(np.eye(2) - rows @ columns, rows @ known)
-    coef = known + columns @ two
+    rows = np.vstack((centre, weighted))
+    products = np.linalg.solve(np.eye(2) - rows @ columns, rows @ by_gradient)
+    coef = by_gradient + columns @ products
     return _Point(coef, *part.scores(coef))
 
 
-def _along(part: TopPart, point: _Point, step: _Point, slope: float, width: float) -> _Point:
+def _search_line(part: TopPart, point: _Point, step: _Point, slope: float, width: float) -> _Point:
     """Go along a step until nine tenths of its slope are gone; rows are not looked at."""
     length, low, low_slope = 1.0, 0.0, slope
     high, high_slope = np.inf, np.inf
     for _ in range(60):
-        there = point.moved(step, length)
-        new_slope = _values(part, there, width).along(there, step)
+        trial = _Point(*(x + length * dx for x, dx in zip(point, step, strict=True)))
+        new_slope = _evaluate(part, trial, width).along(trial, step)
         if abs(new_slope) <= 0.1 * abs(slope):
             break
         if new_slope < 0:
@@ -606,7 +589,7 @@ def _along(part: TopPart, point: _Point, step: _Point, slope: float, width: floa
             continue
         share = min(max(-low_slope / (high_slope - low_slope), 0.05), 0.95)
         length = low + share * (high - low)
-    return there
+    return trial
 
 
 # Rows beside those that count which the first set and each larger one have.
@@ -651,18 +634,31 @@ def solve_top_push(
     coef, lower = np.zeros(n_features), -np.inf
     best, top = problem.change(coef, np.zeros(n_rows))
 
-    def near(change: float, bound: float) -> bool:
+    def is_near_enough(change: float, bound: float) -> bool:
         return problem.is_solved_by_zero(bound) or (stop is not None and stop(change, bound))
 
-    n_iter, wanted, kept = 0, 0.5 * tol, np.ones(len(problem.reference), dtype=bool)
-    if len(kept) > 4 * SPARE_ROWS:
-        first = _first_guess(problem, max_iter)
-        kept = _with_spare(problem, problem.design.scores(first)[problem.reference])
-        wanted = max(wanted, ROUGH)
-    part = TopPart(problem, kept)
-    small = n_rows * n_features <= SMALL
+    n_iter, inner_tol, mask = 0, 0.5 * tol, np.ones(len(problem.reference), dtype=bool)
+    if len(mask) > 4 * SPARE_ROWS:
+        sample = sampled(problem)
+        if sample is not None:
+            start = solve_top_push(sample, tol=ROUGH, max_iter=max_iter).coef
+        else:  # the difference of the means
+            by_row = np.zeros(n_rows)
+            by_row[problem.reference] = -1.0 / len(problem.reference)
+            by_row[problem.positive] += problem.cost / problem.cost.sum()
+            start = problem.design.pull_back(by_row)
+        mask = _counting_and_spare(problem, problem.design.scores(start)[problem.reference])
+        inner_tol = max(inner_tol, ROUGH)
+    part = TopPart(problem, mask)
+    is_small = n_rows * n_features <= SMALL
     while True:
-        judge = Judge(wanted, near, max_iter - n_iter, rounding=problem.rounding, polish=small)
+        judge = Judge(
+            inner_tol,
+            is_near_enough,
+            max_iter - n_iter,
+            rounding=problem.rounding,
+            polish=is_small,
+        )
         if isinstance(problem.top, TopMean):
             minimise_top_mean(part, judge)
         else:
@@ -671,18 +667,18 @@ def solve_top_push(
         lower = max(lower, judge.lower_bound)
         scores = problem.design.scores(judge.coef)
         change, value = problem.change(judge.coef, scores)
-        if not_worse(change, best, problem.rounding):
+        if is_best(change, best, problem.rounding):
             coef, best, top = judge.coef, change, value
-        gap = share_left(best, lower, problem.rounding)
+        gap = gap_of_change(best, lower, problem.rounding)
         if on_iteration is not None:
             on_iteration(n_iter, problem.at_zero + best, gap)
-        converged = gap <= tol or near(best, lower)
-        missing = problem.top.counting(scores[problem.reference]) & ~part.kept
+        converged = gap <= tol or is_near_enough(best, lower)
+        missing = problem.top.counting(scores[problem.reference]) & ~part.mask
         if converged or n_iter >= max_iter or (judge.exhausted and not missing.any()):
             break
-        wanted = 0.5 * tol
+        inner_tol = 0.5 * tol
         if missing.any():
-            part.keep(part.kept | _with_spare(problem, scores[problem.reference]))
+            part.select(part.mask | _counting_and_spare(problem, scores[problem.reference]))
     at_zero = problem.at_zero
     if problem.is_solved_by_zero(lower):
         coef, best, gap = np.zeros(n_features), 0.0, -lower / at_zero if at_zero else 0.0
@@ -692,43 +688,32 @@ def solve_top_push(
     return TopPushSolution(coef, certificate, top)
 
 
-def _first_guess(problem: TopPushProblem, max_iter: int) -> FloatArray:
-    """Solve the problem of a sample of the rows roughly, or take the difference of the means."""
-    sample = sampled(problem)
-    if sample is not None:
-        return solve_top_push(sample, tol=ROUGH, max_iter=max_iter).coef
-    by_row = np.zeros(problem.design.shape[0])
-    by_row[problem.reference] = -1.0 / len(problem.reference)
-    by_row[problem.positive] += problem.cost / problem.cost.sum()
-    return problem.design.pull_back(by_row)
-
-
 def sampled(problem: TopPushProblem) -> TopPushProblem | None:
     """Keep one row in so many of a large problem, and its costs in proportion."""
     stride = len(problem.reference) // SAMPLED_ROWS
     if stride < 2:
         return None
-    of_positives = max(1, min(stride, len(problem.positive) // SAMPLED_POSITIVES))
-    positive, reference = problem.positive[::of_positives], problem.reference[::stride]
-    needed = np.union1d(positive, reference)
+    pos_stride = max(1, min(stride, len(problem.positive) // SAMPLED_POSITIVES))
+    positive, reference = problem.positive[::pos_stride], problem.reference[::stride]
+    index = np.union1d(positive, reference)
     return replace(
         problem,
-        design=problem.design.rows(needed),
-        positive=np.searchsorted(needed, positive),
-        cost=of_positives * problem.cost[::of_positives],
-        reference=np.searchsorted(needed, reference),
+        design=problem.design.rows(index),
+        positive=np.searchsorted(index, positive),
+        cost=pos_stride * problem.cost[::pos_stride],
+        reference=np.searchsorted(index, reference),
         top=problem.top.sample(stride),
     )
 
 
-def _with_spare(problem: TopPushProblem, scores: FloatArray) -> BoolArray:
+def _counting_and_spare(problem: TopPushProblem, scores: FloatArray) -> BoolArray:
     """Rows that T depends on, and some that score less."""
     counting = problem.top.counting(scores)
-    n_kept = int(1.5 * np.count_nonzero(counting)) + SPARE_ROWS
-    if n_kept >= len(scores):
+    n_rows = int(1.5 * np.count_nonzero(counting)) + SPARE_ROWS
+    if n_rows >= len(scores):
         return np.ones(len(scores), dtype=bool)
-    level = np.partition(scores, len(scores) - n_kept)[len(scores) - n_kept]
-    return np.asarray(counting | (scores >= level))
+    least = np.partition(scores, len(scores) - n_rows)[len(scores) - n_rows]
+    return np.asarray(counting | (scores >= least))
 
 
 # Relative accuracy of the mass that is searched for, where it is not less than one row.
@@ -739,7 +724,7 @@ MOST_STEPS = 300
 
 
 def collapses(problem: TopPushProblem) -> bool:
-    """Say whether w = 0 minimises the objective for all costs that are in the same proportions.
+    """Whether w = 0 minimises the objective for all costs that are in the same proportions.
 
     It does where the mean of the positives is a mean of the rows that T is of, none of which
     counts for more than its weight over the mass of the top.
