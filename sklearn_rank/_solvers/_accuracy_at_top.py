@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -28,7 +28,7 @@ from ._pivots import (
 from ._refine import best_scales, refine_top
 from ._result import Certificate, SolverResult, one_blas_thread, relative_gap
 
-Done = TypeVar("Done")
+Result = TypeVar("Result")
 
 # Addresses of arrays are multiples of this many bytes.
 ALIGNED = 16
@@ -46,18 +46,18 @@ class SentOnce:
 
     def __sizeof__(self) -> int:
         """Bytes that are sent, those of the arrays among them."""
-        rest, arrays = _taken_apart(self)
+        rest, arrays = _pickle_apart(self)
         return len(rest) + sum(array.nbytes for array in arrays)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take what was sent, as aligned in memory as it was, or sums would be of other bits."""
-        rest, arrays = _taken_apart(state)
+        rest, arrays = _pickle_apart(state)
         if any(array.ctypes.data % ALIGNED for array in arrays if array.size):
             state = pickle.loads(rest, buffers=[array.copy() for array in arrays])
         vars(self).update(state)
 
 
-def _taken_apart(value: Any) -> tuple[bytes, list[AnyArray]]:
+def _pickle_apart(value: Any) -> tuple[bytes, list[AnyArray]]:
     """Pickle without the contents of arrays, and these as bytes, not copied."""
     buffers: list[pickle.PickleBuffer] = []
     rest = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
@@ -68,15 +68,13 @@ class Stop:
     """Asks the threads of this process to give up; sent to another process, it never does."""
 
     def __init__(self) -> None:
-        self._asked = threading.Event()
+        self._event = threading.Event()
 
     def ask(self) -> None:
-        """Ask."""
-        self._asked.set()
+        self._event.set()
 
     def __call__(self) -> bool:
-        """Whether it was asked."""
-        return self._asked.is_set()
+        return self._event.is_set()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Stop, ()
@@ -84,18 +82,18 @@ class Stop:
 
 @contextmanager
 def in_blocks(
-    function: Callable[[Any, IntArray], Done],
+    function: Callable[[Any, IntArray], Result],
     work: SentOnce,
     blocks: Sequence[IntArray],
     *,
     n_jobs: int | None,
     stop: Stop | None = None,
-) -> Iterator[Iterator[Done]]:
+) -> Iterator[Iterator[Result]]:
     """Call a function for each block, by the joblib backend that is active, else by threads."""
-    done = _called(function, work, blocks, effective_n_jobs(n_jobs))
+    results = _run(function, work, blocks, effective_n_jobs(n_jobs))
     try:
-        yield done
-        for _ in done:  # to its end, where joblib gives back what it used
+        yield results
+        for _ in results:  # to its end, where joblib gives back what it used
             pass
     except BaseException:
         if stop is not None:
@@ -103,16 +101,16 @@ def in_blocks(
         with warnings.catch_warnings():
             # joblib would warn of blocks that nobody took.
             warnings.simplefilter("ignore", UserWarning)
-            done.close()
+            results.close()
         raise
 
 
-def _called(
-    function: Callable[[Any, IntArray], Done],
+def _run(
+    function: Callable[[Any, IntArray], Result],
     work: SentOnce,
     blocks: Sequence[IntArray],
     n_jobs: int,
-) -> Generator[Done, None, None]:
+) -> Generator[Result, None, None]:
     backend, _ = get_active_backend(prefer="threads")
     if backend.supports_return_generator:
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
@@ -120,9 +118,10 @@ def _called(
         return
     step = BLOCKS_AT_ONCE * n_jobs
     with Parallel(n_jobs=n_jobs, prefer="threads") as parallel:
-        for first in range(0, len(blocks), step):
-            some = blocks[first : first + step]
-            yield from parallel(delayed(function)(work, block) for block in some)
+        for start in range(0, len(blocks), step):
+            yield from parallel(
+                delayed(function)(work, block) for block in blocks[start : start + step]
+            )
 
 
 @dataclass(frozen=True)
@@ -139,7 +138,7 @@ class PivotSolver:
         pivots: IntArray,
         interrupted: Callable[[], bool] = lambda: False,
     ) -> PivotSolutions:
-        """Solve the problems of some pivots. Their solutions."""
+        """Solve the problems of some pivots."""
         options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
         if self.name == "newton":
             return solve_pivots_newton(problem, pivots, interrupted=interrupted, **options)
@@ -200,12 +199,12 @@ class CandidateSolutions:
     solver: PivotSolver  # Solver that was used
     tops: Sequence[Top]
     values: CandidateValues
-    kept: FloatArray | None
+    all_coefs: FloatArray | None
 
     def coefs(self, candidates: IntArray, n_jobs: int | None = None) -> FloatArray:
         """Weights of some candidates. Shape (m, n_coordinates)."""
-        if self.kept is not None:
-            return self.kept[candidates]
+        if self.all_coefs is not None:
+            return self.all_coefs[candidates]
         work = _Work(self.problem, self.solver)
         blocks = self.problem.blocks(self.problem.pivots[candidates])
         with in_blocks(_coefs_of_block, work, blocks, n_jobs=n_jobs, stop=work.stop) as coefs:
@@ -219,7 +218,7 @@ def solve_candidates(
     scales: bool = False,
     solver: PivotSolver | None = None,
     n_jobs: int | None = None,
-    on_block: Callable[[bool], None] = lambda found: None,
+    on_block: Callable[[bool], None] = lambda is_saved: None,
     checkpoints: Checkpoints | None = None,
 ) -> CandidateSolutions:
     """Solve Problem (2) for every distinct point as the pivot, for any number of tops.
@@ -235,25 +234,50 @@ def solve_candidates(
     once.
     """
     solver = solver or PivotSolver()
-    given, (problem, basis) = problem, _in_span_of_rows(problem)
+    original, basis = problem, None
+    if problem.rows.is_dense and problem.n_features > len(problem.y):
+        # Weights off the span of the rows only add to the norm, so that no solution has any.
+        basis, coordinates = np.linalg.qr(problem.rows.to_array().T)
+        problem = replace(problem, rows=DenseDesign(np.ascontiguousarray(coordinates.T)))
     if solver.name == "newton":
         prepare_newton(problem)
     work = _Work(problem, solver, tops, scales)
-    saved = _SavedBlocks.of(given, work, checkpoints)
-    kept = np.empty((problem.n_candidates, problem.n_features)) if problem.rows.is_dense else None
+    blocks, checkpoint = problem.blocks(), None
+    saved: dict[int, _Block] = {}
+    if checkpoints is not None:
+        # Blocks of an earlier fit, told from others by the rows as they were given.
+        checkpoint = checkpoints.of(
+            (original.rows.matrix, original.y, original.cost, original.pivots),
+            vars(solver),
+            [(top.mass, top.top_mass) for top in tops],
+            scales,
+        )
+        saved = _load_blocks(checkpoint, work, blocks)
+    missing = [block for number, block in enumerate(blocks) if number not in saved]
+    is_dense = problem.rows.is_dense
+    all_coefs = np.empty((problem.n_candidates, problem.n_features)) if is_dense else None
     values: list[CandidateValues] = []
     n_done = 0
     with (
         one_blas_thread(),
-        in_blocks(_solve_block, work, saved.missing, n_jobs=n_jobs, stop=work.stop) as solved,
+        in_blocks(_solve_block, work, missing, n_jobs=n_jobs, stop=work.stop) as solved,
     ):
-        for of_block, coef, found in saved.completed(solved):
-            values.append(of_block)
-            if kept is not None:
-                kept[n_done : n_done + len(coef)] = coef
-            n_done += len(of_block.objective)
-            on_block(found)
-    return CandidateSolutions(problem, basis, solver, tops, CandidateValues.joined(values), kept)
+        for number in range(len(blocks)):
+            is_saved = number in saved
+            block_values, coef = saved.pop(number) if is_saved else next(solved)
+            if checkpoint is not None and not is_saved:
+                checkpoint.save(f"block-{number}", **vars(block_values), coef=coef)
+            values.append(block_values)
+            if all_coefs is not None:
+                all_coefs[n_done : n_done + len(coef)] = coef
+            n_done += len(block_values.objective)
+            on_block(is_saved)
+    joined = CandidateValues.joined(values)
+    return CandidateSolutions(problem, basis, solver, tops, joined, all_coefs)
+
+
+# Numbers of the candidates of a block, and their weights where these are held.
+_Block: TypeAlias = tuple[CandidateValues, FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,44 +290,33 @@ class _Work(SentOnce):
     scales: bool = False
     stop: Stop = field(default_factory=Stop)
 
-    def solutions(self, pivots: IntArray) -> PivotSolutions:
-        """Solve the problems of some pivots."""
-        return self.solver(self.problem, pivots, self.stop)
-
 
 def _coefs_of_block(work: _Work, pivots: IntArray) -> FloatArray:
-    """Weights for a block of pivots."""
     with one_blas_thread():
-        return work.solutions(pivots).coef
+        return work.solver(work.problem, pivots, work.stop).coef
 
 
-def _solve_block(work: _Work, pivots: IntArray) -> tuple[CandidateValues, FloatArray]:
-    """Solve for a block of pivots; numbers of each, and their weights if they are kept."""
+def _solve_block(work: _Work, pivots: IntArray) -> _Block:
+    problem, tops = work.problem, work.tops
     with one_blas_thread():
-        solutions = work.solutions(pivots)
+        solutions = work.solver(problem, pivots, work.stop)
         if not np.all(np.isfinite(solutions.objective)):
             raise ValueError(
                 "The scores overflow: the features are too large for float64 sums of squares;"
                 " scale them, for example by StandardScaler."
             )
-        coef = solutions.coef if work.problem.rows.is_dense else np.empty((0, 0))
-        return _values(work, pivots, solutions), coef
-
-
-def _values(work: _Work, pivots: IntArray, solutions: PivotSolutions) -> CandidateValues:
-    """Numbers of the solutions for a block of pivots."""
-    problem, tops, coef = work.problem, work.tops, solutions.coef
-    scores = problem.scores(coef)
-    of_pivots = scores[np.arange(len(pivots)), pivots]
-    distance, objective_top, scaled = np.empty((3, len(pivots), len(tops)))
-    quantiles = quantiles_at_masses(scores, [(top.mass, top.top_mass) for top in tops])
-    for k, (top, quantile) in enumerate(zip(tops, quantiles, strict=True)):
-        distance[:, k] = np.abs(of_pivots - quantile)
-        objective_top[:, k] = scaled[:, k] = problem.objective(coef, scores, quantile)
-        if work.scales:
-            with_mass = replace(problem, mass=top.mass)
-            scaled[:, k] = best_scales(with_mass, coef, top.top_mass)[1]
-    return CandidateValues(
+        coef = solutions.coef
+        scores = problem.scores(coef)
+        pivot_scores = scores[np.arange(len(pivots)), pivots]
+        distance, objective_top, scaled = np.empty((3, len(pivots), len(tops)))
+        quantiles = quantiles_at_masses(scores, [(top.mass, top.top_mass) for top in tops])
+        for k, (top, quantile) in enumerate(zip(tops, quantiles, strict=True)):
+            distance[:, k] = np.abs(pivot_scores - quantile)
+            objective_top[:, k] = scaled[:, k] = problem.objective(coef, scores, quantile)
+            if work.scales:
+                with_mass = replace(problem, mass=top.mass)
+                scaled[:, k] = best_scales(with_mass, coef, top.top_mass)[1]
+    values = CandidateValues(
         objective=solutions.objective,
         lower_bound=solutions.lower_bound,
         n_iter=solutions.n_iter,
@@ -312,80 +325,30 @@ def _values(work: _Work, pivots: IntArray, solutions: PivotSolutions) -> Candida
         objective_top=objective_top,
         scaled=scaled,
     )
+    return values, coef if problem.rows.is_dense else np.empty((0, 0))
 
 
-@dataclass(frozen=True, eq=False)
-class _SavedBlocks:
-    """Blocks that an earlier fit solved, and where those that this one solves are kept."""
-
-    blocks: list[IntArray]
-    found: dict[int, tuple[CandidateValues, FloatArray]]
-    checkpoint: Checkpoint | None
-
-    @classmethod
-    def of(cls, given: PivotProblem, work: _Work, checkpoints: Checkpoints | None) -> _SavedBlocks:
-        """Read the blocks of a problem, told from others by the rows as they were given."""
-        blocks = work.problem.blocks()
-        if checkpoints is None:
-            return cls(blocks, {}, None)
-        checkpoint = checkpoints.of(
-            (given.rows.matrix, given.y, given.cost, given.pivots),
-            vars(work.solver),
-            [(top.mass, top.top_mass) for top in work.tops],
-            work.scales,
-        )
-        found = {}
-        for number, block in enumerate(blocks):
-            arrays = checkpoint.load(f"block-{number}", like=_arrays_of_block(work, len(block)))
-            if arrays is not None:
-                coef = arrays.pop("coef")
-                found[number] = CandidateValues(**arrays), coef
-        return cls(blocks, found, checkpoint)
-
-    @property
-    def missing(self) -> list[IntArray]:
-        """The blocks that have to be solved."""
-        return [block for number, block in enumerate(self.blocks) if number not in self.found]
-
-    def completed(
-        self, solved: Iterator[tuple[CandidateValues, FloatArray]]
-    ) -> Iterator[tuple[CandidateValues, FloatArray, bool]]:
-        """All blocks in order, with whether they were found; the others are kept as they come."""
-        for number in range(len(self.blocks)):
-            if number in self.found:
-                yield *self.found.pop(number), True
-                continue
-            of_block, coef = next(solved)
-            if self.checkpoint is not None:
-                self.checkpoint.save(f"block-{number}", **vars(of_block), coef=coef)
-            yield of_block, coef, False
-
-
-def _arrays_of_block(work: _Work, n: int) -> dict[str, tuple[str, tuple[int, ...]]]:
-    """Kind and shape of what is kept of a block of n pivots."""
-    one, each = (n,), (n, len(work.tops))
-    return {
-        "objective": ("f", one),
-        "lower_bound": ("f", one),
-        "n_iter": ("i", one),
-        "converged": ("b", one),
-        "distance": ("f", each),
-        "objective_top": ("f", each),
-        "scaled": ("f", each),
-        "coef": ("f", (n, work.problem.n_features) if work.problem.rows.is_dense else (0, 0)),
-    }
-
-
-def _in_span_of_rows(problem: PivotProblem) -> tuple[PivotProblem, FloatArray | None]:
-    """The same problems in the span of the rows, and its orthonormal basis where it was taken.
-
-    Weights off the span only add to the norm, so that none of the problems has any.
-    """
-    rows = problem.rows
-    if not rows.is_dense or problem.n_features <= len(problem.y):
-        return problem, None
-    basis, coordinates = np.linalg.qr(rows.to_array().T)
-    return replace(problem, rows=DenseDesign(np.ascontiguousarray(coordinates.T))), basis
+def _load_blocks(checkpoint: Checkpoint, work: _Work, blocks: list[IntArray]) -> dict[int, _Block]:
+    """Blocks that were solved, by their numbers."""
+    loaded = {}
+    for number, block in enumerate(blocks):
+        n = len(block)
+        of_tops = "f", (n, len(work.tops))
+        like = {
+            "objective": ("f", (n,)),
+            "lower_bound": ("f", (n,)),
+            "n_iter": ("i", (n,)),
+            "converged": ("b", (n,)),
+            "distance": of_tops,
+            "objective_top": of_tops,
+            "scaled": of_tops,
+            "coef": ("f", (n, work.problem.n_features) if work.problem.rows.is_dense else (0, 0)),
+        }
+        arrays = checkpoint.load(f"block-{number}", like=like)
+        if arrays is not None:
+            coef = arrays.pop("coef")
+            loaded[number] = CandidateValues(**arrays), coef
+    return loaded
 
 
 Selection = Literal["average", "closest", "objective", "refine"]
@@ -416,7 +379,7 @@ def solve_accuracy_at_top(
     selection: Selection = "closest",
     solver: PivotSolver | None = None,
     n_jobs: int | None = None,
-    on_block: Callable[[bool], None] = lambda found: None,
+    on_block: Callable[[bool], None] = lambda is_saved: None,
     checkpoints: Checkpoints | None = None,
 ) -> AccuracyAtTopSolution:
     """Solve Problem (2) for every distinct point as the pivot and select one solution.
@@ -448,47 +411,50 @@ def select_solution(
     hundreds of problems.
     """
     problem, basis = solutions.problem, solutions.basis
-    candidates = solutions.values.at_top(top)
+    candidates, quantile = solutions.values.at_top(top), solutions.tops[top]
+    averaged = None
     with one_blas_thread():
-        if selection == "average":
-            selected = _average(solutions, candidates, solutions.tops[top], n_jobs)
-        elif selection == "refine":
-            selected = _refine(solutions, candidates, solutions.tops[top])
+        if selection in ("average", "refine"):
+            # The weights are no candidate's, and their pivot is a row at the quantile: around its
+            # score Problem (2) and Problem (1) are one.
+            with_mass = replace(problem, mass=quantile.mass)
+            if selection == "average":
+                coef, pivot, objective, averaged = _average(
+                    solutions, with_mass, candidates, quantile.top_mass, n_jobs
+                )
+            else:
+                likeliest = np.argsort(candidates.scaled, kind="stable")[:STARTS]
+                starts = solutions.coefs(likeliest)
+                tol = solutions.solver.tol
+                refined = refine_top(with_mass, starts, quantile.top_mass, tol=tol)
+                coef, pivot = refined.coef, refined.pivot
+                objective = refined.certificate.objective
+            candidate = int(np.searchsorted(problem.pivots, pivot, "right")) - 1
+            distance, pivot_objective = 0.0, objective
         else:
-            best = int(np.argmin(candidates.objective_top))
+            candidate = int(np.argmin(candidates.objective_top))
             if selection == "closest":
-                best = int(_closest(candidates, solutions.solver.tol, 1)[0])
-            selected = _take(solutions, candidates, best)
+                candidate = int(_closest(candidates, solutions.solver.tol, 1)[0])
+            coef = solutions.coefs(np.array([candidate]))[0]
+            distance = float(candidates.distance[candidate])
+            pivot_objective = float(candidates.objective[candidate])
+            objective = float(candidates.objective_top[candidate])
     by_position = np.argsort(problem.candidate_indices)
     return AccuracyAtTopSolution(
-        coef=selected.coef if basis is None else basis @ selected.coef,
+        coef=coef if basis is None else basis @ coef,
         certificate=Certificate(
-            selected.objective_top,
+            objective,
             lower_bound=float(np.min(candidates.lower_bound)),
             n_iter=int(candidates.n_iter.max()),
             converged=bool(candidates.converged.all()),
         ),
-        candidate=int(np.flatnonzero(by_position == selected.candidate)[0]),
-        distance=selected.distance,
-        pivot_objective=selected.pivot_objective,
+        candidate=int(np.flatnonzero(by_position == candidate)[0]),
+        distance=distance,
+        pivot_objective=pivot_objective,
         candidate_indices=problem.candidate_indices[by_position],
         candidates=candidates.ordered(by_position),
-        averaged=None
-        if selected.averaged is None
-        else np.flatnonzero(np.isin(by_position, selected.averaged)),
+        averaged=None if averaged is None else np.flatnonzero(np.isin(by_position, averaged)),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Selected:
-    """A solution, its candidates in the order of the problem, and its values."""
-
-    coef: FloatArray
-    candidate: int
-    distance: float
-    pivot_objective: float
-    objective_top: float
-    averaged: IntArray | None = None
 
 
 def _closest(candidates: CandidateValues, tol: float, count: int) -> IntArray:
@@ -497,70 +463,34 @@ def _closest(candidates: CandidateValues, tol: float, count: int) -> IntArray:
     Scores are in units of the margin, and not known any better than to the tolerance.
     """
     distance = candidates.distance
-    last = np.partition(distance, count - 1)[count - 1]
-    closer = np.flatnonzero(distance < last - tol)
-    tied = np.flatnonzero(np.abs(distance - last) <= tol)
+    largest = np.partition(distance, count - 1)[count - 1]
+    closer = np.flatnonzero(distance < largest - tol)
+    tied = np.flatnonzero(np.abs(distance - largest) <= tol)
     by_objective = tied[np.argsort(candidates.objective[tied], kind="stable")]
     return np.sort(np.concatenate((closer, by_objective[: count - len(closer)])))
 
 
-def _take(solutions: CandidateSolutions, candidates: CandidateValues, best: int) -> _Selected:
-    """Take one candidate as it is."""
-    return _Selected(
-        coef=solutions.coefs(np.array([best]))[0],
-        candidate=best,
-        distance=float(candidates.distance[best]),
-        pivot_objective=float(candidates.objective[best]),
-        objective_top=float(candidates.objective_top[best]),
-    )
-
-
 def _average(
-    solutions: CandidateSolutions, candidates: CandidateValues, top: Top, n_jobs: int | None
-) -> _Selected:
-    """Average the directions of the candidates closest to their quantiles."""
-    problem = replace(solutions.problem, mass=top.mass)
-    count = max(1, problem.n_candidates // ONE_IN)
-    averaged = _closest(candidates, solutions.solver.tol, count)
+    solutions: CandidateSolutions,
+    problem: PivotProblem,
+    candidates: CandidateValues,
+    top_mass: float,
+    n_jobs: int | None,
+) -> tuple[FloatArray, int, float, IntArray]:
+    """Average the directions of the candidates closest to their quantiles.
+
+    Returns the weights, a row at the quantile, the objective and the candidates.
+    """
+    averaged = _closest(candidates, solutions.solver.tol, max(1, problem.n_candidates // ONE_IN))
     coefs = solutions.coefs(averaged, n_jobs)
     norms = np.linalg.norm(coefs, axis=1)
     # Weights of zero have no direction, and none to give.
     mean = np.mean(coefs / np.where(norms > 0, norms, 1.0)[:, np.newaxis], axis=0)
-    scale = best_scales(problem, mean[np.newaxis], top.top_mass)[0][0]
+    scale = best_scales(problem, mean[np.newaxis], top_mass)[0][0]
     # A value that no multiple lowers, as where the costs of positives are the greater total, is
     # no reason to rank all rows alike.
     coef = mean * (scale if scale > 0 else norms.mean())
     scores = problem.scores(coef)
-    quantile = quantile_at_mass(scores, problem.mass, top.top_mass)
-    value = float(problem.objective(coef, scores, quantile))
-    return _at_quantile(problem, coef, int(np.argmax(scores == quantile)), value, averaged)
-
-
-def _refine(solutions: CandidateSolutions, candidates: CandidateValues, top: Top) -> _Selected:
-    """Go on from the best candidates."""
-    problem = replace(solutions.problem, mass=top.mass)
-    likeliest = np.argsort(candidates.scaled, kind="stable")[:STARTS]
-    starts = solutions.coefs(likeliest)
-    refined = refine_top(problem, starts, top.top_mass, tol=solutions.solver.tol)
-    return _at_quantile(problem, refined.coef, refined.pivot, refined.certificate.objective)
-
-
-def _at_quantile(
-    problem: PivotProblem,
-    coef: FloatArray,
-    pivot: int,
-    value: float,
-    averaged: IntArray | None = None,
-) -> _Selected:
-    """Weights that are no candidate's; their pivot is a row at the quantile.
-
-    Around the score of that row Problem (2) and Problem (1) are one.
-    """
-    return _Selected(
-        coef=coef,
-        candidate=int(np.searchsorted(problem.pivots, pivot, "right")) - 1,
-        distance=0.0,
-        pivot_objective=value,
-        objective_top=value,
-        averaged=averaged,
-    )
+    quantile = quantile_at_mass(scores, problem.mass, top_mass)
+    objective = float(problem.objective(coef, scores, quantile))
+    return coef, int(np.argmax(scores == quantile)), objective, averaged
