@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -19,21 +19,14 @@ from ._result import relative_gap
 MOST_FEATURES_BY_COLUMNS = 64
 
 
-@dataclass(frozen=True, eq=False)
-class Parked:
-    """Rows whose multipliers are held at 1, by their sums; one of each for every pivot."""
+class Parked(NamedTuple):
+    """Sums over the rows whose multipliers are held at 1, for each pivot."""
 
     vector: FloatArray  # (n_pivots, n_features): Sums of ``c_i y_i (x_i - z)``
     cost: FloatArray  # (n_pivots,): Sums of ``c_i``
 
-    @classmethod
-    def none(cls, n_pivots: int, n_features: int) -> Parked:
-        """No rows."""
-        return cls(np.zeros((n_pivots, n_features)), np.zeros(n_pivots))
 
-
-@dataclass(frozen=True, eq=False)
-class Start:
+class Start(NamedTuple):
     """Where the iteration starts for one pivot, or where it ended."""
 
     coef: FloatArray  # (n_features,)
@@ -41,8 +34,7 @@ class Start:
     penalty: float  # That of the augmented Lagrangian
 
 
-@dataclass(frozen=True, eq=False)
-class Ends:
+class Ends(NamedTuple):
     """Where the iterations ended, one for each pivot."""
 
     coef: FloatArray  # (n_pivots, n_features)
@@ -53,25 +45,18 @@ class Ends:
     n_iter: IntArray  # (n_pivots,): Newton steps
 
 
-@dataclass(frozen=True, eq=False)
-class HingeRows:
+class HingeRows(NamedTuple):
     """Rows with their signs, costs, and places in a table of inner products."""
 
     design: InMemoryDesign  # (n_rows, n_features)
-    y: FloatArray  # (n_rows,): Signs and costs
-    cost: FloatArray  # (n_rows,): Signs and costs
+    y: FloatArray  # (n_rows,): Signs
+    cost: FloatArray  # (n_rows,)
     products: FloatArray  # (n_all, n_all): Inner products of rows, or empty
     numbers: IntArray  # (n_rows,): Places of the rows in this table
 
     def take(self, index: IntArray) -> HingeRows:
-        """Take some rows. Copies of them."""
-        return HingeRows(
-            self.design.rows(index),
-            self.y[index],
-            self.cost[index],
-            self.products,
-            self.numbers[index],
-        )
+        design, numbers = self.design.rows(index), self.numbers[index]
+        return HingeRows(design, self.y[index], self.cost[index], self.products, numbers)
 
     def margins(self, coef: FloatArray, pivots: FloatArray) -> FloatArray:
         """Margins ``1 - y_i w.(x_i - z)``. Shape (n_pivots, n_rows)."""
@@ -79,7 +64,7 @@ class HingeRows:
         return 1.0 - self.y * (self.design.scores(coef.T).T - shift[:, np.newaxis])
 
     def parked(self, held: FloatArray, pivots: FloatArray) -> Parked:
-        """Sum rows that are held at 1. Their sums."""
+        """Sum the rows that are held at 1."""
         cost = held * self.cost
         signed = cost * self.y
         vector = self.design.pull_back(signed.T).T - signed.sum(axis=1)[:, np.newaxis] * pivots
@@ -94,25 +79,23 @@ class HingeRows:
         start: Start | None = None,
         parked: Parked | None = None,
     ) -> Ends:
-        """Solve the problems of some pivots. Where the iterations ended."""
+        """Solve the problems of some pivots, from nothing or from a start for the only one."""
         from .._jit import address_of_potrf
         from ._pivot_kernels import solve_pivots
 
         n_pivots, d = pivots.shape
-        shape = (n_pivots, len(self.y))
-        ends = Ends(
-            np.empty((n_pivots, d)) if start is None else start.coef[np.newaxis].copy(),
-            np.empty(shape) if start is None else start.multipliers[np.newaxis].copy(),
-            np.full(n_pivots, 0.0 if start is None else start.penalty),
-            np.empty(n_pivots),
-            np.empty(n_pivots),
-            np.empty(n_pivots, dtype=np.int64),
-        )
-        parked = parked or Parked.none(n_pivots, d)
+        if start is None:
+            coef, multipliers = np.empty((n_pivots, d)), np.empty((n_pivots, len(self.y)))
+        else:
+            coef, multipliers = start.coef[np.newaxis].copy(), start.multipliers[np.newaxis].copy()
+        penalty = np.full(n_pivots, 0.0 if start is None else start.penalty)
+        objective, lower_bound = np.empty((2, n_pivots))
+        n_iter = np.empty(n_pivots, dtype=np.int64)
+        ends = Ends(coef, multipliers, penalty, objective, lower_bound, n_iter)
+        parked = parked or Parked(np.zeros((n_pivots, d)), np.zeros(n_pivots))
+        by_columns = start is None and d <= MOST_FEATURES_BY_COLUMNS
         solve_pivots(
-            *self.design.compiled_arrays(
-                by_columns=start is None and d <= MOST_FEATURES_BY_COLUMNS
-            ),
+            *self.design.compiled_arrays(by_columns=by_columns),
             self.products,
             self.numbers,
             self.y,
@@ -124,8 +107,7 @@ class HingeRows:
             tol,
             max_iter,
             address_of_potrf(),
-            *(ends.coef, ends.multipliers, ends.penalty),
-            *(ends.objective, ends.lower_bound, ends.n_iter),
+            *ends,
         )
         return ends
 
@@ -143,8 +125,7 @@ MAX_ITER = 100
 CONSTANT = 10.0
 
 
-@dataclass(frozen=True, eq=False)
-class FreeThreshold:
+class FreeThreshold(NamedTuple):
     """Solution of ``min over w and t of 1/2 |w|^2 + sum_i c_i max(0, 1 - y_i (w.x_i - t))``.
 
     The problem of a pivot z is the same under the constraint ``w.z = t``, so that its solution is
@@ -159,18 +140,9 @@ class FreeThreshold:
     system: System  # The model's second derivatives
 
     @classmethod
-    def of_rows(
-        cls,
-        rows: InMemoryDesign,
-        y: FloatArray,
-        cost: FloatArray,
-    ) -> FreeThreshold:
+    @np.errstate(over="ignore", invalid="ignore")
+    def of_rows(cls, rows: InMemoryDesign, y: FloatArray, cost: FloatArray) -> FreeThreshold:
         """Solve the problem, roughly, and factorise the model."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return cls._of_rows(rows, y, cost)
-
-    @classmethod
-    def _of_rows(cls, rows: InMemoryDesign, y: FloatArray, cost: FloatArray) -> FreeThreshold:
         constant = CONSTANT * max(1.0, float(np.sqrt(rows.squared_norms().mean())))
         column = np.full((len(y), 1), constant)
         augmented: InMemoryDesign
@@ -203,13 +175,12 @@ class FreeThreshold:
 
         Shape (m,).
         """
-        moved = self.multipliers[rows] + (margins - self.margins[rows]) / (2 * SMOOTHED)
-        ahead = 0.5 + margins / (2 * SMOOTHED)
-        return np.clip(np.where(self.near[rows], moved, ahead), 0.0, 1.0)
+        changed = self.multipliers[rows] + (margins - self.margins[rows]) / (2 * SMOOTHED)
+        smoothed = 0.5 + margins / (2 * SMOOTHED)
+        return np.clip(np.where(self.near[rows], changed, smoothed), 0.0, 1.0)
 
 
-@dataclass(frozen=True, eq=False)
-class System:
+class System(NamedTuple):
     """``I`` plus the weighted outer products of rows, factorised in the fewer dimensions."""
 
     factor: tuple[FloatArray, bool] | None
@@ -218,7 +189,6 @@ class System:
 
     @classmethod
     def of_rows(cls, rows: InMemoryDesign, weight: FloatArray) -> System:
-        """Factorise."""
         n, d = rows.shape
         X, root = rows.matrix, np.sqrt(weight)
         if n >= d:
@@ -234,7 +204,6 @@ class System:
         return cls(factor, rows if n < d else None, root)
 
     def solve(self, rhs: FloatArray) -> FloatArray:
-        """Solve. Shape (n_features,)."""
         if self.factor is None:
             return rhs
         if self.rows is None:
@@ -293,7 +262,7 @@ class PivotProblem:
         mass: FloatArray,
         coordinates: Callable[[IntArray], FloatArray] | None = None,
     ) -> PivotProblem:
-        """Merge equal rows of one class and list the distinct points. The merged problem."""
+        """Merge equal rows of one class and list the distinct points."""
         design = as_design(X)
         if not isinstance(design, InMemoryDesign):
             raise TypeError(
@@ -306,29 +275,29 @@ class PivotProblem:
         # instead of a repetition, give the same arithmetic and so the same bits.
         starts: list[int] = []
         pivots: list[int] = []
-        first: list[int] = []
+        candidates: list[int] = []
         for position, i in enumerate(order):
-            before = order[position - 1] if position else None
-            if before is None or keys[i] != keys[before]:
+            previous = order[position - 1] if position else None
+            if previous is None or keys[i] != keys[previous]:
                 pivots.append(len(starts))
-                first.append(i)
+                candidates.append(i)
                 starts.append(position)
             else:
-                first[-1] = min(first[-1], i)
-                if y[i] != y[before]:
+                candidates[-1] = min(candidates[-1], i)
+                if y[i] != y[previous]:
                     starts.append(position)
-        samples, first_samples = np.asarray(order), np.asarray(starts)
-        taken = samples[first_samples]
-        rows = design.rows(taken) if coordinates is None else DenseDesign(coordinates(taken))
+        samples, offsets = np.asarray(order), np.asarray(starts)
+        index = samples[offsets]
+        rows = design.rows(index) if coordinates is None else DenseDesign(coordinates(index))
         return cls(
             rows=rows.centred(),
-            y=np.ascontiguousarray(y[taken], dtype=np.float64),
-            cost=np.add.reduceat(cost[samples], first_samples),
-            mass=np.add.reduceat(mass[samples], first_samples),
+            y=np.ascontiguousarray(y[index], dtype=np.float64),
+            cost=np.add.reduceat(cost[samples], offsets),
+            mass=np.add.reduceat(mass[samples], offsets),
             pivots=np.asarray(pivots, dtype=np.int64),
-            candidate_indices=np.asarray(first, dtype=np.int64),
+            candidate_indices=np.asarray(candidates, dtype=np.int64),
             samples=samples,
-            starts=first_samples,
+            starts=offsets,
         )
 
     def merged(self, weight: FloatArray) -> FloatArray:
@@ -343,8 +312,10 @@ class PivotProblem:
     @cached_property
     def products(self) -> FloatArray:
         """Inner products of all rows where there are many dense features, else empty."""
-        few = self.n_features < max(MIN_FEATURES_FOR_PRODUCTS, len(self.y) / ROWS_PER_FEATURE)
-        if few or not self.rows.is_dense or len(self.y) > MOST_ROWS_FOR_PRODUCTS:
+        is_narrow = self.n_features < max(
+            MIN_FEATURES_FOR_PRODUCTS, len(self.y) / ROWS_PER_FEATURE
+        )
+        if is_narrow or not self.rows.is_dense or len(self.y) > MOST_ROWS_FOR_PRODUCTS:
             return np.empty((0, 0))
         return np.ascontiguousarray(self.rows.scores(self.rows.to_array().T))
 
@@ -382,10 +353,7 @@ class PivotProblem:
 
 @dataclass(frozen=True, eq=False)
 class PivotSolutions:
-    """Solutions of the problems of several pivots, each with its certificate.
-
-    The words are those of :class:`Certificate`, with one value for each pivot.
-    """
+    """Solutions of the problems of several pivots, with the values of a :class:`Certificate`."""
 
     coef: FloatArray  # (n_pivots, n_features): Weight vectors
     objective: FloatArray  # (n_pivots,): Objective values at ``coef``
@@ -403,7 +371,7 @@ class PivotSolutions:
         *,
         tol: float,
     ) -> PivotSolutions:
-        """Hold the relative gaps against a tolerance."""
+        """Compare the relative gaps with a tolerance."""
         converged = relative_gap(objective, lower_bound) <= tol
         return cls(coef, objective, lower_bound, n_iter, converged)
 
@@ -469,8 +437,8 @@ def solve_pivots_newton(
     groups = _Groups(problem, tol, max_iter, interrupted)
     states = [
         state
-        for first in range(0, len(pivots), GROUP_SIZE)
-        for state in groups.solved(points[first : first + GROUP_SIZE])
+        for start in range(0, len(pivots), GROUP_SIZE)
+        for state in groups.solve(points[start : start + GROUP_SIZE])
     ]
     return PivotSolutions.judged(
         np.array([state.best for state in states]).reshape(points.shape),
@@ -504,8 +472,13 @@ class _State:
     lower_bound: float = -np.inf
     n_iter: int = 0
 
-    def judge(self, margins: FloatArray, cost: FloatArray) -> None:
-        """Take the margins of the latest weights, and keep these if they are the best."""
+    def take_ends(self, ends: Ends) -> None:
+        self.coef = ends.coef[0]
+        self.lower_bound = max(self.lower_bound, float(ends.lower_bound[0]))
+        self.n_iter += int(ends.n_iter[0])
+
+    def take_margins(self, margins: FloatArray, cost: FloatArray) -> None:
+        """Take the margins of the latest weights, and store these if they are the best."""
         self.margins = margins
         value = 0.5 * float(self.coef @ self.coef) + float(np.maximum(margins, 0.0) @ cost)
         if not value >= self.objective:
@@ -530,43 +503,47 @@ class _Groups:
         self.rows, self.free = problem.hinge_rows, problem.free_threshold
         self.tol, self.max_iter, self.interrupted = tol, max_iter, interrupted
 
-    def solved(self, points: FloatArray) -> list[_State]:
+    @np.errstate(over="ignore", invalid="ignore")
+    def solve(self, points: FloatArray) -> list[_State]:
         """Solve the problems of a group."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            coef, distance = self.free.coefs_at(points)
-            margins = self.rows.margins(coef, points)
-            states = [
-                _State(z, w, u, BAND + BAND_PER_DISTANCE * abs(away), best=w)
-                for z, w, u, away in zip(points, coef, margins, distance, strict=True)
+        coef, distance = self.free.coefs_at(points)
+        margins = self.rows.margins(coef, points)
+        states = [
+            _State(z, w, u, BAND + BAND_PER_DISTANCE * abs(d), best=w)
+            for z, w, u, d in zip(points, coef, margins, distance, strict=True)
+        ]
+        pending = states
+        for _ in range(MAX_BANDS):
+            self._solve_on_bands(pending)
+            pending = [
+                state
+                for state in pending
+                if not state.is_solved(self.tol) and state.n_iter < self.max_iter
             ]
-            pending = states
-            for _ in range(MAX_BANDS):
-                self._solve_on_bands(pending)
-                pending = [state for state in pending if self._goes_on(state)]
-                if not pending:
-                    return states
-            for state in pending:
-                self._solve_on_all_rows(state)
+            if not pending:
+                return states
+        for state in pending:  # from nothing, without a band
+            point = state.point[np.newaxis]
+            ends = self.rows.minimise(point, tol=self.tol, max_iter=self.max_iter - state.n_iter)
+            state.take_ends(ends)
+            state.take_margins(self.rows.margins(ends.coef, point)[0], self.rows.cost)
         return states
 
-    def _goes_on(self, state: _State) -> bool:
-        return not state.is_solved(self.tol) and state.n_iter < self.max_iter
-
     def _solve_on_bands(self, states: list[_State]) -> None:
-        """Solve each problem on its band, and judge it by all rows."""
+        """Solve each problem on its band, and evaluate it on all rows."""
         points = np.array([state.point for state in states])
         bands = np.array([self._band(state) for state in states])
         held = np.array([state.margins > 0 for state in states]) & ~bands
         parked = self.rows.parked(held, points)
         for k, state in enumerate(states):
-            of_state = Parked(parked.vector[k : k + 1], parked.cost[k : k + 1])
-            self._solve_on_band(state, np.flatnonzero(bands[k]), of_state)
+            part = Parked(parked.vector[k : k + 1], parked.cost[k : k + 1])
+            self._solve_on_band(state, np.flatnonzero(bands[k]), part)
         margins = self.rows.margins(np.array([state.coef for state in states]), points)
         for k, state in enumerate(states):
             outside = ~bands[k] & ((margins[k] > 0) != held[k])
             state.error = float(np.abs(margins[k][outside]).max(initial=0.0))
             state.width = max(2.0 * state.error, NARROWED * state.width)
-            state.judge(margins[k], self.rows.cost)
+            state.take_margins(margins[k], self.rows.cost)
 
     def _band(self, state: _State) -> BoolArray:
         """Rows with margins about 0, at least as many as a solution may need."""
@@ -593,16 +570,16 @@ class _Groups:
         if np.count_nonzero(inner) >= LEAST_ROWS and np.mean(inner) < 0.5:
             held = ~inner & (margins > 0)
             more = part.parked(held[np.newaxis], point)
-            both = Parked(parked.vector + more.vector, parked.cost + more.cost)
+            all_parked = Parked(parked.vector + more.vector, parked.cost + more.cost)
             index = np.flatnonzero(inner)
-            within = Start(start.coef, start.multipliers[index], start.penalty)
-            found = self._minimise(state, part.take(index), within, both, 0.5 * self.tol)
+            inner_start = Start(start.coef, start.multipliers[index], start.penalty)
+            end = self._minimise(state, part.take(index), inner_start, all_parked, 0.5 * self.tol)
             margins = part.margins(state.coef[np.newaxis], point)[0]
             wrong = ~inner & ((margins > 0) != held)
             if not wrong.any():
                 return
             error = float(np.abs(margins[wrong]).max())
-            penalty = min(found.penalty, PENALTY_TIMES_ERROR / error)
+            penalty = min(end.penalty, PENALTY_TIMES_ERROR / error)
             multipliers = np.clip(0.5 + penalty * margins, 0.0, 1.0)
             start = Start(state.coef, multipliers, penalty)
         self._minimise(state, part, start, parked, 0.5 * self.tol)
@@ -620,19 +597,8 @@ class _Groups:
             start=start,
             parked=parked,
         )
-        state.coef = ends.coef[0]
-        state.lower_bound = max(state.lower_bound, float(ends.lower_bound[0]))
-        state.n_iter += int(ends.n_iter[0])
+        state.take_ends(ends)
         return Start(ends.coef[0], ends.multipliers[0], float(ends.penalty[0]))
-
-    def _solve_on_all_rows(self, state: _State) -> None:
-        """Solve a problem from nothing, without a band."""
-        point = state.point[np.newaxis]
-        ends = self.rows.minimise(point, tol=self.tol, max_iter=self.max_iter - state.n_iter)
-        state.coef = ends.coef[0]
-        state.lower_bound = max(state.lower_bound, float(ends.lower_bound[0]))
-        state.n_iter += int(ends.n_iter[0])
-        state.judge(self.rows.margins(ends.coef, point)[0], self.rows.cost)
 
 
 def solve_pivots_cvxpy(
@@ -665,18 +631,17 @@ def solve_pivots_cvxpy(
         # The steps of Problem.solve, without its warning for a solution that is not accurate: the
         # certificate says how accurate it is.
         data, chain, inverse = quadratic.get_problem_data(cp.CLARABEL, solver_opts=options)
-        found = chain.solve_via_data(quadratic, data, solver_opts=options)
-        answer = chain.invert(found, inverse)
-        if answer.status not in cp.settings.SOLUTION_PRESENT:
+        result = chain.invert(chain.solve_via_data(quadratic, data, solver_opts=options), inverse)
+        if result.status not in cp.settings.SOLUTION_PRESENT:
             continue
-        quadratic.unpack(answer)
+        quadratic.unpack(result)
         multipliers = np.clip(margin.dual_value, 0.0, cost)
         signed = y * multipliers
         span = unit * problem.rows.pull_back(signed) - signed.sum() * pivot.value
         solutions[index] = unit * coef.value
         share = min(1.0, multipliers.sum() / max(span @ span, 1e-300))  # is feasible, and better
         lower_bound[index] = unit**2 * (share * multipliers.sum() - share**2 * (span @ span) / 2)
-        n_iter[index] = answer.attr[cp.settings.NUM_ITERS]
+        n_iter[index] = result.attr[cp.settings.NUM_ITERS]
     scores = problem.scores(solutions)
     objective = problem.objective(solutions, scores, scores[np.arange(n_pivots), pivots])
     return PivotSolutions.judged(solutions, objective, lower_bound, n_iter, tol=tol)
