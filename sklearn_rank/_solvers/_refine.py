@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -94,14 +95,14 @@ def refine_top(
         raise ValueError("coefs has weights that are not finite.")
     with one_blas_thread():
         blocks = [
-            best_scales(problem, coefs[first : first + BLOCK_SIZE], top_mass)
-            for first in range(0, len(coefs), BLOCK_SIZE)
+            best_scales(problem, coefs[start : start + BLOCK_SIZE], top_mass)
+            for start in range(0, len(coefs), BLOCK_SIZE)
         ]
-        scales, scaled = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+        scales, objectives = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
         search = _Search(problem, top_mass, tol, max_steps)
         zero = np.zeros(problem.n_features)
         best = _Walk(-1, search.best_of(zero), [search.value(zero)])
-        for start in np.argsort(scaled, kind="stable")[: max(n_starts, 1)]:
+        for start in np.argsort(objectives, kind="stable")[: max(n_starts, 1)]:
             walk = search.descend(int(start), coefs[start], float(scales[start]))
             if walk.point.value < best.point.value:
                 best = walk
@@ -120,8 +121,7 @@ def refine_top(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Point:
+class _Point(NamedTuple):
     """A weight vector, and the multipliers of the rows that made it, which sum to zero."""
 
     coef: FloatArray
@@ -148,7 +148,7 @@ class _Search:
     def __init__(self, problem: PivotProblem, top_mass: float, tol: float, max_steps: int) -> None:
         self.problem, self.top_mass, self.tol, self.max_steps = problem, top_mass, tol, max_steps
         self.n_steps = 0
-        self.seen: set[tuple[int, bytes]] = set()
+        self.solved: set[tuple[int, bytes]] = set()
         # Rows of one point, of both classes, stay together.
         self.point_of = np.searchsorted(problem.pivots, np.arange(len(problem.y)), "right") - 1
 
@@ -162,61 +162,64 @@ class _Search:
         return min(points, key=lambda point: point.value)
 
     def descend(self, start: int, coef: FloatArray, scale: float) -> _Walk:
-        walk = _Walk(start, _Point(coef, self.value(coef)), [])
-        walk.history.append(walk.point.value)
+        value = self.value(coef)
+        walk = _Walk(start, _Point(coef, value), [value])
         scaled = self.best_of(scale * coef)
         if scaled.value < walk.point.value:
             walk.move(scaled)
         # From the order of the scores as given: at scale zero there is none.
-        found = self.solve(np.argsort(-self.problem.scores(coef), kind="stable"), walk.point)
-        if found is not None:
-            walk.move(found)
-            self.settle(walk)
+        point = self.solve(np.argsort(-self.problem.scores(coef), kind="stable"), walk.point)
+        if point is not None:
+            walk.move(point)
+            self.reorder_ties(walk)
         return walk
 
-    def settle(self, walk: _Walk) -> None:
+    def reorder_ties(self, walk: _Walk) -> None:
         """Reorder tied rows while that helps."""
-        while (order := self.reordered(walk.point)) is not None:
-            found = self.solve(order, walk.point)
-            if found is None:
+        while True:
+            scores, pull, tied = self.ranks(walk.point)
+            if np.count_nonzero(tied) < 2:
                 return
-            walk.move(found)
+            point = self.solve(_order(scores, pull, tied), walk.point)
+            if point is None:
+                return
+            walk.move(point)
 
     def exchange(self, walk: _Walk) -> None:
         """Exchange rows across the quantile while that helps."""
-        better = walk.point.multipliers is not None
-        while better and self.n_steps < self.max_steps:
-            better = False
+        is_better = walk.point.multipliers is not None
+        while is_better and self.n_steps < self.max_steps:
+            is_better = False
             for order in self.exchanges(walk.point):
-                found = self.solve(order, walk.point)
-                if found is not None:
-                    walk.move(found)
-                    self.settle(walk)
-                    better = True
+                point = self.solve(order, walk.point)
+                if point is not None:
+                    walk.move(point)
+                    self.reorder_ties(walk)
+                    is_better = True
                     break
 
     def solve(self, order: IntArray, point: _Point) -> _Point | None:
         """Minimise over the cone of an order; None if that gains nothing or was tried before."""
         pivot, above = self.cone(order)
-        name = pivot, above.tobytes()
-        if name in self.seen or self.n_steps >= self.max_steps:
+        key = pivot, above.tobytes()
+        if key in self.solved or self.n_steps >= self.max_steps:
             return None
-        self.seen.add(name)
+        self.solved.add(key)
         self.n_steps += 1
         cutoff = point.value * (1.0 - LEAST_GAIN * self.tol)
-        found = _minimise(self, _Cone(self.problem, pivot, above), point.multipliers, cutoff)
-        return found if found is not None and found.value < cutoff else None
+        end = _minimise(self, _Cone(self.problem, pivot, above), point.multipliers, cutoff)
+        return end if end is not None and end.value < cutoff else None
 
     def cone(self, order: IntArray) -> tuple[int, BoolArray]:
         """The row of an order that reaches the mass, and which rows stand up to it."""
         reached = np.cumsum(self.problem.mass[order]) >= self.top_mass
         reached[-1] = True
-        last = int(np.argmax(reached))
+        position = int(np.argmax(reached))
         above = np.zeros(len(order), dtype=bool)
-        above[order[: last + 1]] = True
-        return int(order[last]), above
+        above[order[: position + 1]] = True
+        return int(order[position]), above
 
-    def ranked(self, point: _Point) -> tuple[FloatArray, FloatArray, BoolArray]:
+    def ranks(self, point: _Point) -> tuple[FloatArray, FloatArray, BoolArray]:
         """Scores less the quantile, what each row pulls upwards, and which rows are tied."""
         problem = self.problem
         scores = problem.scores(point.coef)
@@ -227,17 +230,10 @@ class _Search:
         np.add.at(pull, self.point_of, multipliers + problem.y * problem.cost)
         return np.where(tied, 0.0, scores), pull[self.point_of], tied
 
-    def reordered(self, point: _Point) -> IntArray | None:
-        """The order in which tied rows that pull upwards come first."""
-        scores, pull, tied = self.ranked(point)
-        if np.count_nonzero(tied) < 2:
-            return None
-        return np.lexsort((np.arange(len(scores)), np.where(tied, -pull, 0.0), -scores))
-
     def exchanges(self, point: _Point) -> list[IntArray]:
         """Orders with one row of the top and one of the rest exchanged, the likeliest first."""
-        scores, pull, tied = self.ranked(point)
-        order = np.lexsort((np.arange(len(scores)), np.where(tied, -pull, 0.0), -scores))
+        scores, pull, tied = self.ranks(point)
+        order = _order(scores, pull, tied)
         _, above = self.cone(order)
         # A row of the wrong class is a margin nearer.
         key = scores + self.problem.y / 2
@@ -248,12 +244,16 @@ class _Search:
         position = np.empty(len(order), dtype=np.intp)
         position[order] = np.arange(len(order))
         orders = []
-        for move in np.argsort(distance, axis=None, kind="stable")[: self.max_steps]:
-            i, k = inside[move // len(outside)], outside[move % len(outside)]
-            changed = order.copy()
-            changed[position[i]], changed[position[k]] = k, i
-            orders.append(changed)
+        for pair in np.argsort(distance, axis=None, kind="stable")[: self.max_steps]:
+            i, k = inside[pair // len(outside)], outside[pair % len(outside)]
+            orders.append(order.copy())
+            orders[-1][position[i]], orders[-1][position[k]] = k, i
         return orders
+
+
+def _order(scores: FloatArray, pull: FloatArray, tied: BoolArray) -> IntArray:
+    """The order in which tied rows that pull upwards come first."""
+    return np.lexsort((np.arange(len(scores)), np.where(tied, -pull, 0.0), -scores))
 
 
 class _Cone:
@@ -282,22 +282,22 @@ class _Cone:
         total: FloatArray = self.rows.pull_back(signed) - signed.sum() * self.z
         return total
 
-    def gather(self, taken: IntArray) -> FloatArray:
+    def gather(self, index: IntArray) -> FloatArray:
         """Some turned rows."""
-        turned: FloatArray = self.rows.rows(taken).to_array() - self.z
-        return self.side[taken, np.newaxis] * turned
+        turned: FloatArray = self.rows.rows(index).to_array() - self.z
+        return self.side[index, np.newaxis] * turned
 
     def multipliers(self, shifted: FloatArray, penalty: FloatArray) -> FloatArray:
         """Gradient of the smoothed losses, from ``penalty * u`` plus the multipliers before."""
-        left = np.minimum(shifted, -self.cost)
-        bent = np.minimum(shifted - penalty, 0.0)
+        at_zero = np.minimum(shifted, -self.cost)
+        at_one = np.minimum(shifted - penalty, 0.0)
         return np.where(
             self.right,
-            np.where(shifted >= penalty - self.cost, bent, left),
+            np.where(shifted >= penalty - self.cost, at_one, at_zero),
             np.minimum(shifted, self.cost),
         )
 
-    def bent(self, shifted: FloatArray, penalty: FloatArray) -> IntArray:
+    def curved_rows(self, shifted: FloatArray, penalty: FloatArray) -> IntArray:
         """Rows at a kink of their loss, for which the smoothed loss is curved."""
         near_one = (shifted > penalty - self.cost) & (shifted < penalty)
         return np.flatnonzero(
@@ -309,20 +309,20 @@ class _Cone:
         gain = np.where(self.right, np.minimum(-g, self.cost), self.cost)
         return float(gain.sum() - coef @ coef / 2)
 
-    def polished(self, g: FloatArray) -> FloatArray:
+    def polish(self, g: FloatArray) -> FloatArray:
         """The minimiser if exactly the rows at a kink by their multipliers are there."""
         at_zero = np.where(self.right, g < -self.cost, g < self.cost)
         at_one = self.right & (g < 0) & (g > -self.cost)
-        taken = np.flatnonzero(at_zero | at_one)
+        index = np.flatnonzero(at_zero | at_one)
         pull = -self.backward(np.where(at_zero | at_one, 0.0, g))
-        if len(taken) == 0:
+        if len(index) == 0:
             return pull
-        turned = self.gather(taken)
-        target = at_one[taken] - turned @ pull
+        turned = self.gather(index)
+        target = at_one[index] - turned @ pull
         correction = np.linalg.lstsq(turned, target, rcond=None)[0]
         return pull + np.asarray(correction)
 
-    def original(self, g: FloatArray) -> FloatArray:
+    def row_multipliers(self, g: FloatArray) -> FloatArray:
         """Multipliers of the rows as they are, that of the pivot such that they sum to zero."""
         multipliers = self.side * g
         multipliers[self.pivot] = 0.0
@@ -345,27 +345,27 @@ def _minimise(
         g, factor = np.minimum(cone.side * multipliers, cone.cap), PENALTY_WARM
     coef = -cone.backward(g)
     best = _Point(coef, np.inf)
-    bound, newton = -np.inf, 0
+    bound, n_newton = -np.inf, 0
     for _ in range(MAX_OUTER):
         penalty = factor * cost
         distance = cone.forward(coef)
         while True:
             shifted = penalty * distance + g
-            now = cone.multipliers(shifted, penalty)
-            gradient = coef + cone.backward(now)
-            progress = float(np.sum((now - g) ** 2 / penalty))
-            enough = max(INNER_RATIO * progress, 1e-26 * float(coef @ coef))
-            if gradient @ gradient <= enough or newton >= MAX_NEWTON:
+            new_g = cone.multipliers(shifted, penalty)
+            gradient = coef + cone.backward(new_g)
+            progress = float(np.sum((new_g - g) ** 2 / penalty))
+            limit = max(INNER_RATIO * progress, 1e-26 * float(coef @ coef))
+            if gradient @ gradient <= limit or n_newton >= MAX_NEWTON:
                 break
-            newton += 1
-            step = _newton_step(cone, cone.bent(shifted, penalty), penalty, gradient)
+            n_newton += 1
+            step = _newton_step(cone, cone.curved_rows(shifted, penalty), penalty, gradient)
             if step is None:
-                newton = MAX_NEWTON
+                n_newton = MAX_NEWTON
                 break
-            length = _line_search(cone, coef, distance, step, g, penalty, gradient)
+            length = _search_line(cone, coef, distance, step, g, penalty, gradient)
             coef = coef + length * step
             distance = cone.forward(coef)
-        g = now
+        g = new_g
         coef = -cone.backward(g)
         bound = max(bound, cone.dual_value(coef, g))
         if bound >= cutoff:
@@ -373,38 +373,38 @@ def _minimise(
         value = search.value(coef)
         if value < best.value:
             best = _Point(coef, value)
-        if best.value - bound <= search.tol * best.value or newton >= MAX_NEWTON:
+        if best.value - bound <= search.tol * best.value or n_newton >= MAX_NEWTON:
             break
         factor *= PENALTY_GROWTH
-    polished = search.best_of(cone.polished(g))
+    polished = search.best_of(cone.polish(g))
     if polished.value <= best.value * (1.0 + search.tol):  # rows that are tied are so exactly
         best = polished
-    return _Point(best.coef, best.value, cone.original(g))
+    return _Point(best.coef, best.value, cone.row_multipliers(g))
 
 
 def _newton_step(
-    cone: _Cone, bent: IntArray, penalty: FloatArray, gradient: FloatArray
+    cone: _Cone, curved: IntArray, penalty: FloatArray, gradient: FloatArray
 ) -> FloatArray | None:
     """Minus the gradient through the inverse of the Hessian, None where rounding forbids it."""
-    if len(bent) == 0:
+    if len(curved) == 0:
         return -gradient
-    root = np.sqrt(penalty[bent])[:, np.newaxis] * cone.gather(bent)
-    few = root.shape[0] < root.shape[1]
-    matrix = root @ root.T if few else root.T @ root
+    root = np.sqrt(penalty[curved])[:, np.newaxis] * cone.gather(curved)
+    is_wide = root.shape[0] < root.shape[1]
+    matrix = root @ root.T if is_wide else root.T @ root
     matrix[np.diag_indices_from(matrix)] += 1.0
     try:
         factor = scipy.linalg.cho_factor(matrix, check_finite=False, overwrite_a=True)
     except np.linalg.LinAlgError:
         return None
     solved: FloatArray
-    if few:
+    if is_wide:
         solved = gradient - root.T @ scipy.linalg.cho_solve(factor, root @ gradient)
     else:
         solved = scipy.linalg.cho_solve(factor, gradient)
     return -solved
 
 
-def _line_search(
+def _search_line(
     cone: _Cone,
     coef: FloatArray,
     distance: FloatArray,
@@ -422,18 +422,18 @@ def _line_search(
 
     low, high, length = 0.0, 1.0, 1.0
     slope_low, slope_high = float(gradient @ step), slope(1.0)
-    enough = LINE_SEARCH_RATIO * abs(slope_low)
-    if slope_high <= enough:
+    limit = LINE_SEARCH_RATIO * abs(slope_low)
+    if slope_high <= limit:
         return length
     for _ in range(MAX_LINE_SEARCH):
         rise = slope_high - slope_low  # 0 where the slopes have overflowed
         share = -slope_low / rise if rise > 0 else 0.5
         length = low + (high - low) * min(max(share, 0.1), 0.9)
-        there = slope(length)
-        if abs(there) <= enough:
+        slope_here = slope(length)
+        if abs(slope_here) <= limit:
             break
-        if there > 0:
-            high, slope_high = length, there
+        if slope_here > 0:
+            high, slope_high = length, slope_here
         else:
-            low, slope_low = length, there
+            low, slope_low = length, slope_here
     return length
