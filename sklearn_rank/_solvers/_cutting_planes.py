@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
@@ -27,12 +27,12 @@ def best_shares(
 
     The shares, of which few are positive. Shape (m,).
     """
-    # Those that carry may be badly weighed, since the matrix may have had another factor.
-    shares, carrying = _settle(gram, offsets, start, np.flatnonzero(start > 0))
+    # Those that are active may be badly weighed, since the matrix may have had another factor.
+    shares, active = _minimise_active(gram, offsets, start, np.flatnonzero(start > 0))
     lowest, best, n_idle = np.inf, shares, 0
     for _ in range(50 * len(offsets) + 100):
-        slope = gram[:, carrying] @ shares[carrying] - offsets
-        value = float(shares[carrying] @ (slope - offsets)[carrying]) / 2
+        slope = gram[:, active] @ shares[active] - offsets
+        value = float(shares[active] @ (slope - offsets)[active]) / 2
         n_idle = 0 if value < lowest else n_idle + 1
         if value < lowest:
             lowest, best = value, shares
@@ -40,54 +40,52 @@ def best_shares(
             # Where the matrix has lost digits, planes may enter and leave in turn.
             return best
         entering = int(np.argmin(slope))
-        left = shares[carrying] @ slope[carrying] - slope[entering]
-        if left <= accuracy or entering in carrying:
+        gap = shares[active] @ slope[active] - slope[entering]
+        if gap <= accuracy or entering in active:
             break
-        before = shares
-        shares, carrying = _settle(gram, offsets, shares, np.append(carrying, entering))
-        if np.array_equal(before, shares):
+        last_shares = shares
+        shares, active = _minimise_active(gram, offsets, shares, np.append(active, entering))
+        if np.array_equal(last_shares, shares):
             break
     return shares
 
 
-def _settle(
-    gram: FloatArray, offsets: FloatArray, shares: FloatArray, carrying: IntArray
+def _minimise_active(
+    gram: FloatArray, offsets: FloatArray, shares: FloatArray, active: IntArray
 ) -> tuple[FloatArray, IntArray]:
-    """Minimise over the planes that carry; those that would carry less than nothing leave."""
+    """Minimise over the active planes; those whose shares would be negative leave."""
     shares = shares.copy()
-    while len(carrying) > 1:
-        step = _step(gram[np.ix_(carrying, carrying)], offsets[carrying], shares[carrying])
-        now = shares[carrying]
+    while len(active) > 1:
+        step = _step(gram[np.ix_(active, active)], offsets[active], shares[active])
+        values = shares[active]
         falling = step < 0
-        reach = np.full(len(now), np.inf)
-        reach[falling] = now[falling] / -step[falling]
-        first = int(np.argmin(reach))
-        if reach[first] >= 1.0:
-            now = now + step
-            shares[carrying] = now / now.sum()
+        reach = np.full(len(values), np.inf)
+        reach[falling] = values[falling] / -step[falling]
+        nearest = int(np.argmin(reach))
+        if reach[nearest] >= 1.0:
+            values = values + step
+            shares[active] = values / values.sum()
             break
-        now = np.maximum(now + reach[first] * step, 0.0)
-        now[first] = 0.0
-        shares[carrying] = now / now.sum()
-        carrying = carrying[shares[carrying] > 0]
+        values = np.maximum(values + reach[nearest] * step, 0.0)
+        values[nearest] = 0.0
+        shares[active] = values / values.sum()
+        active = active[shares[active] > 0]
     else:
-        shares[carrying] = 1.0
-    carrying = carrying[shares[carrying] > 0]
-    return shares, carrying
+        shares[active] = 1.0
+    return shares, active[shares[active] > 0]
 
 
 def _step(gram: FloatArray, offsets: FloatArray, shares: FloatArray) -> FloatArray:
     """Newton step within the plane of sum 1; far along where the problem is flat and falling."""
     base = int(np.argmax(shares))
-    others = np.delete(np.arange(len(shares)), base)
+    rest = np.delete(np.arange(len(shares)), base)
     slope = gram @ shares - offsets
-    slope = slope[others] - slope[base]
-    side = gram[others, base]
-    curvature = gram[np.ix_(others, others)] - side - side[:, np.newaxis] + gram[base, base]
+    slope = slope[rest] - slope[base]
+    side = gram[rest, base]
+    curvature = gram[np.ix_(rest, rest)] - side - side[:, np.newaxis] + gram[base, base]
     try:
         factor = cho_factor(curvature, lower=True, check_finite=False)
-        steep = np.diag(factor[0]) ** 2
-        if steep.min() <= FLAT * gram.diagonal().max():
+        if (np.diag(factor[0]) ** 2).min() <= FLAT * gram.diagonal().max():
             raise np.linalg.LinAlgError
         step = -cho_solve(factor, slope, check_finite=False)
     except np.linalg.LinAlgError:
@@ -101,7 +99,7 @@ def _step(gram: FloatArray, offsets: FloatArray, shares: FloatArray) -> FloatArr
         else:
             step = -vectors @ np.where(flat, 0.0, parts / np.where(flat, 1.0, values))
     full = np.empty(len(shares))
-    full[others] = step
+    full[rest] = step
     full[base] = -step.sum()
     return full
 
@@ -155,19 +153,9 @@ class RowsOfPlanes(Protocol):
         """Sum the rows with factors, ``X.T @ by_row``."""
 
 
-class Tangent(Protocol):
-    """A linear function of the scores that is nowhere above a convex one, ``offset + factors.s``.
-
-    At the scores for which it was made the two are equal.
-    """
-
-    @property
-    def offset(self) -> float:
-        """Value at scores of 0."""
-
-    @property
-    def factors(self) -> FloatArray:
-        """Slope, one number for each row."""
+# A linear function of the scores that is nowhere above a convex one, ``offset + factors.s``, and
+# equal to it at the scores for which it was made.
+Tangent: TypeAlias = tuple[float, FloatArray]
 
 
 class Planes:
@@ -187,14 +175,13 @@ class Planes:
         return len(self.offsets)
 
     def copy(self) -> Planes:
-        """Copy them, to add to and to drop from. The same, none of which has been idle."""
-        twin = Planes(self.slopes.shape[1])
-        twin.slopes, twin.offsets, twin.gram = self.slopes, self.offsets, self.gram
-        twin.shares, twin._idle = self.shares, np.zeros_like(self._idle)
-        return twin
+        """The same planes, to add to and to drop from, none of which has been idle."""
+        planes = Planes(self.slopes.shape[1])
+        planes.slopes, planes.offsets, planes.gram = self.slopes, self.offsets, self.gram
+        planes.shares, planes._idle = self.shares, np.zeros_like(self._idle)
+        return planes
 
     def add(self, offset: float, slope: FloatArray) -> None:
-        """Add a plane."""
         products = self.slopes @ slope
         m = len(self)
         gram = np.empty((m + 1, m + 1))
@@ -216,11 +203,11 @@ class Planes:
 
     def drop_idle(self) -> None:
         """Drop planes that carried no solution for long."""
-        kept = self._idle <= PATIENCE
-        if not kept.all():
-            self.slopes, self.offsets = self.slopes[kept], self.offsets[kept]
-            self.shares, self._idle = self.shares[kept], self._idle[kept]
-            self.gram = self.gram[np.ix_(kept, kept)]
+        mask = self._idle <= PATIENCE
+        if not mask.all():
+            self.slopes, self.offsets = self.slopes[mask], self.offsets[mask]
+            self.shares, self._idle = self.shares[mask], self._idle[mask]
+            self.gram = self.gram[np.ix_(mask, mask)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,8 +217,7 @@ class CuttingPlaneResult(SolverResult):
     planes: Planes  # They serve the problem with another C
 
 
-@dataclass(eq=False)
-class _Point:
+class _Point(NamedTuple):
     """A weight vector with its scores and the tangent of the risk there."""
 
     coef: FloatArray
@@ -252,14 +238,14 @@ class _Risk:
 
     def __init__(self, rows: RowsOfPlanes, tangent_at: Callable[[FloatArray], Tangent]) -> None:
         self._rows, self._tangent_at = rows, tangent_at
-        self.at_zero = float(tangent_at(np.zeros(rows.shape[0])).offset)
+        self.at_zero = float(tangent_at(np.zeros(rows.shape[0]))[0])
 
     def at(self, coef: FloatArray, scores: FloatArray | None = None) -> _Point:
         """Evaluate it."""
-        s = self._rows.scores(coef) if scores is None else scores
-        tangent = self._tangent_at(s)
-        risk = float((tangent.offset - self.at_zero) + tangent.factors @ s)
-        return _Point(coef, s, tangent, risk)
+        scores = self._rows.scores(coef) if scores is None else scores
+        offset, factors = self._tangent_at(scores)
+        risk = float((offset - self.at_zero) + factors @ scores)
+        return _Point(coef, scores, (offset, factors), risk)
 
     def between(self, start: _Point, end: _Point, step: float) -> _Point:
         """Evaluate it on a line, which takes no product with the rows."""
@@ -270,21 +256,18 @@ class _Risk:
 
     def add_plane(self, planes: Planes, point: _Point) -> None:
         """Add the tangent at a point to planes."""
-        offset = point.tangent.offset - self.at_zero
-        planes.add(offset, self._rows.pull_back(point.tangent.factors))
+        offset, factors = point.tangent
+        planes.add(offset - self.at_zero, self._rows.pull_back(factors))
 
 
 def _best_on_line(risk: _Risk, start: _Point, end: _Point, C: float, accuracy: float) -> _Point:
     """Find the best point between two, to an accuracy; the line's own cutting planes find it."""
     direction = end.coef - start.coef
-    along = end.scores - start.scores
+    scores = end.scores - start.scores
     squared = float(direction @ direction)
 
     def slope(point: _Point) -> float:
-        return C * float(point.tangent.factors @ along)
-
-    def value(point: _Point) -> float:
-        return C * point.risk
+        return C * float(point.tangent[1] @ scores)
 
     inner = float(start.coef @ direction)
     base = start.coef @ start.coef / 2
@@ -296,15 +279,16 @@ def _best_on_line(risk: _Risk, start: _Point, end: _Point, C: float, accuracy: f
         slope_low, slope_high = slope(at_low), slope(at_high)
         # Where the tangents at both ends meet, or where one of them and the ridge have a minimum.
         gain = slope_high - slope_low
+        low_value, high_value = C * at_low.risk, C * at_high.risk
         meet = low
         if gain > 0:
-            meet = (value(at_low) - slope_low * low - value(at_high) + slope_high * high) / gain
+            meet = (low_value - slope_low * low - high_value + slope_high * high) / gain
         step = min(max(meet, -(inner + slope_high) / squared), -(inner + slope_low) / squared)
         if not low < step < high:
             return best
         ridge = base + step * inner + step * step * squared / 2
         bound = ridge + max(
-            value(at_low) + slope_low * (step - low), value(at_high) + slope_high * (step - high)
+            low_value + slope_low * (step - low), high_value + slope_high * (step - high)
         )
         if best.objective(C) - bound <= accuracy:
             return best
@@ -345,7 +329,14 @@ def solve_cutting_planes(
     if planes is None:
         planes = Planes(rows.shape[1])
         risk.add_plane(planes, best)
-        costs = _rising_costs(C, risk.at_zero, float(planes.gram[0, 0]))
+        squared_slope = float(planes.gram[0, 0])
+        if risk.at_zero > 0 and squared_slope > 0:
+            # From a cost at which a step along the first slope is about right: the planes that a
+            # small cost asks for serve the next, for which a model of few planes would have its
+            # minimum far away.
+            least = risk.at_zero / squared_slope
+            n_steps = max(0, math.ceil(math.log(C / least, RISE)))
+            costs = [least * RISE**step for step in range(n_steps)] + [C]
     else:
         planes = planes.copy()
     n_iter = 0
@@ -356,21 +347,21 @@ def solve_cutting_planes(
         while n_iter < max_iter and n_idle < MOST_IDLE:
             n_iter += 1
             objective = best.objective(cost)
-            left = min(objective - lower_bound, abs(at_zero + objective))
-            accuracy = max(ROUNDING * abs(at_zero + objective), ACCURACY_OF_MODEL * left)
+            largest_gain = min(objective - lower_bound, abs(at_zero + objective))
+            accuracy = max(ROUNDING * abs(at_zero + objective), ACCURACY_OF_MODEL * largest_gain)
             coef, bound = planes.minimise(cost, accuracy)
             lower_bound = max(lower_bound, bound)
             end = risk.at(coef)
-            left = max(objective - lower_bound, 0.0)
-            best = _best_on_line(risk, best, end, cost, ACCURACY_ON_LINE * left)
+            largest_gain = max(objective - lower_bound, 0.0)
+            best = _best_on_line(risk, best, end, cost, ACCURACY_ON_LINE * largest_gain)
             objective = best.objective(cost)
             gap = float(relative_gap(at_zero + objective, at_zero + lower_bound))
             on_iteration(n_iter, at_zero + objective, gap)
             n_idle = 0 if gap < SLOWEST * narrowest else n_idle + 1
             narrowest = gap if n_idle == 0 else narrowest
             # Where C is small the objective is nearly that at 0, whatever the weights.
-            short = (objective - lower_bound) / max(-lower_bound, TINY)
-            if gap <= goal and (short <= SHARE_OF_GAIN or gap <= AS_GOOD_AS_ZERO * goal):
+            missed = (objective - lower_bound) / max(-lower_bound, TINY)
+            if gap <= goal and (missed <= SHARE_OF_GAIN or gap <= AS_GOOD_AS_ZERO * goal):
                 break
             risk.add_plane(planes, end)
             if best is not end:
@@ -394,16 +385,3 @@ def solve_cutting_planes(
         converged=bool(relative_gap(objective, lower_bound) <= tol),
     )
     return CuttingPlaneResult(best.coef, certificate, planes)
-
-
-def _rising_costs(C: float, risk: float, squared_slope: float) -> list[float]:
-    """Costs on the way to C, from one at which a step along the first slope is about right.
-
-    The planes that a small cost asks for serve the next, for which a model of few planes would
-    have its minimum far away.
-    """
-    if not (risk > 0 and squared_slope > 0):
-        return [C]
-    first = risk / squared_slope
-    n_steps = max(0, math.ceil(math.log(C / first, RISE)))
-    return [first * RISE**step for step in range(n_steps)] + [C]

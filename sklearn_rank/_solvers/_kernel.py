@@ -37,35 +37,34 @@ def factorise_kernel(
     ``tol`` times the largest of K. Its columns are asked for one by one, so that a matrix of low
     rank is never formed.
     """
-    left = np.array(diagonal, dtype=np.float64)
-    n = len(left)
-    scale = float(left.max(initial=0.0))
-    _refuse_negative(left, scale, tol)
+    residual = np.array(diagonal, dtype=np.float64)
+    n = len(residual)
+    scale = float(residual.max(initial=0.0))
+    _refuse_negative(residual, scale, tol)
     rows = np.zeros((n, 16))
     support: list[int] = []
     while len(support) < n:
-        pivot = int(np.argmax(left))
-        if left[pivot] <= tol * scale:
+        pivot = int(np.argmax(residual))
+        if residual[pivot] <= tol * scale:
             break
         rank = len(support)
         if rank == rows.shape[1]:
             rows = np.concatenate((rows, np.zeros((n, min(rank, n - rank)))), axis=1)
         entry = np.asarray(column(pivot), dtype=np.float64) - rows[:, :rank] @ rows[pivot, :rank]
-        new = entry / np.sqrt(left[pivot])
+        coordinate = entry / np.sqrt(residual[pivot])
         # Exactly triangular, and no pivot twice.
-        new[support] = 0.0
-        new[pivot] = np.sqrt(left[pivot])
-        rows[:, rank] = new
-        left -= new * new
-        left[support] = 0.0
-        left[pivot] = 0.0
+        coordinate[support] = 0.0
+        coordinate[pivot] = np.sqrt(residual[pivot])
+        rows[:, rank] = coordinate
+        residual -= coordinate * coordinate
+        residual[support] = 0.0
+        residual[pivot] = 0.0
         support.append(pivot)
-        _refuse_negative(left, scale, tol)
-    kept = np.asarray(support, dtype=np.intp)
+        _refuse_negative(residual, scale, tol)
     return KernelFactor(
-        rows=np.ascontiguousarray(rows[:, : len(kept)]),
-        support=kept,
-        error=float(max(left.max(initial=0.0), 0.0) / scale) if scale > 0 else 0.0,
+        rows=np.ascontiguousarray(rows[:, : len(support)]),
+        support=np.asarray(support, dtype=np.intp),
+        error=float(max(residual.max(initial=0.0), 0.0) / scale) if scale > 0 else 0.0,
     )
 
 
@@ -83,9 +82,9 @@ def factorise_kernel_matrix(matrix: FloatArray, *, tol: float = 1e-12) -> Kernel
     order = np.asarray(pivots, dtype=np.intp) - 1
     rows = np.empty((len(matrix), rank))
     rows[order] = np.tril(factor[:, :rank])
-    left = diagonal - np.einsum("ij,ij->i", rows, rows)
-    _refuse_negative(left, scale, tol)
-    return KernelFactor(rows, order[:rank], float(max(left.max(), 0.0) / scale))
+    residual = diagonal - np.einsum("ij,ij->i", rows, rows)
+    _refuse_negative(residual, scale, tol)
+    return KernelFactor(rows, order[:rank], float(max(residual.max(), 0.0) / scale))
 
 
 def check_definite(factor: KernelFactor, block: Callable[[slice], FloatArray]) -> None:
@@ -108,7 +107,7 @@ _INDEFINITE = (
 )
 
 
-def _refuse_negative(left: FloatArray, scale: float, tol: float) -> None:
+def _refuse_negative(residual: FloatArray, scale: float, tol: float) -> None:
     # Rounding leaves a few units in the last place of the entries that were subtracted.
-    if left.min(initial=0.0) < -max(tol, 1e-10) * max(scale, 1e-300):
+    if residual.min(initial=0.0) < -max(tol, 1e-10) * max(scale, 1e-300):
         raise ValueError(_INDEFINITE)

@@ -83,14 +83,13 @@ class SortedColumns:
         n_low = int(np.searchsorted(values, 0.0)) if has_zeros else len(values)
         begin = self.begin[j]
         self.split[j] = begin + n_low
-        parts = [(sorted_rows[:n_low], values[:n_low])]
-        parts.append((sorted_rows[n_low:][::-1], values[n_low:][::-1]))
-        for part_rows, part in parts:
-            if len(part) == 0:
+        for part, step in ((slice(None, n_low), 1), (slice(n_low, None), -1)):
+            part_rows, part_values = sorted_rows[part][::step], values[part][::step]
+            if len(part_rows) == 0:
                 continue
-            ends = np.append(part[1:] != part[:-1], has_zeros)
-            self.order[begin : begin + len(part)] = np.where(ends, ~part_rows, part_rows)
-            begin += len(part)
+            ends = np.append(part_values[1:] != part_values[:-1], has_zeros)
+            self.order[begin : begin + len(part_rows)] = np.where(ends, ~part_rows, part_rows)
+            begin += len(part_rows)
 
     def _value(self, j: int, place: int) -> float:
         """Value of the row at a place of the order."""
@@ -106,9 +105,9 @@ class SortedColumns:
         """Threshold after a row of the order of a column."""
         descending = place >= self.split[j]
         end = self.begin[j + 1] if descending else self.split[j]
-        here = self._value(j, place)
-        after = self._value(j, place + 1) if place + 1 < end else 0.0
-        low, high = (after, here) if descending else (here, after)
+        value = self._value(j, place)
+        next_value = self._value(j, place + 1) if place + 1 < end else 0.0
+        low, high = (next_value, value) if descending else (value, next_value)
         # Halved before they are added, so that large values do not overflow.
         middle = low / 2 + high / 2
         return middle if low <= middle < high else low
@@ -118,15 +117,12 @@ class SortedColumns:
 SAME = 1e-12
 
 
-class WeakRanking(Protocol):
-    """A function of rows with a range of at most 1 on the rows that it was chosen for."""
-
-    def values(self, X: Any) -> AnyArray:
-        """Its values on rows from :func:`by_columns`."""
-
-
 class Found(NamedTuple):
-    """A weak ranking, its values on the rows, and how well it orders the weighted pairs."""
+    """A weak ranking, its values on the rows, and how well it orders the weighted pairs.
+
+    Its method ``values`` takes rows from :func:`by_columns`; they have a range of at most 1 on the
+    rows that it was chosen for.
+    """
 
     ranking: Any
     values: AnyArray
@@ -157,7 +153,6 @@ class Stump:
     threshold: float
 
     def values(self, X: Any) -> AnyArray:
-        """Whether it does, for rows from :func:`by_columns`."""
         return column(X, self.feature) > self.threshold
 
 
@@ -202,7 +197,6 @@ class FeatureRanking:
     range: float  # Its largest less its smallest value
 
     def values(self, X: Any) -> AnyArray:
-        """Its values on rows from :func:`by_columns`."""
         return column(X, self.feature) / self.range
 
 
@@ -268,15 +262,13 @@ class PairWeights:
     def _weigh(self) -> None:
         """Weights from the logarithms, which neither overflow nor lose what is small."""
         exponent = self._log_share - self._sign * self.scores
-        log_sums = []
+        self._log_sums = []
         for rows in self._classes:
-            of_class = exponent[rows]
-            largest = of_class.max()
-            part = np.exp(of_class - largest)
-            total = part.sum()
-            self.signed[rows] = self._sign[rows] * (part / total)
-            log_sums.append(float(largest + np.log(total)))
-        self._log_sums = log_sums
+            largest = exponent[rows].max()
+            weights = np.exp(exponent[rows] - largest)
+            total = weights.sum()
+            self.signed[rows] = self._sign[rows] * (weights / total)
+            self._log_sums.append(float(largest + np.log(total)))
 
     def add(self, amount: AnyArray) -> None:
         """Add to the scores of the rows."""
@@ -295,8 +287,9 @@ class PairWeights:
 
     def best_step(self, values: AnyArray, r: float) -> float:
         """Coefficient of a weak ranking that makes the loss least, cut off where it is large."""
-        low, high = values[self._classes[0]], values[self._classes[1]]
-        neg, pos = -self.signed[self._classes[0]], self.signed[self._classes[1]]
+        neg_rows, pos_rows = self._classes
+        low, high = values[neg_rows], values[pos_rows]
+        neg, pos = -self.signed[neg_rows], self.signed[pos_rows]
         if values.dtype == bool:
             right = pos[high].sum() * neg[~low].sum()
             wrong = neg[low].sum() * pos[~high].sum()
@@ -304,23 +297,23 @@ class PairWeights:
                 step = 0.5 * (np.log(right) - np.log(wrong))
             return float(np.clip(step, -LARGEST_STEP, LARGEST_STEP))
         lowest = values.min()
-        return _newton(neg, low - lowest, pos, high - lowest, float(np.sign(r)))
+        return _minimise_on_line(neg, low - lowest, pos, high - lowest, float(np.sign(r)))
 
 
-def _newton(
+def _minimise_on_line(
     neg: FloatArray, low: FloatArray, pos: FloatArray, high: FloatArray, sign: float
 ) -> float:
     """Minimise ``log(neg @ exp(a low)) + log(pos @ exp(-a high))`` over a of a sign."""
 
     def slopes(a: float) -> tuple[float, float]:
-        first = second = 0.0
+        slope = curvature = 0.0
         for weight, values, side in ((neg, low, 1.0), (pos, high, -1.0)):
             tilted = weight * np.exp(side * a * values)
             tilted /= tilted.sum()
             mean = float(tilted @ values)
-            first += side * mean
-            second += float(tilted @ np.square(values - mean))
-        return first, second
+            slope += side * mean
+            curvature += float(tilted @ np.square(values - mean))
+        return slope, curvature
 
     # Between the ends, whose slopes have different signs, Newton's steps or halves.
     inner, outer = 0.0, sign * LARGEST_STEP
@@ -328,17 +321,17 @@ def _newton(
         return outer
     a = 0.0
     for _ in range(60):
-        first, second = slopes(a)
-        if first * sign <= 0.0:
+        slope, curvature = slopes(a)
+        if slope * sign <= 0.0:
             inner = a
         else:
             outer = a
-        step = a - first / second if second > 0.0 else outer
-        if not min(inner, outer) <= step <= max(inner, outer):
-            step = 0.5 * (inner + outer)
-        if abs(step - a) <= 1e-10:
-            return step
-        a = step
+        new_a = a - slope / curvature if curvature > 0.0 else outer
+        if not min(inner, outer) <= new_a <= max(inner, outer):
+            new_a = 0.5 * (inner + outer)
+        if abs(new_a - a) <= 1e-10:
+            return new_a
+        a = new_a
     return a
 
 
@@ -370,38 +363,38 @@ def rank_boost(
     how: Boosting,
     on_round: Callable[[Any, float, float], bool] = lambda ranking, alpha, log_loss: False,
 ) -> RankBoostResult:
-    """Boost weak rankings. The weak rankings and their coefficients."""
+    """Boost weak rankings."""
     chosen: list[Any] = []
     alphas: list[float] = []
     log_loss: list[float] = []
     thresholds: list[float] = []
-    separates, found = False, None
+    separates, best = False, None
     for _ in range(how.n_rounds):
-        found = rankings.best(pairs.signed)
-        if found is None or abs(found.r) <= how.tol:
+        best = rankings.best(pairs.signed)
+        if best is None or abs(best.r) <= how.tol:
             break
-        separates = abs(found.r) >= SEPARATES
+        separates = abs(best.r) >= SEPARATES
         if separates:
             # No pair is against it: it decides, and the rankings before it order within.
-            alpha = np.copysign(max(LARGEST_STEP, 1.0 + np.sum(np.abs(alphas))), found.r)
+            alpha = np.copysign(max(LARGEST_STEP, 1.0 + np.sum(np.abs(alphas))), best.r)
         elif how.step == "closed_form":
-            alpha = how.learning_rate * np.clip(np.arctanh(found.r), -LARGEST_STEP, LARGEST_STEP)
+            alpha = how.learning_rate * np.clip(np.arctanh(best.r), -LARGEST_STEP, LARGEST_STEP)
         else:
-            alpha = how.learning_rate * pairs.best_step(found.values, found.r)
-        pairs.add(alpha * found.values)
-        chosen.append(found.ranking)
+            alpha = how.learning_rate * pairs.best_step(best.values, best.r)
+        pairs.add(alpha * best.values)
+        chosen.append(best.ranking)
         alphas.append(float(alpha))
         log_loss.append(pairs.log_loss)
         thresholds.append(pairs.threshold)
-        found = None
+        best = None
         if on_round(chosen[-1], alphas[-1], log_loss[-1]) or separates:
             break
-    if found is None and rankings.is_exact:
-        found = rankings.best(pairs.signed)
-    if found is None:
-        largest_r = 0.0 if rankings.is_exact else float("nan")
+    if best is None and rankings.is_exact:
+        best = rankings.best(pairs.signed)
+    if best is not None:
+        largest_r = abs(best.r)
     else:
-        largest_r = abs(found.r)
+        largest_r = 0.0 if rankings.is_exact else float("nan")
     return RankBoostResult(
         chosen,
         np.array(alphas),

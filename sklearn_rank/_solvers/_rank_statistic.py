@@ -37,10 +37,10 @@ class KernelWindows:
     def _sums(self, weight: FloatArray, integrated: bool) -> FloatArray:
         from ._kernels import window_sums
 
-        ascending, found = np.empty_like(weight), np.empty_like(weight)
+        ascending, sums = np.empty_like(weight), np.empty_like(weight)
         window_sums(self._ascending, weight[self._order], integrated, ascending)
-        found[self._order] = ascending
-        return found
+        sums[self._order] = ascending
+        return sums
 
 
 # Features up to which steps are taken in coordinates in which the rows have no correlation.
@@ -71,20 +71,22 @@ class CumulatedPhi:
 
         Beyond the ends, phi is constant. Shape (n,).
         """
-        sums = [self._integrals(place + shift) for shift in (-width, 0.0, width)]
-        once, twice = (below - 2.0 * at + above for below, at, above in zip(*sums, strict=True))
-        return twice / width**2, once / width**2
+        integrals = [self._integrals(place + shift) for shift in (-width, 0.0, width)]
+        slopes, means = (
+            below - 2.0 * at + above for below, at, above in zip(*integrals, strict=True)
+        )
+        return means / width**2, slopes / width**2
 
     def _integrals(self, place: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Integrals of phi, and of these."""
         cell = self.rank[1]
         index = np.clip((place / cell).astype(np.int64), 0, len(self.rank) - 2)
-        further, total = place - self.rank[index], self.total[index]
-        rise = (self.total[index + 1] - total) / cell * further
-        return total + rise, self._twice[index] + further * (total + 0.5 * rise)
+        offset, total = place - self.rank[index], self.total[index]
+        rise = (self.total[index + 1] - total) / cell * offset
+        return total + rise, self._integral_of_total[index] + offset * (total + 0.5 * rise)
 
     @cached_property
-    def _twice(self) -> FloatArray:
+    def _integral_of_total(self) -> FloatArray:
         means = (self.total[1:] + self.total[:-1]) / 2.0
         return np.append(0.0, np.cumsum(means * self.rank[1]))
 
@@ -115,7 +117,10 @@ class RankStatisticProblem:
         place = windows.below(weight)[self.positive]
         # Phi's jumps are smoothed over as many ranks as are near by the bandwidth.
         mean, slope = self.phi.smoothed(place, max(1.0, bandwidth * total / 4.0))
-        worst, best = self._range()
+        # Sum of phi over the lowest and over the highest ranks, as many as positives.
+        mass, length = float(weight[self.positive].sum()), self.phi.rank[-1]
+        worst, rest = np.interp([mass, length - mass], self.phi.rank, self.phi.total)
+        worst, best = float(worst), float(self.phi.total[-1] - rest)
         share = weight[self.positive] / (best - worst)
         force = np.zeros_like(scores)
         force[self.positive] = share * slope
@@ -123,13 +128,6 @@ class RankStatisticProblem:
         variance = float(weight @ z**2)
         slopes = (by_z - weight * z * (float(by_z @ z) / variance)) / scale
         return float(share @ mean) - worst / (best - worst), slopes
-
-    def _range(self) -> tuple[float, float]:
-        """Sum of phi over the lowest and over the highest ranks, as many as positives."""
-        mass = float(self.weight[self.positive].sum())
-        length = self.phi.rank[-1]
-        lowest, rest = np.interp([mass, length - mass], self.phi.rank, self.phi.total)
-        return float(lowest), float(self.phi.total[-1] - rest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,38 +160,37 @@ def maximise_rank_statistic(
     Runs of L-BFGS, each with twice the bandwidth first. The scale of weights is that at which the
     scores of the rows have variance 1.
     """
-    seen = _Seen(problem.design)
-    spread = problem.spread(seen.scores(start))
+    cache = _CachedScores(problem.design)
+    spread = problem.spread(cache.scores(start))
     if not spread > 0.0:
-        value = problem.exact(*seen.scores_with_terms(start))
+        value = problem.exact(*cache.scores_with_terms(start))
         return RankStatisticSolution(start, Certificate(value), start_value=value)
-    seen.scale(1.0 / spread)
-    climb = _Climb(problem, seen, start * (1.0 / spread), search, on_iteration)
-    best = climb.best
+    cache.scale(1.0 / spread)
+    climb = _Climb(problem, cache, start * (1.0 / spread), search, on_iteration)
+    start_value = climb.best_value
     # Nothing is above the greatest value.
-    for run in range(search.n_init if best.value < 1.0 - ROUNDING else 0):
+    for run in range(search.n_init if start_value < 1.0 - ROUNDING else 0):
         climb.run(run)
     certificate = Certificate(
-        best.value,
-        gradient_norm=climb.steepness[max(best.run, 0)] if climb.steepness else float("nan"),
+        climb.best_value,
+        gradient_norm=climb.steepness[max(climb.best_run, 0)] if climb.steepness else float("nan"),
         n_iter=climb.n_iter,
         converged=climb.at_rest,
     )
-    coef = best.coef / best.spread
-    return RankStatisticSolution(coef, certificate, start_value=climb.start_value)
+    return RankStatisticSolution(climb.best_coef, certificate, start_value=start_value)
 
 
-class _Seen:
-    """Scores of the weights that were looked at last, which are asked for again."""
+class _CachedScores:
+    """Scores of the last weights, which are asked for again."""
 
     def __init__(self, design: Design) -> None:
         self._design = design
-        self._coef, self._found = np.empty(0), (np.empty(0), np.empty(0))
+        self._coef, self._scores = np.empty(0), (np.empty(0), np.empty(0))
 
     def scores_with_terms(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
         if not np.array_equal(coef, self._coef):
-            self._coef, self._found = coef.copy(), self._design.scores_with_terms(coef)
-        return self._found
+            self._coef, self._scores = coef.copy(), self._design.scores_with_terms(coef)
+        return self._scores
 
     def scores(self, coef: FloatArray) -> FloatArray:
         return self.scores_with_terms(coef)[0]
@@ -201,38 +198,25 @@ class _Seen:
     def scale(self, factor: float) -> None:
         """Go from the last weights to a multiple of them."""
         self._coef = self._coef * factor
-        self._found = self._found[0] * factor, self._found[1] * factor
-
-
-class _Best:
-    """The best of what was looked at by the exact statistic."""
-
-    def __init__(self, problem: RankStatisticProblem, seen: _Seen, start: FloatArray) -> None:
-        self._problem, self._seen = problem, seen
-        self.value = -np.inf
-        self.look_at(start, -1)
-
-    def look_at(self, coef: FloatArray, run: int) -> None:
-        scores, terms = self._seen.scores_with_terms(coef)
-        value = self._problem.exact(scores, terms)
-        if value > self.value + ROUNDING:
-            self.coef, self.value, self.run = coef, value, run
-            self.spread = self._problem.spread(scores)
+        self._scores = self._scores[0] * factor, self._scores[1] * factor
 
 
 class _Climb:
-    """Runs of L-BFGS, in coordinates in which the rows have no correlation."""
+    """Runs of L-BFGS, in coordinates in which the rows have no correlation.
+
+    The best weights are those of the largest exact statistic.
+    """
 
     def __init__(
         self,
         problem: RankStatisticProblem,
-        seen: _Seen,
+        cache: _CachedScores,
         start: FloatArray,
         search: Search,
         on_iteration: Callable[[int, float, float], None] | None,
     ) -> None:
-        self._problem, self._seen = problem, seen
-        self._search, self._told = search, on_iteration
+        self._problem, self._cache = problem, cache
+        self._search, self._on_iteration = search, on_iteration
         self._basis = _whitening(problem.design, problem.weight)
         self._origin = start
         if self._basis is not None:
@@ -241,78 +225,82 @@ class _Climb:
             length[length == 0] = 1.0
             scaled = self._basis / length[:, np.newaxis]
             self._origin = scipy.linalg.lstsq(scaled, start / length)[0]
-        scores = seen.scores(start)
+        scores = cache.scores(start)
         self._anchor = scores - problem.weight @ scores / problem.weight.sum()
-        self.best = _Best(problem, seen, start)
-        self.start_value = self.best.value
+        self.best_value = -np.inf
+        self._compare(start, -1)
         self.n_iter, self.at_rest = 0, True
         self.steepness: list[float] = []
 
-    def _coef(self, place: FloatArray) -> FloatArray:
-        return place if self._basis is None else np.asarray(self._basis @ place)
+    def _compare(self, coef: FloatArray, run: int) -> None:
+        scores, terms = self._cache.scores_with_terms(coef)
+        value = self._problem.exact(scores, terms)
+        if value > self.best_value + ROUNDING:
+            self.best_value, self.best_run = value, run
+            self.best_coef = coef / self._problem.spread(scores)
+
+    def _coef(self, x: FloatArray) -> FloatArray:
+        return x if self._basis is None else np.asarray(self._basis @ x)
 
     def run(self, number: int) -> None:
-        """Climb from the start, or from a place beside it at an angle of 45 degrees."""
-        place = self._origin
+        """Climb from the start, or from a point beside it at an angle of 45 degrees."""
+        x = self._origin
         if number:
             aside = self._search.random.standard_normal(self._problem.design.shape[1])
             if self._basis is not None:
                 # Turned back into features, these do not depend on the signs of the basis.
                 aside = aside @ (self._basis / np.linalg.norm(self._basis, axis=0))
-            beside = place + aside * (np.linalg.norm(place) / np.linalg.norm(aside))
-            # With one feature the place beside it may be 0.
-            place = beside if beside.any() else place
+            beside = x + aside * (np.linalg.norm(x) / np.linalg.norm(aside))
+            # With one feature the point beside it may be 0.
+            x = beside if beside.any() else x
         for factor in (2.0, 1.0):
-            place = place / np.linalg.norm(place) * np.linalg.norm(self._origin)
-            place, steepness = self._stage(place, factor * self._search.bandwidth, number)
+            x = x / np.linalg.norm(x) * np.linalg.norm(self._origin)
+            x, steepness = self._maximise(x, factor * self._search.bandwidth, number)
         self.steepness.append(steepness)
 
-    def _stage(self, place: FloatArray, bandwidth: float, run: int) -> tuple[FloatArray, float]:
-        left = self._search.max_iter - self.n_iter
+    def _maximise(self, x: FloatArray, bandwidth: float, run: int) -> tuple[FloatArray, float]:
+        max_iter = self._search.max_iter - self.n_iter
 
-        def loss(place: FloatArray) -> tuple[float, FloatArray]:
-            value, gradient = self._value_and_gradient(place, bandwidth)
+        def loss(x: FloatArray) -> tuple[float, FloatArray]:
+            value, gradient = self._value_and_gradient(x, bandwidth)
             return -value, -gradient
 
-        def told(intermediate_result: scipy.optimize.OptimizeResult) -> None:
-            self.best.look_at(self._coef(intermediate_result.x), run)
+        def end_of_iteration(intermediate_result: scipy.optimize.OptimizeResult) -> None:
+            self._compare(self._coef(intermediate_result.x), run)
             self.n_iter += 1
-            if self._told is not None:
-                self._told(self.n_iter, -float(intermediate_result.fun), self.best.value)
+            if self._on_iteration is not None:
+                self._on_iteration(self.n_iter, -float(intermediate_result.fun), self.best_value)
 
-        if left == 0:
+        if max_iter == 0:
             self.at_rest = False
-            return place, float(np.abs(loss(place)[1]).max())
-        found = scipy.optimize.minimize(
-            loss,
-            place,
-            jac=True,
-            method="L-BFGS-B",
-            callback=told,
-            options={
-                "maxiter": left,
-                "maxfun": 100 * left,
-                "gtol": self._search.tol,
-                "ftol": FLAT,
-            },
+            return x, float(np.abs(loss(x)[1]).max())
+        options = {
+            "maxiter": max_iter,
+            "maxfun": 100 * max_iter,
+            "gtol": self._search.tol,
+            "ftol": FLAT,
+        }
+        result = scipy.optimize.minimize(
+            loss, x, jac=True, method="L-BFGS-B", callback=end_of_iteration, options=options
         )
         self.at_rest &= self.n_iter < self._search.max_iter
-        return found.x, float(np.abs(found.jac).max())
+        return result.x, float(np.abs(result.jac).max())
 
-    def _value_and_gradient(self, place: FloatArray, bandwidth: float) -> tuple[float, FloatArray]:
+    def _value_and_gradient(self, x: FloatArray, bandwidth: float) -> tuple[float, FloatArray]:
         """Smoothed statistic and what the anchor adds, and their gradient."""
         problem, design = self._problem, self._problem.design
-        scores = self._seen.scores(self._coef(place))
+        scores = self._cache.scores(self._coef(x))
         value, slopes = problem.smoothed(scores, bandwidth)
         share = problem.weight / problem.weight.sum()
         centred = scores - share @ scores
         spread = np.sqrt(share @ centred**2)
-        alike = float(share @ (centred * self._anchor)) / spread
-        slopes += self._search.anchor * share * (self._anchor - alike * centred / spread) / spread
+        correlation = float(share @ (centred * self._anchor)) / spread
+        direction = self._anchor - correlation * centred / spread
+        slopes += self._search.anchor * share * direction / spread
         gradient = design.pull_back(slopes)
         if self._basis is not None:
             gradient = self._basis.T @ gradient
-        return value + self._search.anchor * alike, gradient
+        return value + self._search.anchor * correlation, gradient
 
 
 def _whitening(design: Design, weight: FloatArray) -> FloatArray | None:
@@ -329,5 +317,5 @@ def _whitening(design: Design, weight: FloatArray) -> FloatArray | None:
     diagonal = np.diagonal(covariance)
     scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     variance, basis = scipy.linalg.eigh(covariance / np.outer(scale, scale))
-    kept = variance > LEAST_VARIANCE * variance[-1]
-    return np.asarray(basis[:, kept] / np.sqrt(variance[kept])) / scale[:, np.newaxis]
+    mask = variance > LEAST_VARIANCE * variance[-1]
+    return np.asarray(basis[:, mask] / np.sqrt(variance[mask])) / scale[:, np.newaxis]

@@ -26,7 +26,7 @@ def relative_gap(objective: Any, lower_bound: Any) -> FloatArray:
 
 @dataclass(frozen=True)
 class Certificate:
-    """How good a solution is, in the words that all solvers share."""
+    """How good a solution is, in the terms that all solvers share."""
 
     objective: float  # Value of the objective at the solution
     lower_bound: float = float("nan")
@@ -87,13 +87,13 @@ class LossOfScores(LossProperties, Protocol):
         """Diagonal of the second derivatives; called if it is known."""
 
 
-PROPERTIES = ("is_convex", "has_hessian_product", "has_curvature")
-
-
 def choose_method(loss: LossProperties, method: str = "auto", *, also: str = "") -> LinearMethod:
     """Choose a method of :func:`solve_linear` that a loss permits, or refuse the loss."""
     check_choice("method", method, ("auto", "newton-cg", "lbfgs"))
-    _check_said(loss)
+    properties = ("is_convex", "has_hessian_product", "has_curvature")
+    missing = [name for name in properties if not hasattr(loss, name)]
+    if missing:
+        raise TypeError(f"loss={loss!r} does not define {', '.join(missing)}: see LossProperties.")
     if not loss.is_convex:
         raise ValueError(
             f"loss={loss!r} is not convex in the scores, so that a minimum cannot be certified: "
@@ -101,10 +101,10 @@ def choose_method(loss: LossProperties, method: str = "auto", *, also: str = "")
             "psi_gradient."
         )
     # Rankers have the method as their parameter ``solver``.
-    needing = also or ("solver='newton-cg'" if method == "newton-cg" else "")
-    if needing and not loss.has_hessian_product:
+    user = also or ("solver='newton-cg'" if method == "newton-cg" else "")
+    if user and not loss.has_hessian_product:
         raise ValueError(
-            f"{needing} needs Hessian products, which {loss!r} does not provide: use fit with "
+            f"{user} needs Hessian products, which {loss!r} does not provide: use fit with "
             "solver='lbfgs', or define the second derivative of the loss."
         )
     if method == "lbfgs" or not loss.has_hessian_product:
@@ -112,15 +112,11 @@ def choose_method(loss: LossProperties, method: str = "auto", *, also: str = "")
     return "newton-cg"
 
 
-def _check_said(loss: Any) -> None:
-    unsaid = [name for name in PROPERTIES if not hasattr(loss, name)]
-    if unsaid:
-        raise TypeError(f"loss={loss!r} does not define {', '.join(unsaid)}: see LossProperties.")
-
-
 _entering = threading.Lock()
-_holders = 0
-_limited: Any = None
+_n_holders = 0
+_limit: Any = None
+# Finding the thread pools of the process takes longer than a small fit.
+_pools = cache(ThreadpoolController)
 
 
 @contextmanager
@@ -130,24 +126,18 @@ def one_blas_thread() -> Iterator[None]:
     The limit is one of the process: of threads that overlap, the first sets it and the last ends
     it.
     """
-    global _holders, _limited
+    global _n_holders, _limit
     with _entering:
-        if _holders == 0:
-            _limited = _pools().limit(limits=1, user_api="blas")
-        _holders += 1
+        if _n_holders == 0:
+            _limit = _pools().limit(limits=1, user_api="blas")
+        _n_holders += 1
     try:
         yield
     finally:
         with _entering:
-            _holders -= 1
-            if _holders == 0:
-                _limited.restore_original_limits()
-
-
-@cache
-def _pools() -> ThreadpoolController:
-    """Find the thread pools of the process, which takes longer than a small fit."""
-    return ThreadpoolController()
+            _n_holders -= 1
+            if _n_holders == 0:
+                _limit.restore_original_limits()
 
 
 def threads_here(n_jobs: int | None) -> int:

@@ -58,7 +58,7 @@ def test_one_solve_serves_every_top_as_a_solve_of_its_own(form, selection):
 def test_the_weights_of_candidates_are_those_that_were_solved_for(form):
     problem, *_ = problem_of(form)
     solutions = solve_candidates(problem, [Top(problem.mass, 5.0)])
-    assert (solutions.kept is None) == sp.issparse(form(np.eye(2)))
+    assert (solutions.all_coefs is None) == sp.issparse(form(np.eye(2)))
     for numbers in (np.array([3]), np.array([40, 2, 7]), np.arange(problem.n_candidates)):
         for n_jobs in (1, 2):
             np.testing.assert_array_equal(
@@ -70,9 +70,9 @@ def test_the_weights_of_candidates_are_those_that_were_solved_for(form):
 def test_wide_rows_are_solved_for_in_their_span():
     problem, *_ = problem_of(n=30, d=50)
     solutions = solve_candidates(problem, [Top(problem.mass, 5.0)], solver=PivotSolver(tol=1e-9))
-    assert solutions.kept.shape == (problem.n_candidates, len(problem.y))
+    assert solutions.all_coefs.shape == (problem.n_candidates, len(problem.y))
     np.testing.assert_allclose(
-        solutions.kept @ solutions.basis.T,
+        solutions.all_coefs @ solutions.basis.T,
         solve_pivots_newton(problem, problem.pivots, tol=1e-9).coef,
         atol=1e-4,
     )

@@ -179,7 +179,7 @@ def test_the_gradient_of_what_is_climbed():
     spread = np.sqrt(np.cov(start, fweights=counts, ddof=0))
     coef = np.array([1.0, 0.5, 0.0, 0.0]) / spread
     climb = _rank_statistic._Climb(
-        made, _rank_statistic._Seen(made.design), coef, search(anchor=2.0), None
+        made, _rank_statistic._CachedScores(made.design), coef, search(anchor=2.0), None
     )
     place, h = np.array([0.3, -0.2, 0.5, 0.1]), 1e-6
     value, gradient = climb._value_and_gradient(place, 0.7)
