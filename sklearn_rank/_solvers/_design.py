@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import pairwise
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,11 +24,11 @@ COPIED_ROWS = 2048
 class CompiledArrays(NamedTuple):
     """Rows as compiled kernels take them: dense rows, or CSR arrays, the others empty."""
 
-    dense: FloatArray  # (n_rows, n_features): Dense rows, or of shape (0, 0)
-    columns: FloatArray
-    data: FloatArray  # CSR arrays with indices of 32 bits, or of length 0
-    indices: IntArray  # CSR arrays with indices of 32 bits, or of length 0
-    indptr: IntArray  # CSR arrays with indices of 32 bits, or of length 0
+    dense: FloatArray  # (n_rows, n_features): Dense rows
+    columns: FloatArray  # (n_features, n_rows): The same by columns, if asked for
+    data: FloatArray  # CSR arrays with indices of 32 bits
+    indices: IntArray
+    indptr: IntArray
 
 
 class Design(ABC):
@@ -177,10 +177,10 @@ class DenseDesign(InMemoryDesign):
     def absolute_scores(self, coef: FloatArray) -> FloatArray:
         X, sums, coef = self._matrix, np.empty(len(self._matrix)), np.abs(coef)
         order: Literal["C", "F"] = "C" if X.flags.c_contiguous else "F"
-        copied = np.empty((min(COPIED_ROWS, len(X)), X.shape[1]), order=order)
+        absolute = np.empty((min(COPIED_ROWS, len(X)), X.shape[1]), order=order)
         for start in range(0, len(X), COPIED_ROWS):
             rows = X[start : start + COPIED_ROWS]
-            sums[start : start + len(rows)] = np.abs(rows, out=copied[: len(rows)]) @ coef
+            sums[start : start + len(rows)] = np.abs(rows, out=absolute[: len(rows)]) @ coef
         return sums
 
     def squared_norms(self) -> FloatArray:
@@ -347,11 +347,20 @@ class PartedDesign(OrderedDesign):
     def _parts(self) -> Iterator[tuple[slice, Any]]:
         """Consecutive parts of all rows in float64; one may be overwritten by the next."""
 
-    def scores(self, coef: FloatArray) -> FloatArray:
-        scores = np.empty((self._n_all_rows, *np.shape(coef)[1:]))
+    def _by_row(self, function: Callable[[Any], FloatArray], *shape: int) -> FloatArray:
+        values = np.empty((self._n_all_rows, *shape))
         for part, rows in self._parts():
-            scores[part] = rows @ coef
-        return self._in_order(scores)
+            values[part] = function(rows)
+        return self._in_order(values)
+
+    def scores(self, coef: FloatArray) -> FloatArray:
+        return self._by_row(lambda rows: rows @ coef, *np.shape(coef)[1:])
+
+    def absolute_scores(self, coef: FloatArray) -> FloatArray:
+        return self._by_row(lambda rows: as_design(rows).absolute_scores(coef))
+
+    def squared_norms(self) -> FloatArray:
+        return self._by_row(lambda rows: as_design(rows).squared_norms())
 
     def pull_back(self, by_row: FloatArray) -> FloatArray:
         by_all_rows = self._by_all_rows(by_row)
@@ -366,18 +375,6 @@ class PartedDesign(OrderedDesign):
         for part, rows in self._parts():
             total += as_design(rows).gram(weight[part])
         return total
-
-    def absolute_scores(self, coef: FloatArray) -> FloatArray:
-        terms = np.empty(self._n_all_rows)
-        for part, rows in self._parts():
-            terms[part] = as_design(rows).absolute_scores(coef)
-        return self._in_order(terms)
-
-    def squared_norms(self) -> FloatArray:
-        norms = np.empty(self._n_all_rows)
-        for part, rows in self._parts():
-            norms[part] = as_design(rows).squared_norms()
-        return self._in_order(norms)
 
     def scores_with_terms(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
         scores, terms = np.empty(self._n_all_rows), np.empty(self._n_all_rows)
@@ -407,12 +404,12 @@ def converted_parts(rows: Any, start: int = 0) -> Iterator[tuple[slice, Any]]:
     is_double = rows.dtype == np.float64
     shape = (0 if is_double else min(CONVERTED_ROWS, n_rows), rows.shape[1])
     converted = np.empty(shape, order="C" if rows.flags.c_contiguous else "F")
-    for first in range(0, n_rows, CONVERTED_ROWS):
-        some = rows[first : first + CONVERTED_ROWS]
+    for offset in range(0, n_rows, CONVERTED_ROWS):
+        part = rows[offset : offset + CONVERTED_ROWS]
         if not is_double:
-            np.copyto(converted[: len(some)], some)
-            some = converted[: len(some)]
-        yield slice(start + first, start + first + len(some)), some
+            np.copyto(converted[: len(part)], part)
+            part = converted[: len(part)]
+        yield slice(start + offset, start + offset + len(part)), part
 
 
 # Bytes of rows in float64 up to which a solver that works on some rows has a copy of them.
@@ -422,25 +419,24 @@ LARGEST_COPY = 2**30
 class RowCopy:
     """A copy in float64 of some rows of blocks that come one after the other."""
 
-    def __init__(self, taken: IntArray, n_features: int) -> None:
-        self._order = np.argsort(taken, kind="stable")
-        self._numbers, self._shape = taken[self._order], (len(taken), n_features)
+    def __init__(self, places: IntArray, n_features: int) -> None:
+        self._order = np.argsort(places, kind="stable")
+        self._numbers, self._shape = places[self._order], (len(places), n_features)
         self._n_copied, self._n_bytes = 0, 0
         self._dense: FloatArray | None = None
         self._sparse: list[Any] = []
 
     @property
     def is_complete(self) -> bool:
-        """Whether no row is missing."""
         return self._n_copied == len(self._numbers)
 
     def numbers_in(self, part: slice) -> IntArray:
-        """Say which rows of a block are wanted. Numbers within the block, ascending."""
+        """Rows of a block to copy: numbers within the block, ascending."""
         low, high = np.searchsorted(self._numbers, (part.start, part.stop))
         return self._numbers[low:high] - part.start
 
     def add(self, rows: Any, most_bytes: float = np.inf) -> bool:
-        """Copy the rows of the next block that are wanted."""
+        """Add the rows of the next block; False, and no copy, beyond a number of bytes."""
         if sp.issparse(rows):
             rows = sp.csr_array(rows).astype(np.float64, copy=False)
             self._n_bytes += rows.data.nbytes + rows.indices.nbytes
@@ -459,23 +455,12 @@ class RowCopy:
         return True
 
     def design(self) -> InMemoryDesign:
-        """The copies, in the requested order. All rows."""
+        """The copies, in the requested order."""
         if self._dense is not None:
             return DenseDesign(self._dense)
         stacked = SparseDesign(sp.csr_array(sp.vstack(self._sparse, format="csr")))
-        in_order = np.array_equal(self._order, np.arange(len(self._order)))
-        return stacked if in_order else stacked.rows(np.argsort(self._order))
-
-
-class RowSource(Protocol):
-    """Rows that can be read again and again."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Numbers of rows and of features."""
-
-    def blocks(self) -> Iterator[tuple[slice, Any]]:
-        """Generate the rows once more: consecutive blocks from the first row to the last."""
+        is_sorted = np.array_equal(self._order, np.arange(len(self._order)))
+        return stacked if is_sorted else stacked.rows(np.argsort(self._order))
 
 
 class BlockedDesign(PartedDesign):
@@ -484,34 +469,32 @@ class BlockedDesign(PartedDesign):
     Memory is one block and, for each product, a vector of all rows.
     """
 
-    def __init__(self, source: RowSource, order: IntArray | None = None) -> None:
+    def __init__(self, source: Any, order: IntArray | None = None) -> None:
+        # Its ``blocks()`` generates the rows once more, in consecutive blocks with their places.
         n_all_rows, n_features = source.shape
         super().__init__(n_all_rows, n_features, order)
         self._source = source
 
     def rows(self, index: Any) -> Design:
         """Take some rows: a copy where it has at most a gigabyte, else they are read again."""
-        taken = self._places(index)
-        copied = self._copied(taken, LARGEST_COPY)
-        return BlockedDesign(self._source, taken) if copied is None else copied
+        places = self._places(index)
+        copy = self._copy(places, LARGEST_COPY)
+        return BlockedDesign(self._source, places) if copy is None else copy
 
     def row_gram(self, index: IntArray) -> FloatArray:
-        copied = self._copied(self._places(index), np.inf)
-        return (self if copied is None else copied).row_gram(np.arange(len(index)))
-
-    def _blocks(self) -> Any:
-        """One reading, whose files are closed where it is not read to its end."""
-        return self._source.blocks()
+        copy = self._copy(self._places(index), np.inf)
+        return (self if copy is None else copy).row_gram(np.arange(len(index)))
 
     def _parts(self) -> Iterator[tuple[slice, Any]]:
-        with closing(self._blocks()) as blocks:
+        # Files are closed where they are not read to their end.
+        with closing(self._source.blocks()) as blocks:
             for part, rows in blocks:
                 yield from converted_parts(rows, part.start)
 
-    def _copied(self, taken: IntArray, most_bytes: float) -> InMemoryDesign | None:
+    def _copy(self, places: IntArray, most_bytes: float) -> InMemoryDesign | None:
         """Read rows of the source in float64; None where these are more bytes."""
-        copy = RowCopy(taken, self._n_features)
-        with closing(self._blocks()) as blocks:
+        copy = RowCopy(places, self._n_features)
+        with closing(self._source.blocks()) as blocks:
             for part, rows in blocks:
                 if not copy.add(rows[copy.numbers_in(part)], most_bytes):
                     return None
@@ -530,8 +513,7 @@ class ViewDesign(PartedDesign):
 
     def rows(self, index: Any) -> Design:
         """Take some rows, which are copied; see :meth:`Design.rows`."""
-        taken = index if self._order is None else self._order[index]
-        return as_design(self._matrix[taken])
+        return as_design(self._matrix[index if self._order is None else self._order[index]])
 
     def row_gram(self, index: IntArray) -> FloatArray:
         return self.rows(index).row_gram(np.arange(len(index)))
@@ -602,32 +584,32 @@ class ChunkedDesign(OrderedDesign):
         return self._by_row("squared_norms")[0]
 
     def pull_back(self, by_row: FloatArray) -> FloatArray:
-        return self._summed("pull_back", by_row)[0]
+        return self._sum("pull_back", by_row)[0]
 
     def gram(self, weight: FloatArray | None = None) -> FloatArray:
-        return self._summed("gram", np.ones(self.shape[0]) if weight is None else weight)[0]
+        return self._sum("gram", np.ones(self.shape[0]) if weight is None else weight)[0]
 
     def gram_and_sums(
         self, weight: FloatArray, by_row: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        gram, sums = self._summed("gram_and_sums", weight, by_row)
+        gram, sums = self._sum("gram_and_sums", weight, by_row)
         return gram, sums
 
     def rows(self, index: Any) -> Design:
         """Take some rows: a copy where it has at most about a gigabyte, else they stay."""
-        taken = self._places(index)
+        places = self._places(index)
         ends = np.cumsum([chunk.n_rows for chunk in self._chunks])
-        n_taken = np.bincount(np.searchsorted(ends, taken, "right"), minlength=len(ends))
-        shares = n_taken / [chunk.n_rows for chunk in self._chunks]
+        n_rows = np.bincount(np.searchsorted(ends, places, "right"), minlength=len(ends))
+        shares = n_rows / [chunk.n_rows for chunk in self._chunks]
         if shares @ [chunk.n_bytes for chunk in self._chunks] > LARGEST_COPY:
-            return ChunkedDesign(self._partitions, self._chunks, self._n_features, taken)
-        return self._copied(taken)
+            return ChunkedDesign(self._partitions, self._chunks, self._n_features, places)
+        return self._copy(places)
 
     def row_gram(self, index: IntArray) -> FloatArray:
-        return self._copied(self._places(index)).row_gram(np.arange(len(index)))
+        return self._copy(self._places(index)).row_gram(np.arange(len(index)))
 
-    def _copied(self, taken: IntArray) -> InMemoryDesign:
-        copy = RowCopy(taken, self._n_features)
+    def _copy(self, places: IntArray) -> InMemoryDesign:
+        copy = RowCopy(places, self._n_features)
         for rows in self._compute(self._tasks(_rows_at, lambda part: (copy.numbers_in(part),))):
             copy.add(rows)
         return copy.design()
@@ -635,15 +617,15 @@ class ChunkedDesign(OrderedDesign):
     def _by_row(self, product: str, *arguments: FloatArray) -> list[FloatArray]:
         """Vectors of a product, or of several, that has a value for each row."""
         delayed = import_optional("dask", USED_BY).delayed
-        shared = [delayed(one, traverse=False) for one in (product, *arguments)]
-        found = self._compute(self._tasks(_product, lambda part: shared))
-        return [self._in_order(np.concatenate(one)) for one in zip(*found, strict=True)]
+        shared = [delayed(argument, traverse=False) for argument in (product, *arguments)]
+        chunks = self._compute(self._tasks(_product, lambda part: shared))
+        return [self._in_order(np.concatenate(values)) for values in zip(*chunks, strict=True)]
 
-    def _summed(self, product: str, *by_row: FloatArray) -> tuple[FloatArray, ...]:
+    def _sum(self, product: str, *by_row: FloatArray) -> tuple[FloatArray, ...]:
         """Sums over the rows of a product, or of several, with factors of the rows."""
-        by_all_rows = [self._by_all_rows(one) for one in by_row]
-        tasks = self._tasks(_product, lambda part: (product, *(one[part] for one in by_all_rows)))
-        (sums,) = self._compute([tree_reduce(tasks, _added)])
+        factors = [self._by_all_rows(values) for values in by_row]
+        tasks = self._tasks(_product, lambda part: (product, *(f[part] for f in factors)))
+        (sums,) = self._compute([tree_reduce(tasks, _add)])
         return tuple(sums)
 
     def _tasks(self, function: Callable[..., Any], arguments: Callable[[slice], Any]) -> list[Any]:
@@ -665,16 +647,16 @@ class ChunkedDesign(OrderedDesign):
 
 def _product(rows: Any, product: str, *arguments: FloatArray) -> tuple[FloatArray, ...]:
     """Product of a design of the rows of a chunk."""
-    found = getattr(view_design(rows), product)(*arguments)
-    return found if isinstance(found, tuple) else (found,)
+    result = getattr(view_design(rows), product)(*arguments)
+    return result if isinstance(result, tuple) else (result,)
 
 
 def _rows_at(rows: Any, numbers: IntArray) -> Any:
     return rows[numbers]
 
 
-def _added(sums: list[tuple[FloatArray, ...]]) -> tuple[FloatArray, ...]:
-    return tuple(reduce(np.add, one) for one in zip(*sums, strict=True))
+def _add(sums: list[tuple[FloatArray, ...]]) -> tuple[FloatArray, ...]:
+    return tuple(reduce(np.add, arrays) for arrays in zip(*sums, strict=True))
 
 
 # Standard deviation of dense columns relative to an entry, and variance of sparse ones relative to
@@ -724,11 +706,12 @@ def row_sums(
         rows = block.matrix
         if sp.issparse(rows):
             # Entries that are not stored are moved, too.
-            total, power = rows.sum(axis=0), rows.power(2).sum(axis=0)
-            by = 0.0 if origin is None else origin
-            sums += np.asarray(total).ravel() - rows.shape[0] * by
-            squares += np.asarray(power).ravel() - by * (2.0 * np.asarray(total).ravel())
-            squares += rows.shape[0] * by * by
+            total = np.asarray(rows.sum(axis=0)).ravel()
+            total_squares = np.asarray(rows.power(2).sum(axis=0)).ravel()
+            shift = 0.0 if origin is None else origin
+            sums += total - rows.shape[0] * shift
+            squares += total_squares - shift * (2.0 * total)
+            squares += rows.shape[0] * shift * shift
             continue
         moved = rows if origin is None else rows - origin
         sums += moved.sum(axis=0, dtype=np.float64)
@@ -760,22 +743,22 @@ class Coordinates:
     def of(self, parameters: FloatArray) -> FloatArray:
         """Coordinates of parameters."""
         if self.origin is not None:
-            last = parameters[-1] + self.origin @ parameters[:-1]
-            parameters = np.append(parameters[:-1], last)
+            intercept = parameters[-1] + self.origin @ parameters[:-1]
+            parameters = np.append(parameters[:-1], intercept)
         return parameters * self.scale
 
     def parameters(self, coordinates: FloatArray) -> FloatArray:
         """Parameters at coordinates."""
-        found = coordinates / self.scale
+        parameters = coordinates / self.scale
         if self.origin is not None:
-            found[-1] -= self.origin @ found[:-1]
-        return found
+            parameters[-1] -= self.origin @ parameters[:-1]
+        return parameters
 
     def gradient(self, by_parameter: FloatArray) -> FloatArray:
         """Derivatives by the coordinates."""
         if self.origin is not None:
-            rest = by_parameter[:-1] - self.origin * by_parameter[-1]
-            by_parameter = np.append(rest, by_parameter[-1])
+            by_coef = by_parameter[:-1] - self.origin * by_parameter[-1]
+            by_parameter = np.append(by_coef, by_parameter[-1])
         return by_parameter / self.scale
 
     def matrix(self, by_parameters: FloatArray) -> FloatArray:
