@@ -239,6 +239,7 @@ def test_bootstrap_is_reproducible():
             y_score,
             phi=TopDCG(5),
             method="bootstrap",
+            n_resamples=99,
             random_state=state,
             normalize="mean",
         )

@@ -149,6 +149,8 @@ def test_an_interval_holds_its_estimate(phi, method):
     ):
         if (method, normalize, conditional) == ("dkw", "minmax", False):
             continue
+        if method == "bootstrap" and conditional == (normalize == "mean"):
+            continue  # the same draws again
         found = linear_rank_interval(
             y_true,
             y_score,

@@ -52,8 +52,9 @@ def columns(**arguments):
 # ---------------------------------------------------------------------------------- the choice
 
 
-@pytest.mark.parametrize("method", ["mcdiarmid", "hoeffding", "kl"])
-@pytest.mark.parametrize("cv", [ONE, StratifiedKFold(3)])
+@pytest.mark.parametrize(
+    ("method", "cv"), [("mcdiarmid", ONE), ("hoeffding", StratifiedKFold(3)), ("kl", ONE)]
+)
 def test_equal_widths_choose_as_grid_search_does(method, cv):
     grid = {"C": [1e-4, 1e-2, 1.0], "fit_intercept": [False, True]}
     for seed in range(3):

@@ -72,7 +72,7 @@ def test_one_column_at_a_time_is_permuted_within_queries_or_in_all(within):
 
 
 def test_each_order_of_a_query_is_as_likely():
-    n, q = 3000, np.tile([7, 7, 7, 3, 3], 1)
+    n, q = 1000, np.tile([7, 7, 7, 3, 3], 1)
     watcher = Watcher().fit(None, None)
     rows = np.column_stack([np.arange(5.0), np.full(5, 20.0)])
     labels = np.array([2, 1, 0, 1, 0])

@@ -32,10 +32,9 @@ def expected(X, sign, C, tau, class_weight="balanced", convention="sample"):
 
 
 @pytest.mark.parametrize(
-    ("class_weight", "convention", "C"),
-    [("balanced", "sample", 0.02), ("balanced", "sample", 1.0), ("pairs", "pairs", 0.003)],
+    ("class_weight", "convention", "C", "tau"),
+    [("balanced", "sample", 0.02, 0.3), ("pairs", "pairs", 0.003, 0.05)],
 )
-@pytest.mark.parametrize("tau", [0.05, 0.3])
 def test_it_is_the_definition(class_weight, convention, C, tau):
     X, y = rows(1)
     ranker = averaging(tau=tau, C=C, class_weight=class_weight, quantile=convention, tol=1e-10)

@@ -115,9 +115,11 @@ def assert_same(found, expected):
                 np.testing.assert_array_equal(getattr(found, name), value, err_msg=name)
 
 
-@ways
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("ranker", RANKERS, ids=shown)
+@pytest.mark.parametrize(
+    ("ranker", "weighted", "way"),
+    [(ranker, i % 4 < 2, (on_batches, on_chunks)[i % 2]) for i, ranker in enumerate(RANKERS)],
+    ids=shown,
+)
 def test_the_fit_is_that_of_rows_in_memory(ranker, weighted, way):
     X, y, weight = data()
     weight = weight if weighted else None
@@ -132,8 +134,9 @@ def test_the_fit_is_that_of_rows_in_memory(ranker, weighted, way):
 
 
 @ways
-@pytest.mark.parametrize("size", [1, 7, N - 1, N])
-@pytest.mark.parametrize("form", ["float32", "csr"])
+@pytest.mark.parametrize(
+    ("form", "size"), [("float32", 1), ("csr", 7), ("float32", N - 1), ("csr", N)]
+)
 def test_any_blocks_of_any_form(form, size, way):
     X, y, weight = data(n=60 if size == 1 else N)
     if form == "csr":

@@ -122,8 +122,7 @@ def test_every_loss_falls_with_the_trees(loss, backend):
     X, y, qid = data()
     ranker = BoostedOrderPreservingRanker(loss, **FEW, backend=backend)
     losses = [
-        clone(ranker).set_params(n_estimators=n).fit(X, y, qid=qid).objective_
-        for n in (1, 2, 4, 8, 16)
+        clone(ranker).set_params(n_estimators=n).fit(X, y, qid=qid).objective_ for n in (1, 4, 16)
     ]
     assert np.all(np.diff(losses) < 0)
     assert ranker.fit(X, y, qid=qid).score(X, y, qid=qid) > 0.8

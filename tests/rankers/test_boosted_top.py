@@ -34,15 +34,14 @@ def rows_of(y, weight=None):
     return TwoClasses.of_rows(np.unique(y), 1, y == 1, weight)
 
 
-@every_target
-@pytest.mark.parametrize("backend", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize(
+    ("target", "backend"), [*((name, "lightgbm") for name in TARGETS), ("p_norm_push", "xgboost")]
+)
 def test_trees_lower_the_target(target, backend):
     pytest.importorskip(backend, reason="a backend, an extra, is not installed")
     X, y = data()
     small = clone(BoostedTopRanker(target, backend=backend, n_warmup=5, **SMALL))
-    values = [
-        clone(small).set_params(n_estimators=n).fit(X, y).objective_ for n in (5, 10, 20, 60)
-    ]
+    values = [clone(small).set_params(n_estimators=n).fit(X, y).objective_ for n in (5, 10, 40)]
     assert np.all(np.diff(values) < 0)
     fitted = small.fit(X, y)
     assert roc_auc_score(y, fitted.decision_function(X)) > 0.9

@@ -94,9 +94,9 @@ def test_where_the_top_has_another_direction_it_finds_it(seed):
     assert found > before + 0.05
 
 
-@pytest.mark.parametrize("phi", ["auc", "local_auc@0.8", "bedroc@20"])
 @pytest.mark.parametrize(
-    ("n", "d", "scale", "decay"), [(240, 160, 0.05, 0.0), (240, 160, 1.0, 0.8), (238, 166, 1, 0.8)]
+    ("phi", "n", "d", "scale", "decay"),
+    [("local_auc@0.8", 240, 160, 0.05, 0.0), ("bedroc@20", 238, 166, 1, 0.8)],
 )
 def test_with_nearly_as_many_features_as_rows_it_is_no_worse_than_its_start(
     phi, n, d, scale, decay

@@ -114,7 +114,7 @@ def test_threads_are_the_default_and_follow_the_configured_number(monkeypatch):
     assert names == ["SequentialBackend", "ThreadingBackend", "ThreadingBackend", "LokyBackend"]
 
 
-@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
+@pytest.mark.parametrize("backend", ["loky"])
 def test_processes_map_large_arrays(backend, tmp_path):
     work = Rows(np.zeros((14, 300)))
     with (

@@ -30,8 +30,15 @@ def problem_of(form=np.asarray, n=70, d=4, seed=0):
     return problem, X, y, 0.2 * weight, masses
 
 
-@pytest.mark.parametrize("selection", ["average", "closest", "objective", "refine"])
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize(
+    ("form", "selection"),
+    [
+        (np.asarray, "average"),
+        (sp.csr_array, "closest"),
+        (np.asarray, "objective"),
+        (sp.csr_array, "refine"),
+    ],
+)
 def test_one_solve_serves_every_top_as_a_solve_of_its_own(form, selection):
     problem, X, y, cost, masses = problem_of(form)
     tops = [

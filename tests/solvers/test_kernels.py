@@ -106,8 +106,10 @@ def test_cholesky_of_an_ill_conditioned_matrix_descends(scale):
 
 
 @both
-@pytest.mark.parametrize(("n_added", "n_rows"), [(0, 0), (1, 1), (40, 40), (300, 300)])
-@pytest.mark.parametrize("n_left", [0, 1, 90])  # in one batch of 256 rows, and over the edge
+@pytest.mark.parametrize(
+    ("n_added", "n_rows", "n_left"),  # in one batch of 256 rows, and over the edge
+    [(0, 0, 0), (0, 0, 1), (1, 1, 90), (40, 40, 1), (300, 300, 0), (300, 300, 90)],
+)
 def test_outer_products_are_added_and_subtracted(sparse, n_added, n_rows, n_left):
     n_rows += n_left
     design, X, rng = data(400, 5, sparse)
