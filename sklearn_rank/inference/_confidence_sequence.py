@@ -2,208 +2,36 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import replace
 from html import escape
-from math import e, isfinite, isnan, log, log1p, nan
+from math import isfinite, isnan
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import lambertw, ndtr
 
 from .._arguments import check_choice, check_flag, check_level, check_number
 from .._optional import import_pandas
 from .._printed import fixed, html_table
-from .._typing import BoolArray, FloatArray
 from .._warn import warn
 from ..metrics import Accumulator, Measure, get_measure
 from ..metrics._shared import AUCMeasure, GiniMeasure, MeasureLike, PrecisionAtTopMeasure
-from ._influence import influence_of, refuse_unknown
-from ._limits import two_sided_quantile
-from ._list_interval import joint_influence, nonzero_variance
-from ._list_methods import list_methods
-from ._metric_interval import interval_of_accumulator
-from ._queries import IntervalOptions, QueryValues, sample_interval
 from ._results import Interval
-from ._samples import WeightMeaning, check_weight_meaning, counted_list, refuse_fractions
+from ._samples import WeightMeaning, check_weight_meaning, refuse_fractions
 from ._sequence_streams import (
     AlertPrecision,
     Batch,
+    ListDifference,
+    ListMeasure,
     Options,
     PairedAUC,
     QueryMean,
+    QueryMeanByVariance,
     Stream,
     TopPrecision,
     query_range,
-    query_target,
     query_values,
 )
 
-# Distance in standard errors, and its level, from which on limits are those of the range: nearer
-# to 1 a level is rounded.
-WIDEST = 2.0 * float(ndtr(7.0)) - 1.0
-
-
-def level_at_all_times(level: float, n: float, n_best: float) -> float:
-    """Level of the fixed interval that is as wide as the confidence sequence.
-
-    With ``x = x_best n / n_best`` it reaches ``z = sqrt((1 + 1/x) (ln(1 + x) + 2 ln(1 / (1 -
-    level))))`` standard errors.
-    """
-    alpha = 1.0 - level
-    # Where z is least: ln((1 + x) / alpha^2) = x.
-    best = -float(lambertw(-(alpha**2) / e, -1).real) - 1.0
-    x = best * n / n_best
-    z = ((1.0 + 1.0 / x) * (log1p(x) - 2.0 * log(alpha))) ** 0.5
-    return min(2.0 * float(ndtr(z)) - 1.0, WIDEST)
-
-
-DIFFERENCE = np.array([1.0, -1.0])
-
-
-class _Asymptotic(ABC):
-    """Level of the fixed interval, by the number of items so far."""
-
-    method = "asymptotic"
-
-    def __init__(self, options: Options, range: tuple[float, float], target: str) -> None:
-        self.options = options
-        self.range = range
-        self.target = target
-        self.n = self.n_first = 0.0
-
-    def count(self, n_added: float) -> None:
-        """Count items."""
-        self.n_first = self.n_first or n_added
-        self.n += n_added
-
-    def limits(self) -> tuple[float, float, float]:
-        """Find estimate and limits; without an estimate NaN and the ends of the range."""
-        if not self.is_estimable():
-            return nan, *self.range
-        level = level_at_all_times(
-            self.options.level, self.n, self.options.best_after * self.n_first
-        )
-        estimate, low, high = self.fixed(level)
-        return (estimate, low, high) if level < WIDEST else (estimate, *self.range)
-
-    @abstractmethod
-    def is_estimable(self) -> bool:
-        """Return whether the data allow an estimate of the variance."""
-
-    @abstractmethod
-    def fixed(self, level: float) -> tuple[float, float, float]:
-        """Find estimate and limits of the interval for one look."""
-
-
-class QueryMeanByVariance(_Asymptotic):
-    """Mean over queries, by their variance."""
-
-    def __init__(self, options: Options, is_difference: bool) -> None:
-        super().__init__(
-            options,
-            query_range(options.measure, is_difference),
-            query_target(options.measure, is_difference),
-        )
-        self.values: FloatArray = np.empty(0)
-
-    def add(self, batch: Batch, so_far: Accumulator) -> None:
-        """Remember the values of the queries."""
-        values = batch.values
-        self.values = np.concatenate([self.values, values])
-        self.count(len(values))
-
-    def is_estimable(self) -> bool:
-        """Tell whether there are two values."""
-        return len(self.values) > 1
-
-    def fixed(self, level: float) -> tuple[float, float, float]:
-        """Find the mean and its interval, Student's or of shares."""
-        sample = QueryValues(
-            self.values, np.arange(len(self.values)), self.options.measure.name, self.range
-        )
-        options = IntervalOptions("auto", level, 10_000)
-        # This method draws nothing.
-        found = sample_interval(sample, options, np.random.default_rng())
-        return found.estimate, found.low, found.high
-
-
-class ListMeasure(_Asymptotic):
-    """A measure of all rows as one list."""
-
-    def __init__(self, options: Options) -> None:
-        measure = options.measure
-        # A measure without an interval is refused.
-        list_methods(measure).chosen("auto")
-        super().__init__(options, measure.range, f"{measure.name} of the population")
-        self.accumulator: Accumulator | None = None
-
-    def add(self, batch: Batch, so_far: Accumulator) -> None:
-        """Remember all rows so far."""
-        self.count(float(counted_list(batch.ranker).counts.sum()))
-        self.accumulator = so_far
-
-    def is_estimable(self) -> bool:
-        """Tell whether there are items of both classes."""
-        if self.accumulator is None:
-            return False
-        positive = counted_list(self.accumulator).positive
-        return bool(positive.any() and not positive.all())
-
-    def fixed(self, level: float) -> tuple[float, float, float]:
-        """Compute the interval of the accumulator."""
-        found = interval_of_accumulator(self.accumulator, level)  # type: ignore[arg-type]
-        self.target = found.target
-        return found.estimate, found.low, found.high
-
-
-class ListDifference(_Asymptotic):
-    """Difference of a measure of one list between two rankers of the same rows."""
-
-    def __init__(self, options: Options) -> None:
-        measure = options.measure
-        refuse_unknown(measure)
-        low, high = measure.range
-        super().__init__(options, (low - high, high - low), f"difference of {measure.name}")
-        self.positive: BoolArray = np.empty(0, dtype=bool)
-        self.scores: FloatArray = np.empty((2, 0))
-
-    def add(self, batch: Batch, so_far: Accumulator) -> None:
-        """Remember the rows."""
-        if batch.rows is not None:
-            positive, *scores = batch.rows
-            self.positive = np.concatenate([self.positive, positive])
-            self.scores = np.concatenate([self.scores, np.stack(scores)], axis=1)
-            self.count(float(len(positive)))
-
-    def is_estimable(self) -> bool:
-        """Tell whether there are items of both classes."""
-        return bool(self.positive.any() and not self.positive.all())
-
-    def fixed(self, level: float) -> tuple[float, float, float]:
-        """Find the difference and its normal interval by influence."""
-        measure = replace(self.options.measure, rel=None)
-        found = [
-            influence_of(measure, measure.lists(self.positive, score), conditional=True)
-            for score in self.scores
-        ]
-        joint = joint_influence(found, conditional=True)
-        difference = float(DIFFERENCE @ joint.estimates)
-        variance, _ = nonzero_variance(
-            float(DIFFERENCE @ joint.covariance @ DIFFERENCE),
-            float(DIFFERENCE @ joint.regularized @ DIFFERENCE),
-            difference,
-            length=joint.length,
-            n_effective=joint.n_effective,
-        )
-        half = two_sided_quantile(level) * float(np.sqrt(variance))
-        low, high = difference - half, difference + half
-        if isfinite(joint.length):
-            low, high = max(low, -joint.length), min(high, joint.length)
-        return difference, low, high
-
-
-METHODS = ("auto", "betting", "asymptotic")
 # Number of looks that are printed, from the last one back.
 MOST_PRINTED = 10
 HEADER = ("look", "n", "estimate", "interval")
@@ -345,7 +173,7 @@ class ConfidenceSequence:
             check_level(level),
             check_number("best_after", best_after, 0.0, closed="neither"),
         )
-        check_choice("method", method, METHODS)
+        check_choice("method", method, ("auto", "betting", "asymptotic"))
         self._method = method
         self._threshold = None if threshold is None else self._checked_threshold(threshold)
         self._intersect = check_flag("intersect", intersect)
@@ -530,11 +358,11 @@ class ConfidenceSequence:
                 float("nan"), low, high, self._options.level, self._method, self.measure.name
             )
         estimate, low, high = self._stream.limits()
-        found = Interval(
+        interval = Interval(
             estimate, low, high, self._options.level, self._stream.method, self._stream.target
         )
         if not self._intersect or not self._history:
-            return found
+            return interval
         before = self._history[-1]
         low, high = max(low, before.low), min(high, before.high)
         if low > high:
@@ -544,8 +372,8 @@ class ConfidenceSequence:
                 " sequences that fail; the intersection restarts here.",
                 UserWarning,
             )
-            return found
-        return replace(found, low=low, high=high)
+            return interval
+        return replace(interval, low=low, high=high)
 
     # ------------------------------------------------------------------------------------ results
 
@@ -582,7 +410,7 @@ class ConfidenceSequence:
         """
         pd = import_pandas("ConfidenceSequence.to_frame()", "read history")
         columns = {
-            name: [getattr(one, name) for one in self._history]
+            name: [getattr(interval, name) for interval in self._history]
             for name in ("estimate", "low", "high")
         }
         index = pd.RangeIndex(1, self.n_looks + 1, name="look")
@@ -592,9 +420,9 @@ class ConfidenceSequence:
         """Cells of the last looks: number of the look, n, estimate, limits."""
         rows = []
         for look in range(max(self.n_looks - MOST_PRINTED, 0), self.n_looks):
-            one = self._history[look]
-            estimate = "-" if isnan(one.estimate) else fixed(one.estimate)
-            limits = f"[{fixed(one.low)}, {fixed(one.high)}]"
+            interval = self._history[look]
+            estimate = "-" if isnan(interval.estimate) else fixed(interval.estimate)
+            limits = f"[{fixed(interval.low)}, {fixed(interval.high)}]"
             rows.append((str(look + 1), f"{self._counts[look]:.0f}", estimate, limits))
         return rows
 

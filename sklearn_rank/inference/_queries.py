@@ -283,17 +283,22 @@ def _groups_of_queries(
     return Groups(present, len(some))
 
 
-def _check_values(name: str, values: FloatArray, ids: AnyArray, defined: BoolArray) -> None:
+def refuse_infinite(name: str, values: FloatArray, ids: AnyArray) -> None:
+    """Refuse queries with an infinite value."""
     if np.isinf(values).any():
         raise ValueError(
             f"{name} is infinite for the query {ids.tolist()[int(np.argmax(np.isinf(values)))]!r}:"
             " remove the query or choose another measure."
         )
+
+
+def _check_values(name: str, values: FloatArray, ids: AnyArray, defined: BoolArray) -> None:
+    refuse_infinite(name, values, ids)
     if not np.array_equal(defined, ~np.isnan(values)):
-        first = int(np.argmax(defined == np.isnan(values)))
+        query = ids.tolist()[int(np.argmax(defined == np.isnan(values)))]
         raise ValueError(
-            f"{name} is defined for the query {ids.tolist()[first]!r} with the scores of one"
-            " system but not of another: remove the query or set undefined= of the measure."
+            f"{name} is defined for the query {query!r} with the scores of one system but not of"
+            " another: remove the query or set undefined= of the measure."
         )
     if np.count_nonzero(defined) < 2:
         raise ValueError(

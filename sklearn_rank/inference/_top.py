@@ -11,7 +11,7 @@ from scipy.stats import binom
 from .._arguments import check_choice, check_level
 from .._lists import ScoredLists
 from .._order import CountedBlocks, TiedBlocks, counted_blocks, top_mass
-from .._typing import BoolArray, IntArray
+from .._typing import AnyArray, BoolArray, IntArray
 from ..metrics import get_measure, precision_at_top_score
 from ..metrics._shared import PSEUDO_WEIGHT, share_at
 from ._limits import Limits, midp_limits, wider, wilson_limits
@@ -227,18 +227,12 @@ def _exact(n_pos: IntArray, size: IntArray, tau: float, level: float) -> tuple[f
     """Limits from every number of items that may lie above the threshold of the population."""
     n = int(size.sum())
     delta = 1.0 - level
-    first = int(binom.ppf(delta * THRESHOLD_SHARE / 2.0, n, tau))
-    last = int(binom.isf(delta * THRESHOLD_SHARE / 2.0, n, tau))
-    if first == 0:
+    least = int(binom.ppf(delta * THRESHOLD_SHARE / 2.0, n, tau))
+    largest = int(binom.isf(delta * THRESHOLD_SHARE / 2.0, n, tau))
+    if least == 0:
         return 0.0, 1.0
-    count = np.arange(first, last + 1)
-    upto, positives = np.cumsum(size), np.cumsum(n_pos)
-    block = np.searchsorted(upto, count, "left")
-    above, inside = upto[block] - size[block], n_pos[block]
-    before, cut = positives[block] - inside, count - above
-    # Within the block that the end cuts, negatives first or positives first.
-    fewest = before + np.maximum(cut - (size[block] - inside), 0)
-    most = before + np.minimum(cut, inside)
+    count = np.arange(least, largest + 1)
+    fewest, most = extreme_hits(n_pos, size, count)
     alpha = delta * (1.0 - THRESHOLD_SHARE) / 2.0
     with np.errstate(invalid="ignore"):
         low = np.where(
@@ -248,3 +242,12 @@ def _exact(n_pos: IntArray, size: IntArray, tau: float, level: float) -> tuple[f
             most < count, betaincinv(most + 1, np.maximum(count - most, 1), 1.0 - alpha), 1.0
         )
     return float(low.min()), float(high.max())
+
+
+def extreme_hits(n_pos: Any, size: Any, count: IntArray) -> tuple[AnyArray, AnyArray]:
+    """Fewest and most positives of the top, negatives or positives first in a block it cuts."""
+    upto, positives = np.cumsum(size), np.cumsum(n_pos)
+    block = np.searchsorted(upto, count, "left")
+    inside, before = n_pos[block], positives[block] - n_pos[block]
+    cut = count - (upto[block] - size[block])
+    return before + np.maximum(cut - (size[block] - inside), 0), before + np.minimum(cut, inside)
