@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, sqrt
 from typing import Any
@@ -24,19 +25,16 @@ from ..metrics._shared import (
 )
 from ._plan_models import (
     PLAN_ALTERNATIVES,
-    AUCModel,
     AUCVariance,
     ExactTopModel,
     GuaranteedAUC,
     GuaranteedMean,
-    LimitsModel,
     MeanVariance,
     NormalModel,
     PlanModel,
-    Question,
+    PlannedTest,
     Sample,
     ShareVariance,
-    TopModel,
     TopVariance,
     WorstAUCVariance,
     root_between,
@@ -46,8 +44,6 @@ from ._score_distributions import threshold_share
 
 USUAL_POWER = 0.8
 
-# Largest fraction of the largest possible difference or margin that the search tries.
-NEARLY = 1.0 - 1e-9
 
 WITH_MARGIN = ("non-inferior", "equivalent")
 
@@ -67,62 +63,29 @@ def check_value(name: str, value: Any, measure: Measure) -> float:
     low, high = measure.counted_range
     if is_number(value) and 1.0 < value <= 100.0 and (low, high) == (0.0, 1.0):
         return check_part(name, value)
-    found = check_number(name, value, low, high, closed="neither", what=f"of {measure.name}")
-    if isinstance(measure, AUCMeasure) and found < 0.5:
+    number = check_number(name, value, low, high, closed="neither", what=f"of {measure.name}")
+    if isinstance(measure, AUCMeasure) and number < 0.5:
         raise ValueError(
             f"{name}={value!r} is below 0.5, the value of a random order: negate the scores and"
-            f" pass {1.0 - found:g}."
+            f" pass {1.0 - number:g}."
         )
-    return found
+    return number
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """The numbers of an interval or of a test as they were given."""
+class Quantities:
+    """The quantities of an interval or of a test, one of which is unknown."""
 
-    n: Any
-    level: Any
-    width: Any
-    difference: Any
-    margin: Any
-    alternative: Any
-    power: Any
-
-    @property
-    def of_test(self) -> tuple[str, ...]:
-        """Names of the given arguments that only a test has."""
-        names = ("difference", "margin", "alternative", "power")
-        return tuple(name for name in names if getattr(self, name) is not None)
-
-
-@dataclass(frozen=True)
-class Asked:
-    """The numbers of an interval or of a test, one of which is unknown."""
-
-    n: int | None  # Size of the sample
+    n: int | None
     level: float | None
     width: float | None = None
-    question: Question | None = None  # The test; None is an interval
+    test: PlannedTest | None = None  # None is an interval
     difference: float | None = None  # True difference of the test
     power: float | None = None
 
     @classmethod
-    def read(cls, measure: Measure, numbers: Numbers, n_rankers: int) -> Asked:
-        """Read what is asked."""
-        low, high = measure.counted_range
-        if not numbers.of_test:
-            return cls.interval(numbers, (high - low) * n_rankers)
-        if numbers.width is not None:
-            raise ValueError(
-                f"width={numbers.width!r} is for an interval, but {', '.join(numbers.of_test)} for"
-                " a test: pass one or the other."
-            )
-        return cls.test(measure, numbers)
-
-    @classmethod
-    def interval(cls, numbers: Numbers, most: float) -> Asked:
-        """Check what is asked of an interval."""
-        n, level, width = numbers.n, numbers.level, numbers.width
+    def of_interval(cls, n: Any, level: Any, width: Any, most: float) -> Quantities:
+        """Check the quantities of an interval."""
         if sum(value is None for value in (n, level, width)) != 1:
             raise ValueError(
                 f"n={n!r}, width={width!r} and level={level!r}: pass two of the three and leave"
@@ -136,22 +99,51 @@ class Asked:
         )
 
     @classmethod
-    def test(cls, measure: Measure, numbers: Numbers) -> Asked:
-        """Check what is asked of a test."""
-        low, high = measure.counted_range
-        n, level, power = numbers.n, numbers.level, numbers.power
+    def of_test(
+        cls,
+        measure: Measure,
+        n: Any,
+        level: Any,
+        *,
+        difference: Any,
+        margin: Any,
+        alternative: Any,
+        power: Any,
+    ) -> Quantities:
+        """Check the quantities of a test."""
         if level is None:
             raise ValueError(
                 "level=None is computed for an interval only: pass the level of the test."
             )
         level = check_part("level", level)
         n = None if n is None else check_whole("n", n, 2, MOST_ITEMS)
-        question, difference = _question(measure, numbers, high - low)
-        with_margin = question.alternative in WITH_MARGIN
-        size = question.margin if with_margin else difference
+        low, high = measure.counted_range
+        if alternative is None:
+            alternative = "two-sided" if margin is None else "non-inferior"
+        check_choice("alternative", alternative, PLAN_ALTERNATIVES)
+        with_margin = alternative in WITH_MARGIN
+        if difference is not None:
+            difference = check_number("difference", difference, what="of the two rankers")
+            if difference == 0.0 and not with_margin:
+                raise ValueError(
+                    "difference=0 cannot be detected by a test: pass the smallest difference that"
+                    " matters, or margin= to test equivalence."
+                )
+            if difference != 0.0:
+                _check_length("difference", abs(difference), high - low, "the two rankers")
+        elif with_margin:
+            difference = 0.0
+        if margin is not None:
+            if not with_margin:
+                raise ValueError(
+                    f"margin={margin!r} is not used by alternative={alternative!r}: leave it out,"
+                    " or pass alternative='non-inferior' or 'equivalent'."
+                )
+            margin = _check_length("margin", margin, high - low, "what does not matter")
+        test = PlannedTest(alternative, margin, measure.greater_is_better)
+        name, size = ("margin", margin) if with_margin else ("difference", difference)
         if n is None or (size is None and power is None):
             power = USUAL_POWER if power is None else power
-        name = "margin" if with_margin else "difference"
         if sum(value is None for value in (n, size, power)) != 1:
             raise ValueError(
                 f"n={n!r}, {name}={size!r} and power={power!r}: pass two of the three and leave"
@@ -162,104 +154,78 @@ class Asked:
                 f"power={power!r} is not above 1 - level, the rejection rate of a true hypothesis:"
                 " pass a greater power."
             )
-        if size is not None and min(question.distances(float(difference or 0.0))) <= 0.0:
-            margin = "" if question.margin is None else f" with margin={question.margin!r}"
+        if size is not None and min(test.distances(float(difference or 0.0))) <= 0.0:
+            suffix = "" if margin is None else f" with margin={margin!r}"
             raise ValueError(
                 f"difference={difference!r} is not in the direction of"
-                f" alternative={question.alternative!r}{margin}: change its sign, or the"
-                " alternative."
+                f" alternative={alternative!r}{suffix}: change its sign, or the alternative."
             )
-        return cls(n, level, question=question, difference=difference, power=power)
+        return cls(n, level, test=test, difference=difference, power=power)
 
     @property
     def unknown(self) -> str:
-        """Name of the number that is to be found."""
+        """Name of the unknown quantity."""
         if self.n is None:
             return "n"
-        if self.question is None:
+        if self.test is None:
             return "width" if self.width is None else "level"
         if self.power is None:
             return "power"
-        return "margin" if self.question.alternative in WITH_MARGIN else "difference"
+        return "margin" if self.test.alternative in WITH_MARGIN else "difference"
 
-    def found(self, model: PlanModel, largest: float) -> float:
-        """Find the number. The number; a whole one for n."""
+    def solve(self, model: PlanModel, largest: float) -> float:
+        """Compute the unknown quantity."""
         unknown = self.unknown
         if unknown == "n":
-            return smallest_size(lambda n: self._suffices(model, n), self._wish())
+            if self.test is None:
+                width = float(self.width or 0.0)
+                wish = f"width={self.width!r} at level={self.level!r}"
+                return smallest_size(lambda n: self.value(model, n) <= width, wish)
+            power = float(self.power or 0.0)
+            wish = f"power={self.power!r} for difference={self.difference!r}"
+            return smallest_size(lambda n: self.value(model, n) >= power, wish)
         n = int(self.n or 0)
         if unknown in ("width", "power"):
             return self.value(model, n)
         if unknown == "level":
             return model.level(n, float(self.width or 0.0))
-        wanted = float(self.power or 0.0)
+        power = float(self.power or 0.0)
 
-        def seen(share: float) -> bool:
-            return self.with_size(share * largest).value(model, n) >= wanted
+        def is_detected(share: float) -> bool:
+            return self.with_size(share * largest).value(model, n) >= power
 
-        if not seen(NEARLY):
+        # Largest fraction of the largest possible difference or margin that the search tries.
+        nearly = 1.0 - 1e-9
+        if not is_detected(nearly):
             raise ValueError(
-                f"With n={n} the power is below {wanted:g} for every possible {unknown} of the"
+                f"With n={n} the power is below {power:g} for every possible {unknown} of the"
                 " measure: pass a greater n, or a smaller power."
             )
-        return largest * root_between(seen, 0.0, NEARLY)
+        return largest * root_between(is_detected, 0.0, nearly)
 
-    def answered(self, found: float) -> Asked:
-        """Set the number that was to be found. The question with its answer."""
-        match self.unknown:
-            case "n":
-                return replace(self, n=int(found))
-            case "level":
-                return replace(self, level=found)
-            case "width":
-                return replace(self, width=found)
-            case "power":
-                return replace(self, power=found)
-        return self.with_size(found)
+    def with_solution(self, solution: float) -> Quantities:
+        """Set the unknown quantity."""
+        if self.unknown in ("difference", "margin"):
+            return self.with_size(solution)
+        value = int(solution) if self.unknown == "n" else solution
+        return replace(self, **{self.unknown: value})  # type: ignore[arg-type]
 
-    def with_size(self, size: float) -> Asked:
-        """Set the difference of the test, or its margin. The question with it."""
-        if self.question is not None and self.question.alternative in WITH_MARGIN:
-            return replace(self, question=replace(self.question, margin=size))
+    def with_size(self, size: float) -> Quantities:
+        """Set the difference of the test, or its margin."""
+        if self.test is not None and self.test.alternative in WITH_MARGIN:
+            return replace(self, test=replace(self.test, margin=size))
         return replace(self, difference=size)
 
     def value(self, model: PlanModel, n: int) -> float:
-        """Find the width of the interval, or the power of the test. The one or the other."""
+        """Width of the interval, or power of the test."""
         level = float(self.level or 0.0)
-        if self.question is None:
+        if self.test is None:
             return model.width(n, level)
-        return model.power(n, float(self.difference or 0.0), self.question, level)
+        return model.power(n, float(self.difference or 0.0), self.test, level)
 
-    def _suffices(self, model: PlanModel, n: int) -> bool:
-        value = self.value(model, n)
-        if self.question is None:
-            return value <= float(self.width or 0.0)
-        return value >= float(self.power or 0.0)
-
-    def _wish(self) -> str:
-        if self.question is None:
-            return f"width={self.width!r} at level={self.level!r}"
-        return f"power={self.power!r} for difference={self.difference!r}"
-
-
-def _question(measure: Measure, numbers: Numbers, most: float) -> tuple[Question, float | None]:
-    """Return the test, and the difference that it should detect."""
-    alternative, margin, difference = numbers.alternative, numbers.margin, numbers.difference
-    if alternative is None:
-        alternative = "two-sided" if margin is None else "non-inferior"
-    check_choice("alternative", alternative, PLAN_ALTERNATIVES)
-    if difference is not None:
-        difference = _check_difference(difference, most, alternative)
-    elif alternative in WITH_MARGIN:
-        difference = 0.0
-    if margin is not None:
-        if alternative not in WITH_MARGIN:
-            raise ValueError(
-                f"margin={margin!r} is not used by alternative={alternative!r}: leave it out, or"
-                " pass alternative='non-inferior' or 'equivalent'."
-            )
-        margin = _check_length("margin", margin, most, "what does not matter")
-    return Question(alternative, margin, measure.greater_is_better), difference
+    def values(self, models: Sequence[PlanModel], n: int) -> tuple[float, ...]:
+        """Width or power of several models."""
+        return tuple(self.value(model, n) for model in models)
 
 
 def _check_length(name: str, value: Any, most: float, what: str) -> float:
@@ -273,18 +239,6 @@ def _check_length(name: str, value: Any, most: float, what: str) -> float:
     return value
 
 
-def _check_difference(value: Any, most: float, alternative: str) -> float:
-    value = check_number("difference", value, what="of the two rankers")
-    if value == 0.0 and alternative not in WITH_MARGIN:
-        raise ValueError(
-            "difference=0 cannot be detected by a test: pass the smallest difference that"
-            " matters, or margin= to test equivalence."
-        )
-    if value != 0.0:
-        _check_length("difference", abs(value), most, "the two rankers")
-    return value
-
-
 AUC_GUARANTEED = ("mcdiarmid", "hoeffding", "kl", "chebyshev")
 AUC_METHODS = ("auto", "wilson", "delong", "hanley-mcneil", "normal-worst", *AUC_GUARANTEED)
 # Methods that do not use the expected AUC, and methods that need it.
@@ -295,36 +249,35 @@ QUERY_GUARANTEED = ("hoeffding", "kl", "bernstein")
 QUERY_METHODS = ("auto", "t", "normal-worst", *QUERY_GUARANTEED)
 TOP_METHODS = ("auto", "influence", "exact")
 
-EVERY = "holds for every distribution"
-
 
 @dataclass(frozen=True)
-class Expectation:
+class PlanInputs:
     """Expected values of the rankers."""
 
     expected: float | None  # Value of the measure, of a comparison that of the second ranker
-    positive_fraction: float | None  # Share of the items that are positive
+    positive_fraction: float | None
     comparing: bool  # Whether two rankers are compared
-    paired: bool  # Whether both see the same data
-    correlation: float | None  # How the two hang together
+    paired: bool  # Whether both score the same data
+    correlation: float | None  # Of the two rankers
     sd: float | None  # Standard deviation of the values, or differences, of queries
-    method: str  # How interval and test are made
+    method: str
 
-    def checked(self, measure: Measure) -> Expectation:
-        """Check the numbers. The same, with numbers of Python."""
-        found: dict[str, Any] = {"paired": check_flag("paired", self.paired)}
+    def checked(self, measure: Measure) -> PlanInputs:
+        """Check the numbers, which become those of Python."""
+        values: dict[str, Any] = {"paired": check_flag("paired", self.paired)}
         if self.expected is not None:
-            found["expected"] = check_value("expected", self.expected, measure)
-        if (share := self.positive_fraction) is not None:
-            what = "the share of positives"
-            found["positive_fraction"] = check_part("positive_fraction", share, what)
-        if (together := self.correlation) is not None:
-            found["correlation"] = check_number(
-                "correlation", together, -1.0, 1.0, closed="neither"
+            values["expected"] = check_value("expected", self.expected, measure)
+        if self.positive_fraction is not None:
+            values["positive_fraction"] = check_part(
+                "positive_fraction", self.positive_fraction, "the share of positives"
+            )
+        if self.correlation is not None:
+            values["correlation"] = check_number(
+                "correlation", self.correlation, -1.0, 1.0, closed="neither"
             )
         if self.sd is not None:
-            found["sd"] = check_number("sd", self.sd, 0.0, closed="neither")
-        return replace(self, **found)
+            values["sd"] = check_number("sd", self.sd, 0.0, closed="neither")
+        return replace(self, **values)
 
     @property
     def n_rankers(self) -> int:
@@ -332,49 +285,63 @@ class Expectation:
         return 2 if self.comparing else 1
 
     @property
-    def together(self) -> float | None:
+    def joint_correlation(self) -> float | None:
         """Correlation on the same data; None of one ranker and on different data."""
         return self.correlation if self.comparing and self.paired else None
 
-    def needed(self, name: str, why: str) -> Any:
-        """Return a required number, or raise an error."""
+    def require(self, name: str, why: str) -> Any:
+        """Return a number, or raise an error if it is None."""
         if (value := getattr(self, name)) is None:
             raise ValueError(f"{name} is missing: {why}.")
         return value
 
     def refuse(self, name: str, why: str) -> None:
-        """Raise an error if a number is given that is not used."""
+        """Raise an error if a number is passed that is not used."""
         if (value := getattr(self, name)) is not None:
             raise ValueError(f"{name}={value!r} is not used {why}.")
 
-    def check_correlation(self, of: str) -> None:
-        """Check that a correlation is given if both rankers score the same data."""
+    def refuse_comparison(self) -> None:
+        """Raise an error for a method that plans for one ranker only."""
+        if self.comparing:
+            raise ValueError(
+                f"method={self.method!r} does not support a difference of two rankers: pass"
+                " method='auto' or 'hoeffding'."
+            )
+
+    def require_correlation(self, of: str) -> None:
+        """Check that a correlation is passed if both rankers score the same data."""
         if self.comparing and self.paired:
-            self.needed(
+            self.require(
                 "correlation",
                 f"two rankers on the same data need the correlation of {of} (typically at least .9"
                 " for versions of one model, .5 for different models); pass correlation=, a pilot"
                 " of both, or paired=False for different data",
             )
 
+    @property
+    def guarantee(self) -> str:
+        """Describe a bound for every distribution."""
+        suffix = "" if self.expected is None else f", expecting {self.expected:g}"
+        return f"holds for every distribution{suffix}"
 
-def model_of(measure: Measure, given: Expectation) -> tuple[PlanModel, str, str]:
-    """Make the model of a measure."""
+
+def model_of(measure: Measure, inputs: PlanInputs) -> tuple[PlanModel, str, str]:
+    """Model of a measure, its method and what it rests on."""
     if isinstance(measure, AUCMeasure):
-        return _auc(given)
+        return _auc_model(inputs)
     if isinstance(measure, PrecisionAtTopMeasure):
-        return _top(measure, given)
+        return _top_model(measure, inputs)
     if measure.per_query:
-        return _queries(measure, given)
+        return _query_model(measure, inputs)
     raise ValueError(
         f"The variance of {measure.name} has no formula: pass pilot=(y_true, y_score), or"
         " pilot=(y_true, {'a': scores_a, 'b': scores_b}) for the difference of two rankers."
     )
 
 
-def _items(measure: str, given: Expectation) -> Sample:
-    given.refuse("sd", "in a plan for items of one list: pass expected or a pilot")
-    share = given.needed(
+def _items(measure: str, inputs: PlanInputs) -> Sample:
+    inputs.refuse("sd", "in a plan for items of one list: pass expected or a pilot")
+    share = inputs.require(
         "positive_fraction",
         f"the variance of the {measure} depends on it; pass the fraction of positive items, such"
         " as positive_fraction=0.1",
@@ -382,79 +349,62 @@ def _items(measure: str, given: Expectation) -> Sample:
     return Sample("items", share)
 
 
-# ------------------------------------------------------------------------------------------- AUC
-
-
-def _auc(given: Expectation) -> tuple[PlanModel, str, str]:
-    check_choice("method", given.method, AUC_METHODS, hint=" for the auc without a pilot")
-    sample = _items("auc", given)
-    method, expected = given.method, given.expected
+def _auc_model(inputs: PlanInputs) -> tuple[PlanModel, str, str]:
+    check_choice("method", inputs.method, AUC_METHODS, hint=" for the auc without a pilot")
+    sample = _items("auc", inputs)
+    method, expected = inputs.method, inputs.expected
     if method in WITHOUT_AUC:
-        given.refuse("expected", f"by method={method!r}: leave it out, or pass method='kl'")
+        inputs.refuse("expected", f"by method={method!r}: leave it out, or pass method='kl'")
     elif method in WITH_AUC:
-        given.needed(
+        inputs.require(
             "expected",
             "the variance of the AUC depends on it; pass the expected AUC, such as expected=0.8,"
             " or method='hoeffding', which is valid for every AUC",
         )
     if method in AUC_GUARANTEED:
-        return _guaranteed_auc(sample, given), method, _guarantee(given)
+        return _guaranteed_auc(sample, inputs), method, inputs.guarantee
     if method == "normal-worst":
-        _refuse_comparison(given)
+        inputs.refuse_comparison()
         worst = "" if expected is None else f" at {expected:g}"
         variance = WorstAUCVariance(sample, expected)
         return NormalModel(sample, 1.0, variance), method, f"the largest variance{worst}"
     if method == "wilson":
-        _refuse_comparison(given)
-    given.check_correlation("their scores within a class")
+        inputs.refuse_comparison()
+    inputs.require_correlation("their scores within a class")
     pairs = "hanley-mcneil" if method == "hanley-mcneil" else "delong"
-    of_auc = AUCVariance(sample, float(expected or 0.0), pairs, given.together, given.n_rankers)
+    of_auc = AUCVariance(
+        sample, float(expected or 0.0), pairs, inputs.joint_correlation, inputs.n_rankers
+    )
     known = method in ("delong", "hanley-mcneil")
     scores = "exponential" if pairs == "hanley-mcneil" else "normal"
     rests_on = f"{scores} scores, expecting {expected:g}"
-    if given.together is not None:
-        rests_on += f", correlation {given.together:g}"
-    if given.comparing:
+    if inputs.joint_correlation is not None:
+        rests_on += f", correlation {inputs.joint_correlation:g}"
+    if inputs.comparing:
         method = "influence" if method == "auto" else method
         return NormalModel(sample, 2.0, of_auc, known=known), method, rests_on
     if known:
         return NormalModel(sample, 1.0, of_auc, known=True), method, rests_on
-    return AUCModel(sample, 1.0, of_auc), "wilson", rests_on
+    return NormalModel(sample, 1.0, of_auc, by_limits=True), "wilson", rests_on
 
 
-def _guaranteed_auc(sample: Sample, given: Expectation) -> GuaranteedAUC:
+def _guaranteed_auc(sample: Sample, inputs: PlanInputs) -> GuaranteedAUC:
     scale, most = 1.0, 1.0
-    if given.comparing:
-        if given.method not in WITHOUT_AUC:
-            _refuse_comparison(given)
-        given.refuse("correlation", f"by method={given.method!r}: leave it out")
+    if inputs.comparing:
+        if inputs.method not in WITHOUT_AUC:
+            inputs.refuse_comparison()
+        inputs.refuse("correlation", f"by method={inputs.method!r}: leave it out")
         # The difference of two outcomes of a pair has twice the range; squares of deviations of
         # independent samples add up.
-        scale, most = 2.0 if given.paired else sqrt(2.0), 2.0
-    return GuaranteedAUC(sample, given.method, given.expected, scale, most)
+        scale, most = 2.0 if inputs.paired else sqrt(2.0), 2.0
+    return GuaranteedAUC(sample, inputs.method, inputs.expected, scale, most)
 
 
-def _guarantee(given: Expectation) -> str:
-    at = "" if given.expected is None else f", expecting {given.expected:g}"
-    return EVERY + at
-
-
-def _refuse_comparison(given: Expectation) -> None:
-    if given.comparing:
-        raise ValueError(
-            f"method={given.method!r} does not support a difference of two rankers: pass"
-            " method='auto' or 'hoeffding'."
-        )
-
-
-# ---------------------------------------------------------------------------- precision at the top
-
-
-def _top(measure: PrecisionAtTopMeasure, given: Expectation) -> tuple[PlanModel, str, str]:
-    check_choice("method", given.method, TOP_METHODS, hint=f" for {measure.name}")
-    sample = _items("precision at the top", given)
-    share, tau = float(given.positive_fraction or 0.0), measure.tau
-    expected = given.needed(
+def _top_model(measure: PrecisionAtTopMeasure, inputs: PlanInputs) -> tuple[PlanModel, str, str]:
+    check_choice("method", inputs.method, TOP_METHODS, hint=f" for {measure.name}")
+    sample = _items("precision at the top", inputs)
+    share, tau = float(inputs.positive_fraction or 0.0), measure.tau
+    expected = inputs.require(
         "expected", "the variance of the precision depends on it; pass the expected precision"
     )
     if expected <= share:
@@ -467,44 +417,49 @@ def _top(measure: PrecisionAtTopMeasure, given: Expectation) -> tuple[PlanModel,
             f"expected={expected!r} in the top {tau:g} needs more positives than"
             f" positive_fraction={share!r} gives: pass at most {share / tau:.4g}."
         )
-    given.check_correlation("the influence of single items on them")
+    inputs.require_correlation("the influence of single items on them")
     eta = threshold_share(expected, tau, share)
-    variance = TopVariance(expected, eta, tau, 1.0, given.together, given.n_rankers)
+    variance = TopVariance(expected, eta, tau, 1.0, inputs.joint_correlation, inputs.n_rankers)
     rests_on = f"normal scores, expecting {expected:g}"
-    if given.method == "exact":
-        _refuse_comparison(given)
-        return ExactTopModel(sample, variance), "exact", EVERY + f", expecting {expected:g}"
-    if given.comparing:
+    if inputs.method == "exact":
+        inputs.refuse_comparison()
+        return ExactTopModel(sample, variance), "exact", inputs.guarantee
+    if inputs.comparing:
         return NormalModel(sample, 2.0, variance), "influence", rests_on
-    return TopModel(sample, 1.0, variance), "influence", rests_on
+    return NormalModel(sample, 1.0, variance, by_limits=True), "influence", rests_on
 
 
-# ----------------------------------------------------------------------------------------- queries
-
-
-def _queries(measure: Measure, given: Expectation) -> tuple[PlanModel, str, str]:
+def _query_model(measure: Measure, inputs: PlanInputs) -> tuple[PlanModel, str, str]:
     hint = f" for {measure.name}, which is a mean over queries"
-    check_choice("method", given.method, QUERY_METHODS, hint=hint)
-    given.refuse("positive_fraction", f"for {measure.name}, a mean over queries: leave it out")
+    check_choice("method", inputs.method, QUERY_METHODS, hint=hint)
+    inputs.refuse("positive_fraction", f"for {measure.name}, a mean over queries: leave it out")
     sample = Sample("queries", None)
     low, high = measure.counted_range
     length = high - low
-    method = given.method
+    method = inputs.method
     if method in QUERY_GUARANTEED:
-        variance = None if given.sd is None else given.sd**2
-        scaled = None if given.expected is None else (given.expected - low) / length
-        bound = _query_bound(measure, sample, given, scaled, variance)
-        return bound, method, _guarantee(given)
-    most = length * given.n_rankers
-    if given.sd is not None:
-        given.refuse("correlation", "with sd, the standard deviation of differences: leave it out")
-        spread = given.sd**2
-        each = (spread, spread) if given.comparing and not given.paired else (spread,)
-        of = "differences" if given.comparing and given.paired else "values"
-        _check_sd(measure, given)
-        return NormalModel(sample, most, MeanVariance(each)), "t", f"{of} of sd {given.sd:g}"
-    share = _is_share(measure)
-    if not share and method != "normal-worst":
+        return _guaranteed_mean(measure, sample, inputs), method, inputs.guarantee
+    most = length * inputs.n_rankers
+    if inputs.sd is not None:
+        inputs.refuse(
+            "correlation", "with sd, the standard deviation of differences: leave it out"
+        )
+        spread = inputs.sd**2
+        each = (spread, spread) if inputs.comparing and not inputs.paired else (spread,)
+        of_differences = inputs.comparing and inputs.paired
+        largest = length * (1.0 if of_differences else 0.5)
+        if inputs.sd > largest:
+            raise ValueError(
+                f"sd={inputs.sd!r} is above {largest:g}, the largest possible value in the range"
+                f" of {measure.name}: pass the standard deviation of single queries."
+            )
+        of = "differences" if of_differences else "values"
+        return NormalModel(sample, most, MeanVariance(each)), "t", f"{of} of sd {inputs.sd:g}"
+    # Whether the measure is 0 or 1 on each query.
+    is_share = isinstance(measure, SuccessMeasure) or (
+        isinstance(measure, PrecisionAtKMeasure) and measure.k == 1
+    )
+    if not is_share and method != "normal-worst":
         raise ValueError(
             f"The variance of {measure.name} over queries is unknown: pass a pilot with qid"
             " (pilot=(y_true, y_score), qid=qid), sd=, the standard deviation of its values or,"
@@ -515,62 +470,43 @@ def _queries(measure: Measure, given: Expectation) -> tuple[PlanModel, str, str]
         raise ValueError(
             f"{measure.name} has no largest value, so it has no worst case: pass sd=."
         )
-    expected = given.needed("expected", f"the variance of {measure.name} depends on it; pass it")
-    given.check_correlation("their values on a query")
-    variance_of = ShareVariance((expected - low) / length, length, given.together, given.n_rankers)
-    rests_on = f"a share of queries, expecting {expected:g}"
-    if not share:
-        rests_on = f"the largest variance of values with the mean {expected:g}"
-    if given.comparing:
-        return NormalModel(sample, most, variance_of), "t" if share else method, rests_on
-    return LimitsModel(sample, length, variance_of), "wilson" if share else method, rests_on
-
-
-def _check_sd(measure: Measure, given: Expectation) -> None:
-    low, high = measure.counted_range
-    largest = (high - low) * (1.0 if given.comparing and given.paired else 0.5)
-    if float(given.sd or 0.0) > largest:
-        raise ValueError(
-            f"sd={given.sd!r} is above {largest:g}, the largest possible value in the range of"
-            f" {measure.name}: pass the standard deviation of single queries."
-        )
-
-
-def _is_share(measure: Measure) -> bool:
-    """Whether the measure is 0 or 1 on each query."""
-    return isinstance(measure, SuccessMeasure) or (
-        isinstance(measure, PrecisionAtKMeasure) and measure.k == 1
+    expected = inputs.require("expected", f"the variance of {measure.name} depends on it; pass it")
+    inputs.require_correlation("their values on a query")
+    variance_of = ShareVariance(
+        (expected - low) / length, length, inputs.joint_correlation, inputs.n_rankers
     )
+    rests_on = f"a share of queries, expecting {expected:g}"
+    if not is_share:
+        rests_on = f"the largest variance of values with the mean {expected:g}"
+    if inputs.comparing:
+        return NormalModel(sample, most, variance_of), "t" if is_share else method, rests_on
+    model = NormalModel(sample, length, variance_of, by_limits=True)
+    return model, "wilson" if is_share else method, rests_on
 
 
-def _query_bound(
-    measure: Measure,
-    sample: Sample,
-    given: Expectation,
-    expected: float | None,
-    variance: float | None,
-) -> GuaranteedMean:
+def _guaranteed_mean(measure: Measure, sample: Sample, inputs: PlanInputs) -> GuaranteedMean:
     """Bounds of a mean over queries that hold for every distribution."""
     low, high = measure.counted_range
     length = high - low
     if not isfinite(length):
         raise ValueError(
-            f"{measure.name} has no known range, which method={given.method!r} needs: pass"
+            f"{measure.name} has no known range, which method={inputs.method!r} needs: pass"
             " method='t' with sd= or a pilot."
         )
-    given.refuse("correlation", f"by method={given.method!r}: leave it out")
-    if given.method == "hoeffding":
-        given.refuse("sd", "by method='hoeffding': leave it out, or pass method='bernstein'")
-        given.refuse("expected", "by method='hoeffding': leave it out, or pass method='kl'")
-        spread = length * (2.0 if given.paired else sqrt(2.0)) if given.comparing else length
-        return GuaranteedMean(sample, "hoeffding", length * given.n_rankers, spread)
-    if given.comparing and (given.method == "kl" or not given.paired):
-        _refuse_comparison(given)
-    if given.method == "kl":
-        given.refuse("sd", "by method='kl': leave it out, or pass method='bernstein'")
-        if expected is None:
-            given.needed("expected", "method='kl' depends on the mean; pass the expected value")
-    elif variance is None:
-        given.needed("sd", "method='bernstein' depends on it; pass it")
-    most = length * given.n_rankers
-    return GuaranteedMean(sample, given.method, most, most, expected, variance)
+    inputs.refuse("correlation", f"by method={inputs.method!r}: leave it out")
+    most = length * inputs.n_rankers
+    if inputs.method == "hoeffding":
+        inputs.refuse("sd", "by method='hoeffding': leave it out, or pass method='bernstein'")
+        inputs.refuse("expected", "by method='hoeffding': leave it out, or pass method='kl'")
+        spread = length * (2.0 if inputs.paired else sqrt(2.0)) if inputs.comparing else length
+        return GuaranteedMean(sample, "hoeffding", most, spread)
+    if inputs.comparing and (inputs.method == "kl" or not inputs.paired):
+        inputs.refuse_comparison()
+    if inputs.method == "kl":
+        inputs.refuse("sd", "by method='kl': leave it out, or pass method='bernstein'")
+        inputs.require("expected", "method='kl' depends on the mean; pass the expected value")
+    else:
+        inputs.require("sd", "method='bernstein' depends on it; pass it")
+    expected = None if inputs.expected is None else (inputs.expected - low) / length
+    variance = None if inputs.sd is None else inputs.sd**2
+    return GuaranteedMean(sample, inputs.method, most, most, expected, variance)

@@ -19,15 +19,13 @@ from ..bounds import auc_bound, auc_deviation_bound, auc_variance_bound
 from ..bounds._shared import kl_limits
 from ..metrics._shared import PSEUDO_WEIGHT
 from ._auc import AUCMoments, auc_limits
-from ._limits import safe_limits, two_sided_quantile
+from ._limits import Limits, safe_limits, two_sided_quantile
 from ._score_distributions import auc_parts
 from ._top import THRESHOLD_SHARE, top_limits
 
-N_HALVINGS = 100
-
 
 def smallest_size(enough: Callable[[int], bool], wish: str) -> int:
-    """Find the least size that is enough."""
+    """Least size that is enough."""
     fewest, most = 1, 2
     while not enough(most):
         fewest, most = most, 2 * most
@@ -40,8 +38,8 @@ def smallest_size(enough: Callable[[int], bool], wish: str) -> int:
 
 
 def root_between(reaches: Callable[[float], bool], low: float, high: float) -> float:
-    """Find where a function reaches a value by bisection."""
-    for _ in range(N_HALVINGS):
+    """Least number at which a condition holds, by bisection."""
+    for _ in range(100):
         middle = (low + high) / 2.0
         if not low < middle < high:
             break
@@ -59,9 +57,9 @@ NORMAL_DEGREES = 1e7
 class Sample:
     """Composition of a sample of size n."""
 
-    unit: str  # What there are n of
-    positive_fraction: float | None  # Share of the items that are positive; None for queries
-    group_size: float | None = None  # Mean number of them in a group; None is independent ones
+    unit: str  # "items" or "queries"
+    positive_fraction: float | None  # None for queries
+    group_size: float | None = None  # Mean number of units in a group; None is no groups
 
     def counts(self, n: int) -> tuple[int, int]:
         """Count the positives and the negatives."""
@@ -71,12 +69,12 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Question:
+class PlannedTest:
     """A test of a difference."""
 
-    alternative: str  # What is to be shown
-    margin: float | None  # Largest difference that does not matter, for the last two
-    greater_is_better: bool  # Whether more of the measure is better
+    alternative: str
+    margin: float | None  # For non-inferiority and equivalence
+    greater_is_better: bool
 
     def distances(self, difference: float) -> tuple[float, ...]:
         """Return the distances of a difference from the hypotheses to reject."""
@@ -95,15 +93,15 @@ class Question:
         tail = (1.0 + level) / 2.0 if both else level
         large = degrees >= NORMAL_DEGREES
         critical = float(ndtri(tail) if large else stdtrit(degrees, tail))
-        found = self.joined(
+        chance = self.joined(
             [
                 _above(critical, distance / error, degrees)
                 for distance in self.distances(difference)
             ]
         )
         if both:
-            found += _above(critical, -abs(difference) / error, degrees)
-        return min(found, 1.0)
+            chance += _above(critical, -abs(difference) / error, degrees)
+        return min(chance, 1.0)
 
     @staticmethod
     def joined(chances: list[float]) -> float:
@@ -115,51 +113,35 @@ def _above(critical: float, noncentrality: float, degrees: float) -> float:
     """Probability that a noncentral t variable is above a number."""
     if isinf(degrees) or degrees >= NORMAL_DEGREES:
         return float(ndtr(noncentrality - critical))
-    found = float(nctdtr(degrees, noncentrality, critical))
-    if 0.0 <= found <= 1.0:
-        return 1.0 - found
+    below = float(nctdtr(degrees, noncentrality, critical))
+    if 0.0 <= below <= 1.0:
+        return 1.0 - below
     # Where the series fails: the spread of the standard error as normal.
-    apart = noncentrality - critical * (1.0 - 1.0 / (4.0 * degrees))
-    return float(ndtr(apart / sqrt(1.0 + critical**2 / (2.0 * degrees))))
-
-
-# Half an item of a class at either end, as the intervals add it.
-ADDED = 2.0 * PSEUDO_WEIGHT
+    distance = noncentrality - critical * (1.0 - 1.0 / (4.0 * degrees))
+    return float(ndtr(distance / sqrt(1.0 + critical**2 / (2.0 * degrees))))
 
 
 class Variance(ABC):
-    """Variance of an estimate at each size of a sample."""
+    """Variance of an estimate at each size of a sample, and limits that are not symmetric."""
 
     @abstractmethod
     def of(self, n: int, difference: float = 0.0) -> tuple[float, float]:
-        """Find the variance of the estimate."""
+        """Return the variance of the estimate and its degrees of freedom."""
 
-
-class DrawsVariance(Variance):
-    """Variance of an estimate that behaves as a share of Bernoulli draws."""
-
-    @abstractmethod
-    def draws(self, n: int) -> tuple[float, float, float]:
-        """Return the effective number of Bernoulli draws of the estimate, scaled to [0, 1]."""
-
-
-class MomentsVariance(Variance):
-    """Variance of an AUC, with the moments of its sample."""
-
-    @abstractmethod
-    def moments(self, n: int, factor: float) -> AUCMoments:
-        """Describe the sample that the interval for an AUC is made of."""
+    def limits(self, n: int, level: float, factor: float) -> Limits:
+        """Limits in [0, 1] where the variance is a multiple of this one."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class AUCVariance(MomentsVariance):
+class AUCVariance(Variance):
     """Variance of AUCs of normal or exponential scores."""
 
-    sample: Sample  # What the sample is made of
+    sample: Sample
     expected: float  # Expected AUC; of a comparison that of the second ranker
-    pairs: str  # Normal scores, or exponential ones
+    pairs: str  # "delong" for normal scores, "hanley-mcneil" for exponential ones
     correlation: float | None = None
-    n_rankers: int = 1  # One ranker, or two
+    n_rankers: int = 1
 
     def _parts(self, difference: float) -> list[FloatArray]:
         """Parts of each independent sample: of both, the positives and the negatives."""
@@ -171,7 +153,7 @@ class AUCVariance(MomentsVariance):
         return [_parts_of(aucs, self.correlation, self.pairs)]
 
     def of(self, n: int, difference: float = 0.0) -> tuple[float, float]:
-        """Find the variance: Lehmann's."""
+        """Lehmann's variance."""
         n_pos, n_neg = self.sample.counts(n)
         variance, of_classes, degrees = 0.0, [], []
         for both, positive, negative in self._parts(difference):
@@ -181,13 +163,19 @@ class AUCVariance(MomentsVariance):
             degrees += [n_pos - 1.0, n_neg - 1.0]
         return variance, satterthwaite(of_classes, degrees)
 
-    def moments(self, n: int, factor: float) -> AUCMoments:
-        """Describe a sample, with the variances of placements that it will show."""
+    def limits(self, n: int, level: float, factor: float) -> Limits:
+        """Score limits with the variances of placements that the sample will show."""
         n_pos, n_neg = self.sample.counts(n)
         both, positive, negative = self._parts(0.0)[0]
         rest = both - positive - negative
         spreads = (factor * (positive + rest / n_neg), factor * (negative + rest / n_pos))
-        return AUCMoments.of_independent(self.expected, *spreads, 0.0, n_pos, n_neg)
+        moments = AUCMoments.of_independent(self.expected, *spreads, 0.0, n_pos, n_neg)
+        return _score_limits(moments, level)
+
+
+def _score_limits(moments: AUCMoments, level: float) -> Limits:
+    low, high = auc_limits("wilson", moments, level)
+    return float(low), float(high)
 
 
 @lru_cache(maxsize=256)
@@ -200,31 +188,32 @@ def _parts_of(aucs: tuple[float, ...], correlation: float, pairs: str) -> FloatA
 
 @dataclass(frozen=True)
 class WorstAUCVariance(Variance):
-    """Largest variance that an AUC can have."""
+    """Largest variance that an AUC can have: ``A (1 - A)`` over the size of the smaller class."""
 
-    sample: Sample  # What the sample is made of
+    sample: Sample
     expected: float | None  # Expected AUC; None is the worst
 
     def of(self, n: int, difference: float = 0.0) -> tuple[float, float]:
-        """Find the variance: ``A (1 - A)`` over the size of the smaller class."""
-        found = auc_variance_bound(*self.sample.counts(n), expected_auc=self.expected)
-        return found.value, inf
+        """Return the bound."""
+        bound = auc_variance_bound(*self.sample.counts(n), expected_auc=self.expected)
+        return bound.value, inf
 
 
 @dataclass(frozen=True)
-class ClassVariance(DrawsVariance, MomentsVariance):
+class ClassVariance(Variance):
     """Variance of a measure of one list by the influence of its items."""
 
-    sample: Sample  # What the sample is made of
-    variances: tuple[tuple[float, float], ...]
-    effect: float  # By how much groups make the variance larger
-    degrees_per_item: float | None
+    sample: Sample
+    variances: tuple[tuple[float, float], ...]  # Of the influence of each class, by ranker
+    effect: float  # By how much groups increase the variance
+    degrees_per_item: float | None  # None without groups
     estimate: float
+    # Mean and extreme influence of each class; none of an AUC, whose placements vary instead.
     classes: tuple[tuple[float, tuple[float, float]], ...] = ()
     groups_per_item: float | None = None
 
     def of(self, n: int, difference: float = 0.0) -> tuple[float, float]:
-        """Find the variance: that of each class over its size."""
+        """Sum the variance of each class over its size."""
         sizes = self.sample.counts(n)
         parts = [
             variance / size
@@ -239,91 +228,76 @@ class ClassVariance(DrawsVariance, MomentsVariance):
             return independent
         return max(self.degrees_per_item * n, 1.0)
 
-    def draws(self, n: int) -> tuple[float, float, float]:
-        """Say what the measure is worth, with half an item added at either end of each class."""
+    def limits(self, n: int, level: float, factor: float) -> Limits:
+        """Score limits of an AUC, or limits with half an item more at either end of each class."""
         sizes = self.sample.counts(n)
-        parts = zip(self.classes, self.variances[0], sizes, strict=True)
-        given = [(mean, variance, ends, size) for (mean, ends), variance, size in parts]
-        estimate, n_effective = _worth(self.estimate, given, self.effect)
-        return estimate, n_effective, self._degrees(n, inf)
-
-    def moments(self, n: int, factor: float) -> AUCMoments:
-        """Describe a sample whose placements vary as those of the pilot."""
-        sizes = self.sample.counts(n)
-        spreads = [factor * variance for variance in self.variances[0]]
-        found = AUCMoments.of_independent(
-            self.estimate, spreads[0], spreads[1], 0.0, sizes[0], sizes[1]
-        )
-        if self.groups_per_item is None:
-            return found
-        n_groups = np.asarray(max(self.groups_per_item * n, 1.0))
-        return replace(found, variance=self.effect * found.variance, n_groups=n_groups)
-
-
-def _worth(
-    estimate: float,
-    classes: Sequence[tuple[float, float, tuple[float, float], int]],
-    effect: float = 1.0,
-) -> tuple[float, float]:
-    """The estimate, and its draws with the added items: mean, variance, ends and size."""
-    shift = variance = 0.0
-    for mean, spread, ends, size in classes:
-        moved = PSEUDO_WEIGHT * (sum(ends) - 2.0 * mean) / (size + ADDED)
-        squares = (size - 1.0) * spread + size * moved**2
-        squares *= effect
-        squares += PSEUDO_WEIGHT * sum((end - mean - moved) ** 2 for end in ends)
-        shift += moved
-        variance += squares / (size + ADDED) ** 2
-    shrunken = min(max(estimate + shift, 0.0), 1.0)
-    return min(max(estimate, 0.0), 1.0), shrunken * (1.0 - shrunken) / variance
+        if not self.classes:
+            var_pos, var_neg = (factor * variance for variance in self.variances[0])
+            moments = AUCMoments.of_independent(self.estimate, var_pos, var_neg, 0.0, *sizes)
+            if self.groups_per_item is not None:
+                n_groups = np.asarray(max(self.groups_per_item * n, 1.0))
+                grouped = self.effect * moments.variance
+                moments = replace(moments, variance=grouped, n_groups=n_groups)
+            return _score_limits(moments, level)
+        shift = variance = 0.0
+        for (mean, ends), spread, size in zip(self.classes, self.variances[0], sizes, strict=True):
+            count = size + 2.0 * PSEUDO_WEIGHT
+            moved = PSEUDO_WEIGHT * (sum(ends) - 2.0 * mean) / count
+            squares = ((size - 1.0) * spread + size * moved**2) * self.effect
+            squares += PSEUDO_WEIGHT * sum((end - mean - moved) ** 2 for end in ends)
+            shift += moved
+            variance += squares / count**2
+        shrunken = min(max(self.estimate + shift, 0.0), 1.0)
+        n_effective = shrunken * (1.0 - shrunken) / variance
+        estimate = min(max(self.estimate, 0.0), 1.0)
+        return safe_limits(estimate, n_effective / factor, level, self._degrees(n, inf))
 
 
 @dataclass(frozen=True)
-class MeanVariance(DrawsVariance):
-    """Variance of a mean over queries."""
+class MeanVariance(Variance):
+    """Variance of a mean over queries: that of the values over the number of queries."""
 
-    variances: tuple[float, ...]
-    effect: float = 1.0  # By how much groups make it larger
-    degrees_per_query: float | None = None
+    variances: tuple[float, ...]  # Of the values, by independent sample
+    effect: float = 1.0  # By how much groups increase the variance
+    degrees_per_query: float | None = None  # None without groups
     estimate: float = 0.5  # The mean on the scale from 0 to 1
 
     def of(self, n: int, difference: float = 0.0) -> tuple[float, float]:
-        """Find the variance: that of the values over the number of queries."""
+        """Return the variance and its degrees of freedom."""
         parts = [variance / n for variance in self.variances]
         degrees = satterthwaite(parts, [n - 1.0] * len(parts))
         if self.degrees_per_query is not None:
             degrees = max(self.degrees_per_query * n, 1.0)
         return self.effect * sum(parts), degrees
 
-    def draws(self, n: int) -> tuple[float, float, float]:
-        """Say what a share of queries is worth: the queries."""
-        return self.estimate, n / self.effect, inf
+    def limits(self, n: int, level: float, factor: float) -> Limits:
+        """Limits for a share of queries."""
+        return safe_limits(self.estimate, n / self.effect / factor, level)
 
 
 @dataclass(frozen=True)
-class ShareVariance(DrawsVariance):
-    """Variance of a share of queries, or of the difference of two."""
+class ShareVariance(Variance):
+    """Variance of a share of queries, or of the difference of two; no values vary more."""
 
-    expected: float
-    length: float
+    expected: float  # On the scale from 0 to 1; of a comparison that of the second ranker
+    length: float  # Length of the range
     correlation: float | None = None
-    n_rankers: int = 1  # One ranker, or two
+    n_rankers: int = 1
 
     def of(self, n: int, difference: float = 0.0) -> tuple[float, float]:
-        """Find the variance: no values of the same mean vary more."""
+        """Return the variance and its degrees of freedom."""
         second = self.expected * (1.0 - self.expected)
         if self.n_rankers == 1:
             return self.length**2 * second / n, n - 1.0
         share = min(max(self.expected + difference / self.length, 0.0), 1.0)
         first = share * (1.0 - share)
-        together = 0.0 if self.correlation is None else self.correlation
-        variance = first + second - 2.0 * together * sqrt(first * second)
-        independent = 1.0 if self.correlation is not None else 2.0
-        return self.length**2 * variance / n, independent * (n - 1.0)
+        variance = first + second - 2.0 * (self.correlation or 0.0) * sqrt(first * second)
+        n_samples = 1.0 if self.correlation is not None else 2.0
+        return self.length**2 * variance / n, n_samples * (n - 1.0)
 
-    def draws(self, n: int) -> tuple[float, float, float]:
-        """Say what the share is worth: the queries."""
-        return self.expected, float(n), inf
+    def limits(self, n: int, level: float, factor: float) -> Limits:
+        """Limits for a share of queries."""
+        return safe_limits(self.expected, float(n) / factor, level)
 
 
 @dataclass(frozen=True)
@@ -332,28 +306,33 @@ class TopVariance(Variance):
 
     expected: float  # Precision; of a comparison that of the second ranker
     eta: float  # Probability that an item at the threshold is positive
-    tau: float  # Share of the items that make the top
-    effect: float = 1.0  # By how much groups make the variance larger
+    tau: float
+    effect: float = 1.0  # By how much groups increase the variance
     correlation: float | None = None
-    n_rankers: int = 1  # One ranker, or two
+    n_rankers: int = 1
 
-    def top(self, n: int) -> float:
-        """Count the items in the top. How many independent items they are worth."""
+    def _top(self, n: int) -> float:
+        """Number of independent items that the items in the top are worth."""
         return max(int(self.tau * n + 0.5), 1) / self.effect
 
     def of(self, n: int, difference: float = 0.0) -> tuple[float, float]:
-        """Find the variance: binomial, and that of the threshold."""
-        top = self.top(n)
+        """Return the binomial variance with that of the threshold."""
+        top = self._top(n)
         second = self._per_item(self.expected)
         if self.n_rankers == 1:
             return second / top, inf
         first = self._per_item(self.expected + difference)
-        together = 0.0 if self.correlation is None else self.correlation
-        return (first + second - 2.0 * together * sqrt(first * second)) / top, max(top - 1.0, 1.0)
+        variance = first + second - 2.0 * (self.correlation or 0.0) * sqrt(first * second)
+        return variance / top, max(top - 1.0, 1.0)
 
     def _per_item(self, precision: float) -> float:
-        away = (1.0 - self.tau) * (precision - self.eta) ** 2
-        return precision * (1.0 - precision) + away
+        distance = (1.0 - self.tau) * (precision - self.eta) ** 2
+        return precision * (1.0 - precision) + distance
+
+    def limits(self, n: int, level: float, factor: float) -> Limits:
+        """Limits at the expected precision."""
+        top = self._top(n) / factor
+        return top_limits(self.expected, self.eta, top, self.tau, level)[0]
 
 
 def satterthwaite(variances: Sequence[float], degrees: Sequence[float]) -> float:
@@ -361,8 +340,10 @@ def satterthwaite(variances: Sequence[float], degrees: Sequence[float]) -> float
     total = sum(variances)
     if total <= 0.0:
         return max(min(degrees), 1.0)
-    weights = [v / total for v in variances]
-    return 1.0 / sum(w**2 / max(d, 1.0) for w, d in zip(weights, degrees, strict=True))
+    weights = [variance / total for variance in variances]
+    return 1.0 / sum(
+        weight**2 / max(degree, 1.0) for weight, degree in zip(weights, degrees, strict=True)
+    )
 
 
 # Levels closer to 1 are equal to 1 up to rounding.
@@ -372,15 +353,15 @@ LEAST_TAIL = 1e-15
 class PlanModel(ABC):
     """An interval and a test at each size of the sample."""
 
-    sample: Sample  # What the sample is made of
+    sample: Sample
     most: float  # Largest width, which is the length of the range
 
     @abstractmethod
     def width(self, n: int, level: float) -> float:
-        """Find the width of the interval. The width, at most the length of the range."""
+        """Width of the interval."""
 
     def level(self, n: int, width: float) -> float:
-        """Find the level of an interval. The largest level at which the interval is no wider."""
+        """Largest level at which the interval is no wider."""
 
         def too_wide(level: float) -> bool:
             return self.width(n, level) > width
@@ -391,8 +372,8 @@ class PlanModel(ABC):
             return 1.0 - LEAST_TAIL
         return root_between(too_wide, LEAST_TAIL, 1.0 - LEAST_TAIL)
 
-    def power(self, n: int, difference: float, question: Question, level: float) -> float:
-        """Find the power of the test, where there is one."""
+    def power(self, n: int, difference: float, test: PlannedTest, level: float) -> float:
+        """Power of the test, where there is one."""
         raise ValueError(
             "This method plans the width of an interval, not the power of a test: pass"
             " method='auto', or width instead of power."
@@ -401,30 +382,36 @@ class PlanModel(ABC):
 
 @dataclass(frozen=True)
 class NormalModel(PlanModel):
-    """Student's interval, or the normal one, and the test by the same standard error."""
+    """Student's interval, the normal one or other limits, and the test by the standard error."""
 
-    sample: Sample  # What the sample is made of
-    most: float  # Largest width
+    sample: Sample
+    most: float
     variance: Variance
-    factor: float = 1.0  # By how much it is larger than that
-    known: bool = False
+    factor: float = 1.0  # Of the variance
+    known: bool = False  # Whether the variance counts as known
+    by_limits: bool = False  # Whether the interval has the limits of the variance
 
     def scaled(self, factor: float) -> NormalModel:
-        """Multiply the variance. The model with that variance."""
+        """Multiply the variance."""
         return replace(self, factor=self.factor * factor)
 
     def error(self, n: int, difference: float = 0.0) -> tuple[float, float]:
-        """Find the standard error."""
+        """Standard error and its degrees of freedom."""
         variance, degrees = self.variance.of(n, difference)
         return sqrt(variance * self.factor), inf if self.known else max(degrees, 1.0)
 
     def width(self, n: int, level: float) -> float:
-        """Find the width: two quantiles times the standard error."""
+        """Difference of the limits, or two quantiles times the standard error."""
+        if self.by_limits:
+            low, high = self.variance.limits(n, level, self.factor)
+            return self.most * (high - low)
         error, degrees = self.error(n)
         return min(2.0 * two_sided_quantile(level, degrees) * error, self.most)
 
     def level(self, n: int, width: float) -> float:
-        """Find the level by the distribution of the statistic."""
+        """Find the level by the distribution of the statistic, or by bisection."""
+        if self.by_limits:
+            return super().level(n, width)
         error, degrees = self.error(n)
         half = width / 2.0 / error
         if degrees == inf:
@@ -432,74 +419,27 @@ class NormalModel(PlanModel):
             return 1.0 - float(erfc(half / sqrt(2.0)))
         return 1.0 - 2.0 * float(stdtr(degrees, -half))
 
-    def power(self, n: int, difference: float, question: Question, level: float) -> float:
+    def power(self, n: int, difference: float, test: PlannedTest, level: float) -> float:
         """Find the power by the noncentral t distribution."""
-        return question.power(difference, *self.error(n, difference), level)
-
-
-@dataclass(frozen=True)
-class ScoreModel(NormalModel):
-    """Limits other than the estimate and a multiple of its standard error."""
-
-    def level(self, n: int, width: float) -> float:
-        """Find the level by bisection."""
-        return PlanModel.level(self, n, width)
-
-
-@dataclass(frozen=True)
-class LimitsModel(ScoreModel):
-    """Wilson's limits, or exact ones, for an estimate with an effective number of draws."""
-
-    variance: DrawsVariance
-
-    def width(self, n: int, level: float) -> float:
-        """Find the width at the expected estimate."""
-        estimate, n_effective, degrees = self.variance.draws(n)
-        low, high = safe_limits(estimate, n_effective / self.factor, level, degrees)
-        return self.most * (high - low)
-
-
-@dataclass(frozen=True)
-class AUCModel(ScoreModel):
-    """Score limits for the AUC, or for the Gini coefficient."""
-
-    variance: MomentsVariance
-
-    def width(self, n: int, level: float) -> float:
-        """Find the width at the expected AUC."""
-        low, high = auc_limits("wilson", self.variance.moments(n, self.factor), level)
-        return self.most * float(high - low)
-
-
-@dataclass(frozen=True)
-class TopModel(ScoreModel):
-    """Limits for the precision at the top."""
-
-    variance: TopVariance
-
-    def width(self, n: int, level: float) -> float:
-        """Find the width at the expected precision."""
-        top = self.variance
-        limits, _ = top_limits(top.expected, top.eta, top.top(n) / self.factor, top.tau, level)
-        return limits[1] - limits[0]
+        return test.power(difference, *self.error(n, difference), level)
 
 
 @dataclass(frozen=True)
 class ExactTopModel(PlanModel):
     """Limits for the precision at the top that hold for every distribution."""
 
-    sample: Sample  # What the sample is made of
-    variance: TopVariance  # Precision and share of positives at the threshold that are expected
-    most: float = 1.0  # Largest width
+    sample: Sample
+    variance: TopVariance  # Expected precision and share of positives at the threshold
+    most: float = 1.0
 
     def width(self, n: int, level: float) -> float:
-        """Find the width where the items near the threshold are as expected."""
+        """Width where the items near the threshold are as expected."""
         top = self.variance
         tail = (1.0 - level) * THRESHOLD_SHARE / 2.0
-        first, last = int(binom.ppf(tail, n, top.tau)), int(binom.isf(tail, n, top.tau))
-        if first == 0:
+        least, largest = int(binom.ppf(tail, n, top.tau)), int(binom.isf(tail, n, top.tau))
+        if least == 0:
             return self.most
-        count = np.linspace(first, last, min(last - first + 1, 1001))
+        count = np.linspace(least, largest, min(largest - least + 1, 1001))
         hits = top.expected * top.tau * n + top.eta * (count - top.tau * n)
         hits = np.clip(hits, 0.0, count)
         alpha = (1.0 - level) * (1.0 - THRESHOLD_SHARE) / 2.0
@@ -513,27 +453,26 @@ class GuaranteedModel(PlanModel):
 
     @abstractmethod
     def deviation(self, n: int, tail: float, *, both: bool) -> float:
-        """Find how far the estimate may be from its expectation."""
+        """Largest distance of the estimate from its inputs, but for a probability."""
 
     @abstractmethod
     def tail(self, n: int, deviation: float, *, both: bool) -> float:
-        """Find the probability of a deviation. Bound of the probability, at most 1."""
+        """Bound of the probability of a deviation."""
 
     def width(self, n: int, level: float) -> float:
-        """Find the width: two deviations."""
+        """Two deviations."""
         return min(2.0 * self.deviation(n, _tail(level), both=True), self.most)
 
     def level(self, n: int, width: float) -> float:
         """Find the level by the bound of the probability."""
         return 1.0 - self.tail(n, width / 2.0, both=True)
 
-    def power(self, n: int, difference: float, question: Question, level: float) -> float:
-        """Return a lower bound of the power."""
-        both = question.alternative == "two-sided"
-        limit = self.deviation(n, _tail(level), both=both)
-        left = [distance - limit for distance in question.distances(difference)]
-        return question.joined(
-            [1.0 - self.tail(n, one, both=False) if one > 0.0 else 0.0 for one in left]
+    def power(self, n: int, difference: float, test: PlannedTest, level: float) -> float:
+        """Lower bound of the power."""
+        limit = self.deviation(n, _tail(level), both=test.alternative == "two-sided")
+        distances = [distance - limit for distance in test.distances(difference)]
+        return test.joined(
+            [1.0 - self.tail(n, x, both=False) if x > 0.0 else 0.0 for x in distances]
         )
 
 
@@ -546,7 +485,7 @@ def _tail(level: float) -> float:
 class GuaranteedAUC(GuaranteedModel):
     """Bounds for the AUC of every distribution."""
 
-    sample: Sample  # What the sample is made of
+    sample: Sample
     method: Any
     expected: float | None  # Expected AUC, for the last two
     scale: float = 1.0
@@ -560,26 +499,26 @@ class GuaranteedAUC(GuaranteedModel):
             variance = auc_variance_bound(*counts, expected_auc=self.expected).value
             return min(sqrt(variance / tail), 1.0)
         side: Any = "both" if both else "lower"
-        found = auc_bound(*counts, tail, method=self.method, auc=self.expected, side=side)
-        return self.scale * found.value
+        bound = auc_bound(*counts, tail, method=self.method, auc=self.expected, side=side)
+        return self.scale * bound.value
 
     def tail(self, n: int, deviation: float, *, both: bool) -> float:
         """Find the probability by the bound of the method."""
-        found = auc_deviation_bound(
+        bound = auc_deviation_bound(
             min(deviation / self.scale, 1.0),
             *self.sample.counts(n),
             method=self.method,
             expected_auc=self.expected,
             side="both" if both else "lower",
         )
-        return found.value
+        return bound.value
 
 
 @dataclass(frozen=True)
 class GuaranteedMean(GuaranteedModel):
     """Bounds for a mean over queries of every distribution."""
 
-    sample: Sample  # What the sample is made of
+    sample: Sample
     method: str
     most: float  # Length of the range of the values, or of the differences
     spread: float

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtri
 
+from .._arguments import check_choice
 from .._lists import LabelType, ScoredLists, check_scored_lists
 from .._order import counted_blocks
 from .._typing import BoolArray, FloatArray, IntArray
@@ -26,15 +27,14 @@ from ..metrics._shared import (
 )
 from ._influence import influence_of, refuse_unknown
 from ._list_interval import ROUNDING_VARIANCE, joint_influence
+from ._plan_expectation import PlanInputs
 from ._plan_models import (
-    AUCModel,
     ClassVariance,
-    LimitsModel,
     MeanVariance,
     NormalModel,
     Sample,
-    TopModel,
     TopVariance,
+    Variance,
 )
 from ._queries import are_shares, query_differences, query_values_of
 from ._samples import (
@@ -68,17 +68,17 @@ REFERENCE = 10**9
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """A pilot as it was given."""
+    """Rows of a pilot, and the scores of one ranker or two."""
 
     y_true: Any
-    scores: dict[str, Any]  # Scores of one ranker or two
-    qid: Any  # Ids of queries and of groups of rows
-    groups: Any  # Ids of queries and of groups of rows
-    pos_label: Any  # The positive class
+    scores: dict[str, Any]
+    qid: Any
+    groups: Any
+    pos_label: Any
 
     @classmethod
     def read(cls, pilot: Any, qid: Any, groups: Any, pos_label: Any) -> Pilot:
-        """Read what was given."""
+        """Check the arguments."""
         if not isinstance(pilot, tuple | list) or len(pilot) != 2:
             raise TypeError(
                 "pilot must be a pair, labels and scores: pass pilot=(y_true, y_score), or"
@@ -92,12 +92,9 @@ class Pilot:
                 f"pilot has the scores of {len(scores)} rankers: plan for one pair at a time, with"
                 " level=1 - 0.05 / number of pairs for all pairs together."
             )
+        columns = {f"scores of {name!r}" if name else "y_score": x for name, x in scores.items()}
         refuse_collections(
-            "a pilot is one sample in memory",
-            y_true=y_true,
-            qid=qid,
-            groups=groups,
-            **{f"scores of {name!r}" if name else "y_score": one for name, one in scores.items()},
+            "a pilot is one sample in memory", y_true=y_true, qid=qid, groups=groups, **columns
         )
         return cls(ravelled(y_true, "y_true"), scores, qid, groups, pos_label)
 
@@ -107,71 +104,45 @@ class Pilot:
         return self.qid is not None or dimensions(self.y_true) == 2
 
 
-@dataclass(frozen=True, eq=False)
-class PilotModel:
-    """The model that a pilot gives."""
-
-    model: NormalModel
-    says: str  # What the pilot is, for the printed form
-    method: str  # How interval and test are made
-    degrees: float
-
-    def factor(self, probability: float) -> float:
-        """Find a limit for the variance. The limit, in units of the pilot's variance."""
-        if self.degrees == inf:
-            return 1.0
-        # What the chi-square variable exceeds with the probability.
-        return float(self.degrees / max(chdtri(self.degrees, probability), 1e-300))
-
-
 def pilot_model(
-    measure: Measure,
-    pilot: Pilot,
-    *,
-    comparing: bool,
-    paired: bool,
-    positive_fraction: float | None,
-    expected: float | None,
-    rng: np.random.Generator,
-) -> PilotModel:
-    """Make the model of a pilot."""
-    if comparing and paired and len(pilot.scores) < 2:
+    measure: Measure, pilot: Pilot, inputs: PlanInputs, rng: np.random.Generator
+) -> tuple[NormalModel, str, str, float]:
+    """Model of a pilot, its method and description, and the degrees of freedom of its variance."""
+    methods = ("auto", "t") if pilot.of_queries else ("auto", "influence")
+    hint = " with a pilot; the others take expected or sd"
+    check_choice("method", inputs.method, methods, hint=hint)
+    for name in ("correlation", "sd"):
+        inputs.refuse(name, "with a pilot, which provides it: leave it out")
+    if inputs.comparing:
+        inputs.refuse("expected", "for a difference with a pilot: leave it out")
+        if inputs.paired and len(pilot.scores) < 2:
+            raise ValueError(
+                "pilot has the scores of one ranker, but a comparison on the same data needs both:"
+                " pass pilot=(y_true, {'a': scores_a, 'b': scores_b}), or paired=False for"
+                " different data."
+            )
+    make = _query_model if pilot.of_queries else _item_model
+    return make(measure, pilot, inputs, rng)
+
+
+def variance_factor(degrees: float, probability: float) -> float:
+    """Limit of a variance in units of its estimate, by the chi-square distribution."""
+    if degrees == inf:
+        return 1.0
+    # What the chi-square variable exceeds with the probability.
+    return float(degrees / max(chdtri(degrees, probability), 1e-300))
+
+
+def _query_model(
+    measure: Measure, pilot: Pilot, inputs: PlanInputs, rng: np.random.Generator
+) -> tuple[NormalModel, str, str, float]:
+    share, comparing = inputs.positive_fraction, inputs.comparing
+    if share is not None:
         raise ValueError(
-            "pilot has the scores of one ranker, but a comparison on the same data needs both:"
-            " pass pilot=(y_true, {'a': scores_a, 'b': scores_b}), or paired=False for"
-            " different data."
+            f"positive_fraction={share!r} is for items of one list, but the sample consists of"
+            " queries: leave it out."
         )
-    make = _of_queries if pilot.of_queries else _of_items
-    return make(
-        measure,
-        pilot,
-        comparing=comparing,
-        paired=paired,
-        positive_fraction=positive_fraction,
-        expected=expected,
-        rng=rng,
-    )
-
-
-# --------------------------------------------------------------------------------------- queries
-
-
-def _of_queries(
-    measure: Measure,
-    pilot: Pilot,
-    *,
-    comparing: bool,
-    paired: bool,
-    positive_fraction: float | None,
-    expected: float | None,
-    rng: np.random.Generator,
-) -> PilotModel:
-    if positive_fraction is not None:
-        raise ValueError(
-            f"positive_fraction={positive_fraction!r} is for items of one list, but the sample"
-            " consists of queries: leave it out."
-        )
-    found = list(
+    samples = list(
         query_values_of(
             measure,
             pilot.y_true,
@@ -181,38 +152,40 @@ def _of_queries(
             pos_label=pilot.pos_label,
         ).values()
     )
-    first = found[0]
-    if comparing and paired:
-        samples = [query_differences(*found)]
-    elif comparing:
-        samples = [found[0], found[-1]]
+    first = samples[0]
+    if not comparing:
+        values = first.values[np.newaxis]
+    elif inputs.paired:
+        values = query_differences(*samples).values[np.newaxis]
     else:
-        samples = [first]
-    values = np.stack([one.values for one in samples])
+        values = np.stack([first.values, samples[-1].values])
     n, groups = values.shape[1], first.groups
     n_groups = n if groups is None else first.part.count
     _check_size(n_groups, "queries" if groups is None else "groups of queries")
     low, high = measure.counted_range
-    bounded = isfinite(low) and isfinite(high)
-    estimate = float(first.values.mean()) if expected is None else expected
-    variance = _mean_variance(values, groups, (estimate - low) / (high - low) if bounded else 0.5)
-    size = None if groups is None else n / n_groups
-    sample = Sample("queries", None, size)
-    most = (high - low) * (2.0 if comparing else 1.0)
-    shares = not comparing and are_shares(first)
-    kind = LimitsModel if shares else NormalModel
-    blocks = _blocks(n_groups, rng)
-    of_query = np.arange(n) if groups is None else _dense(groups.codes)
-    degrees = _degrees(
-        lambda kept: _mean_variance(
-            values[:, kept], None if groups is None else groups.only(kept), 0.5
-        ).of(REFERENCE)[0],
-        [blocks[of_query]],
+    estimate = 0.5
+    if isfinite(low) and isfinite(high):
+        mean = inputs.expected
+        mean = float(first.values.mean()) if mean is None else mean
+        estimate = (mean - low) / (high - low)
+    model = NormalModel(
+        Sample("queries", None, None if groups is None else n / n_groups),
+        (high - low) * (2.0 if comparing else 1.0),
+        _mean_variance(values, groups, estimate),
+        by_limits=not comparing and are_shares(first),
     )
-    model = kind(sample, most, variance)
+
+    def variance_of(rows: BoolArray) -> float:
+        of_rows = None if groups is None else groups.only(rows)
+        return _mean_variance(values[:, rows], of_rows, 0.5).of(REFERENCE)[0]
+
+    of_query = np.arange(n)
+    if groups is not None:
+        of_query = np.unique(groups.codes, return_inverse=True)[1]
     _check_spread(model)
-    says = f"pilot of {n:,} queries" + ("" if groups is None else f" in {n_groups:,} groups")
-    return PilotModel(model, says, "wilson" if shares else "t", degrees)
+    degrees = _degrees(variance_of, [_blocks(n_groups, rng)[of_query]])
+    text = f"pilot of {n:,} queries" + ("" if groups is None else f" in {n_groups:,} groups")
+    return model, "wilson" if model.by_limits else "t", text, degrees
 
 
 def _mean_variance(values: FloatArray, groups: Groups | None, estimate: float) -> MeanVariance:
@@ -221,7 +194,7 @@ def _mean_variance(values: FloatArray, groups: Groups | None, estimate: float) -
     spreads = values.var(axis=1, ddof=1)
     if groups is None:
         return MeanVariance(tuple(spreads.tolist()), estimate=estimate)
-    parts = [GroupPart.of_rows(one[np.newaxis], groups) for one in values]
+    parts = [GroupPart.of_rows(row[np.newaxis], groups) for row in values]
     grouped = sum(float(np.sum(robust_sums([part]) ** 2)) for part in parts)
     independent = float(spreads.sum()) / n
     degrees = sum(float(Spread.of_groups([part]).degrees[0]) for part in parts)
@@ -229,51 +202,53 @@ def _mean_variance(values: FloatArray, groups: Groups | None, estimate: float) -
     return MeanVariance(tuple(spreads.tolist()), effect, degrees / n, estimate)
 
 
-# ----------------------------------------------------------------------------------------- items
-
-
-def _of_items(
-    measure: Measure,
-    pilot: Pilot,
-    *,
-    comparing: bool,
-    paired: bool,
-    positive_fraction: float | None,
-    expected: float | None,
-    rng: np.random.Generator,
-) -> PilotModel:
-    top = isinstance(measure, PrecisionAtTopMeasure) and not comparing
-    if not top:
+def _item_model(
+    measure: Measure, pilot: Pilot, inputs: PlanInputs, rng: np.random.Generator
+) -> tuple[NormalModel, str, str, float]:
+    comparing, expected = inputs.comparing, inputs.expected
+    if comparing or not isinstance(measure, PrecisionAtTopMeasure):
         refuse_unknown(measure)
     data = [
         check_two_classes(pilot.y_true, score, pilot.pos_label, rel=measure.rel)
         for score in pilot.scores.values()
     ]
     positive = data[0].positive
-    scores = np.stack([one.score for one in data])[: 2 if comparing else 1]
+    scores = np.stack([lists.score for lists in data])[: inputs.n_rankers]
     groups = check_groups(pilot.groups, len(positive))
     n, n_pos = len(positive), int(positive.sum())
     _check_size(n_pos, "positives")
     _check_size(n - n_pos, "negatives")
     if groups is not None:
         _check_size(groups.n_groups, "groups")
-    share = n_pos / n if positive_fraction is None else positive_fraction
-    sample = Sample("items", share, None if groups is None else n / groups.n_groups)
-    weights = None
-    if positive_fraction is not None:
+    share, weights = n_pos / n, None
+    if inputs.positive_fraction is not None:
+        share = inputs.positive_fraction
         weights = _class_weights(measure, data[0], share)
+    sample = Sample("items", share, None if groups is None else n / groups.n_groups)
 
-    def model_of(kept: IntArray | BoolArray | slice) -> NormalModel:
-        lists = [_list(positive[kept], score[kept], weights) for score in scores]
-        of_kept = None if groups is None else groups.only(kept)
-        if isinstance(measure, PrecisionAtTopMeasure) and top:
-            return _top_model(lists[0], measure.tau, sample, of_kept, expected)
-        found = [influence_of(measure, one, conditional=True) for one in lists]
-        if not comparing:
-            return _list_model(measure, found[0], sample, of_kept, expected)
-        if paired:
-            return _difference_model([found], sample, of_kept)
-        return _difference_model([[found[0]], [found[-1]]], sample, of_kept)
+    def model_of(rows: BoolArray | slice) -> NormalModel:
+        lists = [_list(positive[rows], score[rows], weights) for score in scores]
+        of_rows = None if groups is None else groups.only(rows)
+        if isinstance(measure, PrecisionAtTopMeasure) and not comparing:
+            variance: Variance = _top_variance(lists[0], measure.tau, of_rows, expected)
+            return NormalModel(sample, 1.0, variance, by_limits=True)
+        influences = [influence_of(measure, data, conditional=True) for data in lists]
+        if comparing:
+            ends = [[influences[0]], [influences[-1]]]
+            samples = [influences] if inputs.paired else ends
+            variance = _class_variance(samples, sample, of_rows)
+            return NormalModel(sample, 2.0 * influences[0].length, variance)
+        length = influences[0].length
+        if not isfinite(length):
+            return NormalModel(sample, inf, _class_variance([influences], sample, of_rows))
+        variance = _scaled_variance(measure, influences[0], sample, of_rows, expected)
+        return NormalModel(sample, length, variance, by_limits=True)
+
+    def variance_of(rows: BoolArray) -> float:
+        of_rows = positive[rows]
+        if min(of_rows.sum(), (~of_rows).sum()) < 2:
+            return 0.0
+        return model_of(rows).variance.of(REFERENCE)[0]
 
     model = model_of(slice(None))
     _check_spread(model)
@@ -283,18 +258,11 @@ def _of_items(
             blocks[in_class] = _blocks(int(in_class.sum()), rng)
     else:
         strata = [_blocks(groups.n_groups, rng)[groups.codes]]
-
-    def variance_of(kept: BoolArray) -> float:
-        left = positive[kept]
-        if min(left.sum(), (~left).sum()) < 2:
-            return 0.0
-        return model_of(kept).variance.of(REFERENCE)[0]
-
     degrees = _degrees(variance_of, strata)
-    says = f"pilot of {n_pos:,} positives and {n - n_pos:,} negatives"
-    says += "" if groups is None else f" in {groups.n_groups:,} groups"
-    method = "wilson" if isinstance(model, AUCModel) else "influence"
-    return PilotModel(model, says, method, degrees)
+    text = f"pilot of {n_pos:,} positives and {n - n_pos:,} negatives"
+    text += "" if groups is None else f" in {groups.n_groups:,} groups"
+    is_auc = isinstance(measure, AUCMeasure | GiniMeasure)
+    return model, "wilson" if is_auc and model.by_limits else "influence", text, degrees
 
 
 def _list(positive: BoolArray, score: FloatArray, weights: tuple[int, int] | None) -> ScoredLists:
@@ -305,21 +273,20 @@ def _list(positive: BoolArray, score: FloatArray, weights: tuple[int, int] | Non
 
 
 def _class_weights(measure: Measure, data: ScoredLists, share: float) -> tuple[int, int] | None:
-    """Weights of each positive and each negative for a given fraction of positives.
+    """Weights of each positive and each negative for a fraction of positives.
 
-    None if the measure does not depend on the share.
+    None if the measure does not depend on the fraction.
     """
-    if not isinstance(measure, PrecisionAtTopMeasure):
-        found = influence_of(measure, data, conditional=True)
-        if found.label_slope == 0.0:
-            return None
+    is_top = isinstance(measure, PrecisionAtTopMeasure)
+    if not is_top and influence_of(measure, data, conditional=True).label_slope == 0.0:
+        return None
     ratio = share / (1.0 - share) * float(data.sizes[0] / data.positives[0] - 1.0)
     simple = Fraction(max(ratio, 1.0 / ratio)).limit_denominator(LARGEST_WEIGHT)
     larger, smaller = simple.numerator, simple.denominator
     weights = (larger, smaller) if ratio >= 1.0 else (smaller, larger)
     if weights == (1, 1):
         return None
-    if not isinstance(measure, PrecisionAtTopMeasure):
+    if not is_top:
         weighted = _list(data.positive, data.score, weights)
         if (
             measure.weights == "none"
@@ -334,40 +301,28 @@ def _class_weights(measure: Measure, data: ScoredLists, share: float) -> tuple[i
     return weights
 
 
-def _list_model(
+def _scaled_variance(
     measure: Measure,
-    found: ClassInfluence,
+    influence: ClassInfluence,
     sample: Sample,
     groups: Groups | None,
     expected: float | None,
-) -> NormalModel:
-    """Model of the measure of one ranker."""
-    length = found.length
-    bounded = isfinite(length)
-    scaled = found.scaled(found.range[0], length) if bounded else found
+) -> ClassVariance:
+    """Variance of the measure of one ranker, on the scale from 0 to 1."""
+    origin, length = influence.range[0], influence.length
+    scaled = influence.scaled(origin, length)
     variance = _class_variance([[scaled]], sample, groups)
-    if not bounded:
-        return NormalModel(sample, inf, variance)
-    estimate = scaled.estimate if expected is None else (expected - found.range[0]) / length
+    estimate = scaled.estimate if expected is None else (expected - origin) / length
     if isinstance(measure, AUCMeasure | GiniMeasure):
         rarer = None
         if groups is not None:
-            of_classes = (groups.sizes(found.positive), groups.sizes(~found.positive))
-            rarer = min(map(np.count_nonzero, of_classes)) / len(found.values)
-        variance = replace(variance, estimate=estimate, groups_per_item=rarer)
-        return AUCModel(sample, length, variance)
+            of_classes = (groups.sizes(influence.positive), groups.sizes(~influence.positive))
+            rarer = min(map(np.count_nonzero, of_classes)) / len(influence.values)
+        return replace(variance, estimate=estimate, groups_per_item=rarer)
     classes = tuple(
         (part.mean, ends) for part, ends in zip(scaled.parts, scaled.class_ends(), strict=True)
     )
-    return LimitsModel(sample, length, replace(variance, estimate=estimate, classes=classes))
-
-
-def _difference_model(
-    samples: Sequence[Sequence[ClassInfluence]], sample: Sample, groups: Groups | None
-) -> NormalModel:
-    """Model of the difference of two rankers, in one sample or in two."""
-    most = 2.0 * samples[0][0].length
-    return NormalModel(sample, most, _class_variance(samples, sample, groups))
+    return replace(variance, estimate=estimate, classes=classes)
 
 
 def _class_variance(
@@ -375,21 +330,19 @@ def _class_variance(
 ) -> ClassVariance:
     """Variance of the influence in each class, and its inflation by groups."""
     variances, grouped, independent, degrees = [], 0.0, 0.0, 0.0
-    for found in samples:
-        contrast = np.array([1.0, -1.0])[: len(found)]
-        values = contrast @ np.stack([one.values for one in found])
-        positive = found[0].positive
+    for influences in samples:
+        contrast = np.array([1.0, -1.0])[: len(influences)]
+        values = contrast @ np.stack([influence.values for influence in influences])
+        positive = influences[0].positive
         of_classes = [values[positive], values[~positive]]
-        variances.append(tuple(float(one.var(ddof=1)) for one in of_classes))
+        variances.append(tuple(float(x.var(ddof=1)) for x in of_classes))
         if groups is not None:
             # Each row counts once: the dependence within groups does not depend on the weights.
-            joint = joint_influence(
-                [replace(one, counts=None) for one in found], conditional=True, groups=groups
-            )
+            unweighted = [replace(influence, counts=None) for influence in influences]
+            joint = joint_influence(unweighted, conditional=True, groups=groups)
             grouped += float(contrast @ joint.covariance @ contrast)
             independent += sum(
-                variance / len(one)
-                for variance, one in zip(variances[-1], of_classes, strict=True)
+                variance / len(x) for variance, x in zip(variances[-1], of_classes, strict=True)
             )
             degrees += joint.spread.of(contrast)
     effect = grouped / independent if groups is not None and independent > 0.0 else 1.0
@@ -402,26 +355,22 @@ def _class_variance(
     )
 
 
-def _top_model(
-    data: ScoredLists, tau: float, sample: Sample, groups: Groups | None, expected: float | None
-) -> TopModel:
-    """Model of the precision at the top of one ranker."""
+def _top_variance(
+    data: ScoredLists, tau: float, groups: Groups | None, expected: float | None
+) -> TopVariance:
+    """Variance of the precision at the top of one ranker."""
     blocks = counted_blocks(data.score, data.positive, data.weight)
     n = int(blocks.n)
     top = min(max(int(tau * n + 0.5), 1), n - 1)
     eta = share_at(n - top, blocks.below, blocks.size, blocks.n_pos)
-    ends = blocks.below + blocks.size
-    inside = np.clip((ends - (n - top)) / blocks.size, 0.0, 1.0)
+    inside = np.clip((blocks.below + blocks.size - (n - top)) / blocks.size, 0.0, 1.0)
     precision = float(inside @ blocks.n_pos) / top
     effect = 1.0
     if groups is not None:
         independent = top_limits(precision, eta, top, tau, 0.95)[1]
         effect = grouped_top(data.positive, blocks.rows, groups, top, eta)[1] / independent
     shrunken = (top * precision + 0.5) / (top + 1.0) if expected is None else expected
-    return TopModel(sample, 1.0, TopVariance(shrunken, eta, tau, effect))
-
-
-# ----------------------------------------------------------------------- how well it is known
+    return TopVariance(shrunken, eta, tau, effect)
 
 
 def _check_size(n: int, what: str) -> None:
@@ -447,11 +396,6 @@ def _check_spread(model: NormalModel) -> None:
         )
 
 
-def _dense(codes: IntArray) -> IntArray:
-    """Numbers of the groups that there are, from 0 on."""
-    return np.unique(codes, return_inverse=True)[1]
-
-
 def _blocks(n: int, rng: np.random.Generator) -> IntArray:
     """Part of each of n things, at random and of equal sizes; fewer parts where n is large."""
     return rng.permutation(n) % min(n, N_BLOCKS if n <= MANY else FEW_BLOCKS)
@@ -466,8 +410,8 @@ def _degrees(variance_of: Callable[[BoolArray], float], strata: Sequence[IntArra
     total = 0.0
     for blocks in strata:
         n_blocks = int(blocks.max()) + 1
-        found = [variance_of(blocks != block) for block in range(n_blocks)]
-        logs = np.log([one for one in found if one > 0.0])
+        variances = [variance_of(blocks != block) for block in range(n_blocks)]
+        logs = np.log([variance for variance in variances if variance > 0.0])
         if len(logs) < n_blocks:
             return 1.0
         total += (n_blocks - 1.0) / n_blocks * float(np.sum((logs - logs.mean()) ** 2))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, inf, isfinite
@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from .._arguments import MOST_ITEMS, check_choice, check_generator, check_whole
+from .._arguments import MOST_ITEMS, check_generator, check_whole
 from .._optional import import_pandas
 from .._printed import Printed
 from .._typing import FloatArray, IntArray
@@ -18,15 +18,14 @@ from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
 from ._plan_expectation import (
     WITH_MARGIN,
-    Asked,
-    Expectation,
-    Numbers,
+    PlanInputs,
+    Quantities,
     check_part,
     check_value,
     model_of,
 )
-from ._plan_models import PlanModel
-from ._plan_pilot import Pilot, PilotModel, pilot_model
+from ._plan_models import NormalModel
+from ._plan_pilot import Pilot, pilot_model, variance_factor
 
 # Sizes of a curve, from the smallest to the largest in multiples of the planned one.
 N_SIZES, FROM, UPTO = 41, 0.1, 4.0
@@ -97,11 +96,11 @@ class SampleSizeCurve(Printed):
         width = max(map(len, (self.unit, *sizes)))
         lines = ["  ".join([self.unit.rjust(width), *(f"{name:>6}" for name in names)])]
         for size, *values in zip(sizes, *self._columns().values(), strict=True):
-            lines.append("  ".join([size.rjust(width), *(f"{one:6.4f}" for one in values)]))
+            lines.append("  ".join([size.rjust(width), *(f"{value:6.4f}" for value in values)]))
         return "\n".join(lines)
 
     def _table(self) -> Any:
-        columns = (one.tolist() for one in self._columns().values())
+        columns = (column.tolist() for column in self._columns().values())
         rows = zip(self.n.tolist(), *columns, strict=True)
         title = f"{self.of} of the {'test' if self.of == 'power' else 'interval'}"
         header = [self.unit, *self._columns()]
@@ -216,8 +215,8 @@ class SampleSizePlan(Printed):
             ends = max(FROM * self.n, 4.0), UPTO * self.n
             sizes = np.unique(np.geomspace(*ends, N_SIZES).astype(np.int64))
         else:
-            given = np.atleast_1d(np.asarray(n))
-            sizes = np.array([check_whole("n", one, 2, MOST_ITEMS) for one in given.tolist()])
+            numbers = np.atleast_1d(np.asarray(n)).tolist()
+            sizes = np.array([check_whole("n", number, 2, MOST_ITEMS) for number in numbers])
         values = np.array([self._at(int(size)) for size in sizes])
         curve = SampleSizeCurve(
             sizes, values[:, 0], "width" if self.power is None else "power", self.unit
@@ -231,7 +230,7 @@ class SampleSizePlan(Printed):
         lines = [self._sample(), self._outcome(), f"{self.method}: {self.rests_on}"]
         if self.pilot_range is not None:
             low, high = (
-                f"{one:,}" if self.found == "n" else f"{one:.4g}" for one in self.pilot_range
+                f"{end:,}" if self.found == "n" else f"{end:.4g}" for end in self.pilot_range
             )
             planned = "" if self.assurance is None else f"; assurance {self.assurance:g}"
             lines.append(f"the pilot's variance allows {self.found} from {low} to {high}{planned}")
@@ -260,12 +259,6 @@ class SampleSizePlan(Printed):
 
 
 PlanAlternative: TypeAlias = Literal["two-sided", "less", "greater", "non-inferior", "equivalent"]
-
-# Probabilities that a variance is at most the ends of its interval from a pilot.
-PILOT_LEVELS = (0.025, 0.975)
-
-# Largest difference for a measure without a range.
-LARGEST_DIFFERENCE = 1e9
 
 
 def sample_size(
@@ -483,17 +476,27 @@ def sample_size(
     measure = get_measure(measure)
     of_rows = {"qid": qid, "groups": groups, "pos_label": pos_label}
     if pilot is None:
-        _refuse_without_pilot(**of_rows, assurance=assurance)
+        for name, value in {**of_rows, "assurance": assurance}.items():
+            if value is not None:
+                raise ValueError(
+                    f"{name} is only for a pilot, but pilot is None: pass pilot=(y_true, y_score),"
+                    f" or leave {name} out."
+                )
     rows = None if pilot is None else Pilot.read(pilot, **of_rows)
-    numbers = Numbers(n, level, width, difference, margin, alternative, power)
     of_two = {"paired": paired, "correlation": correlation}
     if rows is not None and len(rows.scores) == 2:
         of_two["the scores of a second ranker"] = 2
-    given = Expectation(
+    of_test = {
+        "difference": difference,
+        "margin": margin,
+        "alternative": alternative,
+        "power": power,
+    }
+    of_comparison = (*of_two.values(), *of_test.values())
+    inputs = PlanInputs(
         expected=expected,
         positive_fraction=positive_fraction,
-        comparing=against is None
-        and any(value is not None for value in (*of_two.values(), *numbers.of_test)),
+        comparing=against is None and any(value is not None for value in of_comparison),
         paired=True if paired is None else paired,
         correlation=correlation,
         sd=sd,
@@ -501,64 +504,53 @@ def sample_size(
     ).checked(measure)
     if against is not None:
         against = check_value("against", against, measure)
-        _refuse_two_rankers(against, difference=difference, **of_two)
+        for name, value in {"difference": difference, **of_two}.items():
+            if value is not None:
+                raise ValueError(f"against={against!r} is for one ranker: leave out {name}.")
         why = "the difference from against is computed from it; pass the expected value"
-        numbers = replace(numbers, difference=given.needed("expected", why) - against)
-    asked = Asked.read(measure, numbers, given.n_rankers)
-    largest = _largest_size(measure, asked, given, fixed=against is not None)
+        of_test["difference"] = inputs.require("expected", why) - against
+    passed = [name for name, value in of_test.items() if value is not None]
+    if not passed:
+        low, high = measure.counted_range
+        quantities = Quantities.of_interval(n, level, width, (high - low) * inputs.n_rankers)
+    elif width is not None:
+        raise ValueError(
+            f"width={width!r} is for an interval, but {', '.join(passed)} for a test: pass one or"
+            " the other."
+        )
+    else:
+        quantities = Quantities.of_test(measure, n, level, **of_test)
+    largest = _largest_size(measure, quantities, inputs, fixed=against is not None)
     rng = check_generator(random_state)
-    models, method, rests_on = _models(measure, rows, given, assurance, rng)
+    # The models at the ends of a 95 % interval for the variance of a pilot.
+    ends: list[NormalModel] = []
+    if rows is None:
+        model, method, rests_on = model_of(measure, inputs)
+    else:
+        of_pilot, method, rests_on, degrees = pilot_model(measure, rows, inputs, rng)
+        ends = [of_pilot.scaled(variance_factor(degrees, share)) for share in (0.025, 0.975)]
+        if assurance is not None:
+            share = check_part("assurance", assurance)
+            of_pilot = of_pilot.scaled(variance_factor(degrees, share))
+        model = of_pilot
     if against is not None and method == "wilson":
         # The test uses the standard error, not the limits of the interval.
-        method = "t" if models[0].sample.unit == "queries" else "influence"
-    says = {"against": against, "method": method, "rests_on": rests_on, "assurance": assurance}
-    return _plan(measure, asked, models, largest, given, says)
-
-
-def _refuse_two_rankers(against: float, **given: Any) -> None:
-    for name, value in given.items():
-        if value is not None:
-            raise ValueError(f"against={against!r} is for one ranker: leave out {name}.")
-
-
-def _models(
-    measure: Measure,
-    pilot: Pilot | None,
-    given: Expectation,
-    assurance: Any,
-    rng: np.random.Generator,
-) -> tuple[list[PlanModel], str, str]:
-    """The model, those at the ends of the interval for a pilot's variance, and a description."""
-    if pilot is None:
-        model, method, rests_on = model_of(measure, given)
-        return [model], method, rests_on
-    known = _pilot(measure, pilot, given, rng)
-    ends = [known.model.scaled(known.factor(share)) for share in PILOT_LEVELS]
-    planned = known.model
-    if assurance is not None:
-        planned = planned.scaled(known.factor(check_part("assurance", assurance)))
-    return [planned, *ends], known.method, known.says
-
-
-def _plan(
-    measure: Measure,
-    asked: Asked,
-    models: Sequence[PlanModel],
-    largest: float,
-    given: Expectation,
-    says: dict[str, Any],
-) -> SampleSizePlan:
-    """Compute the unknown quantity and make the plan."""
-    unknown, sample = asked.unknown, models[0].sample
-    found = asked.found(models[0], largest)
+        method = "t" if model.sample.unit == "queries" else "influence"
+    solution = quantities.solve(model, largest)
     pilot_range = None
-    if len(models) > 1:
-        ends = sorted(_or_infinite(asked, model, largest) for model in models[1:])
-        pilot_range = (ends[0], ends[1])
-    asked = asked.answered(found)
-    n, test = int(asked.n or 0), asked.question
+    if ends:
+        solutions = []
+        for end in ends:
+            try:
+                solutions.append(quantities.solve(end, largest))
+            except ValueError:  # Nothing suffices.
+                solutions.append(inf)
+        pilot_range = (min(solutions), max(solutions))
+    unknown, sample = quantities.unknown, model.sample
+    quantities = quantities.with_solution(solution)
+    n, test = int(quantities.n or 0), quantities.test
     # Apart from rounding of counts, the result is the requested one or slightly better.
-    value = asked.value(models[0], n) if unknown != "level" else asked.width
+    value = quantities.value(model, n) if unknown != "level" else quantities.width
     n_pos, n_neg = sample.counts(n) if sample.unit == "items" else (None, None)
     return SampleSizePlan(
         measure=measure.name,
@@ -568,82 +560,42 @@ def _plan(
         n_neg=n_neg,
         n_groups=None if sample.group_size is None else ceil(n / sample.group_size),
         width=value if test is None else None,
-        level=float(asked.level or 0.0),
-        difference=None if test is None else asked.difference,
+        level=float(quantities.level or 0.0),
+        difference=None if test is None else quantities.difference,
         margin=None if test is None else test.margin,
         power=None if test is None else value,
         alternative=None if test is None else test.alternative,
-        paired=given.paired if given.comparing else None,
+        paired=inputs.paired if inputs.comparing else None,
+        against=against,
+        method=method,
+        rests_on=rests_on,
         found=unknown,
+        assurance=assurance,
         pilot_range=pilot_range,
-        **says,
-    )._with_values(partial(_values, asked, tuple(models)))
+    )._with_values(partial(Quantities.values, quantities, (model, *ends)))
 
 
-def _values(asked: Asked, models: Sequence[PlanModel], n: int) -> tuple[float, ...]:
-    """Width or power at a size, and at the ends of the interval for the pilot's variance."""
-    return tuple(asked.value(model, n) for model in models)
-
-
-def _or_infinite(asked: Asked, model: PlanModel, largest: float) -> float:
-    """What is found with a variance of the pilot's interval; infinite where nothing suffices."""
-    try:
-        return asked.found(model, largest)
-    except ValueError:
-        return inf
-
-
-def _pilot(
-    measure: Measure, pilot: Pilot, given: Expectation, rng: np.random.Generator
-) -> PilotModel:
-    """The model of a pilot; raise an error for arguments that it does not use."""
-    methods = ("auto", "t") if pilot.of_queries else ("auto", "influence")
-    check_choice(
-        "method", given.method, methods, hint=" with a pilot; the others take expected or sd"
-    )
-    for name in ("correlation", "sd"):
-        given.refuse(name, "with a pilot, which provides it: leave it out")
-    if given.comparing:
-        given.refuse("expected", "for a difference with a pilot: leave it out")
-    return pilot_model(
-        measure,
-        pilot,
-        comparing=given.comparing,
-        paired=given.paired,
-        positive_fraction=given.positive_fraction,
-        expected=given.expected,
-        rng=rng,
-    )
-
-
-def _refuse_without_pilot(**given: Any) -> None:
-    for name, value in given.items():
-        if value is not None:
-            raise ValueError(
-                f"{name} is only for a pilot, but pilot is None: pass pilot=(y_true, y_score), or"
-                f" leave {name} out."
-            )
-
-
-def _largest_size(measure: Measure, asked: Asked, given: Expectation, *, fixed: bool) -> float:
-    """Largest possible difference, with its sign, or margin given the expected value."""
+def _largest_size(
+    measure: Measure, quantities: Quantities, inputs: PlanInputs, *, fixed: bool
+) -> float:
+    """Largest possible difference, with its sign, or margin at the expected value."""
     low, high = measure.counted_range
-    test = asked.question
+    test, expected = quantities.test, inputs.expected
     if test is None or fixed:
         return high - low
-    most = high - low if isfinite(high - low) else LARGEST_DIFFERENCE
-    down = test.alternative == "less" or (
-        test.alternative == "two-sided" and not measure.greater_is_better
-    )
-    ends = (-most, most)
-    if given.expected is not None:
-        ends = low - given.expected, high - given.expected
-        difference = asked.difference
-        if difference is not None and not ends[0] < difference < ends[1]:
+    # A measure without a range has a very large one.
+    most = high - low if isfinite(high - low) else 1e9
+    least, largest = -most, most
+    if expected is not None:
+        least, largest = low - expected, high - expected
+        difference = quantities.difference
+        if difference is not None and not least < difference < largest:
             raise ValueError(
-                f"difference={difference!r} from expected={given.expected!r} is outside the range"
+                f"difference={difference!r} from expected={expected!r} is outside the range"
                 f" [{low:g}, {high:g}] of {measure.name}: pass a smaller difference."
             )
     if test.alternative in WITH_MARGIN:
         return most
-    return ends[0] if down else ends[1]
+    if test.alternative == "less":
+        return least
+    return least if test.alternative == "two-sided" and not measure.greater_is_better else largest

@@ -16,7 +16,7 @@ from sklearn_rank.inference import (
     sample_size,
 )
 from sklearn_rank.inference._plan_expectation import AUC_METHODS
-from sklearn_rank.inference._plan_models import AUCVariance, Question, Sample
+from sklearn_rank.inference._plan_models import AUCVariance, PlannedTest, Sample
 from sklearn_rank.inference._score_distributions import both_below, threshold_share
 from tests.oracles import sample_sizes as oracle
 
@@ -220,7 +220,7 @@ def test_threshold_of_normal_scores():
 @pytest.mark.parametrize("noncentrality", [0.1, 2.0, 4.5])
 def test_power_of_students_test(noncentrality, degrees):
     for alternative, both in (("two-sided", True), ("greater", False)):
-        found = Question(alternative, None, True).power(noncentrality, 1.0, degrees, 0.9)
+        found = PlannedTest(alternative, None, True).power(noncentrality, 1.0, degrees, 0.9)
         exact = oracle.power_of_t(noncentrality, degrees, 0.9, both)
         assert found == pytest.approx(exact, abs=2e-3)
 
