@@ -176,7 +176,7 @@ MUTANTS = [
         "scores.std(axis=0, ddof=0) / np.sqrt(n_folds)",
         "tests/rankers",
     ),
-    ("all rows held out", "min(max(wanted, 1), n - 1)", "max(wanted, 1)", "tests/rankers"),
+    ("all rows held out", "min(max(number, 1), n - 1)", "max(number, 1)", "tests/rankers"),
     (
         "predicted class",
         "towards = 1.0 if self.pos_label_ == self.classes_[1] else -1.0",

@@ -143,7 +143,6 @@ class AccuracyAtTopBase(KernelRanker):
     def _store_solution(
         self, solution: AccuracyAtTopSolution, rows: TwoClasses, selection: str, tau: float
     ) -> None:
-        """Store the solution and the candidates, and warn if they are not accurate."""
         certificate, candidates = solution.certificate, solution.candidates
         self.pivot_index_ = int(rows.taken[solution.candidate_indices[solution.candidate]])
         self.quantile_distance_ = solution.distance

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from inspect import signature
 from itertools import product
 from numbers import Integral
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -56,31 +56,20 @@ Rule = Literal["best", "one_standard_error"]
 # Decimals to which means are compared.
 DIGITS = 12
 
-# From the slowest to the fastest in the order of the grid, that of scikit-learn's ParameterGrid.
-NAMES = ("C", "quantile", "selection", "tau")
 
-
-@dataclass(frozen=True, eq=False)
-class TopGrid:
-    """All combinations of some values of four parameters of ``AccuracyAtTopRanker``."""
+class TopGrid(NamedTuple):
+    """All combinations of some values of four parameters, in the order of a ParameterGrid."""
 
     C: FloatArray  # (n_Cs,)
-    quantile: tuple[str, ...]  # Values of the others
-    selection: tuple[Selection, ...]  # Values of the others
-    tau: tuple[float, ...]  # Values of the others
+    quantile: tuple[str, ...]
+    selection: tuple[Selection, ...]
+    tau: tuple[float, ...]
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Number of values of each parameter."""
-        return tuple(len(getattr(self, name)) for name in NAMES)
-
-    def settings(self) -> list[dict[str, Any]]:
-        """List all combinations, the last parameter changing first."""
-        values = (self.C.tolist(), self.quantile, self.selection, self.tau)
-        return [dict(zip(NAMES, setting, strict=True)) for setting in product(*values)]
+        return len(self.C), len(self.quantile), len(self.selection), len(self.tau)
 
     def choose(self, scores: FloatArray, rule: Rule) -> tuple[int, BoolArray]:
-        """Choose a setting by its scores in folds."""
         # Means that differ only by rounding are equal.
         mean, error = scores.mean(axis=0).round(DIGITS), standard_error(scores)
         best = int(np.argmax(mean))
@@ -94,9 +83,12 @@ class TopGrid:
 
     def table(self, scores: FloatArray, within: BoolArray) -> dict[str, Any]:
         """Results in the form of ``cv_results_`` of scikit-learn's searches."""
-        settings, mean = self.settings(), scores.mean(axis=0)
+        combinations = product(self.C.tolist(), *self[1:])
+        settings = [dict(zip(self._fields, values, strict=True)) for values in combinations]
+        mean = scores.mean(axis=0)
         columns: dict[str, Any] = {
-            f"param_{name}": np.array([setting[name] for setting in settings]) for name in NAMES
+            f"param_{name}": np.array([setting[name] for setting in settings])
+            for name in self._fields
         }
         columns["params"] = settings
         columns |= {f"split{i}_test_score": of_fold for i, of_fold in enumerate(scores)}
@@ -447,7 +439,6 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         return self
 
     def _grid(self) -> TopGrid:
-        """Check the values to try."""
         if isinstance(self.Cs, Integral):
             costs = np.logspace(*C_RANGE, int(self.Cs))
         else:
@@ -511,7 +502,6 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
     def _routed(
         self, sample_weight: Any, params: dict[str, Any], taken: IntArray, n_samples: int
     ) -> list[dict[str, Any]]:
-        """Route the arguments of ``fit`` to the splitter and the scorer."""
         if _routing_enabled():
             routed = process_routing(self, "fit", sample_weight=sample_weight, **params)
             parts = [routed.splitter.split, routed.scorer.score]

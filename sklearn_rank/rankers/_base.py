@@ -114,7 +114,6 @@ class FitProgress:
             self._forecast()
 
     def iteration(self, n_iter: int, objective: float, certificate: float) -> None:
-        """Report one more step and its objective."""
         self.step()
         if self._verbose:
             sys.stderr.write(
@@ -123,7 +122,6 @@ class FitProgress:
             )
 
     def done(self) -> None:
-        """Report the end of the fit."""
         self._blocks.fit_done()
 
     def _forecast(self) -> None:
@@ -143,7 +141,6 @@ class FitProgress:
 
 
 def _duration(seconds: float) -> str:
-    """Format a duration as text."""
     for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
         if seconds >= 2 * size:
             return f"about {seconds / size:.0f} {unit}"
@@ -160,7 +157,6 @@ def warn_not_converged(
     regularise: str,
     problems: str = "",
 ) -> None:
-    """Warn that a certificate does not reach the tolerance."""
     subject = f"{problems} did not reach tol={tol:g}: the largest" if problems else "The"
     missed = "" if problems else f" and did not reach tol={tol:g}"
     limits = "max_iter or tol" if n_iter >= max_iter else "tol"
@@ -367,7 +363,6 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         return self._labels(self.decision_function(X))
 
     def _labels(self, decision: Any) -> Any:
-        """Classes by the sign of decision values."""
         towards = 1.0 if self.pos_label_ == self.classes_[1] else -1.0
         if is_collection(decision):
             dtype = self.classes_.dtype

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -123,8 +123,7 @@ class BlockLists:
     given: TrainingQueries | None  # Record of the training queries, including those left out
     n_single: int = 0  # Number of lists of one row, including those left out
     labels: AnyArray  # Some of the labels as passed, the smallest and the largest among them
-    ids: tuple[AnyArray, ...] = ()  # Ids of all lists, chunk by chunk
-    chunks: tuple[int, ...] = ()  # Number of each of these chunks
+    ids: tuple[tuple[int, AnyArray], ...] = ()  # Number of each chunk and ids of all its lists
 
     @classmethod
     def of(cls, lists: Lists | None, *, given: Any, labels: AnyArray, **facts: Any) -> BlockLists:
@@ -158,8 +157,7 @@ def _join(parts: list[BlockLists]) -> BlockLists:
         given=reduce(TrainingQueries.joined, records),
         n_single=sum(part.n_single for part in parts),
         labels=np.unique(np.concatenate([part.labels for part in parts])),
-        ids=tuple(ids for part in parts for ids in part.ids),
-        chunks=tuple(number for part in parts for number in part.chunks),
+        ids=_chain([part.ids for part in parts]),
     )
 
 
@@ -200,8 +198,7 @@ def _read_chunk(
         given=all_lists.given,
         labels=distinct[places],
         n_single=int(np.count_nonzero(all_lists.lengths == 1)),
-        ids=(all_lists.ids,),
-        chunks=(number,),
+        ids=((number, all_lists.ids),),
     )
     if lists is None:
         return _Chunk(None, None, summary)
@@ -212,14 +209,15 @@ def _read_chunk(
     return _Chunk(X, lists, summary)
 
 
-def refuse_cut_queries(ids: Sequence[AnyArray], chunks: Sequence[int]) -> None:
-    """Raise an error for queries with rows in more than one chunk."""
+def refuse_cut_queries(ids_of_chunks: tuple[tuple[int, AnyArray], ...]) -> None:
+    """Raise an error for queries with rows in more than one of the numbered chunks."""
+    ids = [part for _, part in ids_of_chunks]
     if len({"text" if part.dtype.kind in "OSU" else "number" for part in ids}) > 1:
         raise ValueError(
             "qid has strings in some chunks and numbers in others: convert them to one type."
         )
     all_ids = np.concatenate(ids)
-    chunk = np.repeat(chunks, [len(part) for part in ids])
+    chunk = np.repeat([number for number, _ in ids_of_chunks], [len(part) for part in ids])
     order = np.argsort(all_ids, kind="stable")
     split = np.flatnonzero(all_ids[order[1:]] == all_ids[order[:-1]])
     if not len(split):
@@ -233,24 +231,8 @@ def refuse_cut_queries(ids: Sequence[AnyArray], chunks: Sequence[int]) -> None:
     )
 
 
-def _ids_of_chunk(number: int, columns: dict[str, Any]) -> tuple[list[AnyArray], list[int]]:
-    qid = columns["qid"]
-    return [group_rows(check_qid(qid, len(qid)))[0]], [number]
-
-
-def _join_ids(parts: list[tuple[list[AnyArray], list[int]]]) -> tuple[list[Any], list[int]]:
-    ids = [array for part in parts for array in part[0]]
-    return ids, [number for part in parts for number in part[1]]
-
-
-def _normalized_chunk(
-    columns: dict[str, Any],
-    normalizer: QueryNormalizer,
-    score: Callable[[Any], FloatArray],
-    n_features: int,
-) -> FloatArray:
-    X = checked_chunk(columns["X"], n_features=n_features, dtype=np.float64)
-    return score(normalizer.transform(X, qid=columns["qid"]))
+def _chain(parts: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+    return tuple(value for part in parts for value in part)
 
 
 class BlockRanker(NormalizingRanker):
@@ -262,7 +244,6 @@ class BlockRanker(NormalizingRanker):
     _takes_blocks: ClassVar[bool] = True
 
     def _check_columns(self, columns: dict[str, Any]) -> None:
-        """Check the arguments that come with rows that are not in memory."""
         X, qid = columns["X"], columns["qid"]
         if isinstance(X, RowBatches):
             check_small_columns(X, **{name: columns[name] for name in columns if name != "X"})
@@ -273,7 +254,6 @@ class BlockRanker(NormalizingRanker):
             )
 
     def _batched(self, rows: RowBatches, lists: Lists) -> BlockLists:
-        """Lists of rows that are read batch by batch."""
         normalizer = as_normalizer(self.normalize)
         threads = threads_here(self.n_jobs)
         self._store_normalizer(normalizer, rows, lists.n_lists)
@@ -303,10 +283,12 @@ class BlockRanker(NormalizingRanker):
                 "No row has positive sample_weight and query_weight: at least one row must have "
                 "both."
             )
-        refuse_cut_queries(lists.ids, lists.chunks)
+        refuse_cut_queries(lists.ids)
         # Chunks of two classes each can contain more than two in total.
         known = labels.read(check_rows(lists.labels, None, name=labels.name))
-        refuse_single_rows(type(self).__name__, lists.n_single, sum(map(len, lists.ids)))
+        refuse_single_rows(
+            type(self).__name__, lists.n_single, sum(len(ids) for _, ids in lists.ids)
+        )
         self._store_normalizer(normalizer, X, lists.n_lists)
         return replace(lists, blocks=blocks, labels=known)
 
@@ -358,9 +340,18 @@ n_features)
             lists = Lists(np.zeros(X.shape[0]), offsets, ids=ids, rows=order)
             blocks = BatchedLists.of(X, in_file_order(lists), normalizer=normalizer)
             return blocks.scores(score)
-        partitions = aligned(X=X, qid=qid)
-        refuse_cut_queries(*partitions.reduce(_ids_of_chunk, _join_ids, numbered=True))
-        return lazy_scores(partitions, _normalized_chunk, normalizer, score, self.n_features_in_)
+        partitions, n_features = aligned(X=X, qid=qid), self.n_features_in_
+
+        def ids_of_chunk(number: int, columns: dict[str, Any]) -> tuple[tuple[int, AnyArray]]:
+            qid = columns["qid"]
+            return ((number, group_rows(check_qid(qid, len(qid)))[0]),)
+
+        def scores_of_chunk(columns: dict[str, Any]) -> FloatArray:
+            X = checked_chunk(columns["X"], n_features=n_features, dtype=np.float64)
+            return score(normalizer.transform(X, qid=columns["qid"]))
+
+        refuse_cut_queries(partitions.reduce(ids_of_chunk, _chain, numbered=True))
+        return lazy_scores(partitions, scores_of_chunk)
 
     def _scorer(self) -> Callable[[Any], Any]:
         """Copy of the ranker for scoring, without the record of its training."""

@@ -29,6 +29,8 @@ from .._validation import missing_label, ravelled, validate_data
 from ..preprocessing import QueryNormalizer
 from ._base import forget
 
+USED_BY = "A dask collection"
+
 # Dtypes that solvers take without conversion; others are converted to the first.
 ROW_TYPES = (np.float64, np.float32)
 
@@ -39,7 +41,6 @@ def is_blocked(X: Any) -> bool:
 
 
 def refuse_blocked(estimator: Any, X: Any, instead: str = "") -> None:
-    """Raise an error for rows in blocks, if a fit needs all rows in memory."""
     if is_blocked(X):
         raise TypeError(
             f"{type(estimator).__name__} needs X in memory, but X is of type {type(X).__name__}: "
@@ -161,33 +162,27 @@ def scores_by_blocks(estimator: Any, X: Any, score: Callable[[Any], FloatArray])
         for part, rows in X.blocks():
             scores[part] = score(rows.astype(np.float64, copy=False))
         return scores
-    return lazy_scores(aligned(X=X), _scores_of_chunk, score, estimator.n_features_in_)
+    n_features = estimator.n_features_in_
+
+    def scores_of_chunk(columns: dict[str, Any]) -> FloatArray:
+        return score(checked_chunk(columns["X"], n_features=n_features, dtype=np.float64))
+
+    return lazy_scores(aligned(X=X), scores_of_chunk)
 
 
-def _scores_of_chunk(
-    columns: dict[str, Any], score: Callable[[Any], FloatArray], n_features: int
-) -> FloatArray:
-    return score(checked_chunk(columns["X"], n_features=n_features, dtype=np.float64))
-
-
-def lazy_scores(partitions: Any, function: Callable[..., FloatArray], *arguments: Any) -> Any:
+def lazy_scores(partitions: Partitions, scores_of_chunk: Callable[..., FloatArray]) -> Any:
     """Scores of the chunks as one dask array. Shape (n_rows,)."""
-    array = import_optional("dask.array", "A dask collection")
-    delayed = import_optional("dask", "A dask collection").delayed(_scores_or_none, pure=False)
+    array = import_optional("dask.array", USED_BY)
+    # Chunks without rows have the scores None.
+    as_array = import_optional("dask", USED_BY).delayed(
+        lambda scores: np.empty(0) if scores is None else scores, pure=False
+    )
     lengths = partitions.lengths or (np.nan,) * partitions.n_chunks
     chunks = [
-        array.from_delayed(delayed(scores), shape=(length,), dtype=np.float64)
-        for scores, length in zip(partitions.map(function, *arguments), lengths, strict=True)
+        array.from_delayed(as_array(scores), shape=(length,), dtype=np.float64)
+        for scores, length in zip(partitions.map(scores_of_chunk), lengths, strict=True)
     ]
     return array.concatenate(chunks)
-
-
-def _scores_or_none(scores: FloatArray | None) -> FloatArray:
-    """Scores of a chunk, none of one without rows."""
-    return np.empty(0) if scores is None else scores
-
-
-USED_BY = "A dask collection"
 
 
 # Labels (n_rows,), weights (n_rows,), and the design of some rows; None takes all.
@@ -207,22 +202,26 @@ def blocked_classes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Block
             )
         weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
         return labels, weight, lambda taken: BlockedDesign(X, taken)
-    return _of_chunks(
-        aligned(X=X, y=y, sample_weight=sample_weight), int(estimator.n_features_in_)
-    )
+    partitions = aligned(X=X, y=y, sample_weight=sample_weight)
+    n_features = int(estimator.n_features_in_)
+    return _classes_of_chunks(partitions, n_features)
 
 
-def _of_chunks(partitions: Partitions, n_features: int) -> BlockedClasses:
+def _classes_of_chunks(partitions: Partitions, n_features: int) -> BlockedClasses:
     """Check chunks, where they are; keep them there if there is a cluster."""
     dask = import_optional("dask", USED_BY)
-    checked = partitions.map(_checked_rows, n_features)
+    checked = partitions.map(lambda columns: checked_chunk(columns["X"], n_features=n_features))
     if _has_cluster():
         checked = list(dask.persist(*checked))
     small = replace(
         partitions,
         columns={name: column for name, column in partitions.columns.items() if name != "X"},
     )
-    sizes = [dask.delayed(_size)(rows) for rows in checked]
+    # Numbers of rows and of their bytes; None of a chunk without rows.
+    size = dask.delayed(
+        lambda rows: None if rows is None else (int(rows.shape[0]), ChunkOfRows.bytes_of(rows))
+    )
+    sizes = [size(rows) for rows in checked]
     results = partitions.compute(*sizes, *small.map(_labels_and_weights))
     chunks, labels, weights = [], [], []
     for number, (size, column) in enumerate(
@@ -249,23 +248,12 @@ def _of_chunks(partitions: Partitions, n_features: int) -> BlockedClasses:
 
 def _has_cluster() -> bool:
     """Whether a client of a cluster is active, whose workers can keep chunks."""
-    distributed = sys.modules.get("distributed")
-    if distributed is None:
-        return False
     try:
+        distributed = sys.modules["distributed"]
         distributed.Client.current()
-    except ValueError:
+    except (KeyError, ValueError):
         return False
     return True
-
-
-def _checked_rows(columns: dict[str, Any], n_features: int) -> Any:
-    return checked_chunk(columns["X"], n_features=n_features)
-
-
-def _size(rows: Any) -> tuple[int, int] | None:
-    """Numbers of rows and of their bytes in float64; None of a chunk without rows."""
-    return None if rows is None else (int(rows.shape[0]), ChunkOfRows.bytes_of(rows))
 
 
 def _labels_and_weights(columns: dict[str, Any]) -> tuple[AnyArray, FloatArray]:
@@ -273,18 +261,15 @@ def _labels_and_weights(columns: dict[str, Any]) -> tuple[AnyArray, FloatArray]:
     y = y.astype(object) if y.dtype.kind in "SU" else y
     weight = columns["sample_weight"]
     weight = np.ones(len(y)) if weight is None else np.asarray(ravelled(weight, "sample_weight"))
-    for name, values, bad in (
-        ("y", y, y != y),
-        ("sample_weight", weight, ~(weight >= 0) | ~np.isfinite(weight)),
-    ):
-        if np.any(bad):
-            row = int(np.argmax(bad))
-            if name == "y":
-                raise ValueError(missing_label(name, f"row {row}"))
-            raise ValueError(
-                f"{name} is {values[row]} in row {row}, but must be non-negative and finite: "
-                "correct the value or remove the row."
-            )
+    if np.any(y != y):
+        raise ValueError(missing_label("y", f"row {int(np.argmax(y != y))}"))
+    invalid = ~(weight >= 0) | ~np.isfinite(weight)
+    if np.any(invalid):
+        row = int(np.argmax(invalid))
+        raise ValueError(
+            f"sample_weight is {weight[row]} in row {row}, but must be non-negative and finite: "
+            "correct the value or remove the row."
+        )
     return y, weight.astype(np.float64)
 
 
@@ -304,7 +289,6 @@ class Cell(NamedTuple):
 
 
 def cells_of(lists: Lists, n_features: int) -> list[Cell]:
-    """Cut lists into cells."""
     size = max(LEAST_ROWS, CELL_BYTES // (8 * max(1, n_features)))
     offsets = lists.offsets
     cuts = np.searchsorted(offsets, np.arange(0, offsets[-1], size))
@@ -386,7 +370,6 @@ def in_file_order(lists: Lists) -> Lists:
 
 
 def read_cells(rows: RowBatches, cells: list[Cell]) -> Iterator[list[tuple[int, Any]]]:
-    """Read rows once, cell by cell."""
     stops = np.array([cell.stop for cell in cells])
     n_done = 0
     pieces: list[Any] = []  # rows that were read of a cell that has not ended
@@ -436,7 +419,6 @@ class BatchedLists:
 
     @property
     def n_features(self) -> int:
-        """Number of features."""
         return self.rows.shape[1]
 
     def on(self, make: Callable[[Lists], Any]) -> BatchedLists:
@@ -523,7 +505,6 @@ class ChunkedLists:
         return replace(self, prepared=_persist(prepared, self.held))
 
     def total(self, function: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
-        """Sum a function over the cells of all chunks."""
         delayed = import_optional("dask", USED_BY).delayed
         evaluate = delayed(_evaluate, pure=False)
         call = delayed(lambda items, loss: function(items, loss, *arguments), traverse=False)
@@ -561,7 +542,6 @@ def _prepare(number: int, chunk: Any, make: Callable[[Lists], Any]) -> _Prepared
 
 
 def _evaluate(chunk: _Prepared | None, function: Any) -> tuple[Any, ...] | None:
-    """Sums over the cells of a chunk."""
     if chunk is None:
         return None
     reader = ItemReader()

@@ -67,7 +67,6 @@ class LossObjective:
         return gradient, np.maximum(curvature, 0.0)
 
     def value(self, score: FloatArray) -> float:
-        """Sum over the lists."""
         return float(self.on_lists.value_and_gradient(score)[0].sum())
 
     def base_score(self) -> float:
@@ -473,7 +472,6 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         )
 
     def _monitor(self, X: Any, y: Any, qid: Any, **weights: Any) -> Monitor:
-        """Monitor of held-out rows."""
         measure: Measure = get_measure(self.measure)
         lists = measure.lists(y, np.zeros(X.shape[0]), qid=qid, **weights)
 

@@ -437,9 +437,10 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
             if has_validation:
                 monitor = self._monitor(*self._validation_rows(X_val, y_val, sample_weight_val))
             elif self.early_stopping:
-                parts = hold_out_rows(y[rows.taken], self.validation_fraction, random)
-                monitor = self._monitor(X[parts.validation], rows.part(parts.validation))
-                X_train, train = X[parts.train], rows.part(parts.train)
+                labels, fraction = y[rows.taken], self.validation_fraction
+                trained, held_out = hold_out_rows(labels, fraction, random)
+                monitor = self._monitor(X[held_out], rows.part(held_out))
+                X_train, train = X[trained], rows.part(trained)
             self._boost(X_train, train, n_warmup, monitor, random, progress)
             scores = self._trees.scores(X)
             n_trees = max(self.best_iteration_, 1)
@@ -463,7 +464,6 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
         return self
 
     def _warmup(self) -> int:
-        """Number of trees of the warm-up."""
         if self.n_warmup is None:
             return 0 if self.target == "pairwise_logistic" else self.n_estimators // 2
         if self.n_warmup > self.n_estimators:
@@ -474,7 +474,6 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
         return int(self.n_warmup)
 
     def _validation_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, TwoClasses]:
-        """Check held-out rows."""
         X, y = self._validated(X, y)
         weight = check_sample_weight(
             ravelled(sample_weight, "sample_weight_val"), X, name="sample_weight_val"
@@ -489,7 +488,6 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
         return X[rows.taken], rows
 
     def _monitor(self, X: Any, rows: TwoClasses) -> Monitor:
-        """Monitor of held-out rows."""
         of_top = f"smoothed_precision@top{self.tau!r}"
         measure = get_measure(of_top if self.measure is None else self.measure)
         sign = 1.0 if measure.greater_is_better else -1.0

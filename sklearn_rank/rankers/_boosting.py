@@ -195,7 +195,6 @@ def refuse_unknown_parameters(estimator: Any) -> None:
 
 
 def _nested_names(config: Mapping[str, Any]) -> Iterator[str]:
-    """Names of the values in nested mappings."""
     for name, value in config.items():
         if isinstance(value, Mapping):
             yield from _nested_names(value)
@@ -262,8 +261,6 @@ _XGBOOST = {
 
 
 class LightGBMTrees(Trees):
-    """Trees of LightGBM."""
-
     @property
     def n_trees(self) -> int:
         return int(self.model.num_trees())
@@ -339,7 +336,6 @@ class LightGBMGrower:
 
     @property
     def n_trees(self) -> int:
-        """Number of trees so far."""
         return int(self.booster.num_trees())
 
     def grow(self, objective: Objective) -> bool:
@@ -347,11 +343,9 @@ class LightGBMGrower:
         return not self.booster.update(fobj=lambda scores, _: objective(scores))
 
     def training_scores(self) -> FloatArray:
-        """Sum of the trees so far for the rows."""
         return _evaluated_scores(self.booster.eval_train)
 
     def validation_scores(self) -> FloatArray:
-        """Sum of the trees so far for the held-out rows."""
         return _evaluated_scores(self.booster.eval_valid)
 
     def trees(self, n_trees: int, base_score: float) -> Trees:
@@ -366,8 +360,6 @@ class LightGBMGrower:
 
 
 class XGBoostTrees(Trees):
-    """Trees of XGBoost."""
-
     @property
     def n_trees(self) -> int:
         return int(self.model.num_boosted_rounds())
@@ -583,8 +575,6 @@ class Monitor(NamedTuple):
 
 
 class BoostedFit(NamedTuple):
-    """Result of a fit."""
-
     trees: Trees  # The trees up to the best round
     n_rounds: int  # Number of rounds that were run
     validation_values: FloatArray | None
@@ -641,7 +631,6 @@ class _Scaled:
         self.factor: float | None = None
 
     def __call__(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Gradient and curvature at the scores of the trees, without the base score."""
         with np.errstate(over="ignore", invalid="ignore"):
             gradient, curvature = self.objective(scores + self.base_score)
         if not (np.isfinite(gradient).all() and np.isfinite(curvature).all()):

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.model_selection import GroupKFold, KFold, check_cv
 from sklearn.utils import check_random_state, indexable
 
-from .._lists import Lists, group_rows
+from .._lists import Lists
 from .._sklearn_compat import Interval, RealNotInt, rows_at
 from .._typing import AnyArray, BoolArray, IntArray
-from .._validation import check_qid, ravelled
+from .._validation import ravelled
 from ._two_classes import row_keys
 
 Fold = tuple[IntArray, IntArray]
@@ -30,7 +30,7 @@ def of_taken_rows(cv: Any, taken: IntArray, n_samples: int) -> Any:
 
 
 def values_of_taken_rows(name: str, values: Any, taken: IntArray, n_samples: int) -> Any:
-    """Take the values of some rows, such as their groups. Shape (n,)."""
+    """Values of some rows, such as their groups. Shape (n,)."""
     (values,) = indexable(ravelled(values, name))
     if len(values) != n_samples:
         raise ValueError(
@@ -40,7 +40,7 @@ def values_of_taken_rows(name: str, values: Any, taken: IntArray, n_samples: int
 
 
 def query_folds(cv: Any, items: Any, lists: Lists, n_rows: int) -> list[Fold]:
-    """Make the folds of lists, or of the rows of one list, equal rows in one fold."""
+    """Folds of lists, or of the rows of one list with equal rows in one fold."""
     cv = 5 if cv is None else cv
     groups = lists.list_of
     if isinstance(cv, int | np.integer):
@@ -82,15 +82,8 @@ EARLY_STOPPING_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class HeldOut(NamedTuple):
-    """Rows to train on, and rows that are held out, each ascending."""
-
-    train: IntArray
-    validation: IntArray
-
-
 def held_out_lists(lists: Lists, fraction: Any, random_state: Any) -> BoolArray:
-    """Draw the lists that are held out. Which are held out: at least one, and not all."""
+    """Draw the lists that are held out: at least one, and not all. Shape (n_lists,)."""
     n = lists.n_lists
     if n < 2:
         raise ValueError(
@@ -98,22 +91,14 @@ def held_out_lists(lists: Lists, fraction: Any, random_state: Any) -> BoolArray:
             f"weight is {n}: pass qid= of several queries, X_val=, y_val= and qid_val= of other "
             "queries, or early_stopping=False."
         )
-    held = np.zeros(n, dtype=bool)
-    held[check_random_state(random_state).permutation(n)[: _number(fraction, n, "queries")]] = True
-    return held
+    order = check_random_state(random_state).permutation(n)
+    mask = np.zeros(n, dtype=bool)
+    mask[order[: _n_held_out(fraction, n, "queries")]] = True
+    return mask
 
 
-def hold_out_queries(qid: Any, fraction: Any, random_state: Any, n_rows: int) -> HeldOut:
-    """Hold out the rows of some queries."""
-    ids, offsets, rows = group_rows(check_qid(qid, n_rows), by_appearance=True)
-    lists = Lists(labels=np.zeros(n_rows), offsets=offsets, ids=ids, rows=rows)
-    held = lists.to_items(held_out_lists(lists, fraction, random_state))
-    taken = np.arange(n_rows) if rows is None else rows
-    return HeldOut(np.sort(taken[~held]), np.sort(taken[held]))
-
-
-def hold_out_rows(labels: AnyArray, fraction: Any, random_state: Any) -> HeldOut:
-    """Hold out a share of the rows of each class."""
+def hold_out_rows(labels: AnyArray, fraction: Any, random_state: Any) -> tuple[IntArray, IntArray]:
+    """Rows to train on and rows that are held out, a share of the rows of each class."""
     random = check_random_state(random_state)
     share = fraction / len(labels) if isinstance(fraction, Integral) else fraction
     held = np.zeros(len(labels), dtype=bool)
@@ -124,19 +109,19 @@ def hold_out_rows(labels: AnyArray, fraction: Any, random_state: Any) -> HeldOut
                 "early_stopping=True holds out rows of each class, but the class "
                 f"{label.item()!r} has one row: pass X_val= and y_val=, or early_stopping=False."
             )
-        held[random.permutation(rows)[: _number(share, len(rows), "rows")]] = True
-    return HeldOut(np.flatnonzero(~held), np.flatnonzero(held))
+        held[random.permutation(rows)[: _n_held_out(share, len(rows), "rows")]] = True
+    return np.flatnonzero(~held), np.flatnonzero(held)
 
 
-def check_validation_data(early_stopping: bool, X_val: Any, **others: Any) -> bool:
-    """Check which arguments of validation came together. Whether there are validation data."""
-    given = {"X_val": X_val, **others}
-    absent = [name for name, value in given.items() if value is None]
-    present = [name for name in given if name not in absent]
+def check_validation_data(early_stopping: bool, X_val: Any, **labels: Any) -> bool:
+    """Check which arguments of validation came together; whether there are validation data."""
+    data = {"X_val": X_val, **labels}
+    absent = [name for name, value in data.items() if value is None]
+    present = [name for name in data if name not in absent]
     if present and absent:
         raise ValueError(
             f"fit got {' and '.join(present)} without {' and '.join(absent)}: pass all of"
-            f" {', '.join(given)}, or none of them."
+            f" {', '.join(data)}, or none of them."
         )
     if present and not early_stopping:
         raise ValueError(
@@ -146,12 +131,11 @@ def check_validation_data(early_stopping: bool, X_val: Any, **others: Any) -> bo
     return bool(present)
 
 
-def _number(fraction: Any, n: int, what: str) -> int:
-    """How many of n are held out."""
+def _n_held_out(fraction: Any, n: int, unit: str) -> int:
     if isinstance(fraction, Integral) and int(fraction) >= n:
         raise ValueError(
-            f"validation_fraction={fraction} would hold out all {n} {what}: pass a smaller "
+            f"validation_fraction={fraction} would hold out all {n} {unit}: pass a smaller "
             "number, or a share in (0, 1)."
         )
-    wanted = int(fraction) if isinstance(fraction, Integral) else round(float(fraction) * n)
-    return min(max(wanted, 1), n - 1)
+    number = int(fraction) if isinstance(fraction, Integral) else round(float(fraction) * n)
+    return min(max(number, 1), n - 1)

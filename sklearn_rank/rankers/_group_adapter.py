@@ -47,7 +47,6 @@ class GroupedRows(NamedTuple):
 
     @property
     def row_weight(self) -> FloatArray | None:
-        """Weight of the query of each row."""
         return None if self.query_weight is None else np.repeat(self.query_weight, self.sizes)
 
 
@@ -195,7 +194,6 @@ class GroupBooster:
         """Raise an error for weights of rows that the library cannot count as repetition."""
 
     def check_rows(self, X: Any, *, of_fit: bool) -> None:
-        """Raise an error for numbers that are all 0, or infinite, for the library."""
         if self.is_known:
             missing = self.estimator.get_params().get("missing", np.inf)
             check_limits(X, type(self).__name__, of_fit=of_fit, missing=missing)
@@ -204,7 +202,6 @@ class GroupBooster:
         """Raise an error for grades that the library does not accept."""
 
     def fit(self, rows: GroupedRows, stopping: EarlyStopping | None) -> None:
-        """Fit the estimator."""
         name = self.ids_argument()
         arguments: dict[str, Any] = {name: rows.sizes if name == "group" else rows.codes}
         if rows.query_weight is not None:
@@ -217,11 +214,9 @@ class GroupBooster:
         self.estimator.fit(rows.X, rows.labels, **arguments)
 
     def predict(self, X: Any) -> Any:
-        """Scores of rows. Shape (n,)."""
         return self.estimator.predict(_matrix(X) if self.is_known else X)
 
     def importances(self) -> FloatArray:
-        """Importances of the features. Shape (n_features,)."""
         return self.estimator.feature_importances_
 
     def n_rounds(self) -> int | None:
@@ -469,7 +464,6 @@ class CatBoostMeasure:
         self._stopping, self._labels = None, np.empty(0)
 
     def is_max_optimal(self) -> bool:
-        """Whether greater is better."""
         return True
 
     def get_final_error(self, error: float, weight: float) -> float:
@@ -477,7 +471,6 @@ class CatBoostMeasure:
         return error
 
     def evaluate(self, approxes: Any, target: Any, weight: Any) -> tuple[float, float]:
-        """Evaluate scores of the validation rows."""
         if self._same_labels:
             self._is_second = not self._is_second
             is_validation = not self._is_second
@@ -502,7 +495,6 @@ def _matrix(X: Any) -> Any:
 
 
 def _refuse_grades(labels: FloatArray, largest: int, rule: str, remedy: str) -> None:
-    """Refuse grades that are not whole or not from 0 to the largest."""
     bad = (labels != np.floor(labels)) | (labels < 0) | (labels > largest)
     if bad.any():
         raise ValueError(
@@ -519,7 +511,6 @@ KNOWN = {
 
 
 def booster_of(estimator: Any) -> GroupBooster:
-    """Adapter of an estimator by its class."""
     for cls in type(estimator).__mro__:
         adapter = KNOWN.get((cls.__module__.partition(".")[0], cls.__name__))
         if adapter is not None:

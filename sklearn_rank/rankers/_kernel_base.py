@@ -53,31 +53,21 @@ OF_DISTANCES = ("rbf", "laplacian")
 class KernelMap:
     """A kernel with its parameters, as scikit-learn's kernel methods read them."""
 
-    def __init__(
-        self, kernel: Any, gamma: Any, degree: Any, coef0: Any, kernel_params: Any
-    ) -> None:
-        self.kernel = kernel
-        if callable(kernel):
-            self.params = dict(kernel_params or {})
+    def __init__(self, estimator: Any) -> None:
+        self.kernel = estimator.kernel
+        self.params: dict[str, Any]
+        if callable(self.kernel):
+            self.params = dict(estimator.kernel_params or {})
         else:
-            self.params = {"gamma": gamma, "degree": degree, "coef0": coef0}
+            self.params = {name: getattr(estimator, name) for name in ("gamma", "degree", "coef0")}
 
     @classmethod
     def of(cls, estimator: Any) -> KernelMap | None:
         """Kernel of an estimator; None for ``kernel="linear"``."""
-        if estimator.kernel == "linear":
-            return None
-        return cls(
-            estimator.kernel,
-            estimator.gamma,
-            estimator.degree,
-            estimator.coef0,
-            estimator.kernel_params,
-        )
+        return None if estimator.kernel == "linear" else cls(estimator)
 
     @property
     def is_precomputed(self) -> bool:
-        """Whether rows are rows of the kernel matrix."""
         return bool(self.kernel == "precomputed")
 
     def values(self, X: Any, Y: Any) -> FloatArray:
@@ -147,7 +137,6 @@ class KernelMap:
 
 
 def check_kernel_shape(estimator: Any, X: Any) -> None:
-    """Check that a precomputed kernel is a square matrix."""
     if estimator.kernel == "precomputed" and X.shape[0] != X.shape[1]:
         raise ValueError(
             f"kernel='precomputed' needs a square kernel matrix, got shape {X.shape}: pass"
@@ -240,7 +229,6 @@ ScoreFunction: TypeAlias = LinearScores | KernelScores
 
 
 def learned_scores(kernel: KernelMap | None, coef: FloatArray, X: Any) -> ScoreFunction:
-    """Score function of a solution."""
     if kernel is None:
         return LinearScores(coef)
     support, dual_coef = kernel.expansion(coef)
@@ -257,13 +245,13 @@ def store_scores(estimator: Any, function: ScoreFunction, rows: TwoClasses) -> N
     vars(estimator).update(function.attributes(rows.taken, rows.direction))
 
 
-def fitted_scores(estimator: Any) -> ScoreFunction:
-    """Score function of an estimator, from its parameters and fitted attributes."""
+def fitted_scores(estimator: Any, outputs: Any = 0) -> ScoreFunction:
+    """Score function of one or all outputs of an estimator, from its fitted attributes."""
     kernel = KernelMap.of(estimator)
     if kernel is None:
-        return LinearScores(estimator.coef_[0])
+        return LinearScores(estimator.coef_[outputs].T)
     rows = None if kernel.is_precomputed else estimator.X_fit_
-    return KernelScores(kernel, estimator.dual_coef_[0], estimator.support_, rows)
+    return KernelScores(kernel, estimator.dual_coef_[outputs].T, estimator.support_, rows)
 
 
 # Tolerance of the fits to folds.
@@ -302,7 +290,6 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
         return False if self.kernel == "precomputed" else "csr"
 
     def _check_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, TwoClasses]:
-        """Check what is fitted: the rows, their labels, and those that count."""
         refuse_blocked(
             self,
             X,
@@ -464,7 +451,6 @@ class OneProblemRanker(KernelRanker):
         return self
 
     def _store_certificate(self, result: SolverResult) -> None:
-        """Store how good the solution is; warn where that is not good enough."""
         certificate = result.certificate
         self.objective_ = certificate.objective
         self.lower_bound_ = certificate.lower_bound

@@ -45,7 +45,6 @@ class LabelledRows:
     weight: FloatArray | None  # (n,): Positive weights; None is 1
 
     def only(self, mask: AnyArray) -> LabelledRows:
-        """Some of the rows."""
         if mask.all():
             return self
         rows = np.flatnonzero(mask)
@@ -97,7 +96,6 @@ def check_takes_weights(estimator: Any, reduction: Reduction) -> None:
 
 
 def _fit_label(estimator: Any, rows: LabelledRows, label: int) -> Any:
-    """Fit a regressor to the utilities of a label."""
     target = np.ascontiguousarray(rows.targets[:, label])
     return fit_with_weights(estimator, rows.X, target, rows.weight)
 
@@ -364,7 +362,6 @@ class LabelRanker(LabelOrderRanker):
         return self
 
     def _fit_queries(self, base: Any, rows: LabelledRows) -> None:
-        """Fit a ranker of queries to the labels of each row."""
         row, label = np.nonzero(~np.isnan(rows.targets))
         items = _items(rows.X, row, label, self.n_labels_)
         query_weight = None if rows.weight is None else rows.weight[row]

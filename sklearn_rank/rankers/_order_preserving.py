@@ -547,7 +547,6 @@ n_features)
         propensity: Any,
         held: ExitStack,
     ) -> BlockLists:
-        """The lists of :meth:`_utility_lists`, for rows that are not in memory."""
         columns = {"X": X, "y": y, "qid": qid, **weights}
         self._check_columns(columns)
         if isinstance(X, RowBatches):
@@ -569,7 +568,6 @@ n_features)
         return lists
 
     def _block_problem(self, lists: BlockLists, loss: TemplateLoss) -> BlockProblem:
-        """The problem of these lists, the mean over queries."""
         if lists.largest > loss.largest_utility:
             raise ValueError(
                 f"The greatest utility is {lists.largest:g}, but must be at most "
@@ -598,7 +596,6 @@ n_features)
         data: tuple[Any, Any],
         checkpoints: Checkpoints | None = None,
     ) -> FloatArray:
-        """Solve the problem, store its solution, and return the parameters."""
         solution = ridge_solution(self, problem, start, data, checkpoints)
         self.coef_ = solution.coef
         return solution.parameters

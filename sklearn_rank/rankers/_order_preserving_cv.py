@@ -283,7 +283,6 @@ default="zscore"
 
 
 def _several(choices: Any) -> list[Any]:
-    """Choices as a list."""
     if isinstance(choices, list | tuple):
         if not choices:
             raise ValueError("losses and normalize must each contain at least one value.")

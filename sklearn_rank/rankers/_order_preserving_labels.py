@@ -42,7 +42,7 @@ from ..losses import (
 from ..losses._shared import ThreadedLoss
 from ..metrics import get_measure
 from ._base import forget, restored_on_error, warn_of_scales
-from ._kernel_base import KernelMap, KernelScores, LinearScores, check_kernel_shape
+from ._kernel_base import KernelMap, check_kernel_shape, fitted_scores
 from ._label_base import LabelOrderRanker, utility_lists
 from ._query_base import calibrated_loss, weights_of, with_query_weight
 from ._ridge_fit import label_alpha, ridge_solution
@@ -411,7 +411,6 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         return loss
 
     def _problem(self, design: InMemoryDesign, lists: Lists, loss: TemplateLoss) -> LabelProblem:
-        """The problem of these rows, with the mean over them."""
         weighted = with_query_weight(lists, 1 / weights_of(lists).sum())
         of_rows = ThreadedLoss(loss, weighted, threads_here(self.n_jobs))
         is_kernel = self.kernel != "linear"
@@ -447,12 +446,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         return problem.parameters(last_fit["coef_"], last_fit["intercept_"])
 
     def _scores(self, X: Any) -> FloatArray:
-        kernel = KernelMap.of(self)
-        if kernel is None:
-            return LinearScores(self.coef_.T).scores(X) + self.intercept_
-        rows = None if kernel.is_precomputed else self.X_fit_
-        function = KernelScores(kernel, self.dual_coef_.T, self.support_, rows)
-        return function.scores(X) + self.intercept_
+        return fitted_scores(self, slice(None)).scores(X) + self.intercept_
 
     @property
     def predict_proba(self) -> Callable[[Any], FloatArray]:
@@ -477,7 +471,6 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         return softmax(scores, axis=1) if self.probability_ == "softmax" else expit(scores)
 
     def _refuse_probabilities(self) -> None:
-        """Say why scores are no probabilities, where they are none."""
         loss = get_loss(self.loss) if isinstance(self.loss, str) else self.loss
         if not isinstance(loss, ListwiseSoftmax | PointwiseLogistic):
             raise AttributeError(

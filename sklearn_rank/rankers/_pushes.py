@@ -504,7 +504,6 @@ class TopPushRanker(OneProblemRanker):
         return tags
 
     def _reference(self, rows: TwoClasses) -> tuple[np.ndarray, TopFunctional]:
-        """Rows that T is of, and T."""
         reference = (
             np.arange(len(rows.positive)) if self.of == "all" else np.flatnonzero(~rows.positive)
         )
@@ -515,9 +514,9 @@ class TopPushRanker(OneProblemRanker):
         else:
             mass = mass_of_top(weight, self.top_size)
         if mass >= total:
-            which = "rows" if self.of == "all" else "negative rows"
+            noun = "rows" if self.of == "all" else "negative rows"
             raise ValueError(
-                f"top_size={self.top_size!r} takes {mass:g} of the {total:g} {which}, but must "
+                f"top_size={self.top_size!r} takes {mass:g} of the {total:g} {noun}, but must "
                 "leave some out: pass a smaller top_size, or fit to more rows."
                 + hint_of_adaboost(rows.weight.sum())
             )
@@ -554,7 +553,7 @@ class TopPushRanker(OneProblemRanker):
 
     def _warn_of_zero(self, problem: TopPushProblem) -> None:
         """Warn that 0 is the solution, and name the smallest top with another."""
-        which = "rows" if self.of == "all" else "negative rows"
+        noun = "rows" if self.of == "all" else "negative rows"
         mass = largest_collapsing_mass(problem)
         total = float(problem.top.weight.sum())
         if mass >= total:
@@ -569,7 +568,7 @@ class TopPushRanker(OneProblemRanker):
             )
         warn(
             "w = 0 is the solution for every C, so that all rows score alike: the mean of the "
-            f"positives is a weighted mean of {which} with weights that "
+            f"positives is a weighted mean of {noun} with weights that "
             f"top_size={self.top_size!r} permits; {remedy}.",
             ZeroSolutionWarning,
         )

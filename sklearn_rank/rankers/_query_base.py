@@ -69,7 +69,6 @@ def check_gains(name: str, measure: Measure, y: FloatArray) -> None:
 
 
 def check_held_out_weights(measure: Measure, lists: Lists, instead: str = "") -> None:
-    """Raise an error if held-out queries cannot be scored by their weights."""
     try:
         measure._check_weights(lists)
     except ValueError as error:
@@ -83,17 +82,14 @@ MEASURE_CONSTRAINTS = [str, Measure, ScoreGeneratingFunction, callable]
 
 
 def weights_of(lists: Lists) -> FloatArray:
-    """Weight of each list, 1 by default."""
     return np.ones(lists.n_lists) if lists.query_weight is None else lists.query_weight
 
 
 def with_query_weight(lists: Lists, factor: float) -> Lists:
-    """Multiply the weights of lists."""
     return replace(lists, query_weight=weights_of(lists) * factor)
 
 
 def in_lists(X: Any, lists: Lists) -> Any:
-    """Bring rows into the order of the items of lists."""
     return X if lists.rows is None else X[lists.rows]
 
 
@@ -111,7 +107,6 @@ def checked_labels(y: Any) -> AnyArray:
 
 
 def refuse_words(y: AnyArray) -> None:
-    """Raise an error for labels that are not numbers."""
     if y.dtype.kind not in "biuf":
         raise ValueError(
             f"y must be numeric relevance, got dtype {y.dtype}: pass grades, such as (y == "
@@ -196,7 +191,6 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         )
 
     def _needs_ids(self, why: str) -> ValueError:
-        """The error of rows that are to be scored without ids."""
         return ValueError(
             f"This {type(self).__name__} {why} and needs qid to score rows: pass qid=, one id per"
             " row, with all rows of each query, or qid=0 if all rows are one query (in a pipeline"
@@ -226,12 +220,10 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         )
 
     def _refuse_blocks(self, X: Any) -> None:
-        """Raise an error for rows that are not in memory, unless the ranker takes them."""
         if not self._takes_blocks:
             refuse_blocked(self, X, ", or use OrderPreservingRanker or RankSVM")
 
     def _checked_rows(self, X: Any) -> Any:
-        """Check rows that come without labels."""
         if is_blocked(X):
             self._refuse_blocks(X)
         return validate_data(
@@ -263,7 +255,6 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
         return X, lists
 
     def _check_ids(self, qid: Any, n_rows: int) -> None:
-        """Check that there are ids, or none are needed."""
         name, single_list = type(self).__name__, getattr(self, "single_list", False)
         if single_list and qid is not None and np.ndim(qid) > 0:
             raise ValueError(

@@ -41,12 +41,13 @@ from .._solvers import (
     score_by_tables,
     threads_here,
 )
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import ravelled, validate_data
 from ..metrics import roc_auc_score
 from ..metrics._shared import ranking_scores
 from ._base import BipartiteRanker, forget, restored_on_error
 from ._blocked_rows import refuse_blocked
+from ._folds import hold_out_rows
 from ._kernel_base import LinearScores
 from ._two_classes import TwoClasses, fit_with_weights, is_flexible, weight_argument
 
@@ -386,43 +387,31 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
             progress = BlockProgress(self, self.n_estimators, X, y)
             X = X if len(rows.taken) == X.shape[0] else X[rows.taken]
             random = check_random_state(self.random_state)
-            self._boost(X, rows, self._held_out(rows, random), progress.block_done, random)
+            self._boost(X, rows, progress.block_done, random)
             self.classes_, self.pos_label_ = rows.classes, rows.pos_label
             self._store_threshold(X, rows)
             progress.fit_done()
         return self
 
-    def _held_out(self, rows: TwoClasses, random: Any) -> BoolArray:
-        """Mask of the rows that are held out."""
-        held_out = np.zeros(len(rows.weight), dtype=bool)
-        for kind in (False, True) if self.early_stopping else ():
-            members = np.flatnonzero(rows.positive == kind)
-            if len(members) < 2:
-                raise ValueError(
-                    "early_stopping=True holds out rows of each class, but the "
-                    f"{('positive' if kind else 'negative')} class has one row only: pass "
-                    "early_stopping=False."
-                )
-            share = round(self.validation_fraction * len(members))
-            count = min(max(share, 1), len(members) - 1)
-            held_out[random.permutation(members)[:count]] = True
-        return held_out
-
     def _boost(
         self,
         X: Any,
         rows: TwoClasses,
-        held_out: BoolArray,
         block_done: Callable[[], None],
         random: Any,
     ) -> None:
         part, validation = rows, None
         convert = by_columns if isinstance(self.weak_ranker, str) else lambda X: X
-        if held_out.any():
-            validation = _Validation(
-                self, convert(X[held_out]), rows.part(np.flatnonzero(held_out))
-            )
-            part, X = rows.part(np.flatnonzero(~held_out)), X[~held_out]
+        if self.early_stopping:
+            for is_positive, name in ((False, "negative"), (True, "positive")):
+                if np.count_nonzero(rows.positive == is_positive) < 2:
+                    raise ValueError(
+                        "early_stopping=True holds out rows of each class, but the "
+                        f"{name} class has one row only: pass early_stopping=False."
+                    )
+            train, held_out = hold_out_rows(rows.positive, self.validation_fraction, random)
+            validation = _Validation(self, convert(X[held_out]), rows.part(held_out))
+            part, X = rows.part(train), X[train]
         X = convert(X)
 
         def on_round(ranking: Any, alpha: float, log_loss: float) -> bool:
@@ -450,7 +439,6 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
             self.validation_score_ = np.array(validation.history)
 
     def _store(self, result: RankBoostResult, direction: float, n_features: int) -> None:
-        """Store what was boosted."""
         forget(self, *OF_SOME)
         chosen = result.rankings
         self.alphas_ = result.alphas
@@ -505,7 +493,6 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
             self.intercept_ = np.array([-self.threshold_])
 
     def _rankings(self) -> list[Any]:
-        """The weak rankings that were learned."""
         if hasattr(self, "estimators_"):
             fits = zip(self.estimators_, self.estimator_ranges_, strict=True)
             return [EstimatorRanking(fit, low, size) for fit, (low, size) in fits]

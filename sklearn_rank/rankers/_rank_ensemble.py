@@ -420,7 +420,6 @@ class RankEnsemble(QueryRanker, BaseComposition):
     def _weights(
         self, members: list[Any], X: Any, lists: Lists, metadata: dict[str, Any], n_rows: int
     ) -> FloatArray:
-        """Weights of the members, of sum 1."""
         if not isinstance(self.weights, str):
             weights, n = np.asarray(self.weights, dtype=np.float64), len(members)
             if weights.shape != (n,) or not np.all(weights >= 0) or not 0 < weights.sum() < np.inf:
@@ -465,7 +464,6 @@ def _check_weights(name: str, member: Any, metadata: dict[str, Any]) -> None:
 
 
 def _fit(member: Any, X: Any, y: FloatArray, metadata: dict[str, Any]) -> Any:
-    """Fit a clone of a member."""
     with told_once():
         return call_with_metadata(clone(member), "fit", X, y, **metadata)
 
@@ -483,5 +481,4 @@ def _held_out_scores(
 
 
 def _member_scores(members: list[Any], X: Any, qid: Any) -> FloatArray:
-    """Scores by each member, as columns."""
     return np.column_stack([scores_with_ids(member, X, qid) for member in members])

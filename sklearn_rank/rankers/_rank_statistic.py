@@ -40,7 +40,6 @@ MOST_CELLS = 2**16
 
 
 def read_phi(phi: Any) -> ScoreGeneratingFunction:
-    """Read the parameter ``phi``."""
     if isinstance(phi, ScoreGeneratingFunction):
         return phi
     is_name = isinstance(phi, str) and phi not in ("wilcoxon", "van_der_waerden")
@@ -59,7 +58,6 @@ def read_phi(phi: Any) -> ScoreGeneratingFunction:
 
 
 def sums_over_ranks(phi: ScoreGeneratingFunction, length: float) -> CumulatedPhi:
-    """Sum phi over the ranks of a list."""
     rank = np.linspace(0.0, length, 1 + int(min(np.ceil(length), MOST_CELLS)))
     sums = CumulatedPhi(rank, cumulated(phi, rank))
     if not phi._rises(np.asarray(length)):

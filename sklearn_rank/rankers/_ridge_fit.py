@@ -175,7 +175,6 @@ class _Parts(NamedTuple):
         return np.asarray(factor @ variances)
 
     def last(self) -> _Parts:
-        """The last list alone."""
         origin = None if self.origin is None else self.origin[-1:]
         return _Parts(origin, self.means[-1:], self.squares[-1:])
 

@@ -48,7 +48,6 @@ class StructuralMeasure:
 
     @classmethod
     def of(cls, measure: MeasureLike) -> Self:
-        """Read the parameter ``measure``."""
         if measure == "f1":
             return cls("f1", "set")
         if measure == "prbep":
@@ -433,7 +432,6 @@ class StructuralRanker(OneProblemRanker):
         return not StructuralMeasure.of(self.measure).has_constant
 
     def _key(self, design: Design, rows: TwoClasses, measure: StructuralMeasure) -> bytes:
-        """Digest of all on which the planes depend."""
         digest = hashlib.blake2b(digest_size=32)
         parameters = measure, self.reference, float(self.auc_share), design.shape
         digest.update(repr(parameters).encode())

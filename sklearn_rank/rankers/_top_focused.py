@@ -530,7 +530,6 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         rows: TwoClasses,
         groups: Any,
     ) -> dict[str, FloatArray]:
-        """Criterion of each candidate on each fold."""
         measure = get_measure(f"smoothed_precision@top{self.tau!r}")
         values: dict[str, list[float]] = {name: [] for name in COMBINATIONS}
         for train, test in self._folds(cv, X, y, groups):

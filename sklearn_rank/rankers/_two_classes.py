@@ -63,7 +63,6 @@ class TwoClasses:
 
     @property
     def sign(self) -> FloatArray:
-        """+1 for positive rows, -1 for negative ones."""
         return np.where(self.positive, 1.0, -1.0)
 
     @property
@@ -128,7 +127,6 @@ def row_keys(X: Any, labels: FloatArray) -> AnyArray:
 
 
 def mixed_bits(values: AnyArray) -> AnyArray:
-    """Hash numbers. Shape (n,)."""
     return _mixed(_bits(values), SECOND)
 
 
@@ -156,7 +154,6 @@ def feature_keys(X: Any) -> AnyArray:
 
 
 def _keys_of_columns(columns: Sequence[Any], n: int) -> AnyArray:
-    """Keys of rows that come by column."""
     keys = np.zeros(n, dtype=np.uint64)
     for column, factor in zip(columns, _factors(len(columns)), strict=True):
         keys += _mixed(_bits_of_column(column), factor)
@@ -456,7 +453,6 @@ def weight_argument(estimator: Any, *, regressors: bool = False) -> str:
 def fit_with_weights(
     estimator: Any, X: Any, y: Any, weight: FloatArray | None, **fit_params: Any
 ) -> Any:
-    """Fit a clone of an estimator to weighted rows."""
     weights = {} if weight is None else {weight_argument(estimator, regressors=True): weight}
     # The weights are computed for this estimator, so that no metadata request is needed.
     with config_context(enable_metadata_routing=False), told_once():

@@ -312,7 +312,6 @@ n_features)
     def _relevance_blocks(
         self, X: Any, y: Any, qid: Any, weights: dict[str, Any], held: ExitStack
     ) -> BlockLists:
-        """The lists of rows that are not in memory."""
         columns = {"X": X, "y": y, "qid": qid, **weights}
         self._check_columns(columns)
         if isinstance(X, RowBatches):
@@ -354,7 +353,6 @@ def _curvature(items: Design, loss: LossOnLists) -> tuple[FloatArray]:
 
 
 def _check_pairs(has_pairs: bool) -> None:
-    """Check that some list has rows of different relevance."""
     if not has_pairs:
         raise ValueError(
             "No query has rows of different relevance, so that there are no pairs to learn "

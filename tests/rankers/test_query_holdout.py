@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from sklearn_rank.rankers._folds import check_validation_data, hold_out_queries, hold_out_rows
+from sklearn_rank._lists import Lists, group_rows
+from sklearn_rank.rankers._folds import check_validation_data, held_out_lists, hold_out_rows
+
+
+def hold_out_queries(qid, fraction, seed):
+    ids, offsets, rows = group_rows(np.asarray(qid), by_appearance=True)
+    lists = Lists(labels=np.zeros(len(qid)), offsets=offsets, ids=ids, rows=rows)
+    held_out = lists.to_rows(lists.to_items(held_out_lists(lists, fraction, seed)), len(qid))
+    return np.flatnonzero(held_out)
 
 
 @pytest.mark.parametrize(
@@ -11,22 +19,21 @@ from sklearn_rank.rankers._folds import check_validation_data, hold_out_queries,
 )
 def test_whole_queries_are_held_out(fraction, held):
     qid = np.random.default_rng(0).permutation(np.repeat(np.arange(20), 4))
-    train, validation = hold_out_queries(qid, fraction, 0, 80)
-    np.testing.assert_array_equal(np.sort(np.append(train, validation)), np.arange(80))
-    assert set(qid[train]).isdisjoint(qid[validation])
+    validation = hold_out_queries(qid, fraction, 0)
+    assert len(validation) == 4 * held
     assert len(set(qid[validation])) == held
     names = np.array([f"q{7 * q % 20}" for q in qid])
-    np.testing.assert_array_equal(hold_out_queries(names, fraction, 0, 80)[1], validation)
+    np.testing.assert_array_equal(hold_out_queries(names, fraction, 0), validation)
     if held == 10:
-        other = hold_out_queries(qid, fraction, 1, 80).validation
+        other = hold_out_queries(qid, fraction, 1)
         assert set(qid[other]) != set(qid[validation])
 
 
 def test_of_one_query_nothing_can_be_held_out():
     with pytest.raises(ValueError, match="the number of queries of positive weight is 1"):
-        hold_out_queries([7, 7, 7], 0.5, 0, 3)
+        hold_out_queries([7, 7, 7], 0.5, 0)
     with pytest.raises(ValueError, match="validation_fraction=2 would hold out all 2"):
-        hold_out_queries([7, 8, 7], 2, 0, 3)
+        hold_out_queries([7, 8, 7], 2, 0)
 
 
 @pytest.mark.parametrize("fraction", [0.25, np.float32(0.25), 10])
