@@ -20,9 +20,10 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from .._partitions import is_collection
+from .._row_batches import RowBatches
 from .._sklearn_compat import BlockProgress
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import are_usual_labels, class_among, hint_of_mark
+from .._validation import are_usual_labels, class_among, hint_of_mark, validate_data
 from .._version import __version__
 from .._warn import Told, collected, warn
 from ..exceptions import FeatureScaleWarning, LongFitWarning, PositiveClassWarning, VersionWarning
@@ -205,6 +206,31 @@ def _refusing_groups(method: Callable[..., Any]) -> Callable[..., Any]:
         return method(self, *args, **kwargs)
 
     return checked
+
+
+def is_blocked(X: Any) -> bool:
+    """Whether rows are read in blocks. True for ``RowBatches`` and dask collections."""
+    return isinstance(X, RowBatches) or is_collection(X)
+
+
+def refuse_blocked(estimator: Any, X: Any, instead: str = "") -> None:
+    if is_blocked(X):
+        raise TypeError(
+            f"{type(estimator).__name__} needs X in memory, but X is of type {type(X).__name__}: "
+            "pass an array of rows that fit into memory, such as X.compute() of a dask "
+            f"collection{instead}."
+        )
+
+
+def check_columns(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool) -> None:
+    """Check number and names of the features of rows whose values an inner estimator checks."""
+    refuse_blocked(estimator, X)
+    if len(getattr(X, "shape", (0, 0))) == 1:
+        raise ValueError(
+            "Expected 2D array, got 1D array instead. Reshape your data: X.reshape(-1, 1) if"
+            " it is one feature, X.reshape(1, -1) if it is one row."
+        )
+    validate_data(estimator, X, y, reset=reset, skip_check_array=True)
 
 
 class Ranker(BaseEstimator):

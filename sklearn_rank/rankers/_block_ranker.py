@@ -21,6 +21,7 @@ from .._typing import AnyArray, FloatArray
 from .._validation import check_qid, check_rows, check_vector, validate_data
 from ..preprocessing import QueryNormalizer
 from ..preprocessing._shared import METHODS
+from ._base import is_blocked, refuse_blocked
 from ._blocked_rows import (
     BatchedLists,
     ChunkedLists,
@@ -28,9 +29,7 @@ from ._blocked_rows import (
     check_small_columns,
     checked_chunk,
     in_file_order,
-    is_blocked,
     lazy_scores,
-    refuse_blocked,
     scores_by_blocks,
 )
 from ._query_base import QueryRanker, checked_labels, in_lists, remembered_lists, weights_of

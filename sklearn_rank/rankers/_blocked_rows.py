@@ -25,7 +25,7 @@ from .._row_batches import RowBatches
 from .._sklearn_compat import check_sample_weight
 from .._solvers import BlockedDesign, ChunkedDesign, ChunkOfRows, Design, as_design
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import missing_label, ravelled, validate_data
+from .._validation import missing_label, ravelled
 from ..preprocessing import QueryNormalizer
 from ._base import forget
 
@@ -33,31 +33,6 @@ USED_BY = "A dask collection"
 
 # Dtypes that solvers take without conversion; others are converted to the first.
 ROW_TYPES = (np.float64, np.float32)
-
-
-def is_blocked(X: Any) -> bool:
-    """Whether rows are read in blocks. True for ``RowBatches`` and dask collections."""
-    return isinstance(X, RowBatches) or is_collection(X)
-
-
-def refuse_blocked(estimator: Any, X: Any, instead: str = "") -> None:
-    if is_blocked(X):
-        raise TypeError(
-            f"{type(estimator).__name__} needs X in memory, but X is of type {type(X).__name__}: "
-            "pass an array of rows that fit into memory, such as X.compute() of a dask "
-            f"collection{instead}."
-        )
-
-
-def check_columns(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bool) -> None:
-    """Check number and names of the features of rows whose values an inner estimator checks."""
-    refuse_blocked(estimator, X)
-    if len(getattr(X, "shape", (0, 0))) == 1:
-        raise ValueError(
-            "Expected 2D array, got 1D array instead. Reshape your data: X.reshape(-1, 1) if"
-            " it is one feature, X.reshape(1, -1) if it is one row."
-        )
-    validate_data(estimator, X, y, reset=reset, skip_check_array=True)
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> None:

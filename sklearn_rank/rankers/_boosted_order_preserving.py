@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from .._lists import Lists
 from .._sklearn_compat import (
     CallbackSupportMixin,
     Interval,
-    RealNotInt,
     StrOptions,
     fit_context,
     with_callbacks,
@@ -30,6 +29,7 @@ from ..losses._shared import ThreadedLoss
 from ..metrics import Measure, get_measure
 from ._base import FitProgress, restored_on_error
 from ._boosting import (
+    TREE_CONSTRAINTS,
     Monitor,
     boost,
     category_codes,
@@ -271,20 +271,9 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         **QueryRanker._parameter_constraints,
         "loss": [StrOptions(set(get_loss_names(aliases=True))), TemplateLoss],
         "measure": MEASURE_CONSTRAINTS,
-        "backend": [StrOptions({"lightgbm", "xgboost"})],
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "learning_rate": [Interval(Real, 0, 1000, closed="right")],
-        "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
-        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
-        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
-        "l2_regularization": [Interval(Real, 0, None, closed="left")],
-        "max_features": [Interval(RealNotInt, 0, 1, closed="right")],
-        "monotonic_cst": ["array-like", dict, None],
+        **TREE_CONSTRAINTS,
         "propensity_clip": [Interval(Real, 0, 1, closed="both")],
         **EARLY_STOPPING_CONSTRAINTS,
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
-        "backend_params": [dict, None],
     }
     _finite = "allow-nan"
 

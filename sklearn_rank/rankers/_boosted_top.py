@@ -14,7 +14,6 @@ from .._sklearn_compat import (
     BlockProgress,
     CallbackSupportMixin,
     Interval,
-    RealNotInt,
     StrOptions,
     check_sample_weight,
     fit_context,
@@ -32,10 +31,9 @@ from .._solvers import (
 from .._typing import FloatArray
 from .._validation import ravelled, validate_data
 from ..metrics import Exponential, Measure, ScoreGeneratingFunction, get_measure, roc_auc_score
-from ._base import BipartiteRanker, restored_on_error
-from ._blocked_rows import refuse_blocked
+from ._base import BipartiteRanker, refuse_blocked, restored_on_error
 from ._boosting import (
-    BACKENDS,
+    TREE_CONSTRAINTS,
     Monitor,
     boost,
     category_codes,
@@ -275,21 +273,10 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
         "phi": [str, Measure, ScoreGeneratingFunction, callable, None],
         "loss": [StrOptions({"logistic", "exponential"})],
         "n_warmup": [Interval(Integral, 0, None, closed="left"), None],
-        "backend": [StrOptions(set(BACKENDS))],
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "learning_rate": [Interval(Real, 0, 1000, closed="right")],
-        "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
-        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
-        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
-        "l2_regularization": [Interval(Real, 0, None, closed="left")],
-        "max_features": [Interval(RealNotInt, 0, 1, closed="right")],
-        "monotonic_cst": ["array-like", dict, None],
+        **TREE_CONSTRAINTS,
         "measure": [*MEASURE_CONSTRAINTS, None],
         **EARLY_STOPPING_CONSTRAINTS,
         "pos_label": [Real, str, "boolean", None],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
-        "backend_params": [dict, None],
     }
 
     def __init__(

@@ -16,13 +16,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from inspect import signature
+from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._optional import import_optional, lightgbm_aliases
-from .._sklearn_compat import check_monotonic_cst
+from .._sklearn_compat import Interval, RealNotInt, StrOptions, check_monotonic_cst
 from .._solvers import threads_here
 from .._typing import FloatArray, IntArray
 from ._two_classes import summed
@@ -111,6 +112,23 @@ def with_categories(estimator: Any) -> Mapping[str, Any]:
         return params
     columns = np.atleast_1d(params.get("categorical_feature", [])).tolist()
     return {**params, "categorical_feature": [*columns, *estimator.categories_]}
+
+
+# Parameters of trees, for scikit-learn's validation.
+TREE_CONSTRAINTS: dict[str, Any] = {
+    "backend": [StrOptions({"lightgbm", "xgboost"})],
+    "n_estimators": [Interval(Integral, 1, None, closed="left")],
+    "learning_rate": [Interval(Real, 0, 1000, closed="right")],
+    "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
+    "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+    "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+    "l2_regularization": [Interval(Real, 0, None, closed="left")],
+    "max_features": [Interval(RealNotInt, 0, 1, closed="right")],
+    "monotonic_cst": ["array-like", dict, None],
+    "n_jobs": [Integral, None],
+    "verbose": ["verbose"],
+    "backend_params": [dict, None],
+}
 
 
 class Trees(ABC):

@@ -36,11 +36,13 @@ from ._base import (
     Criterion,
     FitProgress,
     forget,
+    is_blocked,
+    refuse_blocked,
     restored_on_error,
     warn_not_converged,
     warn_of_scales,
 )
-from ._blocked_rows import blocked_classes, is_blocked, refuse_blocked, scores_by_blocks
+from ._blocked_rows import blocked_classes, scores_by_blocks
 from ._two_classes import TwoClasses, is_flexible, summed
 
 # Up to this many points the matrix is computed at once, beyond it by the columns that are needed.

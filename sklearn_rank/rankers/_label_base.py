@@ -19,8 +19,7 @@ from ..calibration._shared import utilities_of, warn_if_not_positional
 from ..exceptions import CalibrationWarning
 from ..metrics import Measure, get_measure, rank_positions
 from ..metrics._shared import check_two_grades, scored_labels
-from ._base import Ranker
-from ._blocked_rows import refuse_blocked
+from ._base import Ranker, refuse_blocked
 from ._query_base import MEASURE_CONSTRAINTS, check_gains
 
 

@@ -28,8 +28,7 @@ from .._typing import AnyArray, FloatArray, IntArray
 from ..losses import TemplateLoss, get_loss
 from ..metrics import get_measure
 from ..metrics._shared import call_with_metadata, metadata_for, scores_with_ids
-from ._base import forget, in_parallel, restored_on_error
-from ._blocked_rows import check_columns
+from ._base import check_columns, forget, in_parallel, restored_on_error
 from ._label_base import LabelOrderRanker, utility_lists
 from ._two_classes import fit_with_weights, weight_argument
 

@@ -38,9 +38,8 @@ from ..exceptions import GrownLimitWarning
 from ..losses import TemplateLoss, get_loss, get_loss_names
 from ..losses._shared import LossOnLists, ThreadedLoss
 from ..metrics import Measure
-from ._base import forget, restored_on_error, warn_of_scales
+from ._base import forget, is_blocked, refuse_blocked, restored_on_error, warn_of_scales
 from ._block_ranker import NORMALIZE_CONSTRAINTS, BlockLists, BlockRanker
-from ._blocked_rows import is_blocked, refuse_blocked
 from ._kernel_base import LinearScores
 from ._query_base import (
     MEASURE_CONSTRAINTS,

@@ -32,8 +32,8 @@ from ..metrics._shared import (
     has_exponential_gain,
     warn_of_trained_queries,
 )
-from ._base import Ranker
-from ._blocked_rows import check_features, extreme_labels, is_blocked, refuse_blocked
+from ._base import Ranker, is_blocked, refuse_blocked
+from ._blocked_rows import check_features, extreme_labels
 
 # Maximum number of rows treated as one query without qid; the longest query of MSLR has 1,251.
 LONGEST_SINGLE_LIST = 2000

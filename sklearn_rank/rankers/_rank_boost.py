@@ -45,8 +45,7 @@ from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import ravelled, validate_data
 from ..metrics import roc_auc_score
 from ..metrics._shared import ranking_scores
-from ._base import BipartiteRanker, forget, restored_on_error
-from ._blocked_rows import refuse_blocked
+from ._base import BipartiteRanker, forget, refuse_blocked, restored_on_error
 from ._folds import hold_out_rows
 from ._kernel_base import LinearScores
 from ._two_classes import TwoClasses, fit_with_weights, is_flexible, weight_argument

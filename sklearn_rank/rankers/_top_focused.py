@@ -30,8 +30,7 @@ from .._typing import AnyArray, FloatArray
 from .._validation import ravelled
 from ..metrics import Cauchy, ScoreGeneratingFunction, get_measure
 from ..metrics._shared import own_pos_label
-from ._base import BipartiteRanker, forget, in_parallel, restored_on_error
-from ._blocked_rows import check_columns
+from ._base import BipartiteRanker, check_columns, forget, in_parallel, restored_on_error
 from ._boosting import refuse_unknown_parameters
 from ._folds import Fold, of_taken_rows, values_of_taken_rows
 from ._two_classes import (

@@ -33,9 +33,15 @@ from .._typing import FloatArray
 from ..losses import ComparisonHinge, ComparisonSquaredHinge
 from ..losses._shared import LossOnLists, ThreadedLoss
 from ..metrics import get_measure
-from ._base import FitProgress, forget, restored_on_error, warn_not_converged, warn_of_scales
+from ._base import (
+    FitProgress,
+    forget,
+    is_blocked,
+    restored_on_error,
+    warn_not_converged,
+    warn_of_scales,
+)
 from ._block_ranker import NORMALIZE_CONSTRAINTS, BlockLists, BlockRanker, has_pairs
-from ._blocked_rows import is_blocked
 from ._kernel_base import LinearScores
 from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, weights_of, with_query_weight
 from ._ridge_fit import curvature_at_0
