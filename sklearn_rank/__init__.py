@@ -93,19 +93,17 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     # Submodules are imported on first use: together they take as long as scikit-learn.
     if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_place_of(name)}.")
+        modules = [module for module in __all__ if module.islower() and module != "__version__"]
+        for module in () if name.startswith("_") else modules:
+            if name in import_module(f".{module}", __name__).__all__:
+                hint = f"; write from {__name__}.{module} import {name}"
+                break
+        else:
+            hint = ""
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}.")
     if name[0].isupper():
         return getattr(import_module(".rankers", __name__), name)
     return import_module(f".{name}", __name__)
-
-
-def _place_of(name: str) -> str:
-    """Say which module has a public name."""
-    for module in __all__:
-        in_package = module.islower() and not name.startswith("_") and module != "__version__"
-        if in_package and name in import_module(f".{module}", __name__).__all__:
-            return f"; write from {__name__}.{module} import {name}"
-    return ""
 
 
 def __dir__() -> list[str]:

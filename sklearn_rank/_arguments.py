@@ -16,11 +16,6 @@ Closed: TypeAlias = Literal["both", "left", "right", "neither"]
 
 # No file has more items; up to here float64 tells counts apart.
 MOST_ITEMS = 2**53
-# Values whose representation is longer are cut in messages.
-LONGEST_SHOWN = 80
-
-# Below it, limits of any two levels are one number.
-LEAST_LEVEL = 1e-6
 
 
 def is_number(value: Any) -> bool:
@@ -64,12 +59,12 @@ def _as_float(value: Any) -> float:
 
 
 def shown(value: Any) -> str:
-    """Represent a value in a message, truncated if it is long."""
-    if isinstance(value, int) and value.bit_length() > 3 * LONGEST_SHOWN:
+    """Represent a value in a message, truncated if it is longer than 80 characters."""
+    if isinstance(value, int) and value.bit_length() > 240:
         # Python raises an error when it converts integers of thousands of digits to text.
         return f"<an integer of {value.bit_length()} bits>"
     text = repr(value)
-    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
+    return text if len(text) <= 80 else f"{text[:80]}..."
 
 
 def _range_in_words(low: float, high: float, closed: Closed) -> str:
@@ -90,14 +85,14 @@ def check_share(name: str, value: Any, *, what: str = "") -> float:
 
 
 def check_level(level: Any) -> float:
-    """Check the nominal probability of an interval, in (0, 1), not so close to 0 as to be one."""
+    """Check the nominal probability of an interval, in (0, 1) and not too close to the ends."""
     level = check_share("level", level)
-    if level < LEAST_LEVEL:
+    if level < 1e-6:
         raise ValueError(
             f"level={level:g} is so close to 0 that limits coincide: pass a probability such as"
             " 0.95."
         )
-    if level > 1.0 - LEAST_LEVEL**2:
+    if level > 1.0 - 1e-12:
         raise ValueError(
             f"level={level!r} is so close to 1 that limits are those of any value: pass a"
             " probability such as 0.95."
@@ -109,14 +104,14 @@ def check_whole(
     name: str, value: Any, low: int = 1, high: float = inf, *, optional: bool = False
 ) -> int:
     """Check a whole number."""
-    instead = " or None" if optional else ""
+    or_none = " or None" if optional else ""
     if not is_whole(value):
-        raise TypeError(f"{name}={shown(value)} must be a whole number{instead}.")
+        raise TypeError(f"{name}={shown(value)} must be a whole number{or_none}.")
     # In Python's integers nothing wraps round, as it would in those of few bits.
     number = int(value)
     if not low <= number <= high:
         most = "" if high == inf else f" and at most {int(high)}"
-        raise ValueError(f"{name}={shown(value)} must be at least {low}{most}{instead}.")
+        raise ValueError(f"{name}={shown(value)} must be at least {low}{most}{or_none}.")
     return number
 
 
@@ -137,10 +132,8 @@ def check_resamples(n_resamples: Any) -> int:
 
 def check_choice(name: str, value: Any, choices: Collection[Any], *, hint: str = "") -> None:
     """Check an argument that must be one of several strings, or None if it is among them."""
-    known = value is None or isinstance(value, str)
-    if not known or value not in choices:
-        listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name}={value!r} must be one of {listed}{hint}.")
+    if not (value is None or isinstance(value, str)) or value not in choices:
+        raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, choices))}{hint}.")
 
 
 def check_flag(name: str, value: Any) -> bool:

@@ -57,11 +57,15 @@ def _pieces(part: Any) -> Iterator[bytes]:
         yield value
     elif isinstance(part, np.ndarray) and part.dtype.kind in "biufcmMSU":
         yield f"array {part.dtype.str} {part.shape} ".encode()
-        yield from _bytes_of(part)
+        # In the order of C, a few rows at a time.
+        rows = np.atleast_1d(part)
+        step = max(1, COPIED_BYTES * len(rows) // max(1, rows.nbytes))
+        for start in range(0, len(rows), step):
+            yield rows[start : start + step].tobytes()
     elif sp.issparse(part):
-        rows = sp.csr_array(part)
+        matrix = sp.csr_array(part)
         yield b"sparse "
-        yield from _pieces((rows.shape, rows.data, rows.indices, rows.indptr))
+        yield from _pieces((matrix.shape, matrix.data, matrix.indices, matrix.indptr))
     elif isinstance(part, Mapping):
         yield f"mapping {len(part)} ".encode()
         for key in sorted(part):
@@ -69,19 +73,11 @@ def _pieces(part: Any) -> Iterator[bytes]:
             yield from _pieces(part[key])
     elif isinstance(part, list | tuple):
         yield f"sequence {len(part)} ".encode()
-        for one in part:
-            yield from _pieces(one)
+        for item in part:
+            yield from _pieces(item)
     else:
         kind = f"dtype {part.dtype}" if isinstance(part, np.ndarray) else type(part).__name__
         raise TypeError(f"A checkpoint cannot identify a problem by a value of {kind}.")
-
-
-def _bytes_of(array: AnyArray) -> Iterator[bytes]:
-    """The entries in the order of C, a few at a time."""
-    rows = np.atleast_1d(array)
-    step = max(1, COPIED_BYTES * len(rows) // max(1, rows.nbytes))
-    for start in range(0, len(rows), step):
-        yield rows[start : start + step].tobytes()
 
 
 class Checkpoint:
@@ -95,7 +91,7 @@ class Checkpoint:
     def load(
         self, name: str, like: Mapping[str, tuple[str, tuple[int, ...]]] | None = None
     ) -> dict[str, AnyArray] | None:
-        """Read arrays. The arrays; None where none were saved or the file is damaged."""
+        """Read arrays; None where none were saved or the file is damaged."""
         file = self._file(name)
         try:
             with np.load(BytesIO(file.read_bytes()), allow_pickle=False) as saved:
@@ -105,8 +101,8 @@ class Checkpoint:
             if any(np.isnan(array).any() for array in floats):
                 raise ValueError("not a number")
             if like is not None:
-                found = {key: (array.dtype.kind, array.shape) for key, array in arrays.items()}
-                if found != like or not all(np.isfinite(array).all() for array in floats):
+                types = {key: (array.dtype.kind, array.shape) for key, array in arrays.items()}
+                if types != like or not all(np.isfinite(array).all() for array in floats):
                     raise ValueError("other arrays")
         except FileNotFoundError:
             return None

@@ -15,9 +15,7 @@ import numpy as np
 
 from ._typing import AnyArray, IntArray
 
-# Strings from which hashing them in NumPy is faster than one by one, and rows at a time, so that
-# their characters stay in the processor's cache.
-MANY = 4096
+# Rows at a time, so that their characters stay in the processor's cache.
 BLOCK = 4096
 
 
@@ -25,8 +23,8 @@ BLOCK = 4096
 class Coded:
     """Values, each as the code of a distinct one."""
 
-    codes: IntArray  # (n,): Where the value of each row stands among the distinct ones
-    distinct: AnyArray  # (n_distinct,): The distinct values, in no particular order
+    codes: IntArray  # (n,): Index of the value of each row among the distinct ones
+    distinct: AnyArray  # (n_distinct,): In no particular order
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -35,7 +33,7 @@ class Coded:
         return Coded(self.codes[rows], self.distinct)
 
     def used(self) -> Coded:
-        """Leave out values that no row has, as after rows were left out."""
+        """Leave out values that no row has."""
         used = np.zeros(len(self.distinct), dtype=bool)
         used[self.codes] = True
         if used.all():
@@ -47,7 +45,7 @@ class Coded:
 
 
 def is_missing(value: Any) -> bool:
-    """Say whether a value is None, NaN or the like, which does not equal itself."""
+    """Whether a value is None, NaN or the like, which does not equal itself."""
     try:
         return value is None or bool(value != value)
     except TypeError:  # pandas.NA says neither yes nor no
@@ -55,8 +53,8 @@ def is_missing(value: Any) -> bool:
 
 
 def distinct_codes(values: AnyArray) -> Coded:
-    """Find the distinct values by hashing. The distinct ones, and the code of each row."""
-    if values.dtype.kind in "SU" and len(values) >= MANY:
+    """Find the distinct values by hashing."""
+    if values.dtype.kind in "SU" and len(values) >= 4096:
         coded = _codes_of_text(values)
         if coded is not None:
             return coded
@@ -71,8 +69,20 @@ def distinct_codes(values: AnyArray) -> Coded:
 
 
 def _codes_of_text(values: AnyArray) -> Coded | None:
-    """Codes of strings of a fixed width by sorting a hash; None where two strings share one."""
-    hashes = _hashes(values)
+    """Codes of strings of a fixed width by sorting a hash; None where two strings share one.
+
+    The hash is the sum of the characters times random odd numbers, modulo 2**64. From some
+    thousand strings on this is faster than hashing them one by one.
+    """
+    unit = np.uint32 if values.dtype.kind == "U" else np.uint8
+    characters = np.ascontiguousarray(values).view(unit).reshape(len(values), -1)
+    factors = np.random.default_rng(0).integers(2**63, size=characters.shape[1], dtype=np.uint64)
+    factors = (2 * factors + 1)[:, np.newaxis]
+    hashes = np.empty(len(values), dtype=np.uint64)
+    for start in range(0, len(values), BLOCK):
+        block = characters[start : start + BLOCK].T.astype(np.uint64)
+        block *= factors
+        hashes[start : start + BLOCK] = block.sum(axis=0)
     order = np.argsort(hashes)
     ordered = hashes[order]
     new = np.ones(len(values), dtype=bool)
@@ -87,20 +97,6 @@ def _codes_of_text(values: AnyArray) -> Coded | None:
     return coded
 
 
-def _hashes(values: AnyArray) -> AnyArray:
-    """Hash strings of a fixed width: characters times random odd numbers, modulo 2**64."""
-    unit = np.uint32 if values.dtype.kind == "U" else np.uint8
-    characters = np.ascontiguousarray(values).view(unit).reshape(len(values), -1)
-    factors = np.random.default_rng(0).integers(2**63, size=characters.shape[1], dtype=np.uint64)
-    factors = (2 * factors + 1)[:, np.newaxis]
-    hashes = np.empty(len(values), dtype=np.uint64)
-    for start in range(0, len(values), BLOCK):
-        block = characters[start : start + BLOCK].T.astype(np.uint64)
-        block *= factors
-        hashes[start : start + BLOCK] = block.sum(axis=0)
-    return hashes
-
-
 def coded_column(values: Any) -> Coded | None:
     """Take the codes of a column of words or categories of pandas or polars."""
     if isinstance(values, Coded):
@@ -109,7 +105,13 @@ def coded_column(values: Any) -> Coded | None:
     if library == "pandas":
         if hasattr(values, "to_flat_index"):
             values = values.to_flat_index()  # several levels become tuples
-        codes, distinct = _pandas_codes(getattr(values, "array", values))
+        column = getattr(values, "array", values)
+        if getattr(getattr(column, "dtype", None), "kind", None) != "O":
+            return None
+        try:
+            codes, distinct = column.factorize()
+        except TypeError:  # values that cannot be hashed
+            return None
     elif library == "polars":
         codes, distinct = _polars_codes(values, sys.modules[library])
     else:
@@ -117,16 +119,6 @@ def coded_column(values: Any) -> Coded | None:
     if codes is None or codes.ndim != 1 or not len(codes) or codes.min() < 0:
         return None
     return Coded(codes, np.asarray(distinct))
-
-
-def _pandas_codes(column: Any) -> tuple[Any, Any]:
-    """Codes of a column whose values are objects for NumPy; -1 for a missing one."""
-    if getattr(getattr(column, "dtype", None), "kind", None) != "O":
-        return None, None
-    try:
-        return column.factorize()
-    except TypeError:  # values that cannot be hashed
-        return None, None
 
 
 def _polars_codes(column: Any, polars: Any) -> tuple[Any, Any]:
@@ -144,7 +136,7 @@ def _polars_codes(column: Any, polars: Any) -> tuple[Any, Any]:
 
 
 def offsets_from(values: AnyArray, lowest: Any) -> IntArray:
-    """Subtract the smallest of some integers, whatever their type. What they exceed it by."""
+    """Subtract the smallest of some integers, whatever their type."""
     if values.dtype.itemsize < 8:
         return values.astype(np.int64) - int(lowest)
     # In 64 bits a difference that overflows wraps to what it is.
@@ -152,7 +144,7 @@ def offsets_from(values: AnyArray, lowest: Any) -> IntArray:
 
 
 def stable_order(codes: AnyArray) -> IntArray:
-    """Order rows by their codes, those of one code as they stand. Shape (n,)."""
+    """Order rows by their codes, those of one code as they stand."""
     lowest = codes.min()
     span = int(codes.max()) - int(lowest)
     if span >= 2**32:

@@ -85,14 +85,11 @@ class Kernel:
         try:
             return call(*args)
         except TypeError:
-            return call(*(_copied_to_use(argument) for argument in args))
-
-
-def _copied_to_use(argument: Any) -> Any:
-    """A copy of an array that cannot be written to or is not aligned; all else as it is."""
-    if isinstance(argument, np.ndarray) and not argument.flags.behaved:
-        return argument.copy()
-    return argument
+            usable = (
+                arg.copy() if isinstance(arg, np.ndarray) and not arg.flags.behaved else arg
+                for arg in args
+            )
+            return call(*usable)
 
 
 def _jit(function: Callable[..., Any], *signature: str) -> Any:
@@ -111,10 +108,17 @@ def _jit(function: Callable[..., Any], *signature: str) -> Any:
     except Exception as error:
         # Damaged files, a full disk: what else can fail fails again in memory.
         folder = getattr(kernel.stats, "cache_path", None)
-        for other in _cached:
-            other._cache = NullCache()
+        for cached in _cached:
+            cached._cache = NullCache()
         kernel = _compile(jit(function), signature)
-        _warn_of_cache(folder, error)
+        if not _cache_failed.is_set():
+            _cache_failed.set()
+            warn(
+                f"The compiled code in {folder!r} cannot be read or written"
+                f" ({type(error).__name__}: {error}), so that solvers are compiled in memory:"
+                " delete this folder, or set the environment variable NUMBA_CACHE_DIR to another.",
+                RuntimeWarning,
+            )
         return kernel
 
 
@@ -123,19 +127,6 @@ def _compile(kernel: Any, signature: tuple[str, ...]) -> Any:
         kernel.compile(types_of_arguments)
         kernel.disable_compile()
     return kernel
-
-
-def _warn_of_cache(folder: str | None, error: Exception) -> None:
-    """Warn once a process that compiled code is not kept."""
-    if _cache_failed.is_set():
-        return
-    _cache_failed.set()
-    warn(
-        f"The compiled code in {folder!r} cannot be read or written"
-        f" ({type(error).__name__}: {error}), so that solvers are compiled in memory: delete this"
-        " folder, or set the environment variable NUMBA_CACHE_DIR to another.",
-        RuntimeWarning,
-    )
 
 
 def _tell() -> None:
@@ -161,8 +152,8 @@ def call_potrf(typingctx: Any, address: Any, size: Any, matrix: Any) -> Any:
         array = context.make_array(signature.args[2])(context, builder, matrix)
         integer, byte = (context.get_value_type(t) for t in (types.int32, types.int8))
         columns = builder.extract_value(array.shape, 1)
-        given = [byte(ord("L")), builder.trunc(size, integer), builder.trunc(columns, integer)]
-        uplo, n, lda = (cgutils.alloca_once_value(builder, value) for value in given)
+        values = [byte(ord("L")), builder.trunc(size, integer), builder.trunc(columns, integer)]
+        uplo, n, lda = (cgutils.alloca_once_value(builder, value) for value in values)
         info = cgutils.alloca_once(builder, integer)
         pointers = [uplo, n, array.data, lda, info]
         function = cgutils.ir.FunctionType(cgutils.ir.VoidType(), [p.type for p in pointers])

@@ -48,40 +48,34 @@ class TrainingQueries:
 
     @classmethod
     def of(cls, ids: AnyArray | None, offsets: IntArray, labels: FloatArray) -> TrainingQueries:
-        """Take rows, query by query. What is remembered of them."""
+        """Remember queries from their rows, query by query."""
         if ids is None:
-            none = np.empty(0, dtype=np.uint64)
-            return cls(none, np.empty(0, dtype=np.int64), none)
+            empty = np.empty(0, dtype=np.uint64)
+            return cls(empty, np.empty(0, dtype=np.int64), empty)
         hashes = _hashes_of_ids(ids)
         order = np.argsort(hashes)
         return cls(hashes[order], np.diff(offsets)[order], _digests(labels, offsets)[order]).cut()
 
     def cut(self) -> TrainingQueries:
-        """Forget all but the smallest hashes where there are many. At most 100,000 queries."""
-        if len(self.hashes) <= MOST_REMEMBERED:
+        """Forget all but the smallest hashes where there are many."""
+        n = MOST_REMEMBERED
+        if len(self.hashes) <= n:
             return self
-        kept = slice(MOST_REMEMBERED)
-        return TrainingQueries(
-            self.hashes[kept],
-            self.n_rows[kept],
-            self.digests[kept],
-            int(self.hashes[MOST_REMEMBERED - 1]),
-        )
+        hashes = self.hashes[:n]
+        return TrainingQueries(hashes, self.n_rows[:n], self.digests[:n], int(hashes[-1]))
 
     def joined(self, other: TrainingQueries) -> TrainingQueries:
-        """Add the queries of another batch. Those of both."""
-        hashes, place = np.unique(np.append(self.hashes, other.hashes), return_inverse=True)
-        first, second = place[: len(self.hashes)], place[len(self.hashes) :]
+        """Add the queries of another batch."""
+        hashes, places = np.unique(np.append(self.hashes, other.hashes), return_inverse=True)
+        at, at_other = places[: len(self.hashes)], places[len(self.hashes) :]
         n_rows, digests = np.zeros(len(hashes), np.int64), np.zeros(len(hashes), np.uint64)
-        n_rows[first], digests[first] = self.n_rows, self.digests
-        new = (n_rows[second] != other.n_rows) | (digests[second] != other.digests)
-        n_rows[second[new]] += other.n_rows[new]
-        digests[second[new]] += other.digests[new]
+        n_rows[at], digests[at] = self.n_rows, self.digests
+        new = (n_rows[at_other] != other.n_rows) | (digests[at_other] != other.digests)
+        n_rows[at_other[new]] += other.n_rows[new]
+        digests[at_other[new]] += other.digests[new]
         threshold = min(self.threshold, other.threshold)
-        known = slice(int(np.searchsorted(hashes, np.uint64(threshold), "right")))
-        return replace(
-            TrainingQueries(hashes[known], n_rows[known], digests[known]), threshold=threshold
-        ).cut()
+        n = int(np.searchsorted(hashes, np.uint64(threshold), "right"))
+        return TrainingQueries(hashes[:n], n_rows[:n], digests[:n], threshold).cut()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TrainingQueries) and all(
@@ -112,25 +106,24 @@ class Overlap:
     def of(
         cls, trained: TrainingQueries, ids: AnyArray, offsets: IntArray, labels: FloatArray
     ) -> Overlap:
-        """Compare queries with those that were trained on. What they have in common."""
+        """Compare queries with those that were trained on."""
         hashes = _hashes_of_ids(ids)
         judged = np.flatnonzero(hashes <= np.uint64(trained.threshold))
         if len(judged) == 0 or len(trained.hashes) == 0:
             return cls(len(ids), 0, 0, 0, 0, (), ())
         hashes = hashes[judged]
-        place = np.minimum(np.searchsorted(trained.hashes, hashes), len(trained.hashes) - 1)
-        seen = trained.hashes[place] == hashes
-        cut = seen & (trained.n_rows[place] != np.diff(offsets)[judged])
+        places = np.minimum(np.searchsorted(trained.hashes, hashes), len(trained.hashes) - 1)
+        seen = trained.hashes[places] == hashes
+        cut = seen & (trained.n_rows[places] != np.diff(offsets)[judged])
         same = seen & ~cut
-        same &= trained.digests[place] == _digests(labels, offsets)[judged]
-        shown = (ids[judged[some][:MOST_NAMED]].tolist() for some in (seen & ~same, same))
-        n_seen, n_same, n_cut = (int(some.sum()) for some in (seen, same, cut))
-        return cls(len(ids), len(judged), n_seen, n_same, n_cut, *map(tuple, shown))
+        same &= trained.digests[places] == _digests(labels, offsets)[judged]
+        examples = (ids[judged[mask][:MOST_NAMED]].tolist() for mask in (seen & ~same, same))
+        n_seen, n_same, n_cut = (int(mask.sum()) for mask in (seen, same, cut))
+        return cls(len(ids), len(judged), n_seen, n_same, n_cut, *map(tuple, examples))
 
     def __add__(self, other: Overlap) -> Overlap:
-        return Overlap(
-            *(getattr(self, one.name) + getattr(other, one.name) for one in fields(self))
-        )
+        names = [field.name for field in fields(self)]
+        return Overlap(*(getattr(self, name) + getattr(other, name) for name in names))
 
 
 def check_overlap(overlap: Overlap, name: str) -> None:
@@ -142,23 +135,23 @@ def check_overlap(overlap: Overlap, name: str) -> None:
     if not overlap.n_seen or overlap.n_same == overlap.n_judged:
         return
     examples = overlap.with_other_rows or overlap.with_same_rows
-    shown = ", ".join(repr(one) for one in examples[:MOST_NAMED])
+    listed = ", ".join(map(repr, examples[:MOST_NAMED]))
     n_other = overlap.n_seen - overlap.n_same
-    among = "" if overlap.n_judged == overlap.n_queries else " (judged by a sample of the ids)"
+    note = "" if overlap.n_judged == overlap.n_queries else " (judged by a sample of the ids)"
     # Other labels of the same rows leave all their numbers as they were.
     cut = overlap.n_cut > 0 and 2 * n_other > overlap.n_judged
     on, n = ("on other rows of", n_other) if cut else ("on", overlap.n_seen)
     how = f", {n_other} of them with other rows" if n_other and not cut else ""
-    told = (
+    message = (
         f"{name} was trained {on} {n} of the {overlap.n_judged} queries that it is scored"
-        f" on{among}{how}, such as {shown}: the score does not estimate its performance on new"
+        f" on{note}{how}, such as {listed}: the score does not estimate its performance on new"
         " queries. Split by whole queries (cv=QueryKFold() of sklearn_rank.model_selection, or"
         " cv=GroupKFold() with groups=qid); if the two sets number their queries independently,"
         " give them different ids."
     )
     if cut:
-        raise QuerySetupError(told)
-    warn(told, QueryOverlapWarning)
+        raise QuerySetupError(message)
+    warn(message, QueryOverlapWarning)
 
 
 def _hashes_of_ids(ids: AnyArray) -> AnyArray:
@@ -166,22 +159,22 @@ def _hashes_of_ids(ids: AnyArray) -> AnyArray:
     if ids.dtype.kind in "mM":
         ids = ids.astype(f"{ids.dtype.kind}8[ns]").astype(np.int64).astype(str)
     if ids.dtype.kind in "biu":
-        return _mixed(ids.astype(np.uint64))
+        return _mix(ids.astype(np.uint64))
     if ids.dtype.kind == "f":
         return _hashes_of_floats(ids.astype(np.float64))
-    return np.array([_hash_of_object(one) for one in ids.tolist()], dtype=np.uint64)
+    return np.array([_hash_of_object(value) for value in ids.tolist()], dtype=np.uint64)
 
 
 def _hashes_of_floats(ids: FloatArray) -> AnyArray:
     whole = (ids == np.floor(ids)) & (np.abs(ids) < 2.0**63)
-    hashes = _mixed(~ids.view(np.uint64))
-    hashes[whole] = _mixed(ids[whole].astype(np.int64).astype(np.uint64))
+    hashes = _mix(~ids.view(np.uint64))
+    hashes[whole] = _mix(ids[whole].astype(np.int64).astype(np.uint64))
     return hashes
 
 
 def _hash_of_object(value: Any) -> int:
     if isinstance(value, bool | int) and -(2**63) <= value < 2**64:
-        return int(_mixed(np.array([int(value) % 2**64], dtype=np.uint64))[0])
+        return int(_mix(np.array([int(value) % 2**64], dtype=np.uint64))[0])
     if isinstance(value, float):
         return int(_hashes_of_floats(np.array([value]))[0])
     text = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else None
@@ -193,10 +186,10 @@ def _hash_of_object(value: Any) -> int:
 def _digests(labels: FloatArray, offsets: IntArray) -> AnyArray:
     """Digest of the labels of each query: a sum, which no order of the rows changes."""
     bits = (np.asarray(labels, dtype=np.float64) + 0.0).view(np.uint64)
-    return np.add.reduceat(_mixed(bits), offsets[:-1])
+    return np.add.reduceat(_mix(bits), offsets[:-1])
 
 
-def _mixed(bits: AnyArray) -> AnyArray:
+def _mix(bits: AnyArray) -> AnyArray:
     """Mix 64 bits one to one, as the generator SplitMix64 does."""
     mixed = bits + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -282,39 +275,36 @@ class Lists:
         return np.repeat(np.arange(self.n_lists), self.lengths)
 
     def to_items(self, by_list: AnyArray) -> Any:
-        """Give each item the value of its list. One value per item. Shape (n,)."""
+        """Give each item the value of its list."""
         return np.repeat(by_list, self.lengths)
 
     def totals(self, values: FloatArray) -> FloatArray:
-        """Sum the values of the items of each list, each item counted once. Shape (n_lists,)."""
+        """Sum the values of the items of each list, each item counted once."""
         return np.add.reduceat(values, self.offsets[:-1])
 
     def weighted_totals(self, values: FloatArray) -> FloatArray:
-        """Sum the values of the items of each list, items counted by their weights.
-
-        Shape (n_lists,).
-        """
+        """Sum the values of the items of each list, items counted by their weights."""
         return self.totals(values if self.weight is None else self.weight * values)
 
     def largest(self, values: FloatArray) -> FloatArray:
-        """Find the largest value of each list. Shape (n_lists,)."""
+        """Find the largest value of each list."""
         return np.maximum.reduceat(values, self.offsets[:-1])
 
     def with_labels(self: AnyLists, labels: AnyArray) -> AnyLists:
-        """Replace the labels, as grades by utilities. The same lists with these."""
+        """Replace the labels, as grades by utilities."""
         return replace(self, labels=labels)
 
-    def only(self, kept: BoolArray) -> Lists:
-        """Keep some lists."""
-        if kept.all():
+    def only(self, mask: BoolArray) -> Lists:
+        """Take some lists."""
+        if mask.all():
             return self
-        items = np.flatnonzero(self.to_items(kept))
+        items = np.flatnonzero(self.to_items(mask))
         return Lists(
             labels=self.labels[items],
-            offsets=np.append(0, np.cumsum(self.lengths[kept])),
+            offsets=np.append(0, np.cumsum(self.lengths[mask])),
             weight=None if self.weight is None else self.weight[items],
-            ids=None if self.ids is None else self.ids[kept],
-            query_weight=None if self.query_weight is None else self.query_weight[kept],
+            ids=None if self.ids is None else self.ids[mask],
+            query_weight=None if self.query_weight is None else self.query_weight[mask],
             rows=items if self.rows is None else self.rows[items],
             given=self.given,
         )
@@ -332,7 +322,7 @@ class Lists:
         )
 
     def to_rows(self, values: FloatArray, n_rows: int) -> FloatArray:
-        """Put values of the items back into the order of the user's rows. Shape (n_rows,)."""
+        """Put values of the items back into the order of the user's rows."""
         if self.rows is None:
             return values
         by_row = np.full(n_rows, np.nan)
@@ -359,13 +349,13 @@ class ScoredLists(Lists):
         return replace(self, score=check_scores_of_rows(y_score, shape, self.rows))
 
     def leading(self, counts: Any) -> ScoredLists:
-        """Keep the items that can be among the first of their list, ties at the cut included."""
+        """Take the items that can be among the first of their list, ties at the cut included."""
         # The first k items make up a weight of k where no weight is less than 1.
         if counts is None or (self.weight is not None and self.weight.min() < 1.0):
             return self
         # Larger numbers of items than the longest list are equivalent to its length.
-        wanted = np.ceil(np.minimum(counts, self.lengths)).astype(np.intp)
-        rows = leading(self.score, wanted, self.offsets)
+        counts = np.ceil(np.minimum(counts, self.lengths)).astype(np.intp)
+        rows = leading(self.score, counts, self.offsets)
         if rows is None:
             return self
         return replace(
@@ -394,14 +384,14 @@ class ScoredLists(Lists):
 class LabelType:
     """Type of labels: classes or grades, and how they are read."""
 
-    kind: Kind  # Whether they are of two classes, or grades
+    kind: Kind
     pos_label: Any = None
     lowest: float = 0.0  # Smallest grade that is allowed
-    name: str = "y_true"  # What the labels are called in messages
+    name: str = "y_true"  # Of the labels in messages
     rel: float | None = None
 
     def read(self, checked: CheckedRows) -> AnyArray:
-        """Read the labels of checked rows. Whether each is positive, or its grade. Shape (n,)."""
+        """Read the labels of checked rows: whether each is positive, or its grade."""
         if self.kind == "binary":
             if self.rel is None:
                 return check_positive(checked, self.pos_label)
@@ -426,7 +416,7 @@ def check_lists(
     drop_queries_of_weight_0: bool = False,
     by_appearance: bool = False,
 ) -> Lists:
-    """Make lists from labels that have no scores. The lists, by ascending id or by appearance."""
+    """Make lists from labels that have no scores, by ascending id or by appearance."""
     checked = check_rows(
         labels,
         None,
@@ -436,7 +426,7 @@ def check_lists(
         query_weight=query_weight,
         drop_queries_of_weight_0=drop_queries_of_weight_0,
     )
-    shared, order = _grouped(checked, by_appearance=by_appearance)
+    shared, order = _group_checked(checked, by_appearance=by_appearance)
     values = label_type.read(checked)
     return Lists(labels=values if order is None else values[order], **shared)
 
@@ -450,7 +440,7 @@ def check_scored_lists(
     sample_weight: Any = None,
     query_weight: Any = None,
 ) -> ScoredLists:
-    """Make lists from labels and scores. The lists, by ascending id."""
+    """Make lists from labels and scores, by ascending id."""
     checked = check_rows(
         y_true,
         y_score,
@@ -465,15 +455,15 @@ def check_scored_lists(
 def group_scored_rows(
     checked: CheckedRows, read: Callable[[CheckedRows], AnyArray]
 ) -> ScoredLists:
-    """Make lists from checked rows that have scores. The lists, by ascending id."""
-    shared, order = _grouped(checked)
+    """Make lists from checked rows that have scores, by ascending id."""
+    shared, order = _group_checked(checked)
     values, score = read(checked), checked.scores
     if order is not None:
         values, score = values[order], score[order]
     return ScoredLists(labels=values, score=score, **shared)
 
 
-def _grouped(
+def _group_checked(
     checked: CheckedRows, *, by_appearance: bool = False
 ) -> tuple[dict[str, Any], IntArray | None]:
     """What all lists have, and the order of the checked rows that makes them consecutive."""
@@ -486,28 +476,23 @@ def _grouped(
             weight = None if weight is None else weight[order]
             by_row = None if by_row is None else by_row[order]
             rows = order if rows is None else rows[order]
+    by_list = None
+    if by_row is not None:
+        by_list = by_row[offsets[:-1]]
+        differs = by_row != np.repeat(by_list, np.diff(offsets))
+        if differs.any():
+            bad = int(np.searchsorted(offsets, int(np.argmax(differs)), "right")) - 1
+            where = "the list" if ids is None else f"the query {ids.tolist()[bad]!r}"
+            raise ValueError(
+                f"query_weight differs within {where}: pass one weight per row that is the same"
+                " for all rows of a query."
+            )
+        if not by_list.any():
+            raise ValueError(
+                "query_weight is zero for all queries: give one query a positive weight."
+            )
     shared = {"offsets": offsets, "ids": ids, "weight": weight, "rows": rows}
-    return {**shared, "query_weight": _by_list(by_row, offsets, ids)}, order
-
-
-def _by_list(
-    by_row: FloatArray | None, offsets: IntArray, ids: AnyArray | None
-) -> FloatArray | None:
-    """Weight of each list from that of its rows."""
-    if by_row is None:
-        return None
-    weight = by_row[offsets[:-1]]
-    differs = by_row != np.repeat(weight, np.diff(offsets))
-    if differs.any():
-        bad = int(np.searchsorted(offsets, int(np.argmax(differs)), "right")) - 1
-        where = "the list" if ids is None else f"the query {ids.tolist()[bad]!r}"
-        raise ValueError(
-            f"query_weight differs within {where}: pass one weight per row that is the same for"
-            " all rows of a query."
-        )
-    if not weight.any():
-        raise ValueError("query_weight is zero for all queries: give one query a positive weight.")
-    return weight
+    return {**shared, "query_weight": by_list}, order
 
 
 def refuse_single_rows(name: str, n_single: int, n_lists: int) -> None:
@@ -524,19 +509,27 @@ def refuse_single_rows(name: str, n_single: int, n_lists: int) -> None:
 def group_rows(
     qid: AnyArray | Coded, *, by_appearance: bool = False
 ) -> tuple[AnyArray, IntArray, IntArray | None]:
-    """Find the rows of each query."""
-    starts = _changes(qid.codes if isinstance(qid, Coded) else qid)
+    """Ids and offsets of the queries, and the order of rows by query; None as they stand."""
+    values = qid.codes if isinstance(qid, Coded) else qid
+    new = np.ones(len(values), dtype=bool)
+    new[1:] = values[1:] != values[:-1]
+    starts = np.flatnonzero(new)
     if not isinstance(qid, Coded) and qid.dtype.kind != "O":
         heads = qid[starts]
         if np.all(heads[1:] > heads[:-1]):
             return heads, np.append(starts, len(qid)), None
-    if 2 * len(starts) > len(qid):  # few rows of a query are adjacent
-        ids, code = _ascending(qid)
-        ids, code = _by_appearance(ids, code) if by_appearance else (ids, code)
+    scattered = 2 * len(starts) > len(qid)  # few rows of a query are adjacent
+    ids, code = _sort_ids(qid if scattered else qid[starts])
+    if by_appearance:
+        # Order ids by their first places; of repeated indices NumPy keeps the last value.
+        places = np.empty(len(ids), dtype=np.intp)
+        places[code[::-1]] = np.arange(len(code))[::-1]
+        order = np.argsort(places)
+        places[order] = np.arange(len(ids))
+        ids, code = ids[order], places[code]
+    if scattered:
         sizes = np.bincount(code)
     else:
-        ids, code = _ascending(qid[starts])
-        ids, code = _by_appearance(ids, code) if by_appearance else (ids, code)
         sizes = np.bincount(code, weights=np.diff(starts, append=len(qid))).astype(np.intp)
     offsets = np.append(0, np.cumsum(sizes))
     if np.all(code[1:] >= code[:-1]):
@@ -547,56 +540,30 @@ def group_rows(
     return ids, offsets, order
 
 
-def _by_appearance(ids: AnyArray, code: IntArray) -> tuple[AnyArray, IntArray]:
-    """Order ids by their first places; of repeated indices NumPy keeps the last value."""
-    first = np.empty(len(ids), dtype=np.intp)
-    first[code[::-1]] = np.arange(len(code))[::-1]
-    order = np.argsort(first)
-    place = np.empty(len(ids), dtype=np.intp)
-    place[order] = np.arange(len(ids))
-    return ids[order], place[code]
-
-
-def _changes(qid: AnyArray) -> IntArray:
-    """Rows whose id is not that of the row before."""
-    new = np.ones(len(qid), dtype=bool)
-    new[1:] = qid[1:] != qid[:-1]
-    return np.flatnonzero(new)
-
-
-def _ascending(heads: AnyArray | Coded) -> tuple[AnyArray, IntArray]:
-    """Distinct ids, ascending, and the place of each head among them."""
-    if not isinstance(heads, Coded):
-        if heads.dtype.kind not in "OSU":
-            return _ascending_numbers(heads)
-        heads = distinct_codes(heads)
-    heads = heads.used()
+def _sort_ids(values: AnyArray | Coded) -> tuple[AnyArray, IntArray]:
+    """Distinct ids, ascending, and the place of each value among them."""
+    if not isinstance(values, Coded):
+        if values.dtype.kind in "iu":
+            lowest = values.min()
+            span = int(values.max()) - int(lowest)
+            if span <= 4 * len(values):
+                # They lie so close that a table of them pays.
+                offset = offsets_from(values, lowest)
+                present = np.zeros(span + 1, dtype=bool)
+                present[offset] = True
+                places = np.cumsum(present) - 1
+                ids = (np.flatnonzero(present) + lowest).astype(values.dtype)
+                return ids, places[offset]
+        if values.dtype.kind not in "OSU":
+            return np.unique(values, return_inverse=True)
+        values = distinct_codes(values)
+    values = values.used()
     try:
-        order = np.argsort(heads.distinct)
+        order = np.argsort(values.distinct)
     except TypeError:
         raise ValueError(
             "qid mixes ids of different types: make them all numbers or all strings."
         ) from None
-    place = np.empty(len(order), dtype=np.intp)
-    place[order] = np.arange(len(order))
-    return heads.distinct[order], place[heads.codes]
-
-
-def _ascending_numbers(heads: AnyArray) -> tuple[AnyArray, IntArray]:
-    """Distinct numbers or dates, ascending, and the place of each head among them."""
-    if heads.dtype.kind in "iu":
-        lowest = heads.min()
-        span = int(heads.max()) - int(lowest)
-        if span <= 4 * len(heads):
-            return _ascending_codes(heads, lowest, span)
-    ids, code = np.unique(heads, return_inverse=True)
-    return ids, code
-
-
-def _ascending_codes(heads: AnyArray, lowest: Any, span: int) -> tuple[AnyArray, IntArray]:
-    """The same, for integers that lie so close that a table of them pays."""
-    offset = offsets_from(heads, lowest)
-    taken = np.zeros(span + 1, dtype=bool)
-    taken[offset] = True
-    place = np.cumsum(taken) - 1
-    return (np.flatnonzero(taken) + lowest).astype(heads.dtype), place[offset]
+    places = np.empty(len(order), dtype=np.intp)
+    places[order] = np.arange(len(order))
+    return values.distinct[order], places[values.codes]

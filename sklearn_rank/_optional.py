@@ -30,7 +30,7 @@ def import_optional(module: str, used_by: str) -> Any:
         ) from error
 
 
-def import_pandas(asked: str, otherwise: str = "leave as_frame=False for NumPy arrays") -> Any:
+def import_pandas(used_by: str, otherwise: str = "leave as_frame=False for NumPy arrays") -> Any:
     """Import pandas, which no extra installs."""
     try:
         return import_module("pandas")
@@ -38,13 +38,13 @@ def import_pandas(asked: str, otherwise: str = "leave as_frame=False for NumPy a
         if error.name != "pandas":
             raise
         raise ImportError(
-            f"{asked} needs pandas, which is not installed: run `{_install('pandas')}`, or"
+            f"{used_by} needs pandas, which is not installed: run `{_install('pandas')}`, or"
             f" {otherwise}."
         ) from error
 
 
 def lightgbm_aliases(lightgbm: Any) -> dict[str, list[str]]:
-    """Names of each parameter of LightGBM. All names of each parameter, the first one included."""
+    """All names of each parameter of LightGBM, the first one included."""
     return dict(lightgbm.basic._ConfigAliases._get_all_param_aliases())
 
 

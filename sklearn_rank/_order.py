@@ -1,10 +1,6 @@
 """Sorting of scores list by list, blocks of tied scores, and the top of a list.
 
 A *list* is a run of consecutive rows; ``offsets`` says where each begins, and None is one list.
-
-A *list* is a run of consecutive rows; ``offsets`` says where each begins, and None is one list.
-Weights count repetitions of an item; items of weight 0 must be removed by the caller.
-
 Weights count repetitions of an item; items of weight 0 must be removed by the caller.
 """
 
@@ -24,22 +20,20 @@ from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 # Entries that are worked on at once: what lies between two steps stays in the cache.
 CHUNK = 2**14
 
-# Places that are put right one by one; where there are more, indices are sorted.
-MOST_WRONG = 1000
 
 # Lists of fewer items are sorted as a whole, even if only their top counts.
 LONG = 2**12
 
 
 def ragged_ranges(starts: IntArray, lengths: IntArray) -> IntArray:
-    """Lay consecutive integers end to end, range by range. Shape (lengths.sum()."""
+    """Lay consecutive integers end to end, range by range."""
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
     return np.arange(total) + np.repeat(starts - (ends - lengths), lengths)
 
 
 def running_totals(values: AnyArray, first: IntArray) -> AnyArray:
-    """Cumulative sums that begin anew at each list. Shape (n,)."""
+    """Cumulative sums that begin anew at each list."""
     if len(first) == 1:
         return np.cumsum(values)
     sums = values.copy()
@@ -107,7 +101,7 @@ def _descending_list(values: AnyArray) -> tuple[IntArray, AnyArray]:
     packed &= np.uint64((1 << bits) - 1)
     order = packed.view(np.int64)
     ordered = values[order]
-    if not shift or _settled(order, ordered, highest, shift):
+    if not shift or _reorder_close(order, ordered, highest, shift):
         return order, ordered
     order = np.argsort(values)[::-1]
     return order, values[order]
@@ -122,12 +116,12 @@ def _integers(values: AnyArray) -> NDArray[np.int64]:
     return bits
 
 
-def _settled(order: IntArray, ordered: AnyArray, highest: np.int64, shift: int) -> bool:
-    """Correct places where codes were too short to tell values apart, if they are few."""
+def _reorder_close(order: IntArray, ordered: AnyArray, highest: np.int64, shift: int) -> bool:
+    """Correct the order where codes were too short to tell values apart, if places are few."""
     wrong = np.flatnonzero(ordered[1:] > ordered[:-1])
     if len(wrong) == 0:
         return True
-    if len(wrong) > MOST_WRONG:
+    if len(wrong) > 1000:
         return False
     code = np.subtract(highest, _integers(ordered)).view(np.uint64) >> np.uint64(shift)
     for value in np.unique(code[wrong]):
@@ -138,7 +132,7 @@ def _settled(order: IntArray, ordered: AnyArray, highest: np.int64, shift: int) 
 
 
 def sorted_descending(values: FloatArray, offsets: IntArray | None = None) -> FloatArray:
-    """Sort the values of each list from the highest to the lowest. Shape (n,)."""
+    """Sort the values of each list from the highest to the lowest."""
     if offsets is None or len(offsets) == 2:
         return np.sort(values)[::-1]
     matrix = _equally_long(values, offsets)
@@ -211,7 +205,7 @@ def _marked(values: AnyArray, in_class: BoolArray) -> AnyArray:
     scale = np.ldexp(values.dtype.type(1.0), -exponent)
     marked = np.empty_like(values)
     unsigned = _unsigned(values)
-    codes, given = marked.view(unsigned), values.view(unsigned)
+    codes, bits = marked.view(unsigned), values.view(unsigned)
     all_but_sign = unsigned((1 << (8 * values.dtype.itemsize - 1)) - 1)
     # Of the numbers other than 0 that would not become subnormal, in their bits, less 1.
     smallest = unsigned(((exponent + 1) << np.finfo(values.dtype).nmant) - 1)
@@ -227,7 +221,7 @@ def _marked(values: AnyArray, in_class: BoolArray) -> AnyArray:
         code += magnitude  # twice the magnitude, behind the same sign
         code |= in_class[start : start + CHUNK]
         if exponent:
-            np.bitwise_and(given[start : start + CHUNK], all_but_sign, out=magnitude)
+            np.bitwise_and(bits[start : start + CHUNK], all_but_sign, out=magnitude)
             magnitude -= unsigned(1)  # 0 becomes the largest number
             if magnitude.min() < smallest:
                 ranks = np.unique(values, return_inverse=True)[1].astype(np.float64)
@@ -236,27 +230,24 @@ def _marked(values: AnyArray, in_class: BoolArray) -> AnyArray:
 
 
 def leading(values: AnyArray, counts: IntArray, offsets: IntArray) -> IntArray | None:
-    """Find the items that can be among the first of their list. Shape (n_kept,)."""
+    """Find the items that can be among the first of their list; None where most can."""
     lengths = np.diff(offsets)
     long = np.flatnonzero((lengths >= LONG) & (counts <= lengths // 4))
     if 2 * lengths[long].sum() < len(values):
         return None
-    kept = np.ones(len(values), dtype=bool)
+    mask = np.ones(len(values), dtype=bool)
     for first, length, count in zip(
         offsets[long].tolist(), lengths[long].tolist(), counts[long].tolist(), strict=True
     ):
         part = values[first : first + length]
         cut = np.partition(part, length - count)[length - count]
-        np.greater_equal(part, cut, out=kept[first : first + length])
-    rows = np.flatnonzero(kept)
+        np.greater_equal(part, cut, out=mask[first : first + length])
+    rows = np.flatnonzero(mask)
     return rows if 2 * len(rows) <= len(values) else None
 
 
 T = TypeVar("T", bound=np.generic)
 
-
-# Integers of so many different values are counted; their counts fit into the cache.
-MOST_COUNTED = 2**16
 
 # Places of blocks that are laid out at once.
 PLACES = 2**16
@@ -274,16 +265,16 @@ class TiedBlocks:
     first: IntArray  # (n_lists,): First block of each list
 
     def lengths(self) -> IntArray:
-        """Return the number of items of each block. At least 1 each. Shape (n_blocks,)."""
+        """Number of items of each block."""
         return np.diff(self.starts, append=len(self.order))
 
     def list_of(self) -> IntArray:
-        """Return the list of each block. Indices of lists. Shape (n_blocks,)."""
+        """List of each block."""
         n_lists = len(self.first)
         return np.repeat(np.arange(n_lists), np.diff(self.first, append=len(self.starts)))
 
     def totals(self, values: FloatArray) -> FloatArray:
-        """Sum the values of the items of each block. Shape (n_blocks,)."""
+        """Sum the values of the items of each block."""
         ordered = values[self.order]
         return ordered if self.untied else np.add.reduceat(ordered, self.starts)
 
@@ -293,17 +284,14 @@ class TiedBlocks:
         return len(self.starts) == len(self.order)
 
     def list_totals(self, values: Any, dtype: Any = None) -> Any:
-        """Sum the values of the blocks of each list. Shape (n_lists,)."""
+        """Sum the values of the blocks of each list."""
         if len(self.first) == 1:
             # np.sum adds pairwise, which keeps more digits of a long list.
             return values.sum(dtype=dtype)[np.newaxis]
         return np.add.reduceat(values, self.first, dtype=dtype)
 
     def running(self, values: AnyArray) -> AnyArray:
-        """Sum the values of the blocks of a list from its top to each, itself included.
-
-        Shape (n_blocks,).
-        """
+        """Sum the values of the blocks of a list from its top to each, itself included."""
         return running_totals(values, self.first)
 
 
@@ -333,7 +321,7 @@ class ClassBlocks:
         return self.n_class + self.n_other
 
     def by_block(self, values: NDArray[T]) -> NDArray[T]:
-        """Give each block the value of its list. Values that broadcast with those of blocks."""
+        """Give each block the value of its list; what is returned broadcasts with blocks."""
         return values if self.list_of is None else values[self.list_of]
 
     @property
@@ -357,7 +345,7 @@ class ClassBlocks:
         return np.maximum(self.by_block(self.n_other) - self.other_below - self.of_other, 0.0)
 
     def sums(self, values: FloatArray) -> FloatArray:
-        """Sum the values of the blocks of each list. The sums, 0 for lists without a block."""
+        """Sum the values of the blocks of each list, 0 for lists without a block."""
         if self.list_of is None:
             return values.sum()[np.newaxis]
         sums: FloatArray = np.bincount(  # type: ignore[assignment] # of weights: floats
@@ -402,7 +390,7 @@ class CountedBlocks:
         return len(self.size) == self.n
 
     def to_rows(self, values: FloatArray) -> FloatArray:
-        """Give each row, in the order of the blocks, the value of its block. Shape (n_rows,)."""
+        """Give each row, in the order of the blocks, the value of its block."""
         return values if self.rows.untied else np.repeat(values, self.rows.lengths())
 
 
@@ -473,17 +461,11 @@ def class_blocks(
     if offsets is None:
         offsets = np.array([0, len(y_score)])
     if weight is None:
-        found = _counted_integers(y_score, in_class) if len(offsets) == 2 else None
-        if found is None:
-            found = _stretches(class_codes(y_score, in_class, offsets), offsets, joined)
-        return _class_blocks_of_counts(*found, offsets)
-    return _class_blocks_of_weights(tied_blocks(y_score, offsets), in_class, weight)
-
-
-def _class_blocks_of_weights(
-    blocks: TiedBlocks, in_class: BoolArray, weight: FloatArray
-) -> ClassBlocks:
-    """Find the blocks of weighted lists."""
+        counts = _count_integers(y_score, in_class) if len(offsets) == 2 else None
+        if counts is None:
+            counts = _count_runs(class_codes(y_score, in_class, offsets), offsets, joined)
+        return _class_blocks_of_counts(*counts, offsets)
+    blocks = tied_blocks(y_score, offsets)
     # The sign is the class, so that items are looked up once.
     signed = np.where(in_class, weight, -weight)[blocks.order]
     parts: list[FloatArray] = [np.maximum(signed, 0.0), np.maximum(-signed, 0.0)]
@@ -525,10 +507,9 @@ def sorted_class_blocks(
         # Blocks of one class, whose neighbours above are of that class only too.
         starts = np.flatnonzero(new)
         n_class = np.add.reduceat(in_class, starts, dtype=np.int64)
-        alone = np.where(
-            n_class == 0, 1, np.where(n_class == np.diff(starts, append=len(new)), 2, 0)
-        )
-        new[starts[1:]] = (alone[1:] != alone[:-1]) | (alone[1:] == 0)
+        size = np.diff(starts, append=len(new))
+        only = np.where(n_class == 0, 1, np.where(n_class == size, 2, 0))
+        new[starts[1:]] = (only[1:] != only[:-1]) | (only[1:] == 0)
     starts = np.flatnonzero(new)
     counts = np.ones(len(y_score)) if weight is None else weight
     inside = np.add.reduceat(np.where(in_class, counts, 0.0), starts)
@@ -559,7 +540,7 @@ def _class_blocks_of_counts(starts: IntArray, inside: IntArray, offsets: IntArra
     )
 
 
-def _stretches(codes: AnyArray, offsets: IntArray, joined: bool) -> tuple[IntArray, IntArray]:
+def _count_runs(codes: AnyArray, offsets: IntArray, joined: bool) -> tuple[IntArray, IntArray]:
     """Where each block begins in the sorted codes, and how many of the class it holds."""
     label = codes.astype(np.uint8) & 1
     split = _splits(codes, offsets)
@@ -591,27 +572,20 @@ def _edges(codes: AnyArray, offsets: IntArray) -> IntArray:
     return np.flatnonzero(new)
 
 
-def _compare(condition: np.ufunc, codes: AnyArray, found: BoolArray) -> None:
+def _compare(condition: np.ufunc, codes: AnyArray, out: BoolArray) -> None:
     """Where neighbours differ in more than (greater) or in nothing but (equal) the last bit."""
     buffer = np.empty(min(CHUNK, len(codes)), dtype=codes.dtype)
     for start in range(1, len(codes), CHUNK):
         part = codes[start : start + CHUNK]
         differing = buffer[: len(part)]
         np.bitwise_xor(part, codes[start - 1 : start - 1 + len(part)], out=differing)
-        condition(differing, 1, out=found[start : start + len(part)])
+        condition(differing, 1, out=out[start : start + len(part)])
 
 
 def _around(places: IntArray, edges: IntArray) -> tuple[IntArray, IntArray]:
     """Begin and end of the runs that hold these places."""
     after = np.searchsorted(edges, places, "right")
     return edges[after - 1], edges[after]
-
-
-def _places(codes: AnyArray) -> IntArray:
-    """Where the items of the class stand."""
-    label = codes.astype(np.uint8)
-    label &= 1
-    return np.flatnonzero(label.view(bool))
 
 
 def _splits(codes: AnyArray, offsets: IntArray) -> IntArray:
@@ -629,8 +603,7 @@ def top_class_blocks(y_score: AnyArray, in_class: BoolArray, offsets: IntArray) 
     def count(items: BoolArray) -> IntArray:
         if len(lengths) == 1:
             return np.array([np.count_nonzero(items)])
-        found: IntArray = np.add.reduceat(items, first, dtype=np.intp)
-        return found
+        return np.add.reduceat(items, first, dtype=np.intp)
 
     n_class = count(in_class)
     # The lowest score of all stands for lists without the class, which are left out below.
@@ -655,13 +628,15 @@ def pairs_in_order(
     y_score: AnyArray, positive: BoolArray, offsets: IntArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Count the pairs of a positive above a negative in each list, ties by half."""
-    found = _counted_integers(y_score, positive) if len(offsets) == 2 else None
-    if found is not None:
-        blocks = _class_blocks_of_counts(*found, offsets)
+    counts = _count_integers(y_score, positive) if len(offsets) == 2 else None
+    if counts is not None:
+        blocks = _class_blocks_of_counts(*counts, offsets)
         beaten = blocks.other_below + blocks.of_other / 2.0
         return blocks.sums(blocks.of_class * beaten), blocks.n_class, blocks.n_other
     codes = class_codes(y_score, positive, offsets)
-    place = _places(codes)
+    label = codes.astype(np.uint8)
+    label &= 1
+    place = np.flatnonzero(label.view(bool))
     first = np.searchsorted(place, offsets)
     n_pos = np.diff(first)
     if len(offsets) == 2:
@@ -679,12 +654,12 @@ def pairs_in_order(
     return in_order, n_pos.astype(np.float64), (np.diff(offsets) - n_pos).astype(np.float64)
 
 
-def _counted_integers(y_score: AnyArray, mask: BoolArray) -> tuple[IntArray, IntArray] | None:
-    """Return the same of one list of integers that lie close together, counted without a sort."""
+def _count_integers(y_score: AnyArray, mask: BoolArray) -> tuple[IntArray, IntArray] | None:
+    """As _count_runs, of one list of integers that lie close together, without a sort."""
     if y_score.dtype.kind not in "iu":
         return None
     low, high = int(y_score.min()), int(y_score.max())
-    if high - low >= min(MOST_COUNTED, len(y_score)):
+    if high - low >= min(2**16, len(y_score)):  # so that the counts fit into the cache
         return None
     counts = np.zeros(2 * (high - low + 1), dtype=np.intp)
     # As many at once as there are counts: what lies between takes no more memory than these.
@@ -733,15 +708,12 @@ def top_masses(
 
 
 def quantile_at_mass(scores: FloatArray, weight: FloatArray, mass: float) -> FloatArray:
-    """Largest score such that the items that score at least as much have the given mass.
-
-    The quantiles, scores of items each. Shape (...).
-    """
-    first = float(weight[0])
-    if first == math.floor(first) and np.all(weight == first):
+    """Largest score such that the items that score at least as much have the given mass."""
+    unit = float(weight[0])
+    if unit == math.floor(unit) and np.all(weight == unit):
         # Equal whole weights need no sort.
         n = scores.shape[-1]
-        place = n - min(max(math.ceil(mass / first), 1), n)
+        place = n - min(max(math.ceil(mass / unit), 1), n)
         return np.asarray(np.partition(scores, place, axis=-1)[..., place])
     return next(quantiles_at_masses(scores, [(weight, mass)]))
 
@@ -781,10 +753,7 @@ def top_threshold(
 
 
 def merge_rounded(y_score: FloatArray, error: FloatArray) -> FloatArray:
-    """Give every run of neighbours that differ by no more than their errors its lowest value.
-
-    The lowest score of each one's run. Shape (n,).
-    """
+    """Give every run of neighbours that differ by no more than their errors its lowest value."""
     order = np.argsort(y_score, kind="stable")
     ordered, error = y_score[order], error[order]
     new = np.ones(len(order), dtype=bool)

@@ -38,10 +38,10 @@ class Printed:
     """
 
     def __post_init__(self) -> None:
-        for one in fields(self):  # type: ignore[arg-type]
-            given = getattr(self, one.name)
-            if (plain := _plain(given)) is not given:
-                object.__setattr__(self, one.name, plain)
+        for field in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if (plain := _plain(value)) is not value:
+                object.__setattr__(self, field.name, plain)
 
     def __repr__(self) -> str:
         return str(self)
@@ -78,8 +78,8 @@ def text_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]])
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = [
         "  ".join(
-            one.rjust(width) if i else one.ljust(width)
-            for i, (one, width) in enumerate(zip(row, widths, strict=True))
+            cell.rjust(width) if i else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in cells
     ]
@@ -105,8 +105,8 @@ def _plain(value: Any) -> Any:
     """Python's number for one of NumPy; other values as they are."""
     if isinstance(value, np.generic):
         return value.item()
-    if type(value) is tuple and any(isinstance(one, np.generic | tuple) for one in value):
-        return tuple(_plain(one) for one in value)
-    if type(value) is dict and any(isinstance(one, np.generic | tuple) for one in value.values()):
-        return {name: _plain(one) for name, one in value.items()}
+    if type(value) is tuple and any(isinstance(x, np.generic | tuple) for x in value):
+        return tuple(map(_plain, value))
+    if type(value) is dict and any(isinstance(x, np.generic | tuple) for x in value.values()):
+        return {name: _plain(x) for name, x in value.items()}
     return value

@@ -7,8 +7,7 @@ items whose label is missing, since lists of a matrix may be of different length
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
@@ -27,18 +26,17 @@ LARGEST_EXACT_INTEGER = 2**53
 LARGEST_WEIGHT = 1e150
 
 
-@dataclass(frozen=True, eq=False)
-class CheckedRows:
+class CheckedRows(NamedTuple):
     """Rows of positive weight, and where they stood in what was passed."""
 
-    labels: AnyArray | Coded  # (n,): Labels, of which nothing is known yet
+    labels: AnyArray | Coded  # (n,): Not checked yet
     score: AnyArray | None
     weight: FloatArray | None  # (n,): Positive weights; None is 1 for each
     qid: AnyArray | Coded | None
     query_weight: FloatArray | None
     rows: IntArray | None
     n_columns: int | None  # Number of columns of what was passed in two dimensions
-    name: str  # What the labels are called in messages
+    name: str  # Of the labels in messages
 
     @property
     def scores(self) -> AnyArray:
@@ -48,7 +46,7 @@ class CheckedRows:
         return self.score
 
     def where(self, index: int) -> str:
-        """Say where a row stood. Its place in what was passed."""
+        """Place of a row in what was passed, in words."""
         return _where(index, self.rows, self.n_columns)
 
 
@@ -67,7 +65,7 @@ def check_rows(
     array = _array(labels, name, (1, 2)) if coded is None else coded.codes
     shape = array.shape
     values: AnyArray | Coded = array.ravel() if coded is None else coded
-    score = None if y_score is None else _scores_of(y_score, shape, name, values)
+    score = None if y_score is None else _match_scores(y_score, shape, name, values)
     if len(shape) == 2 and qid is not None:
         raise ValueError(
             f"qid is for one-dimensional {name}; in two dimensions every row is a list: leave it"
@@ -83,39 +81,39 @@ def check_rows(
         qid = check_qid(qid, shape[0])
     of_queries = by_row if drop_queries_of_weight_0 else None
     present = None if n_columns is None else _present(values, n_columns, weight, of_queries, name)
-    rows = _positive_rows(weight, of_queries, present)
-    if rows is not None:
+    positive = present
+    for weights in (weight, of_queries):
+        if weights is not None and not weights.all():
+            positive = weights > 0 if positive is None else positive & (weights > 0)
+    rows = None
+    if positive is not None:
+        rows = np.flatnonzero(positive)
+        if not len(rows):
+            raise ValueError(
+                "No row has positive sample_weight and query_weight: give one row both."
+            )
         values, score = values[rows], None if score is None else score[rows]
         weight = None if weight is None else weight[rows]
         qid = None if qid is None else qid[rows]
         by_row = None if by_row is None else by_row[rows]
     if score is not None:
         score = _as_scores(score)
-    checked = CheckedRows(
-        labels=values,
-        score=score,
-        weight=weight,
-        qid=qid,
-        query_weight=by_row,
-        rows=rows,
-        n_columns=n_columns,
-        name=name,
-    )
+    checked = CheckedRows(values, score, weight, qid, by_row, rows, n_columns, name)
     if score is not None:
         _refuse_nan(score, checked.where)
     return checked
 
 
-def _scores_of(
+def _match_scores(
     y_score: Any, shape: tuple[int, ...], name: str, labels: AnyArray | Coded | None = None
 ) -> AnyArray:
     """Scores of the same shape as the labels, in one dimension."""
     score = _array(y_score, "y_score", (1, 2))
     if score.ndim == 2 and len(shape) == 1 and labels is not None:
-        first = np.asarray(labels)[0]
-        if isinstance(first, str) and ">" in first:
+        label = np.asarray(labels)[0]
+        if isinstance(label, str) and ">" in label:
             raise ValueError(
-                f"{name} has orders of labels, such as {str(first)!r}: pass"
+                f"{name} has orders of labels, such as {str(label)!r}: pass"
                 f" sklearn_rank.preprocessing.label_grades({name}), one column for each label."
             )
     if len(shape) == 2 or score.ndim == 2:
@@ -135,8 +133,8 @@ def _scores_of(
 def check_scores_of_rows(
     y_score: Any, shape: tuple[int, ...], rows: IntArray | None, *, name: str = "y_true"
 ) -> AnyArray:
-    """Check other scores of rows whose labels, ids and weights have been checked. Shape (n,)."""
-    score = _scores_of(y_score, shape, name)
+    """Check other scores of rows whose labels, ids and weights have been checked."""
+    score = _match_scores(y_score, shape, name)
     if rows is not None:
         score = score[rows]
     score = _as_scores(score)
@@ -163,15 +161,15 @@ def _present(
     missing = _missing(np.asarray(labels))
     if not missing.any():
         return None
-    counts = np.ones(len(missing), dtype=bool)
-    for one in (weight, by_row):
-        if one is not None:
-            counts &= one > 0
-    counted, found = (
-        one.reshape(-1, n_columns).any(axis=1) for one in (counts, counts & ~missing)
+    positive = np.ones(len(missing), dtype=bool)
+    for weights in (weight, by_row):
+        if weights is not None:
+            positive &= weights > 0
+    counts, has_labels = (
+        mask.reshape(-1, n_columns).any(axis=1) for mask in (positive, positive & ~missing)
     )
-    if not np.array_equal(counted, found):
-        row = int(np.argmax(counted & ~found))
+    if not np.array_equal(counts, has_labels):
+        row = int(np.argmax(counts & ~has_labels))
         raise ValueError(
             f"{name} is NaN in all of row {row}, a list without items: remove it from {name} and"
             " y_score."
@@ -179,41 +177,26 @@ def _present(
     return ~missing
 
 
-def _positive_rows(
-    weight: FloatArray | None, by_row: FloatArray | None, present: BoolArray | None
-) -> IntArray | None:
-    """Rows that are present and whose weights are all positive; None where all are."""
-    counts = present
-    for one in (weight, by_row):
-        if one is not None and not one.all():
-            counts = one > 0 if counts is None else counts & (one > 0)
-    if counts is None:
-        return None
-    if not counts.any():
-        raise ValueError("No row has positive sample_weight and query_weight: give one row both.")
-    return np.flatnonzero(counts)
-
-
 def check_grades(checked: CheckedRows, lowest: float = 0.0) -> FloatArray:
-    """Check that labels are grades. Shape (n,)."""
+    """Check that labels are grades."""
     remedy = "pass grades, of two classes for example (labels == 'yes').astype(int)"
     grade = _as_float(np.asarray(checked.labels), checked.name, remedy)
     # NaN fails each comparison.
     if not (grade.min() >= lowest and grade.max() < np.inf and grade.min() > -np.inf):
-        first = int(np.argmax(~(np.isfinite(grade) & (grade >= lowest))))
-        if np.isnan(grade[first]):
-            raise ValueError(missing_label(checked.name, checked.where(first)))
-        hint = hint_of_mark([-1, 0, 1]) if grade[first] == -1 else ""
+        row = int(np.argmax(~(np.isfinite(grade) & (grade >= lowest))))
+        if np.isnan(grade[row]):
+            raise ValueError(missing_label(checked.name, checked.where(row)))
+        hint = hint_of_mark([-1, 0, 1]) if grade[row] == -1 else ""
         bound = f" and at least {lowest:g}" if lowest > -np.inf else ""
         raise ValueError(
-            f"{checked.name} has the relevance {grade[first]:g} at {checked.where(first)}:"
+            f"{checked.name} has the relevance {grade[row]:g} at {checked.where(row)}:"
             f" relevance must be finite{bound}.{hint}"
         )
     return grade
 
 
 def check_scores(y_score: Any, *, name: str = "y_score") -> FloatArray:
-    """Check scores that come without labels. Shape (n,)."""
+    """Check scores that come without labels."""
     score = _as_float(_array(y_score, name, (1,)), name)
     _refuse_nan(score, lambda row: f"row {row}", name)
     return score
@@ -222,15 +205,15 @@ def check_scores(y_score: Any, *, name: str = "y_score") -> FloatArray:
 def check_vector(
     name: str, values: Any, n: int | None = None, *, lowest: float = -np.inf
 ) -> FloatArray:
-    """Check finite numbers, one for each of some items. The numbers as float64. Shape (n,)."""
+    """Check finite numbers, one for each of some items, as float64."""
     array = _as_float(_array(values, name, (1,)), name)
     if n is not None and len(array) != n:
         raise ValueError(f"{name} has {len(array)} entries, but must have {n}.")
     # NaN fails each comparison.
     if not (array.min() >= lowest and array.max() < np.inf and array.min() > -np.inf):
-        first = int(np.argmax(~(np.isfinite(array) & (array >= lowest))))
+        item = int(np.argmax(~(np.isfinite(array) & (array >= lowest))))
         bound = f" and at least {lowest:g}" if lowest > -np.inf else ""
-        raise ValueError(f"{name} is {array[first]:g} at item {first}: it must be finite{bound}.")
+        raise ValueError(f"{name} is {array[item]:g} at item {item}: it must be finite{bound}.")
     return array
 
 
@@ -238,9 +221,9 @@ def check_propensities(propensity: Any, n: int, rows: IntArray | None = None) ->
     """Check probabilities that rows were examined."""
     array = _array(propensity, "propensity", (0, 1))
     if array.shape != (n,):
-        given = "is a single number" if array.ndim == 0 else f"has {len(array)} entries"
+        what = "is a single number" if array.ndim == 0 else f"has {len(array)} entries"
         raise ValueError(
-            f"propensity {given} for {n} rows: pass one for each row; if you have one for each"
+            f"propensity {what} for {n} rows: pass one for each row; if you have one for each"
             " position 1, 2, ..., pass propensity[position - 1]."
         )
     values = _as_float(array, "propensity")
@@ -248,28 +231,38 @@ def check_propensities(propensity: Any, n: int, rows: IntArray | None = None) ->
     bad = ~((values > 0) & (values <= 1))
     if not bad.any():
         return values
-    first = int(np.argmax(bad))
-    row = first if rows is None else int(rows[first])
-    if np.isnan(values[first]):
+    index = int(np.argmax(bad))
+    row = index if rows is None else int(rows[index])
+    if np.isnan(values[index]):
         remedy = "find it from the position of the row, or remove the row"
     elif values.min() >= 1:
         remedy = "for what looks like inverse propensities pass 1 / propensity"
-    elif values[first] == 0:
+    elif values[index] == 0:
         remedy = "remove rows that nobody could see; nothing is known of their relevance"
     else:
         remedy = "divide estimates by the largest of them, as a common factor does not count"
     raise ValueError(
-        f"propensity is {values[first]:g} at row {row}, but must be a probability in (0, 1]:"
+        f"propensity is {values[index]:g} at row {row}, but must be a probability in (0, 1]:"
         f" {remedy}."
     )
 
 
 def check_qid(qid: Any, n: int, *, name: str = "qid") -> AnyArray | Coded:
-    """Check the ids of the lists of rows. Shape (n,)."""
+    """Check the ids of the lists of rows."""
     coded = coded_column(qid)
     ids = _array(qid, name, (0, 1)) if coded is None else coded.codes
     if ids.ndim == 0:
-        _refuse_no_id(qid, ids, name)
+        if isinstance(qid, str | bytes):
+            raise ValueError(
+                f"{name}={qid!r} is one {type(qid).__name__}, not one id per row: if it is the"
+                f" name of a column, pass the column, {name}=frame[{qid!r}]; if all rows are one"
+                f" list, leave {name} out or pass {name}=0."
+            )
+        if not is_number(ids.item()) or ids.item() != ids.item():
+            raise ValueError(
+                f"{name} is {_describe(qid)}, not one id per row: pass a one-dimensional array"
+                f" with the id of each row, such as {name}=frame['query']."
+            )
         return np.broadcast_to(ids, (n,))
     if len(ids) != n:
         raise ValueError(
@@ -277,13 +270,13 @@ def check_qid(qid: Any, n: int, *, name: str = "qid") -> AnyArray | Coded:
             f" sizes of consecutive groups, pass {name}=np.repeat(np.arange(len(sizes)), sizes)."
         )
     if coded is None and ids.dtype.kind == "O":
-        coded = _coded(ids, name)
+        coded = _code_objects(ids, name)
     if ids.dtype.kind in "cV":
         raise ValueError(f"{name} has dtype {ids.dtype}: pass integers or strings.")
     missing = _missing(ids if coded is None else coded.distinct)
     if missing.any():
-        first = int(np.argmax(missing if coded is None else missing[coded.codes]))
-        raise ValueError(f"{name} is missing at row {first}: give the row an id or remove it.")
+        row = int(np.argmax(missing if coded is None else missing[coded.codes]))
+        raise ValueError(f"{name} is missing at row {row}: give the row an id or remove it.")
     if coded is None:
         refuse_rounded_ids(ids, name)
     else:
@@ -299,9 +292,9 @@ def refuse_rounded_ids(
         digits = np.finfo(ids.dtype).nmant + 1
         bad = np.abs(ids) >= 2.0**digits
         dtype = str(ids.dtype)
-    elif ids.dtype.kind == "O" and any(isinstance(one, float | np.floating) for one in ids):
+    elif ids.dtype.kind == "O" and any(isinstance(x, float | np.floating) for x in ids):
         digits, dtype = 53, "float"
-        bad = np.array([isinstance(one, float) and abs(one) >= 2.0**53 for one in ids])
+        bad = np.array([isinstance(x, float) and abs(x) >= 2.0**53 for x in ids])
     else:
         return
     if bad.any():
@@ -313,8 +306,7 @@ def refuse_rounded_ids(
         )
 
 
-def _coded(values: AnyArray, name: str) -> Coded:
-    """Codes of objects."""
+def _code_objects(values: AnyArray, name: str) -> Coded:
     try:
         return distinct_codes(values)
     except TypeError:
@@ -323,24 +315,8 @@ def _coded(values: AnyArray, name: str) -> Coded:
         ) from None
 
 
-def _refuse_no_id(qid: Any, ids: AnyArray, name: str) -> None:
-    """Refuse what is neither one id per row nor one number for all rows."""
-    if isinstance(qid, str | bytes):
-        raise ValueError(
-            f"{name}={qid!r} is one {type(qid).__name__}, not one id per row: if it is the name of"
-            f" a column, pass the column, {name}=frame[{qid!r}]; if all rows are one list, leave"
-            f" {name} out or pass {name}=0."
-        )
-    number = ids.item()
-    if not is_number(number) or number != number:
-        raise ValueError(
-            f"{name} is {_kind_of(qid)}, not one id per row: pass a one-dimensional array with the"
-            f" id of each row, such as {name}=frame['query']."
-        )
-
-
-def _kind_of(values: Any) -> str:
-    """What was passed in place of an array: a plain number as it is, else its type."""
+def _describe(values: Any) -> str:
+    """A plain number as it is, else the type of what was passed in place of an array."""
     if np.ndim(values) == 0 and np.asarray(values).dtype.kind != "O":
         return repr(values)
     return f"a {type(values).__name__}"
@@ -367,21 +343,21 @@ def _usual_positive(labels: AnyArray) -> BoolArray | None:
 def class_among(classes: AnyArray, pos_label: Any, whose: str) -> Any:
     """Find the class that an argument names as the positive one."""
     if np.ndim(pos_label) == 0:
-        for known in classes:
-            if known == pos_label:
-                return known
+        for label in classes:
+            if label == pos_label:
+                return label
     raise ValueError(
         f"pos_label={pos_label!r} is not among the {whose}, {_listed(classes)}: pass one of them."
     )
 
 
 def check_positive(checked: CheckedRows, pos_label: Any = None) -> BoolArray:
-    """Check that labels are of two classes, and find the rows of the positive one. Shape (n,)."""
+    """Check that labels are of two classes, and find the rows of the positive one."""
     labels = checked.labels
     if not isinstance(labels, Coded):
         if labels.dtype.kind not in "OSU":
             return _positive_among(labels, checked.name, pos_label, checked.where)
-        labels = _coded(labels, checked.name)
+        labels = _code_objects(labels, checked.name)
     labels = labels.used()
     codes = labels.codes
     return _positive_among(
@@ -436,17 +412,13 @@ KNOWN_IN_PART = (
 )
 
 
-# What writes a missing label as text.
-TEXTS_OF_MISSING = ("", "nan", "none")
-
-
 def hint_of_mark(classes: Any) -> str:
     """What follows a message on three classes, where one of them may mark rows without a label."""
-    listed = np.asarray(classes).tolist()
-    marks = [one for one in listed if str(one).strip().lower() in TEXTS_OF_MISSING]
-    if len(listed) == 3 and listed == [-1, 0, 1]:
+    labels = np.asarray(classes).tolist()
+    marks = [label for label in labels if str(label).strip().lower() in ("", "nan", "none")]
+    if labels == [-1, 0, 1]:
         marks = [-1]
-    if len(listed) != 3 or len(marks) != 1:
+    if len(labels) != 3 or len(marks) != 1:
         return ""
     return f" If {marks[0]!r} marks rows without a label: {KNOWN_IN_PART.removeprefix('so ')}."
 
@@ -546,16 +518,16 @@ def _array(values: Any, name: str, dimensions: tuple[int, ...]) -> AnyArray:
             f"{name} has rows of different lengths: pass one-dimensional arrays and qid, the id of"
             " the list of each item."
         ) from None
-    listed = array.dtype.kind in "SU" and array.ndim == 1 and isinstance(values, list | tuple)
-    if listed and len(set(map(type, values))) > 1:
+    are_words = array.dtype.kind in "SU" and array.ndim == 1 and isinstance(values, list | tuple)
+    if are_words and len(set(map(type, values))) > 1:
         # NumPy has made words of the numbers and missing values beside words.
         array = np.array(values, dtype=object)
     array = ravelled(array, name)
     if array.ndim not in dimensions:
         if array.ndim == 0:
-            raise ValueError(f"{name} is {_kind_of(values)}: pass an array of one entry per row.")
-        wanted = "one-dimensional" if 2 not in dimensions else "one- or two-dimensional"
-        raise ValueError(f"{name} has shape {array.shape}, but must be {wanted}.")
+            raise ValueError(f"{name} is {_describe(values)}: pass an array of one entry per row.")
+        expected = "one-dimensional" if 2 not in dimensions else "one- or two-dimensional"
+        raise ValueError(f"{name} has shape {array.shape}, but must be {expected}.")
     if array.size == 0:
         raise ValueError(f"{name} is empty: pass at least one item.")
     return array
@@ -580,12 +552,12 @@ def _as_float(array: AnyArray, name: str, remedy: str = "pass numbers") -> Float
         if numeric and array.dtype.kind == "O":
             plain = [np.nan if is_missing(value) else value for value in array.flat]
             result = np.array(plain, dtype=np.float64).reshape(array.shape)
-            pair = _joined(plain, result)
+            pair = _find_rounded_pair(plain, result)
         elif numeric:
             with np.errstate(over="ignore"):
                 result = array.astype(np.float64, copy=False)
             if array.dtype.itemsize > 8:
-                pair = _joined(array.ravel(), result)
+                pair = _find_rounded_pair(array.ravel(), result)
     except OverflowError:
         raise ValueError(
             f"{name} has a number beyond 1.8e308, the largest of float64: scale the numbers."
@@ -610,22 +582,22 @@ def _may_be_rounded(array: AnyArray) -> bool:
     return bool(np.any((size >= LARGEST_EXACT_INTEGER) & (size < np.inf)))
 
 
-def _joined(exact: Any, rounded: FloatArray) -> tuple[Any, Any] | None:
+def _find_rounded_pair(exact: Any, rounded: FloatArray) -> tuple[Any, Any] | None:
     """Two different numbers that are one in float64, if there are such."""
     pairs = list(zip(rounded.ravel().tolist(), exact, strict=True))
-    if all(near == value or near != near for near, value in pairs):
+    if all(number == value or number != number for number, value in pairs):
         return None
     known: dict[float, Any] = {}
-    for near, value in pairs:
-        if near == near and known.setdefault(near, value) != value:
-            return known[near], value
+    for number, value in pairs:
+        if number == number and known.setdefault(number, value) != value:
+            return known[number], value
     return None
 
 
 def _as_scores(array: AnyArray) -> AnyArray:
     """Scores in the type in which they came, where float64 has the same order of them."""
-    kept = array.dtype.kind == "f" and array.dtype.itemsize <= 8
-    if kept or (array.dtype.kind in "iu" and array.dtype.itemsize <= 4):
+    is_float = array.dtype.kind == "f" and array.dtype.itemsize <= 8
+    if is_float or (array.dtype.kind in "iu" and array.dtype.itemsize <= 4):
         return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
     return _as_float(array, "y_score")
 
@@ -639,7 +611,7 @@ def _refuse_nan(score: AnyArray, where: Any, name: str = "y_score") -> None:
 
 
 def check_item_weights(sample_weight: Any, shape: tuple[int, ...], name: str) -> FloatArray:
-    """Check weights of items. The weights, finite and at least 0, item by item. Shape (n,)."""
+    """Check weights of items: finite, at least 0 and not all 0."""
     array = _array(sample_weight, "sample_weight", (1, 2))
     if array.shape != shape:
         if len(shape) == 1 and array.ndim == 1:
@@ -682,8 +654,8 @@ def _finite_weights(array: AnyArray, name: str) -> FloatArray:
         )
     with np.errstate(over="ignore"):
         total = weight.sum()
-    least = np.min(weight, where=weight > 0, initial=np.inf)
-    if total > LARGEST_WEIGHT or least < 1 / LARGEST_WEIGHT:
+    smallest = np.min(weight, where=weight > 0, initial=np.inf)
+    if total > LARGEST_WEIGHT or smallest < 1 / LARGEST_WEIGHT:
         raise ValueError(
             f"{name} must sum to at most {LARGEST_WEIGHT:g}, and positive weights be at least"
             f" {1 / LARGEST_WEIGHT:g}, or their products overflow float64: scale them."
@@ -709,5 +681,4 @@ def _missing(labels: AnyArray) -> BoolArray:
 
 
 def _listed(classes: Any) -> str:
-    shown = ", ".join(repr(label) for label in classes[:5].tolist())
-    return shown + (", ..." if len(classes) > 5 else "")
+    return ", ".join(map(repr, classes[:5].tolist())) + (", ..." if len(classes) > 5 else "")

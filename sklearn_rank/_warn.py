@@ -11,9 +11,9 @@ from contextvars import ContextVar
 from ._sklearn_compat import call_of_user
 
 # Text and category of a warning.
-Told = tuple[str, type[Warning]]
+Message = tuple[str, type[Warning]]
 
-_COLLECTED: ContextVar[list[Told] | None] = ContextVar("collected warnings", default=None)
+_COLLECTED: ContextVar[list[Message] | None] = ContextVar("collected warnings", default=None)
 
 # What differs between the folds of a search: numbers, and what is quoted.
 VARYING = re.compile(r"'[^']*'|[-+]?\d[\d,.]*(?:e[-+]?\d+)?")
@@ -26,9 +26,9 @@ def warn(message: str, category: type[Warning]) -> None:
     only, the first is given. Python's own registry forgets them, since scikit-learn sets the
     filters anew for each fit. In a worker the call is a batch of tasks.
     """
-    told = _COLLECTED.get()
-    if told is not None:
-        told.append((message, category))
+    messages = _COLLECTED.get()
+    if messages is not None:
+        messages.append((message, category))
         return
     level, warned = call_of_user()
     kind = (category, VARYING.sub("", message))
@@ -39,15 +39,15 @@ def warn(message: str, category: type[Warning]) -> None:
 
 
 @contextmanager
-def collected() -> Iterator[list[Told]]:
+def collected() -> Iterator[list[Message]]:
     """Collect the warnings of this package instead of giving them, in this thread.
 
     A task on another machine returns them, so that they are given where the user sees them.
     """
-    told: list[Told] = []
-    token = _COLLECTED.set(told)
+    messages: list[Message] = []
+    token = _COLLECTED.set(messages)
     try:
-        yield told
+        yield messages
     finally:
         _COLLECTED.reset(token)
 
@@ -55,7 +55,8 @@ def collected() -> Iterator[list[Told]]:
 @contextmanager
 def told_once() -> Iterator[None]:
     """Give the warnings of all packages as :func:`warn` does: once, for one of many fits."""
-    with collected() as told, warnings.catch_warnings(record=True) as caught:
+    with collected() as messages, warnings.catch_warnings(record=True) as caught:
         yield
-    for message, category in [*told, *((str(one.message), one.category) for one in caught)]:
+    messages += [(str(record.message), record.category) for record in caught]
+    for message, category in messages:
         warn(message, category)

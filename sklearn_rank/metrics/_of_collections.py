@@ -23,7 +23,7 @@ from .._optional import import_optional
 from .._partitions import USED_BY, Partitions, aligned, is_collection, tree_reduce
 from .._typing import AnyArray, FloatArray
 from .._validation import LARGEST_WEIGHT, CheckedRows, check_qid
-from .._warn import Told, collected, warn
+from .._warn import Message, collected, warn
 from ._score_table import (
     RangePlan,
     ScoreTable,
@@ -397,7 +397,7 @@ class _Found:
     what: Any  # What its rows are; None where none counts
     classes: dict[bool, Any]  # Labels of the negatives and of the positives
     n_matrix_rows: int  # Number of rows of two dimensions
-    told: list[Told]
+    told: list[Message]
     n_single: int = 0  # How many lists have one row, and how many there are
     n_lists: int = 0  # How many lists have one row, and how many there are
 
@@ -659,7 +659,7 @@ def _table_in(found: _Found) -> ScoreTable:
     return found.what
 
 
-def _value_of_table(table: ScoreTable, measure: Any, average: Any) -> tuple[Any, list[Told]]:
+def _value_of_table(table: ScoreTable, measure: Any, average: Any) -> tuple[Any, list[Message]]:
     """Evaluate one table, where it is."""
     lists: ScoredLists = table.to_lists()
     if measure.weights == "none" and measure.from_ranges is None:

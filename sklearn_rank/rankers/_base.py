@@ -25,7 +25,7 @@ from .._sklearn_compat import BlockProgress
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import are_usual_labels, class_among, hint_of_mark, validate_data
 from .._version import __version__
-from .._warn import Told, collected, warn
+from .._warn import Message, collected, warn
 from ..exceptions import FeatureScaleWarning, LongFitWarning, PositiveClassWarning, VersionWarning
 from ..metrics import average_precision_score, rank_positions
 from ._two_classes import TwoClasses, held_out_threshold, share_threshold
@@ -79,7 +79,9 @@ def in_parallel(
     return [value for value, _ in results]
 
 
-def _with_warnings(function: Callable[..., Any], call: tuple[Any, ...]) -> tuple[Any, list[Told]]:
+def _with_warnings(
+    function: Callable[..., Any], call: tuple[Any, ...]
+) -> tuple[Any, list[Message]]:
     with collected() as warnings:
         return function(*call), warnings
 
