@@ -11,9 +11,9 @@ import zlib
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, Literal, TypeAlias
+from typing import IO, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,21 +34,7 @@ class LineError(ValueError):
     """Error for a malformed line; the message has the file and the line."""
 
 
-@dataclass(eq=False)
-class Table:
-    """Content of one file, with the features in blocks of rows."""
-
-    name: str
-    blocks: list[Any] = field(default_factory=list)
-    targets: list[FloatArray] = field(default_factory=list)  # Labels of the rows of each block
-    query: array[int] = field(default_factory=lambda: array("q"))
-    comments: list[str] | None = None
-    width: int = 0  # Highest index and one, 0 without features
-    lowest: int | None = None  # Lowest index, None without features
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
+class Block(NamedTuple):
     """Some rows of a file that follow each other."""
 
     X: Any  # (n_rows, width): Features by index
@@ -59,40 +45,8 @@ class Block:
     lowest: int | None  # Lowest index, None without features
 
 
-def read_table(
-    source: Any,
-    queries: dict[bytes, int],
-    *,
-    sparse: bool,
-    zero_based: ZeroBased,
-    comments: bool,
-    dtype: Any,
-) -> Table:
-    """Read one file."""
-    table = Table(name=name_of(source), comments=[] if comments else None)
-    blocks = read_blocks(
-        source, queries, sparse=sparse, zero_based=zero_based, comments=comments, dtype=dtype
-    )
-    for block in blocks:
-        table.blocks.append(block.X)
-        table.targets.append(block.target)
-        table.query.extend(block.query)
-        if table.comments is not None:
-            table.comments.extend(block.comments)
-        table.width = max(table.width, block.width)
-        if block.lowest is not None:
-            table.lowest = (
-                block.lowest if table.lowest is None else min(table.lowest, block.lowest)
-            )
-    if not table.targets:
-        raise ValueError(
-            f"{table.name} has no rows: remove it or check that it is the right file."
-        )
-    return table
-
-
 def name_of(source: Any) -> str:
-    """Name a file in messages. Its name, "stream" for a stream without one."""
+    """Name of a file in messages, "stream" for a stream without one."""
     return str(getattr(source, "name", "stream") if hasattr(source, "read") else source)
 
 
@@ -126,19 +80,19 @@ def read_blocks(
             stream.close()
 
 
-def are_integers(written: Iterable[bytes]) -> bool:
+def are_integers(texts: Iterable[bytes]) -> bool:
     """Whether each id is written as an integer of 64 bits is, so that none are merged."""
     try:
-        return all(b"%d" % int(text) == text and -(2**63) <= int(text) < 2**63 for text in written)
+        return all(b"%d" % int(text) == text and -(2**63) <= int(text) < 2**63 for text in texts)
     except ValueError:
         return False
 
 
-def ids_from(written: list[bytes], integers: bool | None = None) -> AnyArray:
-    """Read ids as integers where all are written as such, else as words. The ids, int64 or str."""
-    if are_integers(written) if integers is None else integers:
-        return np.array([int(text) for text in written], dtype=np.int64)
-    return np.array([text.decode(errors="backslashreplace") for text in written])
+def ids_from(texts: list[bytes], integers: bool | None = None) -> AnyArray:
+    """Read ids as int64 where all are written as integers, else as words."""
+    if are_integers(texts) if integers is None else integers:
+        return np.array([int(text) for text in texts], dtype=np.int64)
+    return np.array([text.decode(errors="backslashreplace") for text in texts])
 
 
 def open_file(path: Any) -> IO[bytes]:
@@ -162,7 +116,7 @@ def _read_block(lines: _Lines, *, sparse: bool, zero_based: ZeroBased, dtype: An
     except LineError:
         raise
     except (ValueError, OverflowError) as error:
-        fault = _fault(lines.body, first=0 if zero_based else 1) or f"{error}; correct it"
+        fault = _find_fault(lines.body, first=0 if zero_based else 1) or f"{error}; correct it"
         raise LineError(f"{lines.name}, line {lines.number}: {fault}.") from error
     if not len(y):
         return None
@@ -182,7 +136,15 @@ def _read_block(lines: _Lines, *, sparse: bool, zero_based: ZeroBased, dtype: An
                 " is missing, or remove the line."
             )
     try:
-        made = _sparse_block(X) if sparse else _dense_block(X, width)
+        if sparse:
+            X.eliminate_zeros()
+            # Solvers such as liblinear take short indices only.
+            index = np.int32 if max(X.shape[1], X.nnz) <= np.iinfo(np.int32).max else np.int64
+            values, indices = _zeros((X.nnz,), X.dtype), _zeros((X.nnz,), index)
+            values[:], indices[:] = X.data, X.indices
+            features = type(X)((values, indices, X.indptr.astype(index)), shape=X.shape)
+        else:
+            features = X.toarray(out=_zeros(X.shape, X.dtype))[:, :width]
     except (OSError, MemoryError):
         row = int(np.searchsorted(X.indptr, int(np.argmax(X.indices)), "right")) - 1
         raise LineError(
@@ -191,26 +153,13 @@ def _read_block(lines: _Lines, *, sparse: bool, zero_based: ZeroBased, dtype: An
             " pass sparse=True."
         ) from None
     return Block(
-        X=made,
+        X=features,
         target=y,
         query=lines.query,
         comments=lines.comments,
         width=width,
         lowest=int(X.indices.min()) if X.nnz else None,
     )
-
-
-def _dense_block(X: Any, width: int) -> AnyArray:
-    return X.toarray(out=_zeros(X.shape, X.dtype))[:, :width]
-
-
-def _sparse_block(X: Any) -> Any:
-    X.eliminate_zeros()
-    # Solvers such as liblinear take short indices only.
-    index = np.int32 if max(X.shape[1], X.nnz) <= np.iinfo(np.int32).max else np.int64
-    values, indices = _zeros((X.nnz,), X.dtype), _zeros((X.nnz,), index)
-    values[:], indices[:] = X.data, X.indices
-    return type(X)((values, indices, X.indptr.astype(index)), shape=X.shape)
 
 
 def _zeros(shape: tuple[int, ...], dtype: Any) -> AnyArray:
@@ -254,20 +203,17 @@ class _Lines(io.BufferedIOBase):
         for line in self._lines:
             self.number += 1
             if self.number == 1:
-                line = self._first(line)
+                if not isinstance(line, bytes):
+                    raise TypeError(
+                        f"{self.name} gives text instead of bytes: open it in binary mode, 'rb'."
+                    )
+                line = line.removeprefix(BYTE_ORDER_MARK)
             head, _, comment = line.partition(b"#")
             entries = head.split(None, 2)
             if entries:
                 return self._row(entries, comment)
         self.exhausted = True
         return b""
-
-    def _first(self, line: Any) -> bytes:
-        if not isinstance(line, bytes):
-            raise TypeError(
-                f"{self.name} gives text instead of bytes: open it in binary mode, 'rb'."
-            )
-        return line.removeprefix(BYTE_ORDER_MARK)
 
     def _row(self, entries: list[bytes], comment: bytes) -> bytes:
         qid = entries[1] if len(entries) > 1 else b""
@@ -289,15 +235,15 @@ class _Lines(io.BufferedIOBase):
         return self.body
 
 
-def _fault(body: bytes, first: int) -> str | None:
+def _find_fault(body: bytes, first: int) -> str | None:
     """Description of the error in a row, with its remedy; None if none is found."""
     label, *entries = body.decode(errors="backslashreplace").split()
-    if not _is(float, label):
+    if not _reads_as(float, label):
         return f"the label {label!r} is not a number; write the grade as one"
     last = first - 1
     for entry in entries:
         index, colon, value = entry.partition(":")
-        if not colon or not _is(int, index):
+        if not colon or not _reads_as(int, index):
             return f"{entry!r} is not of the form index:value; correct it"
         if int(index) < first:
             hint = "; pass zero_based=True if features count from 0" if int(index) == 0 else ""
@@ -307,13 +253,13 @@ def _fault(body: bytes, first: int) -> str | None:
                 f"the feature index {index} follows {last}, but indices must ascend; sort the"
                 " entries and remove repeated ones"
             )
-        if not _is(float, value):
+        if not _reads_as(float, value):
             return f"the value of {entry!r} is not a number; write NULL where it is missing"
         last = int(index)
     return None
 
 
-def _is(kind: Any, text: str) -> bool:
+def _reads_as(kind: Any, text: str) -> bool:
     try:
         kind(text)
     except ValueError:
@@ -358,13 +304,21 @@ class ParquetBatches:
         columns = {role: name for role, name in columns.items() if name is not None}
         schema = dataset.schema
         if features is None:
-            taken = set(columns.values())
-            features = [f.name for f in schema if f.name not in taken and _is_number(f.type)]
+            other = set(columns.values())
+            features = [f.name for f in schema if f.name not in other and _is_number(f.type)]
         elif isinstance(features, str):
             raise TypeError(f"features={features!r} is a string: pass a list of names.")
         features = list(features)
-        wanted = [*columns.values(), *features]
-        _refuse_unknown(wanted, schema.names)
+        names = [*columns.values(), *features]
+        unknown = [name for name in names if name not in schema.names]
+        if unknown:
+            raise ValueError(f"There is no column {unknown[0]!r}: the files have {schema.names}.")
+        twice = [name for name, count in Counter(names).items() if count > 1]
+        if twice:
+            raise ValueError(
+                f"The column {twice[0]!r} is used twice: pass different columns as label, qid,"
+                " weights and features."
+            )
         words = [name for name in features if not _is_number(schema.field(name).type)]
         if words:
             raise ValueError(
@@ -388,42 +342,42 @@ class ParquetBatches:
                 raise kind(f"{name}: {error}") from error
 
     def _of_fragment(self, fragment: Any) -> Iterator[dict[str, Any]]:
-        wanted = [*self.columns.values(), *self.features]
+        names = [*self.columns.values(), *self.features]
         stored = fragment.physical_schema
         # Types of this file, as Arrow would round to those of the first one in silence.
         schema = self.dataset.schema
-        for name in wanted:
+        for name in names:
             if stored.get_field_index(name) >= 0:
                 schema = schema.set(schema.get_field_index(name), stored.field(name))
         batches = fragment.to_batches(
             schema=schema,
-            columns=wanted,
+            columns=names,
             batch_size=self.batch_rows,
             batch_readahead=1,
             fragment_readahead=1,
         )
         for batch in batches:
             if batch.num_rows:
-                given = {role: batch.column(name) for role, name in self.columns.items()}
-                yield given | {"X": _matrix([batch.column(name) for name in self.features])}
+                columns = {role: batch.column(name) for role, name in self.columns.items()}
+                yield columns | {"X": _matrix([batch.column(name) for name in self.features])}
 
 
 def _matrix(columns: list[Any]) -> AnyArray:
     """Columns of Arrow as rows; NaN where a value is missing."""
     is_single = all(str(column.type) == "float" for column in columns)
     out = np.empty((len(columns[0]), len(columns)), np.float32 if is_single else np.float64)
-    arrays = [np.asarray(_as_numbers(column)) for column in columns]
+    # NumPy would take as objects: decimals, and bools with missing values.
+    arrays = [
+        np.asarray(
+            column.cast("float64") if str(column.type).startswith(("bool", "decimal")) else column
+        )
+        for column in columns
+    ]
     for start in range(0, len(out), STRIP):
         rows = slice(start, start + STRIP)
         for index, values in enumerate(arrays):
             out[rows, index] = values[rows]
     return out
-
-
-def _as_numbers(column: Any) -> Any:
-    """Cast what NumPy would take as objects: decimals, and bools with missing values."""
-    kind = str(column.type)
-    return column.cast("float64") if kind == "bool" or kind.startswith("decimal") else column
 
 
 def _is_number(kind: Any) -> bool:
@@ -432,28 +386,16 @@ def _is_number(kind: Any) -> bool:
     return any(check(kind) for check in checks)
 
 
-def _refuse_unknown(wanted: list[str], known: list[str]) -> None:
-    unknown = [name for name in wanted if name not in known]
-    if unknown:
-        raise ValueError(f"There is no column {unknown[0]!r}: the files have {known}.")
-    twice = [name for name, count in Counter(wanted).items() if count > 1]
-    if twice:
-        raise ValueError(
-            f"The column {twice[0]!r} is used twice: pass different columns as label, qid, weights"
-            " and features."
-        )
-
-
 @dataclass(frozen=True, eq=False)
 class SvmlightBatches:
     """Batches of the rows of files in the svmlight format with ids; a call starts a reading."""
 
     paths: list[Path]
-    first: int  # Index of the first feature, and their number
-    n_features: int  # Index of the first feature, and their number
-    zero_based: ZeroBased  # As in :func:`sklearn_rank.datasets.load_letor`
-    sparse: bool  # As in :func:`sklearn_rank.datasets.load_letor`
-    dtype: Any  # As in :func:`sklearn_rank.datasets.load_letor`
+    first: int  # Index of the first feature
+    n_features: int
+    zero_based: ZeroBased  # This and the next two as in :func:`sklearn_rank.datasets.load_letor`
+    sparse: bool
+    dtype: Any
     integers: bool  # Whether all ids are integers
     batch_rows: int
 
@@ -479,17 +421,17 @@ class SvmlightBatches:
         if not paths:
             raise ValueError("paths is empty: pass at least one file.")
         ids: set[bytes] = set()
-        ends = [_ends_of(path, ids) for path in paths]
-        lowest = min(low for low, _ in ends)
-        highests = [high for _, high in ends]
+        ranges = [_scan(path, ids) for path in paths]
+        lowest = min(low for low, _ in ranges)
+        highests = [high for _, high in ranges]
         highest = max(highests)
         first = int(zero_based is False or (zero_based == "auto" and lowest > 0))
-        found = highest + 1 - first
+        n_present = highest + 1 - first
         if n_features is None:
-            n_features = found
-        if check_whole("n_features", n_features) < found:
+            n_features = n_present
+        if check_whole("n_features", n_features) < n_present:
             raise ValueError(
-                f"n_features={n_features} is less than the {found} features of"
+                f"n_features={n_features} is less than the {n_present} features of"
                 f" {paths[highests.index(highest)]}: increase it or leave it out."
             )
         integers = are_integers(ids)
@@ -503,7 +445,7 @@ class SvmlightBatches:
         return [f"feature_{self.first + index}" for index in range(self.n_features)]
 
     def of_files(self, paths: list[Path]) -> SvmlightBatches:
-        """Read other files in the same layout, such as some of them. Their batches."""
+        """Read other files in the same layout."""
         return replace(self, paths=paths)
 
     def __call__(self) -> Iterator[dict[str, Any]]:
@@ -532,27 +474,29 @@ class SvmlightBatches:
                     )
                 qid = ids_from(list(queries), self.integers)[np.asarray(block.query)]
                 queries.clear()
-                X = self._widened(block.X, shift)
                 yield {
-                    "X": X,
+                    "X": self._widen(block.X, shift),
                     "y": block.target,
                     "qid": qid,
                     "comments": block.comments,
                     "path": path,
                 }
 
-    def _widened(self, X: Any, shift: int) -> Any:
+    def _widen(self, X: Any, shift: int) -> Any:
         shape = (X.shape[0], self.n_features)
         if self.sparse:
             return sp.csr_array((X.data, X.indices - shift, X.indptr), shape=shape)
         out = np.zeros(shape, dtype=self.dtype)
-        kept = X[:, shift:]
-        out[:, : kept.shape[1]] = kept
+        X = X[:, shift:]
+        out[:, : X.shape[1]] = X
         return out
 
 
-def _ends_of(path: Path, ids: set[bytes]) -> tuple[int, int]:
-    """Lowest and highest index of a file; malformed lines are left to the parser."""
+def _scan(path: Path, ids: set[bytes]) -> tuple[int, int]:
+    """Collect the ids of a file, and return its lowest and highest index.
+
+    Malformed lines are left to the parser.
+    """
     lowest, highest = np.iinfo(np.int64).max, 0
     with open_file(path) as stream:
         for line in stream:

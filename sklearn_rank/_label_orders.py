@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -50,8 +49,7 @@ def rows_numbered(rows: IntArray) -> Iterator[None]:
         raise RowError(error.before, rows[error.row], error.after) from None
 
 
-@dataclass(frozen=True, eq=False)
-class LabelOrders:
+class LabelOrders(NamedTuple):
     """Orders of the same labels, one for each row."""
 
     grades: FloatArray
@@ -64,7 +62,7 @@ class LabelOrders:
         return ~np.isnan(self.grades)
 
     def lists(self, query_weight: FloatArray | None = None) -> Lists:
-        """Make lists of them, one for each row."""
+        """Make lists, one for each row."""
         known = self.known
         entries = None if known.all() else np.flatnonzero(known)
         grades = self.grades.ravel()
@@ -82,46 +80,51 @@ def read_label_orders(
 ) -> LabelOrders:
     """Read orders of labels in any form."""
     check_choice("target_type", target_type, TARGET_TYPES)
-    known = None if labels is None else _checked_names(labels)
-    y, names = _columns(y)
+    known = None if labels is None else _check_names(labels)
+    y, names = _separate_names(y)
     if names is None and not sp.issparse(y):
         y = ravelled(y, name) if target_type in ("auto", "orders", "classes") else y
     if target_type == "auto":
-        target_type = _guess(y, name)
+        target_type = _infer_type(y, name)
     if target_type == "orders":
-        found = _read_orders(_rows_of(y, name), known, name)
+        if isinstance(y, str | bytes) or sp.issparse(y):
+            raise ValueError(
+                f"{name} is one {type(y).__name__}: pass one order for each row, for example"
+                " ['a>b', 'b>a']."
+            )
+        orders = _read_orders(y.tolist() if hasattr(y, "tolist") else list(y), known, name)
     elif target_type == "classes":
-        found = _read_classes(y, known, name)
+        orders = _read_classes(y, known, name)
     else:
-        found = _read_matrix(y, names, target_type, known, name)
-    if len(found.labels) < 2:
-        told = f"one label only, {found.labels.tolist()[0]!r}" if len(found.labels) else "no label"
+        orders = _read_matrix(y, names, target_type, known, name)
+    if len(orders.labels) < 2:
+        single = orders.labels.tolist()
+        what = f"one label only, {single[0]!r}" if single else "no label"
         raise ValueError(
-            f"{name} has {told} (one class), but an order needs at least two labels: pass one"
+            f"{name} has {what} (one class), but an order needs at least two labels: pass one"
             " column for each label."
         )
-    if not found.known.any():
+    if not orders.known.any():
         raise ValueError(f"{name} has no label in any row: pass at least one order of two labels.")
-    return found
+    return orders
 
 
-def _checked_names(labels: Any) -> AnyArray:
+def _check_names(labels: Any) -> AnyArray:
     names = np.asarray(labels)
     if names.ndim != 1:
         raise ValueError(f"labels has shape {names.shape}: pass one name for each label.")
-    listed = names.tolist()
-    for at, one in enumerate(listed):
-        if one in listed[:at]:
-            raise ValueError(f"labels contains {one!r} twice: pass each label once.")
+    values = names.tolist()
+    for index, label in enumerate(values):
+        if label in values[:index]:
+            raise ValueError(f"labels contains {label!r} twice: pass each label once.")
     return names
 
 
-def _columns(y: Any) -> tuple[Any, AnyArray | None]:
+def _separate_names(y: Any) -> tuple[Any, AnyArray | None]:
     """A matrix, and the names of its columns where it has some."""
     if isinstance(y, np.ma.MaskedArray):
-        filled = "y.astype(float).filled(np.nan), in which a masked label is missing"
-        of_numbers = y.ndim == 2 and y.dtype.kind in "biuf"
-        refuse_mask(y, "y", f"pass {filled}" if of_numbers else "")
+        remedy = "pass y.astype(float).filled(np.nan), in which a masked label is missing"
+        refuse_mask(y, "y", remedy if y.ndim == 2 and y.dtype.kind in "biuf" else "")
         return y.data, None
     names = getattr(y, "columns", None)
     if names is None or sp.issparse(y):
@@ -132,7 +135,7 @@ def _columns(y: Any) -> tuple[Any, AnyArray | None]:
     return array, np.asarray(list(names))
 
 
-def _guess(y: Any, name: str) -> str:
+def _infer_type(y: Any, name: str) -> str:
     """Infer ``target_type`` from the values."""
     if sp.issparse(y):
         return "indicator" if _is_binary(y.data) else "utilities"
@@ -142,11 +145,12 @@ def _guess(y: Any, name: str) -> str:
         array = np.empty(len(y), dtype=object)
         array[:] = list(y)
     if array.ndim == 1:
+        rows = array.tolist()
         _refuse_written_numbers(
-            [one for row in array.tolist() if _is_sequence(row) for one in row], name
+            [label for row in rows if _is_sequence(row) for label in row], name
         )
         texts = array.dtype.kind in "OSUT"
-        if texts and any(_is_sequence(one) or ABOVE in str(one) for one in array.tolist()):
+        if texts and any(_is_sequence(row) or ABOVE in str(row) for row in rows):
             return "orders"
         return "classes"
     if _has_texts(array):
@@ -157,13 +161,13 @@ def _guess(y: Any, name: str) -> str:
         return "indicator"
     if first_bad_positions(values, strictly=True) is None:
         raise ValueError(
-            f"{name} has rows such as {_shown(values[0])}, which can be positions (1 is the top)"
-            " or utilities (greater is better): pass target_type='positions' or"
+            f"{name} has rows such as {_format_row(values[0])}, which can be positions (1 is the"
+            " top) or utilities (greater is better): pass target_type='positions' or"
             " target_type='utilities', or target_type='orders' if they are labels from the top."
         )
     if np.array_equal(np.sort(values, axis=1), np.tile(np.arange(values.shape[1]), (len(y), 1))):
         raise ValueError(
-            f"{name} has rows such as {_shown(values[0])}, which can be utilities (greater is"
+            f"{name} has rows such as {_format_row(values[0])}, which can be utilities (greater is"
             " better) or label numbers from the top, as from argsort: pass target_type='utilities'"
             " or target_type='orders'; to positions from 0 add 1."
         )
@@ -172,8 +176,8 @@ def _guess(y: Any, name: str) -> str:
 
 def _refuse_written_numbers(entries: list[Any], name: str) -> None:
     """Raise an error for texts that all are numbers, of which the meaning is not clear."""
-    texts = [one for one in entries if isinstance(one, str)]
-    if texts and all(is_missing(one) or _reads_as_number(one) for one in entries):
+    texts = [entry for entry in entries if isinstance(entry, str)]
+    if texts and all(is_missing(entry) or _reads_as_number(entry) for entry in entries):
         raise ValueError(
             f"{name} has numbers that are written as text, such as {texts[0]!r}: pass numbers,"
             f" such as {name}.astype(float), or target_type='orders' if they are names of labels"
@@ -183,7 +187,7 @@ def _refuse_written_numbers(entries: list[Any], name: str) -> None:
 
 def _has_texts(array: AnyArray) -> bool:
     if array.dtype.kind == "O":
-        return any(isinstance(one, str) for one in array.ravel().tolist())
+        return any(isinstance(value, str) for value in array.ravel().tolist())
     return array.dtype.kind in "SUT"
 
 
@@ -203,8 +207,8 @@ def _is_sequence(value: Any) -> bool:
     return isinstance(value, Iterable) and not isinstance(value, str | bytes)
 
 
-def _shown(row: Any) -> str:
-    return str([int(one) if float(one).is_integer() else float(one) for one in row])
+def _format_row(row: Any) -> str:
+    return str([int(value) if float(value).is_integer() else float(value) for value in row])
 
 
 # ------------------------------------------------------------------ one column for each label
@@ -216,7 +220,7 @@ def _read_matrix(
     """Utilities, positions or indicators."""
     values = _as_matrix(y, name)
     if labels is None:
-        labels = np.arange(values.shape[1]) if names is None else _checked_names(names)
+        labels = np.arange(values.shape[1]) if names is None else _check_names(names)
     elif values.shape[1] != len(labels):
         raise ValueError(
             f"{name} has {values.shape[1]} columns, but there are {len(labels)} labels: pass one"
@@ -243,7 +247,10 @@ def _read_matrix(
             )
     if target_type == "positions":
         _check_positions(values, name)
-        values = _below(-values)
+        # How many labels of the row are lower than each; NaN stays.
+        missing = np.isnan(values)
+        rank = rankdata(np.where(missing, np.inf, -values), method="min", axis=1)
+        values = np.where(missing, np.nan, rank - 1.0)
     return LabelOrders(values, labels, target_type)
 
 
@@ -254,7 +261,7 @@ def _as_matrix(y: Any, name: str) -> FloatArray:
     try:
         values = np.asarray(y)
         if values.dtype.kind == "O":
-            missing = [is_missing(one) for one in values.ravel().tolist()]
+            missing = [is_missing(value) for value in values.ravel().tolist()]
             values = np.where(np.reshape(missing, values.shape), np.nan, values)
         if values.dtype.kind == "c" or _has_texts(values):
             raise TypeError
@@ -273,21 +280,14 @@ def _as_matrix(y: Any, name: str) -> FloatArray:
 
 def _places(names: AnyArray, labels: AnyArray, name: str) -> list[int]:
     """Column of each label in a matrix with named columns."""
-    at = {one: place for place, one in enumerate(names.tolist())}
-    missing = [one for one in labels.tolist() if one not in at]
+    column = {label: index for index, label in enumerate(names.tolist())}
+    missing = [label for label in labels.tolist() if label not in column]
     if missing:
         raise ValueError(
             f"{name} has no column {missing[0]!r}, but {names.tolist()}: name the columns after"
             f" the labels, {labels.tolist()}."
         )
-    return [at[one] for one in labels.tolist()]
-
-
-def _below(heights: FloatArray) -> FloatArray:
-    """How many labels of the row are lower than each; NaN stays."""
-    missing = np.isnan(heights)
-    rank = rankdata(np.where(missing, np.inf, heights), method="min", axis=1)
-    return np.where(missing, np.nan, rank - 1.0)
+    return [column[label] for label in labels.tolist()]
 
 
 def _check_positions(values: FloatArray, name: str) -> None:
@@ -296,20 +296,20 @@ def _check_positions(values: FloatArray, name: str) -> None:
         return
     row = values[bad]
     known = row[~np.isnan(row)]
-    told = f"{name} has the positions {_shown(known)} in row"
+    before = f"{name} has the positions {_format_row(known)} in row"
     if not len(known):
         return
     if known.min() == 0:
-        raise RowError(told, bad, ", but positions begin with 1 (the top): add 1.")
+        raise RowError(before, bad, ", but positions begin with 1 (the top): add 1.")
     if known.min() < 1 or known.max() > values.shape[1]:
         raise RowError(
-            told,
+            before,
             bad,
             f", outside 1 to {values.shape[1]}: pass positions (1 is the top), or"
             " target_type='utilities' if greater is better.",
         )
     raise RowError(
-        told,
+        before,
         bad,
         ", which skip or repeat a position: number the labels of a row from 1 on, with equal"
         " numbers for ties (1, 2, 2, 3 or 1, 2, 2, 4), or pass target_type='utilities' if greater"
@@ -356,52 +356,47 @@ def _are_positions(ascending: FloatArray) -> BoolArray:
         (first_place + last_place) / 2,
         np.cumsum(new, axis=1),
     )
-    return np.any([(ascending == one).all(axis=1) for one in of_ties], axis=0)
+    return np.any([(ascending == positions).all(axis=1) for positions in of_ties], axis=0)
 
 
 # ----------------------------------------------------------------- names of labels, from the top
 
 
-def _rows_of(y: Any, name: str) -> list[Any]:
-    if isinstance(y, str | bytes) or sp.issparse(y):
-        raise ValueError(
-            f"{name} is one {type(y).__name__}: pass one order for each row, for example ['a>b',"
-            " 'b>a']."
-        )
-    return y.tolist() if hasattr(y, "tolist") else list(y)
-
-
 def _read_orders(rows: list[Any], labels: AnyArray | None, name: str) -> LabelOrders:
     """Orders as strings "a>b=c" or as sequences of names, tied ones in a sequence of their own."""
-    parsed = [_levels(row, at, name) for at, row in enumerate(rows)]
-    named = {one for levels in parsed for level in levels for one in level}
+    parsed = [_read_levels(row, index, name) for index, row in enumerate(rows)]
+    present = {label for levels in parsed for level in levels for label in level}
     if labels is None:
         try:
-            labels = np.asarray(sorted(named))
+            labels = np.asarray(sorted(present))
         except TypeError:
             raise ValueError(
                 f"{name} mixes labels of different types: make them all numbers or all strings."
             ) from None
-    column = {one: place for place, one in enumerate(labels.tolist())}
-    if not named <= column.keys():
-        column |= {str(one): place for one, place in column.items()}
+    column = {label: index for index, label in enumerate(labels.tolist())}
+    if not present <= column.keys():
+        column |= {str(label): index for label, index in column.items()}
     grades = np.full((len(parsed), len(labels)), np.nan)
-    for at, levels in enumerate(parsed):
+    for row, levels in enumerate(parsed):
         below = sum(map(len, levels))
         for level in levels:
             below -= len(level)
-            for one in level:
-                if one not in column:
-                    raise RowError(
-                        f"{name} has the label {one!r} in row",
-                        at,
-                        f", which is not one of {labels.tolist()}: pass rows of these labels.",
-                    )
-                grades[at, column[one]] = below
+            for label in level:
+                if label not in column:
+                    raise _unknown_label(name, label, row, labels)
+                grades[row, column[label]] = below
     return LabelOrders(grades, labels, "orders")
 
 
-def _levels(row: Any, at: int, name: str) -> list[list[Any]]:
+def _unknown_label(name: str, label: Any, row: int, labels: AnyArray) -> RowError:
+    return RowError(
+        f"{name} has the label {label!r} in row",
+        row,
+        f", which is not one of {labels.tolist()}: pass rows of these labels.",
+    )
+
+
+def _read_levels(row: Any, index: int, name: str) -> list[list[Any]]:
     """Labels of a row, level by level from the top."""
     hint = ""
     if isinstance(row, str):
@@ -410,18 +405,18 @@ def _levels(row: Any, at: int, name: str) -> list[list[Any]]:
     elif isinstance(row, Set | Mapping):
         raise RowError(
             f"{name} has a {type(row).__name__} in row",
-            at,
+            index,
             ", which has no order: pass a list of labels from the top; for sets of relevant labels"
             " use MultiLabelBinarizer.",
         )
     elif _is_sequence(row):
         levels = [list(level) if _is_sequence(level) else [level] for level in row]
-        levels = [kept for level in levels if (kept := _present(level))]
+        levels = [present for level in levels if (present := _drop_missing(level))]
     else:
-        levels = [_present([row])]
+        levels = [_drop_missing([row])]
     fault = fault_of(levels)
     if fault is not None:
-        raise RowError(f"{name} is {row!r} in row", at, f", which {fault}{hint}.")
+        raise RowError(f"{name} is {row!r} in row", index, f", which {fault}{hint}.")
     return levels
 
 
@@ -429,26 +424,26 @@ def split_order(order: str) -> list[list[str]]:
     """Split an order such as ``"a>b=c"`` into its levels, from the top."""
     if not order.strip():
         return []
-    return [[one.strip() for one in level.split(LEVEL)] for level in order.split(ABOVE)]
+    return [[label.strip() for label in level.split(LEVEL)] for level in order.split(ABOVE)]
 
 
 def fault_of(levels: list[list[Any]]) -> str | None:
     """Describe the error in the levels of an order."""
     seen: set[Any] = set()
-    for one in (one for level in levels for one in level):
-        if one == "":
+    for label in (label for level in levels for label in level):
+        if label == "":
             return (
                 f"has no label beside a sign: write 'a{ABOVE}b' for a above b and 'a{LEVEL}b' for"
                 " a tie"
             )
-        if one in seen:
-            return f"has the label {one!r} twice: name each label once"
-        seen.add(one)
+        if label in seen:
+            return f"has the label {label!r} twice: name each label once"
+        seen.add(label)
     return None
 
 
-def _present(level: Sequence[Any]) -> list[Any]:
-    return [one for one in level if not is_missing(one) and one != ""]
+def _drop_missing(level: Sequence[Any]) -> list[Any]:
+    return [label for label in level if not is_missing(label) and label != ""]
 
 
 # -------------------------------------------------------------------------- one class for a row
@@ -462,36 +457,30 @@ def _read_classes(y: Any, labels: AnyArray | None, name: str) -> LabelOrders:
             f"{name} has shape {array.shape}, but target_type='classes' needs one class per row:"
             " pass one dimension, or another target_type."
         )
-    missing = [at for at, one in enumerate(array.tolist()) if is_missing(one)]
+    missing = [row for row, label in enumerate(array.tolist()) if is_missing(label)]
     if missing:
-        row = missing[0]
-        raise RowError(
-            f"{name} has a missing label at row", row, f" (NaN or None), {KNOWN_IN_PART}."
-        )
+        after = f" (NaN or None), {KNOWN_IN_PART}."
+        raise RowError(f"{name} has a missing label at row", missing[0], after)
     if array.dtype.kind == "f" and np.isinf(array).any():
         raise RowError(f"{name} is infinity at row", np.argmax(np.isinf(array)), ".")
     if array.dtype.kind == "O":
         array = np.asarray(array.tolist())
     if labels is None:
         labels = np.unique(array)
-        written = array
+        numbers = array
         if array.dtype.kind in "SU" and all(map(_reads_as_number, labels.tolist())):
-            written = array.astype(np.float64)
-        if type_of_target(written) == "continuous":
+            numbers = array.astype(np.float64)
+        if type_of_target(numbers) == "continuous":
             warn(
                 f"{name} has {len(labels)} distinct real numbers, and each is taken as a label:"
                 " for amounts use a regressor; for orders pass one column for each label.",
                 ContinuousLabelWarning,
             )
-    place = {one: column for column, one in enumerate(labels.tolist())}
-    columns = [place.get(one, -1) for one in array.tolist()]
+    column = {label: index for index, label in enumerate(labels.tolist())}
+    columns = [column.get(label, -1) for label in array.tolist()]
     if -1 in columns:
-        bad = columns.index(-1)
-        raise RowError(
-            f"{name} has the label {array.tolist()[bad]!r} in row",
-            bad,
-            f", which is not one of {labels.tolist()}: pass rows of these labels.",
-        )
+        row = columns.index(-1)
+        raise _unknown_label(name, array.tolist()[row], row, labels)
     grades = np.zeros((len(array), len(labels)))
     grades[np.arange(len(array)), columns] = 1.0
     return LabelOrders(grades, labels, "classes")

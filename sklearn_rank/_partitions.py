@@ -67,35 +67,31 @@ class Partitions:
         run = delayed(_on_chunk, pure=False)
         names = tuple(self.columns)
         shared = [
-            one if is_collection(one) else delayed(one, traverse=False)
-            for one in (function, *arguments)
+            argument if is_collection(argument) else delayed(argument, traverse=False)
+            for argument in (function, *arguments)
         ]
-        return [
-            run(
-                number, numbered, names, *(self._of_chunk(name, number) for name in names), *shared
-            )
-            for number in range(self.n_chunks)
-        ]
-
-    def _of_chunk(self, name: str, number: int) -> Any:
-        column = self.columns[name]
-        return column[number] if isinstance(column, list) else column
+        tasks = []
+        for number in range(self.n_chunks):
+            columns = (c[number] if isinstance(c, list) else c for c in self.columns.values())
+            tasks.append(run(number, numbered, names, *columns, *shared))
+        return tasks
 
     def compute(self, *values: Any) -> tuple[Any, ...]:
         """Compute on the scheduler that is active: a distributed client's, else dask's own."""
-        return self._named("compute", *values)
+        return self._run("compute", *values)
 
     def persist(self, *values: Any) -> tuple[Any, ...]:
         """Compute and leave the results where they are."""
-        return self._named("persist", *values)
+        return self._run("persist", *values)
 
-    def _named(self, how: str, *values: Any) -> tuple[Any, ...]:
+    def _run(self, method: str, *values: Any) -> tuple[Any, ...]:
         """Compute, and say of which chunk an error is."""
         try:
-            return tuple(getattr(import_optional("dask", USED_BY), how)(*values))
+            return tuple(getattr(import_optional("dask", USED_BY), method)(*values))
         except Exception as error:
             # An engine that has lost its workers is not asked again.
-            lost = isinstance(error, MemoryError) or _package(error) == "distributed"
+            package = type(error).__module__.partition(".")[0]
+            lost = isinstance(error, MemoryError) or package == "distributed"
             number = None if lost or hasattr(error, "chunk") else self._first_unreadable()
             if number is None:
                 raise
@@ -106,19 +102,17 @@ class Partitions:
     def _first_unreadable(self) -> int | None:
         """Find the first chunk of which a column cannot be computed, by halves."""
         dask = import_optional("dask", USED_BY)
-        see = dask.delayed(_seen, pure=False)
-        seen = [
-            see(*(column[number] for column in self.columns.values() if isinstance(column, list)))
-            for number in range(self.n_chunks)
-        ]
+        discard = dask.delayed(_discard, pure=False)
+        columns = [column for column in self.columns.values() if isinstance(column, list)]
+        tasks = [discard(*(c[number] for c in columns)) for number in range(self.n_chunks)]
 
         low, high = 0, self.n_chunks
         try:
-            if not _fails(seen):
+            if not _fails(tasks):
                 return None
             while high - low > 1:
                 middle = (low + high) // 2
-                low, high = (low, middle) if _fails(seen[low:middle]) else (middle, high)
+                low, high = (low, middle) if _fails(tasks[low:middle]) else (middle, high)
         except TimeoutError:
             return None
         return low
@@ -127,9 +121,9 @@ class Partitions:
         self, function: Callable[..., Any], names: Sequence[str], *arguments: Any
     ) -> Partitions:
         """Replace the columns by what a function makes of them."""
-        take = import_optional("dask", USED_BY).delayed(_taken, pure=False)
-        made = self.map(function, *arguments)
-        columns = {name: [take(chunk, name) for chunk in made] for name in names}
+        take = import_optional("dask", USED_BY).delayed(_column_of, pure=False)
+        chunks = self.map(function, *arguments)
+        columns = {name: [take(chunk, name) for chunk in chunks] for name in names}
         return Partitions(columns, self.n_chunks, self.lengths)
 
     def reduce(
@@ -139,7 +133,7 @@ class Partitions:
         *arguments: Any,
         numbered: bool = False,
     ) -> Any:
-        """Run a function on each chunk and merge what it gives. What is merged from all chunks."""
+        """Run a function on each chunk and merge what it gives."""
         results = self.map(function, *arguments, numbered=numbered)
         (merged,) = self.compute(tree_reduce(results, merge))
         if merged is None:
@@ -152,7 +146,7 @@ def tree_reduce(
 ) -> Any:
     """Prepare to merge results in a tree, of which every level is in the order of the chunks."""
     dask = import_optional("dask", USED_BY)
-    join = dask.delayed(_merged, pure=False)
+    join = dask.delayed(_merge_present, pure=False)
     level = list(parts)
     while True:
         level = [
@@ -163,16 +157,15 @@ def tree_reduce(
 
 
 def in_chunk(number: int, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Run a function on one chunk; errors get the number of the chunk. What it returns."""
+    """Run a function on one chunk; errors get the number of the chunk."""
     try:
         return function(*arguments)
     except Exception as error:
-        named = f"chunk {number}: {error}"
         if error.args != (str(error),):
-            replaced: Exception = RuntimeError(f"chunk {number}: {type(error).__name__}: {error}")
-            replaced.chunk = number  # type: ignore[attr-defined]
-            raise replaced from error
-        error.args = (named,)
+            general: Exception = RuntimeError(f"chunk {number}: {type(error).__name__}: {error}")
+            general.chunk = number  # type: ignore[attr-defined]
+            raise general from error
+        error.args = (f"chunk {number}: {error}",)
         error.chunk = number  # type: ignore[attr-defined]
         raise
 
@@ -181,16 +174,19 @@ def aligned(**columns: Any) -> Partitions:
     """Align columns of the same rows into the same chunks."""
     single = {name: value for name, value in columns.items() if _is_single(value)}
     lazy = {
-        name: _as_column(name, value) for name, value in columns.items() if is_collection(value)
+        name: _check_column(name, value) for name, value in columns.items() if is_collection(value)
     }
     local = {name: columns[name] for name in columns if name not in {*single, *lazy}}
-    known = {name: value.chunks[0] for name, value in lazy.items() if _has_known_rows(value)}
+    known = {
+        name: value.chunks[0]
+        for name, value in lazy.items()
+        if _is_array(value) and not any(isnan(length) for length in value.chunks[0])
+    }
     lengths = None
     if known:
-        first = next(iter(known))
-        lengths = tuple(int(length) for length in known[first])
+        lengths = tuple(int(length) for length in next(iter(known.values())))
         for name, chunks in known.items():
-            _check_total(first, sum(lengths), name, sum(chunks))
+            _check_total(known, name, sum(chunks))
             if chunks != lengths:
                 lazy[name] = lazy[name].rechunk({0: lengths})
     counts = {name: value.npartitions for name, value in lazy.items()}
@@ -205,15 +201,15 @@ def aligned(**columns: Any) -> Partitions:
     cut = {}
     for name, value in local.items():
         if lengths is None or len(known) < len(lazy):
-            unknown = next(one for one in lazy if one not in known)
+            unknown = next(column for column in lazy if column not in known)
             raise ValueError(
                 f"{name} is in memory, but {unknown} has partitions of unknown lengths: make"
                 f" {name} a column of the same dataframe, or pass"
                 f" {unknown}.to_dask_array(lengths=True)."
             )
-        _check_total(next(iter(known)), sum(lengths), name, _n_rows(value))
+        _check_total(known, name, _n_rows(value))
         cut[name] = _cut(value, lengths)
-    chunks = {**single, **_delayed_chunks(lazy), **cut}
+    chunks = {**single, **_delay_chunks(lazy), **cut}
     return Partitions({name: chunks[name] for name in columns}, n_chunks, lengths)
 
 
@@ -224,7 +220,7 @@ def _is_single(value: Any) -> bool:
     return not is_collection(value) and getattr(value, "ndim", int(hasattr(value, "__len__"))) == 0
 
 
-def _as_column(name: str, value: Any) -> Any:
+def _check_column(name: str, value: Any) -> Any:
     """A collection as one with a chunk for each range of rows: a dask array, series or frame."""
     if not _is_frame(value) and not _is_array(value):
         raise TypeError(
@@ -255,39 +251,32 @@ def _is_array(value: Any) -> bool:
     return hasattr(type(value), "numblocks")
 
 
-def _has_known_rows(value: Any) -> bool:
-    return _is_array(value) and not any(isnan(length) for length in value.chunks[0])
-
-
-def _delayed_chunks(lazy: dict[str, Any]) -> dict[str, list[Any]]:
+def _delay_chunks(lazy: dict[str, Any]) -> dict[str, list[Any]]:
     """One Delayed for each chunk; what columns share, such as a shuffle, is computed once."""
     frames = {name: value for name, value in lazy.items() if _is_frame(value)}
-    found = _chunks_of_frames(frames) if frames else {}
-    for name, value in lazy.items():
-        if name not in frames:
-            # Optimised one by one, arrays would each compute what they share.
-            found[name] = list(value.to_delayed(optimize_graph=False).ravel())
-    return found
+    # Optimised one by one, arrays would each compute what they share.
+    chunks = {
+        name: list(value.to_delayed(optimize_graph=False).ravel())
+        for name, value in lazy.items()
+        if name not in frames
+    }
+    if frames:
+        joined = import_optional("dask.dataframe", USED_BY).map_partitions(
+            _pack,
+            *frames.values(),
+            meta=(None, "object"),
+            align_dataframes=False,
+            enforce_metadata=False,
+        )
+        # Simplified as one expression, they read the columns that are used and share all else;
+        # the further steps of the optimiser would join partitions.
+        packs = joined.simplify().to_delayed(optimize_graph=False)
+        take = import_optional("dask", USED_BY).delayed(getitem, pure=False)
+        chunks |= {name: [take(pack, i) for pack in packs] for i, name in enumerate(frames)}
+    return chunks
 
 
-def _chunks_of_frames(frames: dict[str, Any]) -> dict[str, list[Any]]:
-    """One Delayed for each chunk of dataframes, series and indexes."""
-    delayed = import_optional("dask", USED_BY).delayed
-    joined = import_optional("dask.dataframe", USED_BY).map_partitions(
-        _packed,
-        *frames.values(),
-        meta=(None, "object"),
-        align_dataframes=False,
-        enforce_metadata=False,
-    )
-    # Simplified as one expression, they read the columns that are used and share all else; the
-    # further steps of the optimiser would join partitions.
-    packs = joined.simplify().to_delayed(optimize_graph=False)
-    take = delayed(getitem, pure=False)
-    return {name: [take(pack, i) for pack in packs] for i, name in enumerate(frames)}
-
-
-def _packed(*columns: Any) -> tuple[Any, ...]:
+def _pack(*columns: Any) -> tuple[Any, ...]:
     return columns
 
 
@@ -307,10 +296,12 @@ def _n_rows(value: Any) -> int:
     return int(shape[0]) if shape else len(value)
 
 
-def _check_total(first: str, n_first: int, name: str, n: int) -> None:
-    if n != n_first:
+def _check_total(known: dict[str, Any], name: str, n: int) -> None:
+    first, chunks = next(iter(known.items()))
+    total = sum(int(length) for length in chunks)
+    if n != total:
         raise ValueError(
-            f"{first} has {n_first} items, but {name} has {n}: pass one of each for each row."
+            f"{first} has {total} items, but {name} has {n}: pass one of each for each row."
         )
 
 
@@ -318,31 +309,33 @@ def _on_chunk(number: int, numbered: bool, names: tuple[str, ...], *values: Any)
     """Run a function on the columns of one chunk; None if it has no rows."""
     columns = dict(zip(names, values, strict=False))
     function, *arguments = values[len(names) :]
-    first = (number, columns) if numbered else (columns,)
-    return in_chunk(number, _if_rows, columns, function, *first, *arguments)
+
+    def run() -> Any:
+        counts = {name: _n_rows(value) for name, value in columns.items() if not _is_single(value)}
+        first, n_rows = next(iter(counts.items()))
+        for name, count in counts.items():
+            if count != n_rows:
+                raise ValueError(
+                    f"{first} has {n_rows} rows, but {name} has {count}: take both from one"
+                    " dataframe, or make arrays of both by .to_dask_array(lengths=True) with equal"
+                    " chunks."
+                )
+        if not n_rows:
+            return None
+        return function(*([number] if numbered else []), columns, *arguments)
+
+    return in_chunk(number, run)
 
 
-def _if_rows(columns: dict[str, Any], function: Callable[..., Any], *arguments: Any) -> Any:
-    counts = {name: _n_rows(value) for name, value in columns.items() if not _is_single(value)}
-    first, n_rows = next(iter(counts.items()))
-    for name, count in counts.items():
-        if count != n_rows:
-            raise ValueError(
-                f"{first} has {n_rows} rows, but {name} has {count}: take both from one dataframe,"
-                " or make arrays of both by .to_dask_array(lengths=True) with equal chunks."
-            )
-    return function(*arguments) if n_rows else None
-
-
-def _taken(columns: dict[str, Any] | None, name: str) -> Any:
+def _column_of(columns: dict[str, Any] | None, name: str) -> Any:
     return () if columns is None else columns[name]
 
 
-def _merged(merge: Callable[[list[Any]], Any], *parts: Any) -> Any:
-    kept = [part for part in parts if part is not None]
-    if len(kept) > 1:
-        return merge(kept)
-    return kept[0] if kept else None
+def _merge_present(merge: Callable[[list[Any]], Any], *parts: Any) -> Any:
+    present = [part for part in parts if part is not None]
+    if len(present) > 1:
+        return merge(present)
+    return present[0] if present else None
 
 
 def _fails(tasks: list[Any]) -> bool:
@@ -369,9 +362,5 @@ def _fails(tasks: list[Any]) -> bool:
     return any(future.status == "error" for future in futures)
 
 
-def _seen(*columns: Any) -> None:
+def _discard(*columns: Any) -> None:
     """Nothing, of columns that can be computed."""
-
-
-def _package(error: Exception) -> str:
-    return type(error).__module__.partition(".")[0]

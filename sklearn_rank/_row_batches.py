@@ -5,9 +5,8 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,9 +25,6 @@ from ._validation import (
 )
 
 ROLES = ("X", "y", "qid", "sample_weight", "query_weight")
-
-# Rows of each batch of which a checksum is kept.
-SAMPLED = 8
 
 
 class RowBatches:
@@ -234,11 +230,9 @@ class RowBatches:
         return len(self.y)
 
     def __repr__(self) -> str:
-        kept = [name for name in ROLES[2:] if getattr(self, name) is not None]
-        kind = [f"{self._n_features} features", str(self.dtype), *["sparse"] * self.is_sparse]
-        return (
-            f"RowBatches({len(self)} rows in {self.n_batches} batches, {', '.join(kind + kept)})"
-        )
+        parts = [f"{self._n_features} features", str(self.dtype), *["sparse"] * self.is_sparse]
+        parts += [name for name in ROLES[2:] if getattr(self, name) is not None]
+        return f"RowBatches({len(self)} rows in {self.n_batches} batches, {', '.join(parts)})"
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
         raise TypeError(
@@ -259,13 +253,13 @@ class RowBatches:
         done = 0
         for batch in self._read():
             with _in_batch(batch.number):
-                X = self._as_before(batch, done)
+                X = self._check_unchanged(batch, done)
             yield slice(int(self.offsets[done]), int(self.offsets[done + 1])), X
             done += 1
         if done < self.n_batches:
             raise _changed(f"The batches end after {self.offsets[done]} of {len(self)} rows")
 
-    def _as_before(self, batch: _Batch, done: int) -> Any:
+    def _check_unchanged(self, batch: _Batch, done: int) -> Any:
         """Features of a batch that has the rows of the first reading."""
         if done == self.n_batches:
             raise _changed(f"All {len(self)} rows of the first pass came before it")
@@ -277,7 +271,7 @@ class RowBatches:
             raise _changed(
                 f"It has another type, or its number of features is not {self._n_features}"
             )
-        labels = _values(batch.given["y"], batch.n_rows, "y")
+        labels = _as_values(batch.columns["y"], batch.n_rows, "y")
         # Missing labels, of rows of weight 0, do not equal themselves.
         if not np.all((labels == known) | (known != known)):
             raise _changed("Its labels have changed")
@@ -320,9 +314,9 @@ class RowBatches:
                     self._n_features = X.shape[1]
                     self.is_sparse = bool(sp.issparse(X))
                     self.feature_names = _names(batch.names, feature_names, X.shape[1])
-                _refuse_unlike(batch, first, X.shape[1], self._n_features)
+                batch.check_like(first, X.shape[1], self._n_features)
                 _refuse_not_finite(X, ends[-1], self.feature_names)
-                for role, column in batch.columns(words, ends[-1]).items():
+                for role, column in batch.check_columns(words, ends[-1]).items():
                     if small[role] and _kind(column) != _kind(small[role][0]):
                         raise ValueError(
                             f"{role} has {_kind(column)}, but {_kind(small[role][0])} in batch"
@@ -336,77 +330,76 @@ class RowBatches:
             raise ValueError("The batches have no rows: pass at least one row.")
         self.offsets: IntArray = np.array(ends)
         self.dtype = np.result_type(*dtypes)
-        joined = {role: _joined(parts, role) for role, parts in small.items() if parts}
-        self.y: AnyArray = joined["y"]
-        self.qid: AnyArray | None = joined.get("qid")
-        self.sample_weight: FloatArray | None = joined.get("sample_weight")
-        self.query_weight: FloatArray | None = joined.get("query_weight")
+        columns = {role: _concatenate(parts, role) for role, parts in small.items() if parts}
+        self.y: AnyArray = columns["y"]
+        self.qid: AnyArray | None = columns.get("qid")
+        self.sample_weight: FloatArray | None = columns.get("sample_weight")
+        self.query_weight: FloatArray | None = columns.get("query_weight")
 
 
-@dataclass(frozen=True, eq=False)
-class _Batch:
-    """One batch as it was given, `number` among all."""
+class _Batch(NamedTuple):
+    """One batch as it was passed, `number` among all."""
 
     number: int
-    given: dict[str, Any]
+    columns: dict[str, Any]
     n_rows: int
 
     @classmethod
-    def of(cls, given: Any, number: int) -> _Batch:
-        if isinstance(given, Mapping):
-            given = {role: value for role, value in given.items() if value is not None}
-        elif isinstance(given, tuple | list) and len(given) in (2, 3):
-            given = dict(zip(ROLES, given, strict=False))
+    def of(cls, batch: Any, number: int) -> _Batch:
+        if isinstance(batch, Mapping):
+            columns = {role: value for role, value in batch.items() if value is not None}
+        elif isinstance(batch, tuple | list) and len(batch) in (2, 3):
+            columns = dict(zip(ROLES, batch, strict=False))
         else:
-            size = f" of {len(given)}" if isinstance(given, tuple | list) else ""
+            size = f" of {len(batch)}" if isinstance(batch, tuple | list) else ""
             raise TypeError(
-                f"It is a {type(given).__name__}{size}, but must be (X, y), (X, y, qid) or a dict"
+                f"It is a {type(batch).__name__}{size}, but must be (X, y), (X, y, qid) or a dict"
                 f" with some of {list(ROLES)}."
             )
-        if not {"X", "y"} <= set(given) <= set(ROLES):
+        if not {"X", "y"} <= set(columns) <= set(ROLES):
             raise ValueError(
-                f"It has {list(given)}, but must have X and y, and optionally {list(ROLES[2:])}."
+                f"It has {list(columns)}, but must have X and y, and optionally {list(ROLES[2:])}."
             )
-        if not hasattr(given["X"], "shape"):
-            given["X"] = np.asarray(given["X"])
-        shape = given["X"].shape
-        return cls(number, given, int(shape[0]) if len(shape) else 1)
+        if not hasattr(columns["X"], "shape"):
+            columns["X"] = np.asarray(columns["X"])
+        shape = columns["X"].shape
+        return cls(number, columns, int(shape[0]) if len(shape) else 1)
 
     @property
     def names(self) -> list[str] | None:
         """Names of the columns of a data frame or table, None of anything else."""
-        X = self.given["X"]
-        columns = getattr(X, "column_names", getattr(X, "columns", None))
-        return None if columns is None else list(columns)
+        X = self.columns["X"]
+        names = getattr(X, "column_names", getattr(X, "columns", None))
+        return None if names is None else list(names)
 
     @property
     def kind(self) -> str:
-        if sp.issparse(self.given["X"]):
+        if sp.issparse(self.columns["X"]):
             return "a sparse matrix"
         return "an array" if self.names is None else "a data frame"
 
     def features(self, dtype: Any = (np.float64, np.float32)) -> Any:
-        X = self.given["X"]
+        X = self.columns["X"]
         dtypes = list(dtype) if isinstance(dtype, tuple) else dtype
         X = check_array(X, accept_sparse="csr", dtype=dtypes, order="C", ensure_all_finite=False)
         return sp.csr_array(X) if sp.issparse(X) else X
 
-    def columns(self, words: dict[Any, Any], start: int) -> dict[str, AnyArray]:
+    def check_columns(self, words: dict[Any, Any], start: int) -> dict[str, AnyArray]:
         """Labels, ids and weights, checked; equal words are one object."""
-        given, n = self.given, self.n_rows
-        columns = {
-            role: check_vector(role, given[role], n, lowest=0)
+        n = self.n_rows
+        columns: dict[str, AnyArray] = {
+            role: check_vector(role, self.columns[role], n, lowest=0)
             for role in ROLES[3:]
-            if role in given
+            if role in self.columns
         }
-        counts = np.ones(n, dtype=bool)
+        positive = np.ones(n, dtype=bool)
         for weight in columns.values():
-            counts &= weight > 0
+            positive &= weight > 0
         for role in ("y", "qid"):
-            if role in given:
-                columns[role] = _values(given[role], n, role, words)
+            if role in self.columns:
+                columns[role] = _as_values(self.columns[role], n, role, words)
                 missing = _missing(columns[role])
-                missing = missing & counts if role == "y" else missing
+                missing = missing & positive if role == "y" else missing
                 if missing.any():
                     row = int(np.argmax(missing))
                     where = f"row {row} (row {start + row} of all)"
@@ -416,6 +409,29 @@ class _Batch:
                 if role == "qid":
                     refuse_rounded_ids(columns[role], role)
         return columns
+
+    def check_like(self, first: _Batch, n_features: int, expected: int) -> None:
+        """Raise an error if the batch has another form than the first one."""
+        if self.kind != first.kind:
+            raise ValueError(
+                f"X is {self.kind}, but {first.kind} in batch {first.number}: use the same type in"
+                " all batches."
+            )
+        if n_features != expected:
+            raise ValueError(
+                f"X has {n_features} features, but {expected} in batch {first.number}."
+            )
+        if self.names != first.names:
+            raise ValueError(
+                f"X has the columns {self.names}, but {first.names} in batch {first.number}: pass"
+                " the same columns in the same order."
+            )
+        if set(self.columns) != set(first.columns):
+            raise ValueError(
+                f"It has {sorted(self.columns)}, but batch {first.number} has"
+                f" {sorted(first.columns)}: pass ids and weights with all batches or with no"
+                " batch."
+            )
 
 
 @contextmanager
@@ -443,39 +459,18 @@ def _changed(what: str) -> ValueError:
 
 
 def _names(
-    of_columns: list[Any] | None, given: list[str] | None, n_features: int
+    columns: list[Any] | None, feature_names: list[str] | None, n_features: int
 ) -> AnyArray | None:
-    if of_columns is not None and not all(isinstance(name, str) for name in of_columns):
-        of_columns = None
-    if given is None:
-        given = of_columns
-    elif of_columns is not None and of_columns != given:
-        raise ValueError(
-            f"feature_names is {given}, but the columns are {of_columns}: leave it out."
-        )
-    elif len(given) != n_features:
-        raise ValueError(f"feature_names has {len(given)} names for {n_features} features.")
-    return None if given is None else np.array(given, dtype=object)
-
-
-def _refuse_unlike(batch: _Batch, first: _Batch, n_features: int, expected: int) -> None:
-    if batch.kind != first.kind:
-        raise ValueError(
-            f"X is {batch.kind}, but {first.kind} in batch {first.number}: use the same type in"
-            " all batches."
-        )
-    if n_features != expected:
-        raise ValueError(f"X has {n_features} features, but {expected} in batch {first.number}.")
-    if batch.names != first.names:
-        raise ValueError(
-            f"X has the columns {batch.names}, but {first.names} in batch {first.number}: pass"
-            " the same columns in the same order."
-        )
-    if set(batch.given) != set(first.given):
-        raise ValueError(
-            f"It has {sorted(batch.given)}, but batch {first.number} has {sorted(first.given)}:"
-            " pass ids and weights with all batches or with no batch."
-        )
+    if columns is not None and not all(isinstance(name, str) for name in columns):
+        columns = None
+    names = columns if feature_names is None else feature_names
+    if names is None:
+        return None
+    if columns is not None and columns != names:
+        raise ValueError(f"feature_names is {names}, but the columns are {columns}: leave it out.")
+    if len(names) != n_features:
+        raise ValueError(f"feature_names has {len(names)} names for {n_features} features.")
+    return np.array(names, dtype=object)
 
 
 def _refuse_not_finite(X: Any, start: int, names: AnyArray | None) -> None:
@@ -500,17 +495,17 @@ def _refuse_not_finite(X: Any, start: int, names: AnyArray | None) -> None:
     )
 
 
-def _values(given: Any, n: int, name: str, words: dict[Any, Any] | None = None) -> AnyArray:
+def _as_values(column: Any, n: int, name: str, words: dict[Any, Any] | None = None) -> AnyArray:
     """Labels or ids of a batch as numbers, or words as objects; missing words are None."""
-    refuse_mask(given, name)
-    coded = coded_column(given)
+    refuse_mask(column, name)
+    coded = coded_column(column)
     if coded is None:
-        array = np.asarray(ravelled(given, name))
-        if array.dtype.kind in "SU" and isinstance(given, list | tuple):
+        array = np.asarray(ravelled(column, name))
+        if array.dtype.kind in "SU" and isinstance(column, list | tuple):
             # NumPy has made words of numbers beside words.
-            array = np.array(given, dtype=object)
+            array = np.array(column, dtype=object)
         if array.ndim == 0 and name == "qid":
-            array = np.asarray(check_qid(given, n))
+            array = np.asarray(check_qid(column, n))
         if array.shape != (n,):
             raise ValueError(
                 f"{name} has shape {array.shape}, but X has {n} rows: pass one for each."
@@ -540,10 +535,10 @@ def _values(given: Any, n: int, name: str, words: dict[Any, Any] | None = None) 
             " strings."
         )
     known = {} if words is None else words
-    kept = np.empty(len(distinct), dtype=object)
+    objects = np.empty(len(distinct), dtype=object)
     for code, value in enumerate(distinct):
-        kept[code] = None if is_missing(value) else known.setdefault(value, value)
-    return kept[coded.codes]
+        objects[code] = None if is_missing(value) else known.setdefault(value, value)
+    return objects[coded.codes]
 
 
 def _missing(values: AnyArray) -> BoolArray:
@@ -556,21 +551,21 @@ def _kind(values: AnyArray) -> str:
     return {"O": "words", "M": "dates"}.get(values.dtype.kind, "numbers")
 
 
-def _joined(parts: list[AnyArray], name: str) -> AnyArray:
-    joined = np.concatenate(parts)
-    if joined.dtype.kind == "f":
+def _concatenate(parts: list[AnyArray], name: str) -> AnyArray:
+    column = np.concatenate(parts)
+    if column.dtype.kind == "f":
         for part in parts:
             if part.dtype.kind in "iu" and np.any(np.abs(part.astype(np.float64)) > 2.0**53):
                 raise ValueError(
                     f"{name} has integers beyond 2**53 in some batches and other numbers in"
                     " others: use the same type in all batches."
                 )
-    return joined
+    return column
 
 
 def _checksum(X: Any) -> int:
-    """Checksum of some rows, which are the same at each reading."""
-    sample = X[np.linspace(0, X.shape[0] - 1, SAMPLED).astype(np.intp)]
+    """Checksum of eight rows, which are the same at each reading."""
+    sample = X[np.linspace(0, X.shape[0] - 1, 8).astype(np.intp)]
     if sp.issparse(sample):
         of_columns = zlib.crc32(sample.indices.astype(np.int64))
         return zlib.crc32(sample.data.astype(np.float64), of_columns)

@@ -8,7 +8,6 @@ import shutil
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,9 +15,9 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .._arguments import check_flag, check_whole
-from .._batch_files import SvmlightBatches, Table, ZeroBased, ids_from, read_table
+from .._batch_files import SvmlightBatches, ZeroBased, ids_from, name_of, read_blocks
 from .._optional import import_optional, import_pandas
-from .._typing import AnyArray, IntArray
+from .._typing import AnyArray, FloatArray, IntArray
 from .._warn import warn
 
 FOLD = re.compile(r"fold[ _-]?(\d+)", re.IGNORECASE)
@@ -27,7 +26,6 @@ PART = re.compile(
     r"(\.(txt|dat|svm|svmlight|libsvm|letor))?(\.(gz|bz2))?",
     re.IGNORECASE,
 )
-PARTS = ("train", "vali", "test")
 
 
 def load_letor(
@@ -159,60 +157,10 @@ def load_letor(
     >>> X
     array([[ 0.,  0., nan]])
     """
-    _check_options(return_X_y, as_frame, sparse, comments, n_features, zero_based, dtype)
-    files = files_of(path)
-    queries: dict[bytes, int] = {}
-    tables = _mapped(
-        files,
-        lambda joined: [
-            read_table(
-                file,
-                queries,
-                sparse=sparse,
-                zero_based=zero_based,
-                comments=comments,
-                dtype=dtype,
-            )
-            for file in joined
-        ],
-    )
-    ids = ids_from(list(queries))
-    for joined in leaves(tables):
-        _warn_of_shared_queries(joined, ids)
-    layout = _layout(
-        [table for joined in leaves(tables) for table in joined], n_features, zero_based
-    )
-    return _mapped(
-        tables,
-        lambda joined: _data_set(joined, ids, layout, return_X_y, as_frame, sparse, dtype),
-    )
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """Columns that all parts share; `shift` columns at the left of the blocks are no features."""
-
-    names: list[str]
-    shift: int
-
-
-def _check_options(
-    return_X_y: bool,
-    as_frame: bool,
-    sparse: bool,
-    comments: bool,
-    n_features: Any,
-    zero_based: Any,
-    dtype: Any,
-) -> None:
-    flags = {
-        "return_X_y": return_X_y,
-        "as_frame": as_frame,
-        "sparse": sparse,
-        "comments": comments,
-    }
-    for name, flag in flags.items():
-        check_flag(name, flag)
+    check_flag("return_X_y", return_X_y)
+    check_flag("as_frame", as_frame)
+    check_flag("sparse", sparse)
+    check_flag("comments", comments)
     if not (zero_based is True or zero_based is False or zero_based == "auto"):
         raise ValueError(f"zero_based={zero_based!r} must be True, False or 'auto'.")
     if n_features is not None:
@@ -225,18 +173,76 @@ def _check_options(
         raise ValueError("comments=True is not supported with return_X_y=True: choose one.")
     if as_frame:
         import_pandas("load_letor(as_frame=True)")
+    files = _find_files(path)
+    queries: dict[bytes, int] = {}
+    options = {"sparse": sparse, "zero_based": zero_based, "comments": comments, "dtype": dtype}
+    tables = _map_data_sets(
+        files, lambda data_set: [_read_table(file, queries, **options) for file in data_set]
+    )
+    ids = ids_from(list(queries))
+    all_tables = []
+    for data_set in _data_sets(tables):
+        all_tables += data_set
+        file_of: dict[int, str] = {}
+        for table in data_set:
+            shared = next((query for query in np.unique(table.query) if query in file_of), None)
+            if shared is not None:
+                warn(
+                    f"The query id {ids[shared]!s} occurs in {file_of[shared]} and in"
+                    f" {table.name}: their rows are treated as one query; if they are different"
+                    " queries, pass a mapping from names to files.",
+                    UserWarning,
+                )
+                break
+            file_of.update(dict.fromkeys(np.unique(table.query).tolist(), table.name))
+    names, shift = _feature_names(all_tables, n_features, zero_based)
+    return _map_data_sets(
+        tables,
+        lambda data_set: _join_tables(
+            data_set, ids, names, shift, return_X_y, as_frame, sparse, dtype
+        ),
+    )
 
 
-def files_of(path: Any) -> Any:
-    """Find the files of data sets."""
+class _Table(NamedTuple):
+    """Content of one file, with the features in blocks of rows."""
+
+    name: str
+    blocks: list[Any]
+    targets: list[FloatArray]  # Labels of the rows of each block
+    query: IntArray  # (n_rows,): Number of the query of each row
+    comments: list[str] | None  # (n_rows,)
+    width: int  # Highest index and one, 0 without features
+    lowest: int | None  # Lowest index, None without features
+
+
+def _read_table(source: Any, queries: dict[bytes, int], **options: Any) -> _Table:
+    blocks = list(read_blocks(source, queries, **options))
+    name = name_of(source)
+    if not blocks:
+        raise ValueError(f"{name} has no rows: remove it or check that it is the right file.")
+    comments = [text for block in blocks for text in block.comments]
+    return _Table(
+        name=name,
+        blocks=[block.X for block in blocks],
+        targets=[block.target for block in blocks],
+        query=np.concatenate([np.asarray(block.query) for block in blocks]),
+        comments=comments if options["comments"] else None,
+        width=max(block.width for block in blocks),
+        lowest=min((block.lowest for block in blocks if block.lowest is not None), default=None),
+    )
+
+
+def _find_files(path: Any) -> Any:
+    """Lists of the files of data sets, by name where there are several."""
     if isinstance(path, Mapping):
         if not path:
             raise ValueError("path is an empty mapping: name at least one file.")
-        return {str(name): files_of(inner) for name, inner in path.items()}
+        return {str(name): _find_files(inner) for name, inner in path.items()}
     if hasattr(path, "read"):
         return [path]
     if isinstance(path, str | os.PathLike):
-        return _folder(Path(path)) if os.path.isdir(path) else [Path(path)]
+        return _find_in_folder(Path(path)) if os.path.isdir(path) else [Path(path)]
     if not isinstance(path, Iterable) or isinstance(path, bytes | bytearray):
         raise TypeError(
             f"path is of type {type(path).__name__}, but must be a file, a folder, an iterable of"
@@ -256,143 +262,129 @@ def files_of(path: Any) -> Any:
     return [file if hasattr(file, "read") else Path(file) for file in files]
 
 
-def _folder(folder: Path) -> dict[str, Any]:
-    folds: dict[int, Path] = {}
-    parts: dict[str, Path] = {}
+def _find_in_folder(folder: Path) -> dict[str, Any]:
+    key: Any
+    folds: dict[Any, Path] = {}
+    parts: dict[Any, Path] = {}
     for entry in sorted(folder.iterdir()):
         fold, part = FOLD.fullmatch(entry.name), PART.fullmatch(entry.name)
         if fold and entry.is_dir():
-            _add(folds, int(fold[1]), entry)
+            entries, key = folds, int(fold[1])
         elif part and entry.is_file():
-            _add(parts, part["part"].lower(), entry)
+            entries, key = parts, part["part"].lower()
+        else:
+            continue
+        if key in entries:
+            raise ValueError(
+                f"{folder} has {entries[key].name} and {entry.name}, which have the same role:"
+                " remove one, or pass a mapping from names to files."
+            )
+        entries[key] = entry
     if folds and parts:
         raise ValueError(
             f"{folder} has both {folds[min(folds)].name} and {next(iter(parts.values())).name}:"
             " pass the fold or the files."
         )
     if folds:
-        return {f"Fold{number}": _folder(folds[number]) for number in sorted(folds)}
+        return {f"Fold{number}": _find_in_folder(folds[number]) for number in sorted(folds)}
     if parts:
-        return {part: [parts[part]] for part in PARTS if part in parts}
+        return {part: [parts[part]] for part in ("train", "vali", "test") if part in parts}
     raise ValueError(
         f"{folder} has neither folders Fold1, Fold2, ... nor files train.txt, vali.txt, test.txt:"
         " pass the files themselves, or a mapping from names to them."
     )
 
 
-def _add(found: dict[Any, Path], key: Any, entry: Path) -> None:
-    if key in found:
-        raise ValueError(
-            f"{entry.parent} has {found[key].name} and {entry.name}, which have the same role:"
-            " remove one, or pass a mapping from names to files."
-        )
-    found[key] = entry
-
-
-def _mapped(tree: Any, function: Callable[[Any], Any]) -> Any:
+def _map_data_sets(tree: Any, function: Callable[[Any], Any]) -> Any:
     if isinstance(tree, dict):
-        return Bunch(**{name: _mapped(inner, function) for name, inner in tree.items()})
+        return Bunch(**{name: _map_data_sets(inner, function) for name, inner in tree.items()})
     return function(tree)
 
 
-def leaves(tree: Any) -> Iterator[list[Any]]:
-    """List the data sets of a tree of dicts."""
+def _data_sets(tree: Any) -> Iterator[list[Any]]:
+    """The data sets of a tree of dicts, one after the other."""
     if isinstance(tree, dict):
         for inner in tree.values():
-            yield from leaves(inner)
+            yield from _data_sets(inner)
     else:
         yield tree
 
 
-def _warn_of_shared_queries(joined: list[Table], ids: AnyArray) -> None:
-    file_of: dict[int, str] = {}
-    for table in joined:
-        queries = np.unique(np.asarray(table.query)).tolist()
-        shared = next((query for query in queries if query in file_of), None)
-        if shared is not None:
-            warn(
-                f"The query id {ids[shared]!s} occurs in {file_of[shared]} and in {table.name}:"
-                " their rows are treated as one query; if they are different queries, pass a"
-                " mapping from names to files.",
-                UserWarning,
-            )
-            return
-        file_of.update(dict.fromkeys(queries, table.name))
-
-
-def _layout(tables: list[Table], n_features: int | None, zero_based: ZeroBased) -> _Layout:
+def _feature_names(
+    tables: list[_Table], n_features: int | None, zero_based: ZeroBased
+) -> tuple[list[str], int]:
+    """Names of the features of all files, and how many columns left of them are none."""
     lowest = [table.lowest for table in tables if table.lowest is not None]
     # With zero_based=False the parser has moved the columns.
     shift = int(zero_based == "auto" and bool(lowest) and min(lowest) > 0)
     first = 1 if zero_based is False else shift
     widest = max(tables, key=lambda table: table.width)
-    found = widest.width - shift
+    n_present = widest.width - shift
     if n_features is None:
-        n_features = found
-    if found > n_features:
+        n_features = n_present
+    if n_present > n_features:
         raise ValueError(
-            f"n_features={n_features} is less than the {found} features of {widest.name}: raise"
-            " it or leave it out."
+            f"n_features={n_features} is less than the {n_present} features of {widest.name}:"
+            " raise it or leave it out."
         )
     if n_features == 0:
         raise ValueError(f"{widest.name} has no features: pass n_features if this is intended.")
-    return _Layout(
-        names=[f"feature_{index}" for index in range(first, first + n_features)], shift=shift
-    )
+    return [f"feature_{index}" for index in range(first, first + n_features)], shift
 
 
-def _data_set(
-    joined: list[Table],
+def _join_tables(
+    tables: list[_Table],
     ids: AnyArray,
-    layout: _Layout,
+    names: list[str],
+    shift: int,
     return_X_y: bool,
     as_frame: bool,
     sparse: bool,
     dtype: Any,
 ) -> Any:
-    target: Any = np.concatenate([y for table in joined for y in table.targets])
-    qid: Any = ids[np.concatenate([np.asarray(table.query) for table in joined])]
-    data = (_stacked if sparse else _filled)(joined, len(target), layout, dtype)
-    kept = [table.comments for table in joined if table.comments is not None]
-    comments = np.array([text for texts in kept for text in texts], dtype=object)
+    target: Any = np.concatenate([y for table in tables for y in table.targets])
+    qid: Any = ids[np.concatenate([table.query for table in tables])]
+    join = _join_sparse if sparse else _join_dense
+    data = join(tables, len(target), len(names), shift, dtype)
+    texts = [table.comments for table in tables if table.comments is not None]
+    comments = np.array([text for of_table in texts for text in of_table], dtype=object)
     frame = None
     if as_frame:
         data = import_pandas("load_letor(as_frame=True)").DataFrame(
-            data, columns=layout.names, copy=False
+            data, columns=names, copy=False
         )
         frame = data.assign(target=target, qid=qid)
-        if kept:
+        if texts:
             frame = frame.assign(comment=comments)
         target, qid = frame["target"], frame["qid"]
     if return_X_y:
         return data, target, qid
-    bunch = Bunch(data=data, target=target, qid=qid, feature_names=list(layout.names), frame=frame)
-    if kept:
+    bunch = Bunch(data=data, target=target, qid=qid, feature_names=list(names), frame=frame)
+    if texts:
         bunch.comments = comments
     return bunch
 
 
-def _filled(joined: list[Table], n: int, layout: _Layout, dtype: Any) -> Any:
-    data = np.zeros((n, len(layout.names)), dtype=dtype)
+def _join_dense(tables: list[_Table], n: int, n_features: int, shift: int, dtype: Any) -> Any:
+    data = np.zeros((n, n_features), dtype=dtype)
     end = n
-    for table in reversed(joined):
+    for table in reversed(tables):
         while table.blocks:
             # Each block is freed when it is copied.
-            block = table.blocks.pop()[:, layout.shift :]
+            block = table.blocks.pop()[:, shift:]
             data[end - len(block) : end, : block.shape[1]] = block
             end -= len(block)
     return data
 
 
-def _stacked(joined: list[Table], n: int, layout: _Layout, dtype: Any) -> Any:
-    n_features = len(layout.names)
-    kind = type(joined[0].blocks[0])
-    size = sum(block.nnz for table in joined for block in table.blocks)
+def _join_sparse(tables: list[_Table], n: int, n_features: int, shift: int, dtype: Any) -> Any:
+    kind = type(tables[0].blocks[0])
+    size = sum(block.nnz for table in tables for block in table.blocks)
     index = np.int32 if max(size, n_features) <= np.iinfo(np.int32).max else np.int64
     values, indices = np.empty(size, dtype=dtype), np.empty(size, dtype=index)
     ends = np.zeros(n + 1, dtype=index)
     row = n
-    for table in reversed(joined):
+    for table in reversed(tables):
         while table.blocks:
             block = table.blocks.pop()
             size -= block.nnz
@@ -400,15 +392,12 @@ def _stacked(joined: list[Table], n: int, layout: _Layout, dtype: Any) -> Any:
             values[size : size + block.nnz] = block.data
             indices[size : size + block.nnz] = block.indices
             ends[row + 1 : row + 1 + block.shape[0]] = size + block.indptr[1:]
-    indices -= layout.shift
+    indices -= shift
     return kind((values, indices, ends), shape=(n, n_features))
 
 
 # Rows of a row group, unless one query has more: the default batch of RowBatches.from_parquet.
 GROUP_ROWS = 65536
-
-# Rows that are parsed at once.
-READ_ROWS = 8192
 
 USED_BY = "letor_to_parquet"
 
@@ -510,8 +499,8 @@ def letor_to_parquet(
     import_optional("pyarrow", USED_BY)
     check_flag("comments", comments)
     rows_per_file = check_whole("rows_per_file", rows_per_file)
-    files = files_of(path)
-    paths = [file for joined in leaves(files) for file in joined]
+    files = _find_files(path)
+    paths = [file for data_set in _data_sets(files) for file in data_set]
     if any(hasattr(file, "read") for file in paths):
         raise TypeError("path contains streams, but the text is read twice: pass names of files.")
     folder = Path(folder).absolute()
@@ -521,23 +510,17 @@ def letor_to_parquet(
         )
     if not folder.parent.is_dir():
         raise FileNotFoundError(f"{folder.parent} is not a folder: create it first.")
-    layout = SvmlightBatches.of(paths, n_features, zero_based, False, dtype, READ_ROWS)
-    with _appears_whole(folder) as partial:
-        for names, joined in _parts(files):
-            part = partial.joinpath(*names)
-            part.mkdir(parents=True, exist_ok=True)
-            groups = _groups(layout.of_files(joined), comments, min(GROUP_ROWS, rows_per_file))
-            _write(groups, part, layout, rows_per_file)
-    return _by_name(files, folder)
-
-
-@contextmanager
-def _appears_whole(folder: Path) -> Iterator[Path]:
-    """Give a folder to write to, which takes its name at the end, or is removed."""
+    source = SvmlightBatches.of(paths, n_features, zero_based, False, dtype, 8192)
+    # It takes its name when it is complete.
     partial = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.partial")
     try:
         partial.mkdir()
-        yield partial
+        for names, data_set in _folder_names(files):
+            part = partial.joinpath(*names)
+            part.mkdir(parents=True, exist_ok=True)
+            group_rows = min(GROUP_ROWS, rows_per_file)
+            groups = _read_groups(source.of_files(data_set), comments, group_rows)
+            _write_groups(groups, part, source.feature_names, rows_per_file)
         if folder.exists():
             folder.rmdir()
         partial.rename(folder)
@@ -549,9 +532,12 @@ def _appears_whole(folder: Path) -> Iterator[Path]:
     finally:
         # After success no folder has this name.
         shutil.rmtree(partial, ignore_errors=True)
+    return _folders_by_name(files, folder)
 
 
-def _parts(files: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _folder_names(
+    files: Any, names: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Data sets and the names of the folders that they go to."""
     if not isinstance(files, dict):
         yield names, files
@@ -561,13 +547,13 @@ def _parts(files: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
             raise ValueError(
                 f"path has the part {name!r}, which is not a valid folder name: rename it."
             )
-        yield from _parts(inner, (*names, name))
+        yield from _folder_names(inner, (*names, name))
 
 
-def _by_name(files: Any, folder: Path) -> Any:
+def _folders_by_name(files: Any, folder: Path) -> Any:
     if not isinstance(files, dict):
         return folder
-    return Bunch(**{name: _by_name(inner, folder / name) for name, inner in files.items()})
+    return Bunch(**{name: _folders_by_name(inner, folder / name) for name, inner in files.items()})
 
 
 class _Rows(NamedTuple):
@@ -590,25 +576,10 @@ class _Rows(NamedTuple):
         return np.flatnonzero(self.qid[1:] != self.qid[:-1]) + 1
 
 
-def _groups(source: SvmlightBatches, comments: bool, most: int) -> Iterator[_Rows]:
+def _read_groups(source: SvmlightBatches, comments: bool, most: int) -> Iterator[_Rows]:
     """Rows of whole queries, `most` at most unless one query has more."""
     seen: set[Any] = set()
     rest: _Rows | None = None
-    for rows in _read(source, comments):
-        rest = rows if rest is None else rest.then(rows)
-        while len(rest.qid) > most:
-            begins = rest.begins()
-            if not len(begins):
-                break
-            end = int(begins[max(int(np.sum(begins <= most)) - 1, 0)])
-            yield _new_queries(rest.cut(slice(end)), seen)
-            rest = rest.cut(slice(end, None))
-    if rest is None:
-        raise ValueError(f"{source.paths[0]} has no rows: check that it is the right file.")
-    yield _new_queries(rest, seen)
-
-
-def _read(source: SvmlightBatches, comments: bool) -> Iterator[_Rows]:
     last: tuple[Any, Any] | None = None
     for batch in source.batches(comments):
         path, qid = batch["path"], batch["qid"]
@@ -620,11 +591,22 @@ def _read(source: SvmlightBatches, comments: bool) -> Iterator[_Rows]:
                 UserWarning,
             )
         last = path, qid[-1]
-        kept = np.array(batch["comments"], dtype=object) if comments else None
-        yield _Rows(batch["X"], batch["y"], qid, kept)
+        texts = np.array(batch["comments"], dtype=object) if comments else None
+        rows = _Rows(batch["X"], batch["y"], qid, texts)
+        rest = rows if rest is None else rest.then(rows)
+        while len(rest.qid) > most:
+            begins = rest.begins()
+            if not len(begins):
+                break
+            end = int(begins[max(int(np.sum(begins <= most)) - 1, 0)])
+            yield _check_new(rest.cut(slice(end)), seen)
+            rest = rest.cut(slice(end, None))
+    if rest is None:
+        raise ValueError(f"{source.paths[0]} has no rows: check that it is the right file.")
+    yield _check_new(rest, seen)
 
 
-def _new_queries(rows: _Rows, seen: set[Any]) -> _Rows:
+def _check_new(rows: _Rows, seen: set[Any]) -> _Rows:
     for query in rows.qid[np.r_[0, rows.begins()]].tolist():
         if query in seen:
             raise ValueError(
@@ -636,8 +618,8 @@ def _new_queries(rows: _Rows, seen: set[Any]) -> _Rows:
     return rows
 
 
-def _write(
-    groups: Iterator[_Rows], folder: Path, layout: SvmlightBatches, rows_per_file: int
+def _write_groups(
+    groups: Iterator[_Rows], folder: Path, names: list[str], rows_per_file: int
 ) -> None:
     """Write groups of rows, each as a row group."""
     pa = import_optional("pyarrow", USED_BY)
@@ -645,19 +627,23 @@ def _write(
     with ExitStack() as stack:
         writer: Any = None
         for rows in groups:
-            table = pa.table(_columns(rows, layout.feature_names))
+            columns = {name: np.ascontiguousarray(rows.X[:, i]) for i, name in enumerate(names)}
+            columns |= {"target": rows.target, "qid": rows.qid}
+            if rows.comments is not None:
+                columns["comment"] = rows.comments
+            table = pa.table(columns)
             n_rows = len(rows.qid)
             if writer is None or written + n_rows > rows_per_file:
                 stack.close()
                 file = folder / f"part-{number:05d}.parquet"
-                writer = stack.enter_context(_new_file(file, table.schema))
+                writer = stack.enter_context(_open_parquet(file, table.schema))
                 written, number = 0, number + 1
             writer.write_table(table, row_group_size=n_rows)
             written += n_rows
 
 
 @contextmanager
-def _new_file(file: Path, schema: Any) -> Iterator[Any]:
+def _open_parquet(file: Path, schema: Any) -> Iterator[Any]:
     pa, parquet = import_optional("pyarrow", USED_BY), import_optional("pyarrow.parquet", USED_BY)
     with pa.OSFile(str(file), "wb") as sink:
         writer = parquet.ParquetWriter(sink, schema, write_page_checksum=True)
@@ -667,9 +653,3 @@ def _new_file(file: Path, schema: Any) -> Iterator[Any]:
         finally:
             # Else it would close again what has failed, when it is deleted.
             writer.is_open = False
-
-
-def _columns(rows: _Rows, names: list[str]) -> dict[str, AnyArray]:
-    columns = {name: np.ascontiguousarray(rows.X[:, i]) for i, name in enumerate(names)}
-    columns |= {"target": rows.target, "qid": rows.qid}
-    return columns if rows.comments is None else columns | {"comment": rows.comments}
