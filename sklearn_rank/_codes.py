@@ -71,18 +71,9 @@ def distinct_codes(values: AnyArray) -> Coded:
 def _codes_of_text(values: AnyArray) -> Coded | None:
     """Codes of strings of a fixed width by sorting a hash; None where two strings share one.
 
-    The hash is the sum of the characters times random odd numbers, modulo 2**64. From some
-    thousand strings on this is faster than hashing them one by one.
+    From some thousand strings on this is faster than hashing them one by one.
     """
-    unit = np.uint32 if values.dtype.kind == "U" else np.uint8
-    characters = np.ascontiguousarray(values).view(unit).reshape(len(values), -1)
-    factors = np.random.default_rng(0).integers(2**63, size=characters.shape[1], dtype=np.uint64)
-    factors = (2 * factors + 1)[:, np.newaxis]
-    hashes = np.empty(len(values), dtype=np.uint64)
-    for start in range(0, len(values), BLOCK):
-        block = characters[start : start + BLOCK].T.astype(np.uint64)
-        block *= factors
-        hashes[start : start + BLOCK] = block.sum(axis=0)
+    hashes = _hashes(values)
     order = np.argsort(hashes)
     ordered = hashes[order]
     new = np.ones(len(values), dtype=bool)
@@ -95,6 +86,20 @@ def _codes_of_text(values: AnyArray) -> Coded | None:
         if not np.array_equal(coded[rows], values[rows]):
             return None
     return coded
+
+
+def _hashes(values: AnyArray) -> AnyArray:
+    """Hash strings of a fixed width: characters times random odd numbers, modulo 2**64."""
+    unit = np.uint32 if values.dtype.kind == "U" else np.uint8
+    characters = np.ascontiguousarray(values).view(unit).reshape(len(values), -1)
+    factors = np.random.default_rng(0).integers(2**63, size=characters.shape[1], dtype=np.uint64)
+    factors = (2 * factors + 1)[:, np.newaxis]
+    hashes = np.empty(len(values), dtype=np.uint64)
+    for start in range(0, len(values), BLOCK):
+        block = characters[start : start + BLOCK].T.astype(np.uint64)
+        block *= factors
+        hashes[start : start + BLOCK] = block.sum(axis=0)
+    return hashes
 
 
 def coded_column(values: Any) -> Coded | None:

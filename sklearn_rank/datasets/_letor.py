@@ -398,6 +398,8 @@ def _join_sparse(tables: list[_Table], n: int, n_features: int, shift: int, dtyp
 
 # Rows of a row group, unless one query has more: the default batch of RowBatches.from_parquet.
 GROUP_ROWS = 65536
+# Rows that are parsed at once.
+READ_ROWS = 8192
 
 USED_BY = "letor_to_parquet"
 
@@ -510,7 +512,7 @@ def letor_to_parquet(
         )
     if not folder.parent.is_dir():
         raise FileNotFoundError(f"{folder.parent} is not a folder: create it first.")
-    source = SvmlightBatches.of(paths, n_features, zero_based, False, dtype, 8192)
+    source = SvmlightBatches.of(paths, n_features, zero_based, False, dtype, READ_ROWS)
     # It takes its name when it is complete.
     partial = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.partial")
     try:
