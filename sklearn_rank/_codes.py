@@ -15,7 +15,9 @@ import numpy as np
 
 from ._typing import AnyArray, IntArray
 
-# Rows at a time, so that their characters stay in the processor's cache.
+# Strings from which hashing them in NumPy is faster than one by one, and rows at a time, so that
+# their characters stay in the processor's cache.
+MANY = 4096
 BLOCK = 4096
 
 
@@ -54,7 +56,7 @@ def is_missing(value: Any) -> bool:
 
 def distinct_codes(values: AnyArray) -> Coded:
     """Find the distinct values by hashing."""
-    if values.dtype.kind in "SU" and len(values) >= 4096:
+    if values.dtype.kind in "SU" and len(values) >= MANY:
         coded = _codes_of_text(values)
         if coded is not None:
             return coded
@@ -69,10 +71,7 @@ def distinct_codes(values: AnyArray) -> Coded:
 
 
 def _codes_of_text(values: AnyArray) -> Coded | None:
-    """Codes of strings of a fixed width by sorting a hash; None where two strings share one.
-
-    From some thousand strings on this is faster than hashing them one by one.
-    """
+    """Codes of strings of a fixed width by sorting a hash; None where two strings share one."""
     hashes = _hashes(values)
     order = np.argsort(hashes)
     ordered = hashes[order]
