@@ -31,11 +31,10 @@ from ._functions import (
     ConventionOptions,
     RelevantOptions,
     WeightedOptions,
-    evaluate,
     function_of,
 )
 from ._influence import ClassInfluence, affine_of_recall, recall_influence
-from ._measure import ConventionalMeasure, Measure, Value
+from ._measure import ConventionalMeasure, Measure, Value, checked
 from ._tied_sums import NEGLIGIBLE, padded
 
 
@@ -47,11 +46,7 @@ class _AtK(ConventionalMeasure):
     range = (0.0, 1.0)
     from_ranges = "sum"
 
-    k: int  # Number of top items, at least 1
-
-    def __post_init__(self) -> None:
-        check_position("k", self.k)
-        super().__post_init__()
+    k: int = checked(check_position)  # Number of top items
 
     def _discounts(self, n: int) -> FloatArray:
         return cut_after(np.ones(n), self.k)
@@ -152,7 +147,6 @@ def precision_at_k_score(
     >>> precision_at_k_score([1, 0, 1, 0], [4.0, 2.0, 2.0, 1.0], k=2)
     0.75
     """
-    return evaluate(PrecisionAtKMeasure, y_true, y_score, k=k, **options)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -238,7 +232,6 @@ def recall_at_k_score(
     >>> recall_at_k_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], k=1)
     0.5
     """
-    return evaluate(RecallAtKMeasure, y_true, y_score, k=k, **options)
 
 
 def positives_in_top(blocks: ClassBlocks, mass: FloatArray) -> FloatArray:
@@ -276,11 +269,7 @@ class SuccessMeasure(ConventionalMeasure):
     takes_relevant = ("n_relevant", "ideal")
     conventions = MappingProxyType({"trec_eval": TREC_EVAL, "ranx": RANX})
 
-    k: int  # Number of top items, at least 1
-
-    def __post_init__(self) -> None:
-        check_position("k", self.k)
-        super().__post_init__()
+    k: int = checked(check_position)  # Number of top items
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Chance of a positive among the first k of each list."""
@@ -350,7 +339,6 @@ def success_at_k_score(
     >>> success_at_k_score([1, 1, 0], [0.0, 0.0, 0.0], k=1)
     0.6666666666666666
     """
-    return evaluate(SuccessMeasure, y_true, y_score, k=k, **options)
 
 
 def _none_of(positive: FloatArray, taken: FloatArray, size: FloatArray) -> FloatArray:
@@ -450,7 +438,6 @@ def r_precision_score(y_true: Any, y_score: Any, **options: Unpack[RelevantOptio
     >>> r_precision_score([1, 0, 1, 0], [4.0, 2.0, 2.0, 1.0])
     0.75
     """
-    return evaluate(RPrecisionMeasure, y_true, y_score, **options)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -466,11 +453,7 @@ class F1AtKMeasure(ConventionalMeasure):
     takes_relevant = ("n_relevant", "ideal")
     conventions = MappingProxyType({"ranx": RANX})
 
-    k: int  # Number of top items, at least 1
-
-    def __post_init__(self) -> None:
-        check_position("k", self.k)
-        super().__post_init__()
+    k: int = checked(check_position)  # Number of top items
 
     @property
     def positional(self) -> PositionalForm:
@@ -548,7 +531,6 @@ def f1_at_k_score(
     >>> f1_at_k_score([1, 0, 1, 1], [4.0, 3.0, 2.0, 1.0], k=2)
     0.4
     """
-    return evaluate(F1AtKMeasure, y_true, y_score, k=k, **options)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -613,7 +595,6 @@ def top_1_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]) -
     >>> top_1_score([[2, 1, 0], [2, 1, 0]], [[3, 1, 2], [1, 1, 0]], average=None)
     array([1. , 0.5])
     """
-    return evaluate(TopOneMeasure, y_true, y_score, **options)
 
 
 def _best_utilities(lists: Lists) -> FloatArray:
@@ -693,4 +674,3 @@ def coverage_loss(y_true: Any, y_score: Any, **options: Unpack[BinaryOptions]) -
     >>> coverage_loss([1, 0, 1, 0], [4.0, 3.0, 3.0, 3.0])
     3.0
     """
-    return evaluate(CoverageMeasure, y_true, y_score, **options)

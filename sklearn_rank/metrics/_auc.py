@@ -8,14 +8,13 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from .._arguments import check_choice
 from .._lists import LabelType, Lists, ScoredLists, check_lists
 from .._order import pairs_in_order
 from .._typing import AnyArray, BoolArray, FloatArray
 from ._conventions import PositionalForm, linear_discounts, share_of_total
 from ._functions import BinaryOptions, evaluate, function_of
-from ._influence import ClassInfluence, linear_rank_influence_of
-from ._measure import Measure, Value
+from ._influence import ClassInfluence, rank_influence
+from ._measure import Measure, Value, one_of
 from ._score_generating import Wilcoxon
 
 
@@ -60,14 +59,7 @@ class AUCMeasure(Measure):
 
     def influence(self, lists: ScoredLists) -> ClassInfluence:
         """Compute the influence of each item of one list on the area."""
-        return linear_rank_influence_of(
-            lists.positive,
-            lists.score,
-            Wilcoxon(),
-            normalize="minmax",
-            counts=lists.weight,
-            draws=lists.draws,
-        )
+        return rank_influence(lists, Wilcoxon())
 
 
 def _auc_utilities(lists: Lists) -> FloatArray:
@@ -90,13 +82,12 @@ class MultiClassAUCMeasure(Measure):
     range = (0.0, 1.0)
     stem = "auc"
 
-    multi_class: Literal["ovr", "ovo"]  # Each class against the rest, or each against each
-    class_average: Literal["macro", "weighted"] = "macro"
+    # Each class against the rest, or each against each
+    multi_class: Literal["ovr", "ovo"] = one_of("ovr", "ovo")
+    class_average: Literal["macro", "weighted"] = one_of("macro", "weighted", default="macro")
     labels: tuple[Any, ...] | None = None
 
     def __post_init__(self) -> None:
-        check_choice("multi_class", self.multi_class, ("ovr", "ovo"))
-        check_choice("class_average", self.class_average, ("macro", "weighted"))
         if self.labels is not None:
             object.__setattr__(self, "labels", tuple(np.asarray(self.labels).tolist()))
             if len(set(self.labels)) < len(self.labels):
@@ -405,4 +396,3 @@ def gini_score(y_true: Any, y_score: Any, **options: Unpack[BinaryOptions]) -> V
     >>> gini_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
     0.5
     """
-    return evaluate(GiniMeasure, y_true, y_score, **options)

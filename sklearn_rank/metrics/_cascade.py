@@ -13,7 +13,7 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from .._arguments import check_choice, check_position, check_share, is_number
+from .._arguments import check_share, is_number
 from .._lists import Lists, ScoredLists
 from .._order import ClassBlocks
 from .._typing import FloatArray
@@ -34,9 +34,9 @@ from ._conventions import (
     position,
     share,
 )
-from ._functions import ListOptions, RelevantOptions, evaluate, function_of
+from ._functions import ListOptions, RelevantOptions, function_of
 from ._influence import ClassInfluence, average_precision_influence
-from ._measure import ConventionalMeasure, Measure, Value
+from ._measure import ConventionalMeasure, Measure, Value, checked, last_position, one_of
 from ._tied_sums import (
     NEGLIGIBLE,
     Geometric,
@@ -150,14 +150,10 @@ class AveragePrecisionMeasure(ConventionalMeasure):
 
     takes_relevant = ("n_relevant", "ideal")
 
-    k: int | None = None  # Last position that counts
-    normalize: Literal["positives", "reachable", "found"] | None = None
-
-    def __post_init__(self) -> None:
-        check_choice("normalize", self.normalize, ("positives", "reachable", "found", None))
-        if self.k is not None:
-            check_position("k", self.k, optional=True)
-        super().__post_init__()
+    k: int | None = last_position()
+    normalize: Literal["positives", "reachable", "found"] | None = one_of(
+        "positives", "reachable", "found", None, default=None
+    )
 
     @property
     def weights(self) -> Literal["relative", "whole"]:  # type: ignore[override]
@@ -300,7 +296,6 @@ def average_precision_score(
     >>> average_precision_score([1, 1, 1], [3.0, 2.0, 1.0], k=1, normalize="reachable")
     1.0
     """
-    return evaluate(AveragePrecisionMeasure, y_true, y_score, k=k, normalize=normalize, **options)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -319,12 +314,7 @@ class ReciprocalRankMeasure(ConventionalMeasure):
         {"catboost": CATBOOST, "trec_eval": replace(TREC_EVAL, has_k=False), "ranx": RANX}
     )
 
-    k: int | None = None  # Last position that counts
-
-    def __post_init__(self) -> None:
-        if self.k is not None:
-            check_position("k", self.k, optional=True)
-        super().__post_init__()
+    k: int | None = last_position()
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Reciprocal rank of each list."""
@@ -388,17 +378,11 @@ def reciprocal_rank_score(
     >>> reciprocal_rank_score([0, 1], [0.0, 0.0])
     0.75
     """
-    return evaluate(
-        ReciprocalRankMeasure,
-        y_true,
-        y_score,
-        k=k,
-        rel=rel,
-        n_relevant=n_relevant,
-        ideal=ideal,
-        convention=convention,
-        **options,
-    )
+
+
+def _check_max_grade(name: str, value: Any) -> None:
+    if not (is_number(value) and value < inf):
+        raise ValueError(f"{name}={value!r} must be a finite number or None.")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -410,15 +394,9 @@ class _OnAScale(Measure):
     range = (0.0, 1.0)
     weights = "none"
 
-    k: int | None = None  # Last position that counts
-    max_grade: float | None = None  # Highest grade of the scale; None is the highest that occurs
-
-    def __post_init__(self) -> None:
-        if self.k is not None:
-            check_position("k", self.k, optional=True)
-        if self.max_grade is not None and not (is_number(self.max_grade) and self.max_grade < inf):
-            raise ValueError(f"max_grade={self.max_grade!r} must be a finite number or None.")
-        super().__post_init__()
+    k: int | None = last_position()
+    # Highest grade of the scale; None is the highest that occurs
+    max_grade: float | None = checked(_check_max_grade, None)
 
     @property
     def scaled_by_labels(self) -> bool:
@@ -537,16 +515,6 @@ def expected_reciprocal_rank_score(
     >>> expected_reciprocal_rank_score([2, 0, 1], [3.0, 2.0, 1.0], max_grade=4)
     0.20442708333333334
     """
-    return evaluate(
-        ExpectedReciprocalRankMeasure,
-        y_true,
-        y_score,
-        k=k,
-        max_grade=max_grade,
-        ideal=ideal,
-        convention=convention,
-        **options,
-    )
 
 
 def _chances_up_to(highest: float, grade: FloatArray) -> FloatArray:
@@ -565,11 +533,7 @@ class RankBiasedPrecisionMeasure(_OnAScale):
     in_name = NamedNumber("persistence", share, "0.8")
     from_ranges = "sum"
 
-    persistence: float = 0.8  # Ratio of the discounts, in (0, 1)
-
-    def __post_init__(self) -> None:
-        check_share("persistence", self.persistence)
-        super().__post_init__()
+    persistence: float = checked(check_share, 0.8)  # Ratio of the discounts
 
     @property
     def positional(self) -> PositionalForm:
@@ -651,15 +615,6 @@ def rank_biased_precision_score(
     >>> rank_biased_precision_score([1, 1, 1], [3.0, 2.0, 1.0], persistence=0.5)
     0.875
     """
-    return evaluate(
-        RankBiasedPrecisionMeasure,
-        y_true,
-        y_score,
-        persistence=persistence,
-        k=k,
-        max_grade=max_grade,
-        **options,
-    )
 
 
 def _nobody_goes_on(lists: ScoredLists, top: ScoredLists, chance: FloatArray) -> bool:

@@ -130,6 +130,7 @@ def make_measure(
     title = getattr(func, "__name__", type(func).__name__) if name is None else name
     if not isinstance(title, str) or not title:
         raise ValueError(f"name={name!r} must be a non-empty string.")
+    check_choice("kind", kind, ("binary", "graded"))
     return CustomMeasure(
         func=func,
         title=title,
@@ -176,10 +177,6 @@ class CustomMeasure(Measure):
 
     weights = "none"
     settable = ("rel", "undefined")
-
-    def __post_init__(self) -> None:
-        check_choice("kind", self.kind, ("binary", "graded"))
-        super().__post_init__()
 
     def in_grammar(self) -> tuple[str, dict[str, Any]]:
         """Return the name of the measure, including the smallest relevant grade."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import wraps
 from inspect import Parameter, Signature, cleandoc, signature
 from math import inf
 from typing import Any, TypedDict, TypeVar
@@ -126,30 +127,38 @@ _OF_CALL = signature(Measure.__call__).parameters.keys()
 def function_of(
     measure: type[Measure], *variants: type[Measure]
 ) -> Callable[[Function], Function]:
-    """Decorator: completes signature and docstring by what follows from the measure.
+    """Decorator: makes a function of its name, its own parameters and its docstring.
 
-    An entry that the docstring has under Parameters, Raises or Warns replaces the common one, and
-    keeps its type if it states none.
+    The measure supplies the value and the common parameters; a function of several measures has a
+    body that selects one. An entry that the docstring has under Parameters, Raises or Warns
+    replaces the common one, and keeps its type if it states none.
     """
 
     def complete(function: Function) -> Function:
         completed: Any = function
+        if not variants:
+
+            @wraps(function)
+            def completed(*args: Any, **options: Any) -> Value:
+                function(*args, **options)  # an error if a required argument is missing
+                return evaluate(measure, *args, **options)
+
         completed.__signature__ = _signature(function, measure)
         if function.__doc__:
             completed.__doc__ = _docstring(completed, measure)
-        for made in (measure, *variants):
-            made.function = function.__name__
-            FUNCTIONS[made] = function
-        return function
+        for variant in (measure, *variants):
+            variant.function = function.__name__
+            FUNCTIONS[variant] = completed
+        return completed
 
     return complete
 
 
 def evaluate(measure: type[Measure], y_true: Any, y_score: Any, **options: Any) -> Value:
     """Value of the measure that the options set; those of its call are passed on to it."""
-    function: Any = FUNCTIONS[measure]
+    signed: Any = FUNCTIONS[measure]
     for name in options:
-        if name not in function.__signature__.parameters:
+        if name not in signed.__signature__.parameters:
             raise TypeError(f"{measure.function}() got an unexpected keyword argument {name!r}")
     parameters = {name: options.pop(name) for name in options.keys() - _OF_CALL}
     return measure(**parameters)(y_true, y_score, **options)

@@ -96,11 +96,11 @@ class ClassInfluence:
         if self.ends is not None:
             return self.ends[:2], self.ends[2:]
         reach = self.length / 2.0 if isfinite(self.length) else 0.0
-        found = []
+        ends = []
         for part in self.parts:
             low, high = float(part.values.min()), float(part.values.max())
-            found.append((low, high) if low < high else (low - reach, high + reach))
-        return found[0], found[1]
+            ends.append((low, high) if low < high else (low - reach, high + reach))
+        return ends[0], ends[1]
 
     def centred(self) -> FloatArray:
         """Return the influence on the statistic as a function of the sample, labels fixed.
@@ -179,17 +179,31 @@ def linear_rank_influence_of(
     blocks = counted_blocks(score, positive, counts)
     n, k = blocks.n, blocks.k
     worst, best = (_extremes if normalize == "mean" else rank_range)(phi, n, k)
-    found = _mean_influence(blocks, positive, phi, local_ranks(n, draws))
-    found = replace(found, range=(worst, best), counts=counts)
+    influence = _mean_influence(blocks, positive, phi, local_ranks(n, draws))
+    influence = replace(influence, range=(worst, best), counts=counts)
     if normalize == "mean":
-        return found
+        return influence
     # The worst order is the mean of phi over (0, p), the best that over (1 - p, 1).
-    between = (found.estimate - worst) / (best - worst)
+    between = (influence.estimate - worst) / (best - worst)
     ends = phi._at_ranks(np.array([k + 0.5, n - k + 0.5]), np.array([float(n)]))
-    slope = found.label_slope - (1.0 - between) * (float(ends[0]) - worst) * n / k
+    slope = influence.label_slope - (1.0 - between) * (float(ends[0]) - worst) * n / k
     slope -= between * (float(ends[1]) - best) * n / k
     # The values are not shared yet; a copy would take a third of the time for long lists.
-    return replace(found, label_slope=slope).scaled(worst, best - worst, copy=False)
+    return replace(influence, label_slope=slope).scaled(worst, best - worst, copy=False)
+
+
+def rank_influence(
+    lists: ScoredLists, phi: ScoreGeneratingFunction, normalize: Normalize = "minmax"
+) -> ClassInfluence:
+    """Influence of the items of one list on a linear rank statistic."""
+    return linear_rank_influence_of(
+        lists.positive,
+        lists.score,
+        phi,
+        normalize=normalize,
+        counts=lists.weight,
+        draws=lists.draws,
+    )
 
 
 def _mean_influence(
@@ -207,7 +221,10 @@ def _mean_influence(
     moved[some] = inside * whole
     tail = np.cumsum(moved)
     tail[some] += inside * (own - whole)
-    for n_below, height in _jumps(phi, n):
+    for u0, height in phi.jumps if phi.has_derivative else ():
+        n_below = int(np.ceil(u0 * (n + 1.0) * (1.0 - 1e-15))) - 1
+        if not 0 < n_below < n:
+            continue
         raised = height * share_at(n_below, below, size, n_pos, window) * (n + 1.0)
         at = _block_of_rank(n_below, below)
         tail[at] += raised * (n_below - below[at]) / size[at]
@@ -290,18 +307,6 @@ def local_ranks(n: int, draws: float | None = None) -> int:
     return int(np.ceil(np.sqrt(n) if draws is None else n / np.sqrt(draws)))
 
 
-def _jumps(phi: ScoreGeneratingFunction, n: int) -> list[tuple[int, float]]:
-    """Number of ranks below each jump of phi that lies inside the list, and its height."""
-    if not phi.has_derivative:
-        return []
-    found = []
-    for u0, height in phi.jumps:
-        n_below = int(np.ceil(u0 * (n + 1.0) * (1.0 - 1e-15))) - 1
-        if 0 < n_below < n:
-            found.append((n_below, height))
-    return found
-
-
 def share_at(
     n_below: int,
     below: FloatArray,
@@ -356,18 +361,24 @@ def partial_auc_influence_of(
     tpr_at_limit = _height(max_fpr, fpr_above, fpr, tpr_above, tpr)
     fpr_at_limit = _height(min_tpr, tpr_above, tpr, fpr_above, fpr)
     widest = max(max_fpr - min(fpr_at_limit, max_fpr), 0.0)
+
+    def ramp_area(z: FloatArray) -> FloatArray:
+        """Integral of ``clip(x, 0, widest)`` from 0 to z."""
+        return np.clip(z, 0.0, widest) ** 2 / 2.0 + widest * np.maximum(z - widest, 0.0)
+
     with np.errstate(invalid="ignore", divide="ignore"):
         width, rise = fpr - fpr_above, tpr - tpr_above
         if_positive = np.where(
             width > 0.0,
-            (_ramp_area(max_fpr - fpr_above, widest) - _ramp_area(max_fpr - fpr, widest)) / width,
+            (ramp_area(max_fpr - fpr_above) - ramp_area(max_fpr - fpr)) / width,
             np.clip(max_fpr - fpr, 0.0, widest),
         )
         inside = np.clip((max_fpr - fpr_above) / width, 0.0, 1.0)
+        high = np.maximum(tpr_above + inside * rise - min_tpr, 0.0)
+        low = np.maximum(tpr_above - min_tpr, 0.0)
         height = np.where(
             rise > 0.0,
-            (_half_square(tpr_above + inside * rise - min_tpr) - _half_square(tpr_above - min_tpr))
-            / rise,
+            (high**2 / 2.0 - low**2 / 2.0) / rise,
             inside * np.maximum(tpr - min_tpr, 0.0),
         )
     if_negative = height - inside * max(tpr_at_limit - min_tpr, 0.0)
@@ -393,17 +404,6 @@ def _height(
         return float(low[piece])
     share = min(max((at - left[piece]) / (right[piece] - left[piece]), 0.0), 1.0)
     return float(low[piece] + share * (high[piece] - low[piece]))
-
-
-def _ramp_area(z: FloatArray, widest: float) -> FloatArray:
-    """Integral of ``clip(x, 0, widest)`` from 0 to z."""
-    inside = np.clip(z, 0.0, widest)
-    return inside**2 / 2.0 + widest * np.maximum(z - widest, 0.0)
-
-
-def _half_square(z: FloatArray) -> FloatArray:
-    """Integral of ``max(x, 0)`` up to z."""
-    return np.maximum(z, 0.0) ** 2 / 2.0
 
 
 def average_precision_influence(
@@ -544,7 +544,11 @@ def rate_influence(
     on average: what the rate gains by it is the bias.
     """
     blocks = counted_blocks(score, positive, counts)
-    curve = _curve_of(blocks, of_positives)
+    negatives = blocks.size - blocks.n_pos
+    if of_positives:
+        curve = _Curve(blocks.n_pos, negatives)
+    else:  # from the bottom
+        curve = _Curve(negatives[::-1], blocks.n_pos[::-1])
     k, m = float(curve.ones.sum()), float(curve.others.sum())
     at = curve.block_of(allowed + 1)
     inside = allowed + 1 - float(curve.others[:at].sum())
@@ -579,14 +583,6 @@ def rate_influence(
         rate=rate,
         of_positives=of_positives,
     )
-
-
-def _curve_of(blocks: CountedBlocks, of_positives: bool) -> _Curve:
-    """Curve of the positives from the top, or of the negatives from the bottom."""
-    negatives = blocks.size - blocks.n_pos
-    if of_positives:
-        return _Curve(blocks.n_pos, negatives)
-    return _Curve(negatives[::-1], blocks.n_pos[::-1])
 
 
 @dataclass(frozen=True)
@@ -624,15 +620,12 @@ class _InTops(ScoreGeneratingFunction):
 
 
 def lift_influence(lists: ScoredLists, fractions: Sequence[float]) -> ClassInfluence:
-    """Find how much each item of one list moves precision in the top as a ratio to chance."""
-    phi = _InTops(tuple(fractions))
-    return linear_rank_influence_of(
-        lists.positive, lists.score, phi, counts=lists.weight, draws=lists.draws
-    )
+    """Influence on the precision in the top as a ratio to chance, the mean over some tops."""
+    return rank_influence(lists, _InTops(tuple(fractions)), "mean")
 
 
 def recall_influence(lists: ScoredLists, mass: float, called: str) -> ClassInfluence:
-    """Compute the influence of each item of one list on the share of the positives in its top."""
+    """Influence on the share of the positives that are in a top of some weight."""
     n = float(lists.sizes[0])
     if mass >= n:
         raise ValueError(
@@ -646,6 +639,6 @@ def affine_of_recall(
     recall: ClassInfluence, at_zero: float, factor: float, *, slope: float = nan
 ) -> ClassInfluence:
     """Take a measure that is ``at_zero + factor * recall`` where the labels are fixed."""
-    found = recall.scaled(-at_zero / factor, 1.0 / factor, copy=False)
-    low, high = sorted(found.range)
-    return replace(found, range=(low, high), label_slope=slope)
+    influence = recall.scaled(-at_zero / factor, 1.0 / factor, copy=False)
+    low, high = sorted(influence.range)
+    return replace(influence, range=(low, high), label_slope=slope)

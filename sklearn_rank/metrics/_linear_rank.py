@@ -10,15 +10,14 @@ from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 
-from .._arguments import check_choice
 from .._lists import ScoredLists
 from .._order import ClassBlocks, counted_blocks, near_whole, places_of
 from .._typing import BoolArray, FloatArray
 from ._auc import AUCMeasure
 from ._conventions import RDKIT, NamedNumber, number, share
-from ._functions import BinaryOptions, ConventionOptions, evaluate, function_of
-from ._influence import ClassInfluence, linear_rank_influence_of
-from ._measure import ConventionalMeasure, Measure, Value
+from ._functions import BinaryOptions, ConventionOptions, function_of
+from ._influence import ClassInfluence, rank_influence
+from ._measure import ConventionalMeasure, Measure, Value, checked, one_of
 from ._score_generating import (
     LocalAUC,
     Phi,
@@ -40,12 +39,9 @@ _NO_RANGE = "items of one class only or no place that counts"
 class _RankStatistic(Measure):
     """A linear rank statistic of two classes, and how it is normalised."""
 
-    normalize: Normalize = "minmax"
     from_ranges = "sum"
 
-    def __post_init__(self) -> None:
-        check_choice("normalize", self.normalize, ("mean", "minmax", None))
-        super().__post_init__()
+    normalize: Normalize = one_of("mean", "minmax", None, default="minmax")
 
     @property
     @abstractmethod
@@ -71,7 +67,11 @@ class _RankStatistic(Measure):
     @property
     def theorems(self) -> tuple[str, ...]:
         """A band around the distribution of the scores, where phi is bounded."""
-        return ("dkw",) if self.has_influence and _rises_between_bounds(self._phi) else ()
+        if not self.has_influence:
+            return ()
+        floor, ceiling = self._phi(np.array([0.0, 1.0]))
+        bounded = np.isfinite(floor) and np.isfinite(ceiling) and floor < ceiling
+        return ("dkw",) if bounded else ()
 
     @property
     def has_influence(self) -> bool:
@@ -83,11 +83,7 @@ class _RankStatistic(Measure):
         """Compute the influence of each item of one list on the statistic."""
         if not self.has_influence:
             return None
-        if self.normalize == "mean":
-            return linear_rank_influence_of(
-                lists.positive, lists.score, self._phi, counts=lists.weight, draws=lists.draws
-            )
-        return _minmax_influence(lists, self._phi)
+        return rank_influence(lists, self._phi, self.normalize or "mean")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -98,10 +94,9 @@ class LinearRankMeasure(_RankStatistic):
     stem = "linear_rank"
 
     phi: Phi  # Nondecreasing function on (0, 1)
-    ties: Ties = "average"  # What tied items count
+    ties: Ties = one_of("average", "mid", "max", default="average")  # What tied items count
 
     def __post_init__(self) -> None:
-        check_choice("ties", self.ties, ("average", "mid", "max"))
         object.__setattr__(self, "phi", as_score_generating(self.phi))
         super().__post_init__()
 
@@ -206,9 +201,6 @@ def linear_rank_score(
     ... )
     array([1., 0.])
     """
-    return evaluate(
-        LinearRankMeasure, y_true, y_score, phi=phi, ties=ties, normalize=normalize, **options
-    )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -219,11 +211,7 @@ class LocalAUCMeasure(_RankStatistic):
     in_name = NamedNumber("u0", share, "0.8")
     lacking = _NO_RANGE
 
-    u0: float
-
-    def __post_init__(self) -> None:
-        LocalAUC(self.u0)  # refuses what is no share
-        super().__post_init__()
+    u0: float = checked(lambda _, u0: LocalAUC(u0))
 
     @property
     def _phi(self) -> ScoreGeneratingFunction:
@@ -278,7 +266,6 @@ def local_auc_score(
     >>> round(local_auc_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], u0=0.5), 4)
     0.5714
     """
-    return evaluate(LocalAUCMeasure, y_true, y_score, u0=u0, normalize=normalize, **options)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -289,11 +276,7 @@ class PNormPushMeasure(_RankStatistic):
     in_name = NamedNumber("p", number, "4")
     lacking = _NO_RANGE
 
-    p: float  # Exponent, positive. A greater exponent gives more weight to the top
-
-    def __post_init__(self) -> None:
-        Power(self.p)  # refuses what is no exponent
-        super().__post_init__()
+    p: float = checked(lambda _, p: Power(p))
 
     @property
     def _phi(self) -> ScoreGeneratingFunction:
@@ -346,7 +329,6 @@ def p_norm_push_score(
     >>> round(p_norm_push_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], p=2), 4)
     0.75
     """
-    return evaluate(PNormPushMeasure, y_true, y_score, p=p, normalize=normalize, **options)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -357,11 +339,7 @@ class _EarlyRecognition(ConventionalMeasure):
     from_ranges = "sum"
     conventions = MappingProxyType({"rdkit": RDKIT})
 
-    alpha: float = 20.0  # Rate, positive
-
-    def __post_init__(self) -> None:
-        Screening(self.alpha)  # refuses what is no rate
-        super().__post_init__()
+    alpha: float = checked(lambda _, alpha: Screening(alpha), 20.0)
 
     def _blocks(self, lists: ScoredLists) -> ClassBlocks:
         return self.rules.ordered(lists, lists.positive).blocks()
@@ -392,7 +370,7 @@ class BEDROCMeasure(_EarlyRecognition):
         """Compute the influence of each item of one list on the value."""
         if not self.has_influence:
             return None
-        return _minmax_influence(lists, Screening(self.alpha))
+        return rank_influence(lists, Screening(self.alpha))
 
 
 @function_of(BEDROCMeasure)
@@ -442,7 +420,6 @@ def bedroc_score(
     ... )
     0.8224
     """
-    return evaluate(BEDROCMeasure, y_true, y_score, alpha=alpha, **options)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -506,25 +483,6 @@ def rie_score(
     ... )
     2.0303
     """
-    return evaluate(RIEMeasure, y_true, y_score, alpha=alpha, **options)
-
-
-def _rises_between_bounds(phi: ScoreGeneratingFunction) -> bool:
-    """Whether phi is finite at 0 and 1, and not the same."""
-    floor, ceiling = phi(np.array([0.0, 1.0]))
-    return bool(np.isfinite(floor) and np.isfinite(ceiling) and floor < ceiling)
-
-
-def _minmax_influence(lists: ScoredLists, phi: ScoreGeneratingFunction) -> ClassInfluence:
-    """Influence on the statistic between the worst and the best order."""
-    return linear_rank_influence_of(
-        lists.positive,
-        lists.score,
-        phi,
-        normalize="minmax",
-        counts=lists.weight,
-        draws=lists.draws,
-    )
 
 
 def phi_of(measure: Measure) -> ScoreGeneratingFunction | None:

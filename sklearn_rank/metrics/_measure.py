@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
+from functools import partial
 from math import inf, isfinite
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -12,7 +13,15 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from .._arguments import check_flag, is_number, is_whole
+from .._arguments import (
+    Closed,
+    check_choice,
+    check_flag,
+    check_number,
+    check_position,
+    is_number,
+    is_whole,
+)
 from .._lists import Kind, LabelType, Lists, ScoredLists, check_scored_lists, refuse_single_rows
 from .._partitions import any_collection
 from .._typing import BoolArray, FloatArray
@@ -44,6 +53,26 @@ NO_SYSTEM = Rules()
 
 # By how much XGBoost lets a mean exceed 1.
 SLACK = 1e-6
+
+
+def checked(check: Callable[[str, Any], Any], default: Any = MISSING) -> Any:
+    """Declare a parameter and its check; None is not checked if it is the default."""
+    return field(default=default, metadata={"check": check})
+
+
+def last_position() -> Any:
+    """Declare the last position that counts, None for all."""
+    return checked(partial(check_position, optional=True), None)
+
+
+def one_of(*choices: str | None, default: Any = MISSING) -> Any:
+    """Declare one of several strings."""
+    return checked(partial(check_choice, choices=choices), default)
+
+
+def within(low: float, high: float, closed: Closed = "both", default: Any = MISSING) -> Any:
+    """Declare a number in an interval."""
+    return checked(partial(check_number, low=low, high=high, closed=closed), default)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -157,16 +186,23 @@ class Measure(ABC):
             raise TypeError(f"kind={vars(cls)['kind']!r} must be 'binary' or 'graded'.")
 
     def __post_init__(self) -> None:
+        self._check_parameters()
         # Equal measures have equal fields, hashes and names.
         for name, value in list(vars(self).items()):
             if isinstance(value, np.generic):
                 object.__setattr__(self, name, value.item())
-        for one in fields(self):
-            if isinstance(one.default, bool):
-                check_flag(one.name, getattr(self, one.name))
+        for parameter in fields(self):
+            if isinstance(parameter.default, bool):
+                check_flag(parameter.name, getattr(self, parameter.name))
         object.__setattr__(self, "undefined", self._checked_undefined())
         if self.rel is not None:
             object.__setattr__(self, "rel", self._checked_rel(self.rel))
+
+    def _check_parameters(self) -> None:
+        for parameter in fields(self):
+            value = getattr(self, parameter.name)
+            if "check" in parameter.metadata and not (value is None and parameter.default is None):
+                parameter.metadata["check"](parameter.name, value)
 
     def _checked_undefined(self) -> Undefined:
         """What undefined lists count, said once, so that measures that count alike are equal."""
@@ -601,15 +637,15 @@ class ConventionalMeasure(Measure):
 
     convention: Convention | None = None
 
-    def __post_init__(self) -> None:
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         if self.convention is not None:
-            given = {
-                one.name: value
-                for one in fields(self)
-                if not _same(value := getattr(self, one.name), one.default)
+            changed = {
+                parameter.name: value
+                for parameter in fields(self)
+                if not _same(value := getattr(self, parameter.name), parameter.default)
             }
-            check_convention(self.function, self.conventions, given, self.convention)
-        super().__post_init__()
+            check_convention(self.function, self.conventions, changed, self.convention)
 
     @property
     def has_influence(self) -> bool:

@@ -9,7 +9,6 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from .._arguments import check_number, check_position
 from .._lists import Lists, ScoredLists
 from .._typing import FloatArray, IntArray
 from .._validation import ravelled
@@ -30,8 +29,8 @@ from ._conventions import (
     logarithmic_discounts,
     position,
 )
-from ._functions import WeightedOptions, evaluate, function_of
-from ._measure import ConventionalMeasure, Measure, Value
+from ._functions import WeightedOptions, function_of
+from ._measure import ConventionalMeasure, Measure, Value, checked, last_position, within
 from ._tied_sums import (
     Discount,
     Gain,
@@ -45,6 +44,14 @@ from ._tied_sums import (
 )
 
 
+def _check_discount(name: str, discount: Any) -> None:
+    if not callable(discount) and discount not in ("logarithmic", "linear"):
+        raise ValueError(
+            f"{name}={discount!r} must be 'logarithmic', 'linear' or a function of positions and"
+            " lengths."
+        )
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PositionalMeasure(Measure):
     """Any gain, discounted by any function; see ``positional_score``."""
@@ -56,20 +63,9 @@ class PositionalMeasure(Measure):
     in_name = NamedNumber("k", position, "10", optional=True)
     from_ranges = "sum"
 
-    gain: Gain
-    discount: Discount  # Discount of positions and lengths of lists
-    k: int | None = None  # Last position that counts
-
-    def __post_init__(self) -> None:
-        if self.k is not None:
-            check_position("k", self.k, optional=True)
-        check_gain(self.gain)
-        if not callable(self.discount) and self.discount not in ("logarithmic", "linear"):
-            raise ValueError(
-                f"discount={self.discount!r} must be 'logarithmic', 'linear' or a function of"
-                " positions and lengths."
-            )
-        super().__post_init__()
+    gain: Gain = checked(check_gain)
+    discount: Discount = checked(_check_discount)  # Discount of positions and lengths of lists
+    k: int | None = last_position()
 
     @property
     def positional(self) -> PositionalForm:
@@ -157,9 +153,6 @@ def positional_score(
     ... )
     0.625
     """
-    return evaluate(
-        PositionalMeasure, y_true, y_score, gain=gain, discount=discount, k=k, **options
-    )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -180,17 +173,9 @@ class DCGMeasure(ConventionalMeasure):
         }
     )
 
-    k: int | None = None  # Last position that counts
-    gain: Gain | None = None  # Gain of a relevance; None is "exponential"
-    log_base: float = 2.0
-
-    def __post_init__(self) -> None:
-        if self.k is not None:
-            check_position("k", self.k, optional=True)
-        if self.gain is not None:
-            check_gain(self.gain)
-        check_number("log_base", self.log_base, 1.0, inf, closed="neither")
-        super().__post_init__()
+    k: int | None = last_position()
+    gain: Gain | None = checked(check_gain, None)  # Gain of a relevance; None is "exponential"
+    log_base: float = within(1.0, inf, "neither", default=2.0)
 
     @property
     def positional(self) -> PositionalForm:
@@ -301,16 +286,6 @@ def dcg_score(
     >>> dcg_score([2, 1, 0], [3.0, 2.0, 1.0], k=1, gain="linear")
     2.0
     """
-    return evaluate(
-        DCGMeasure,
-        y_true,
-        y_score,
-        k=k,
-        gain=gain,
-        log_base=log_base,
-        convention=convention,
-        **options,
-    )
 
 
 def has_exponential_gain(measure: Measure) -> bool:
@@ -485,17 +460,6 @@ def ndcg_score(
     >>> round(ndcg_score([2, 1, 0], [0.0, 0.0, 0.0], convention="lightgbm"), 4)
     1.0
     """
-    return evaluate(
-        NDCGMeasure,
-        y_true,
-        y_score,
-        k=k,
-        gain=gain,
-        log_base=log_base,
-        ideal=ideal,
-        convention=convention,
-        **options,
-    )
 
 
 def _are_classes(grade: FloatArray) -> bool:

@@ -8,14 +8,14 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from .._arguments import check_choice, check_position, check_share
+from .._arguments import check_share
 from .._lists import Lists, ScoredLists, group_rows
 from .._order import TiedBlocks, ragged_ranges, tied_blocks
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import check_qid, check_scores
 from ._conventions import NamedNumber, PositionalForm, linear_discounts, share
-from ._functions import ListOptions, WeightedOptions, evaluate, function_of
-from ._measure import Measure, Value
+from ._functions import ListOptions, WeightedOptions, function_of
+from ._measure import Measure, Value, checked, last_position, one_of
 from ._tied_sums import NEGLIGIBLE, reciprocals
 
 
@@ -101,7 +101,6 @@ def tau_b_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]) -
     >>> round(tau_b_score([1, 1, 0], [3.0, 2.0, 1.0]), 4)
     0.8165
     """
-    return evaluate(TauBMeasure, y_true, y_score, **options)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -175,7 +174,6 @@ def tau_x_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]) -
     >>> tau_x_score([1, 1, 0], [2.0, 2.0, 1.0])
     1.0
     """
-    return evaluate(TauXMeasure, y_true, y_score, **options)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -250,7 +248,6 @@ def tau_ap_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]) 
     >>> round(tau_ap_score([4, 3, 2, 1], [4.0, 3.0, 1.0, 2.0]), 4)
     0.7778
     """
-    return evaluate(TauAPMeasure, y_true, y_score, **options)
 
 
 def _credits(
@@ -407,7 +404,6 @@ def spearman_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]
     >>> spearman_score([3, 2, 1], [3.0, 1.0, 2.0])
     0.5
     """
-    return evaluate(SpearmanMeasure, y_true, y_score, **options)
 
 
 def _constant(lists: Lists) -> BoolArray:
@@ -505,16 +501,11 @@ class RankBiasedOverlapMeasure(Measure):
     stem = "rbo@"
     in_name = NamedNumber("persistence", share, "0.9")
 
-    persistence: float = 0.9  # Chance p that the reader goes on by one depth, in (0, 1)
-    k: int | None = None  # Last depth that is looked at
-    beyond: Literal["extrapolated", "least", "nothing"] = "extrapolated"
-
-    def __post_init__(self) -> None:
-        check_share("persistence", self.persistence)
-        if self.k is not None:
-            check_position("k", self.k, optional=True)
-        check_choice("beyond", self.beyond, ("extrapolated", "least", "nothing"))
-        super().__post_init__()
+    persistence: float = checked(check_share, 0.9)  # Chance that the reader goes on by one depth
+    k: int | None = last_position()
+    beyond: Literal["extrapolated", "least", "nothing"] = one_of(
+        "extrapolated", "least", "nothing", default="extrapolated"
+    )
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Overlap of each list."""
@@ -599,15 +590,6 @@ def rank_biased_overlap_score(
     >>> round(rank_biased_overlap_score(range(10), range(10), beyond="least"), 2)
     0.86
     """
-    return evaluate(
-        RankBiasedOverlapMeasure,
-        y_true,
-        y_score,
-        persistence=persistence,
-        k=k,
-        beyond=beyond,
-        **options,
-    )
 
 
 def _tails(p: float, last: IntArray) -> FloatArray:

@@ -12,14 +12,13 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from .._arguments import check_choice, check_flag, check_number
 from .._lists import ScoredLists
 from .._order import MASS_SLACK, ClassBlocks
 from .._typing import BoolArray, FloatArray
 from ._conventions import NamedNumber, Rules, exponent, large_rate, limits, small_rate
-from ._functions import BinaryOptions, ConventionOptions, evaluate, function_of
+from ._functions import BinaryOptions, ConventionOptions, function_of
 from ._influence import ClassInfluence, partial_auc_influence_of, rate_influence
-from ._measure import ConventionalMeasure, Measure, Value, short
+from ._measure import ConventionalMeasure, Measure, Value, one_of, short, within
 from ._score_generating import Power
 from ._tied_sums import PowerRun, padded
 
@@ -38,15 +37,11 @@ class PartialAUCMeasure(ConventionalMeasure):
     from_ranges = "sum"
     conventions = MappingProxyType({"proc": Rules(ties="lines", undefined="raise")})
 
-    max_fpr: float = 1.0  # Largest false positive rate that counts, in (0, 1]
-    min_tpr: float = 0.0  # Smallest true positive rate that counts, in [0, 1)
-    scale: Literal["raw", "mcclish", "normalized"] = "raw"
-
-    def __post_init__(self) -> None:
-        check_number("max_fpr", self.max_fpr, 0.0, 1.0, closed="right")
-        check_number("min_tpr", self.min_tpr, 0.0, 1.0, closed="left")
-        check_choice("scale", self.scale, ("raw", "mcclish", "normalized"))
-        super().__post_init__()
+    max_fpr: float = within(0.0, 1.0, "right", default=1.0)  # Largest rate that counts
+    min_tpr: float = within(0.0, 1.0, "left", default=0.0)  # Smallest rate that counts
+    scale: Literal["raw", "mcclish", "normalized"] = one_of(
+        "raw", "mcclish", "normalized", default="raw"
+    )
 
     @property
     def has_name(self) -> bool:  # type: ignore[override]
@@ -176,15 +171,6 @@ def partial_auc_score(
     >>> partial_auc_score(y_true, y_score, min_tpr=0.5)
     0.25
     """
-    return evaluate(
-        PartialAUCMeasure,
-        y_true,
-        y_score,
-        max_fpr=max_fpr,
-        min_tpr=min_tpr,
-        scale=scale,
-        **options,
-    )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -198,11 +184,7 @@ class NegativeHeightMeasure(Measure):
     stem = "negative_height_loss@"
     in_name = NamedNumber("p", exponent, "4")
 
-    p: float  # Norm, from 1 to infinity
-
-    def __post_init__(self) -> None:
-        check_number("p", self.p, 1.0)
-        super().__post_init__()
+    p: float = within(1.0, inf)  # Norm
 
     @property
     def from_ranges(self) -> Literal["sum"] | None:  # type: ignore[override]
@@ -263,7 +245,6 @@ def negative_height_loss(
     >>> negative_height_loss(y_true, y_score, p=float("inf"))
     0.5
     """
-    return evaluate(NegativeHeightMeasure, y_true, y_score, p=p, **options)
 
 
 def _partial_area(
@@ -443,11 +424,7 @@ class TPRAtFPRMeasure(Measure):
     in_name = NamedNumber("max_fpr", small_rate, "0.01")
     from_ranges = "sum"
 
-    max_fpr: float
-
-    def __post_init__(self) -> None:
-        check_number("max_fpr", self.max_fpr, 0.0, 1.0, closed="left")
-        super().__post_init__()
+    max_fpr: float = within(0.0, 1.0, "left")
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Rate of each list."""
@@ -555,7 +532,6 @@ def tpr_at_fpr_score(
     >>> tpr_at_fpr_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], max_fpr=0.5)
     1.0
     """
-    return evaluate(TPRAtFPRMeasure, y_true, y_score, max_fpr=max_fpr, **options)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -570,11 +546,7 @@ class FPRAtTPRMeasure(Measure):
     in_name = NamedNumber("min_tpr", large_rate, "0.9")
     from_ranges = "sum"
 
-    min_tpr: float  # Smallest true positive rate, in (0, 1]
-
-    def __post_init__(self) -> None:
-        check_number("min_tpr", self.min_tpr, 0.0, 1.0, closed="right")
-        super().__post_init__()
+    min_tpr: float = within(0.0, 1.0, "right")
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Rate of each list."""
@@ -676,7 +648,6 @@ def fpr_at_tpr_loss(
     >>> fpr_at_tpr_loss([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], min_tpr=0.9)
     0.5
     """
-    return evaluate(FPRAtTPRMeasure, y_true, y_score, min_tpr=min_tpr, **options)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -690,10 +661,6 @@ class KolmogorovSmirnovMeasure(Measure):
     from_ranges = "largest"
 
     two_sided: bool = False
-
-    def __post_init__(self) -> None:
-        check_flag("two_sided", self.two_sided)
-        super().__post_init__()
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Difference of each list."""
@@ -766,4 +733,3 @@ def kolmogorov_smirnov_score(
     >>> kolmogorov_smirnov_score([0, 0, 1, 1], [4.0, 3.0, 2.0, 1.0], two_sided=True)
     1.0
     """
-    return evaluate(KolmogorovSmirnovMeasure, y_true, y_score, two_sided=two_sided, **options)

@@ -553,10 +553,9 @@ Gain: TypeAlias = Literal["exponential", "linear"] | Callable[[FloatArray], Any]
 Discount: TypeAlias = Literal["logarithmic", "linear"] | Callable[[FloatArray, FloatArray], Any]
 
 
-def check_gain(gain: Any) -> None:
-    """Raise an error for an invalid gain."""
+def check_gain(name: str, gain: Any) -> None:
     if not callable(gain) and not (isinstance(gain, str) and gain in ("exponential", "linear")):
-        raise ValueError(f"gain={gain!r} must be 'exponential', 'linear' or a callable.")
+        raise ValueError(f"{name}={gain!r} must be 'exponential', 'linear' or a callable.")
 
 
 def gains_of(grade: FloatArray, gain: Gain) -> FloatArray:

@@ -17,7 +17,7 @@ from .._warn import warn
 from ..exceptions import SmallTopWarning
 from ._at_k import positives_in_top
 from ._conventions import RDKIT, NamedNumber, share
-from ._functions import BinaryOptions, ConventionOptions, evaluate, function_of
+from ._functions import BinaryOptions, ConventionOptions, function_of
 from ._influence import (
     ClassInfluence,
     affine_of_recall,
@@ -26,7 +26,15 @@ from ._influence import (
     local_ranks,
     recall_influence,
 )
-from ._measure import ConventionalMeasure, Measure, Value, short
+from ._measure import ConventionalMeasure, Measure, Value, checked, short
+
+
+def check_top(name: str, share: Any) -> None:
+    """Check the share of the items that form the top, in (0, 1)."""
+    if not is_number(share):
+        raise TypeError(f"{name}={share!r} must be a number between 0 and 1, both excluded.")
+    if not 0 < share < 1:
+        raise ValueError(f"{name}={share!r} must lie between 0 and 1, both excluded.")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -39,11 +47,7 @@ class PrecisionAtTopMeasure(Measure):
     in_name = NamedNumber("tau", share, "0.05")
     from_ranges = "sum"
 
-    tau: float = 0.05  # Share of the items that form the top, in (0, 1)
-
-    def __post_init__(self) -> None:
-        check_top("tau", self.tau)
-        super().__post_init__()
+    tau: float = checked(check_top, 0.05)  # Share of the items that form the top
 
     @property
     def theorems(self) -> tuple[str, ...]:
@@ -124,7 +128,6 @@ def precision_at_top_score(
     >>> precision_at_top_score([0, 1, 1, 0], [2.0, 2.0, 1.0, 1.0], tau=0.25)
     0.5
     """
-    return evaluate(PrecisionAtTopMeasure, y_true, y_score, tau=tau, **options)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -139,11 +142,7 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
     from_ranges = "sum"
     conventions = MappingProxyType({"rdkit": replace(RDKIT, rounds_up=True)})
 
-    fraction: float  # Share of the items that form the top, in (0, 1)
-
-    def __post_init__(self) -> None:
-        check_top("fraction", self.fraction)
-        super().__post_init__()
+    fraction: float = checked(check_top)  # Share of the items that form the top
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Factor of each list."""
@@ -227,7 +226,6 @@ def enrichment_factor_score(
     >>> enrichment_factor_score([1, 0, 0, 0], [4.0, 3.0, 2.0, 1.0], fraction=0.25)
     4.0
     """
-    return evaluate(EnrichmentFactorMeasure, y_true, y_score, fraction=fraction, **options)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -308,7 +306,6 @@ def positives_at_top_score(
     >>> positives_at_top_score([1, 0, 1], [2.0, 2.0, 1.0])
     0.5
     """
-    return evaluate(PositivesAtTopMeasure, y_true, y_score, normalize=normalize, **options)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -324,11 +321,7 @@ class AccuracyAtTopMeasure(Measure):
     is_mean_over_ties = False
     from_ranges = "sum"
 
-    tau: float = 0.05  # Share of the items that form the top, in (0, 1)
-
-    def __post_init__(self) -> None:
-        check_top("tau", self.tau)
-        super().__post_init__()
+    tau: float = checked(check_top, 0.05)  # Share of the items that form the top
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Loss of each list."""
@@ -430,7 +423,6 @@ def accuracy_at_top_loss(
     >>> accuracy_at_top_loss([0, 1, 1, 0], [4.0, 3.0, 2.0, 1.0], tau=0.5)
     0.5
     """
-    return evaluate(AccuracyAtTopMeasure, y_true, y_score, tau=tau, **options)
 
 
 def _errors_of_items(lists: ScoredLists, count: IntArray) -> tuple[AnyArray, ...]:
@@ -462,14 +454,6 @@ def _errors_of_weights(
     below = positives[last] - positives[at_quantile]
     above = negatives[at_quantile] - negative[at_quantile]
     return above, below, negatives[last], positives[last]
-
-
-def check_top(name: str, share: Any) -> None:
-    """Check the share of the items that form the top, in (0, 1)."""
-    if not is_number(share):
-        raise TypeError(f"{name}={share!r} must be a number between 0 and 1, both excluded.")
-    if not 0 < share < 1:
-        raise ValueError(f"{name}={share!r} must lie between 0 and 1, both excluded.")
 
 
 def masses_of_tops(
@@ -570,11 +554,7 @@ class LiftMeasure(Measure):
     in_name = NamedNumber("fraction", share, "0.1")
     from_ranges = "sum"
 
-    fraction: float  # Share of the items that form the top, in (0, 1)
-
-    def __post_init__(self) -> None:
-        check_share("fraction", self.fraction)
-        super().__post_init__()
+    fraction: float = checked(check_share)  # Share of the items that form the top
 
     @property
     def range(self) -> tuple[float, float]:
@@ -642,7 +622,6 @@ def lift_score(
     >>> lift_score([0, 1, 0, 0], [4.0, 3.0, 2.0, 1.0], fraction=0.375)
     1.3333333333333333
     """
-    return evaluate(LiftMeasure, y_true, y_score, fraction=fraction, **options)
 
 
 MULTIPLES = (0.5, 1.0, 2.0, 4.0)
@@ -658,11 +637,7 @@ class SmoothedPrecisionAtTopMeasure(Measure):
     in_name = NamedNumber("tau", share, "0.05")
     from_ranges = "sum"
 
-    tau: float = 0.05  # Share of the items that form the top, in (0, 1)
-
-    def __post_init__(self) -> None:
-        check_top("tau", self.tau)
-        super().__post_init__()
+    tau: float = checked(check_top, 0.05)  # Share of the items that form the top
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Mean precision of each list."""
@@ -754,4 +729,3 @@ def smoothed_precision_at_top_score(
     >>> get_scorer("smoothed_precision@top0.05")
     get_scorer('smoothed_precision@top0.05')
     """
-    return evaluate(SmoothedPrecisionAtTopMeasure, y_true, y_score, tau=tau, **options)
