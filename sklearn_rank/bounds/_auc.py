@@ -215,22 +215,22 @@ independent given their labels.
     _check_used("auc", auc, method, () if uniform else ("tightest", "kl", "chebyshev"))
     check_choice("side", side, SIDES)
     check_choice("labels", labels, LABELS)
-    drawn = labels == "random"
+    is_random = labels == "random"
     chosen: str
     if isinstance(function_class, FunctionClass):
         chosen = "averaging" if method == "tightest" else method
         value = uniform_width(function_class, n_pos, n_neg, log(delta), chosen, side)
-        statement = "Theorem 19" if drawn else "Corollary 18"
+        statement = "Theorem 19" if is_random else "Corollary 18"
         theorem = uniform_theorem(chosen, function_class, statement)
     else:
-        each = log(delta) - log(1 if function_class is None else function_class)
+        log_delta = log(delta) - log(1 if function_class is None else function_class)
         chosen = (
-            tightest_finite_method(n_pos, n_neg, each, auc, side)
+            tightest_finite_method(n_pos, n_neg, log_delta, auc, side)
             if method == "tightest"
             else method
         )
-        value = finite_width(n_pos, n_neg, each, chosen, auc, side)
-        statements = ("Theorem 8", "Theorem 13") if drawn else ("Corollary 6", "Corollary 11")
+        value = finite_width(n_pos, n_neg, log_delta, chosen, auc, side)
+        statements = ("Theorem 8", "Theorem 13") if is_random else ("Corollary 6", "Corollary 11")
         theorem = finite_theorem(chosen, *statements, function_class)
     return Bound(
         value=value,
@@ -341,8 +341,8 @@ def auc_deviation_bound(
     _check_single_function("variance", variance, function_class)
     _check_used("variance", variance, method, ("tightest", "chebyshev"))
     # Chebyshev's inequality takes the largest variance that an expected AUC allows.
-    without = () if variance is not None else ("chebyshev",)
-    _check_used("expected_auc", expected_auc, method, ("tightest", "kl", *without))
+    chebyshev = () if variance is not None else ("chebyshev",)
+    _check_used("expected_auc", expected_auc, method, ("tightest", "kl", *chebyshev))
     check_choice("side", side, SIDES)
     chosen: str
     if isinstance(function_class, FunctionClass):
@@ -353,12 +353,12 @@ def auc_deviation_bound(
         n_functions = 1 if function_class is None else function_class
         if variance is None:
             variance = _largest_variance(max(1, min(n_pos, n_neg)), expected_auc)
-        tried: tuple[str, ...] = (method,)
+        methods: tuple[str, ...] = (method,)
         if method == "tightest":
-            tried = (*(() if expected_auc is None else ("kl",)), *TIGHT_WITHOUT_AUC)
+            methods = (*(() if expected_auc is None else ("kl",)), *TIGHT_WITHOUT_AUC)
         values = {
-            one: finite_log_probability(epsilon, n_pos, n_neg, one, expected_auc, variance, side)
-            for one in tried
+            name: finite_log_probability(epsilon, n_pos, n_neg, name, expected_auc, variance, side)
+            for name in methods
         }
         chosen = min(values, key=values.__getitem__)
         value = exp(min(log(n_functions) + values[chosen], 0.0))
@@ -465,8 +465,8 @@ def auc_sample_size_bound(
     else:
         n_functions = 1 if function_class is None else function_class
         values = {
-            one: finite_sample_size(epsilon, delta, positive_fraction, one, n_functions)
-            for one in (TIGHT_WITHOUT_AUC if method == "tightest" else (method,))
+            name: finite_sample_size(epsilon, delta, positive_fraction, name, n_functions)
+            for name in (TIGHT_WITHOUT_AUC if method == "tightest" else (method,))
         }
         chosen = min(values, key=values.__getitem__)
         value = values[chosen]
@@ -561,7 +561,7 @@ def _assumptions(function_class: int | FunctionClass | None) -> tuple[str, str]:
 def _check_function_class(
     function_class: int | FunctionClass | None,
 ) -> int | FunctionClass | None:
-    """Check a class; a number of functions becomes Python's, of any size."""
+    """Check a class; a number of functions becomes an int of any size."""
     if function_class is None or isinstance(function_class, FunctionClass):
         return function_class
     if is_whole(function_class):
@@ -585,10 +585,10 @@ def _check_method(
 def _check_used(name: str, value: float | None, method: str, users: tuple[str, ...]) -> None:
     """Raise an error for an argument that the method does not use."""
     if value is not None and method not in users:
-        takers = " or ".join(repr(user) for user in users)
+        alternatives = " or ".join(repr(user) for user in users)
         raise ValueError(
             f"{name}={value!r} is not used by method={method!r} here: leave it"
-            f" out{f', or pass method={takers}' if users else ''}."
+            f" out{f', or pass method={alternatives}' if users else ''}."
         )
 
 
@@ -691,16 +691,16 @@ independent given their labels.
     check_choice("method", method, ("mcdiarmid", "hoeffding"))
     check_choice("side", side, SIDES)
     delta = check_share("delta", delta, what="the probability of failure")
-    counts = [_of_folds(name, given) for name, given in (("n_pos", n_pos), ("n_neg", n_neg))]
-    n_folds, n_others = map(len, counts)
-    if n_folds != n_others:
+    counts = [_of_folds(name, numbers) for name, numbers in (("n_pos", n_pos), ("n_neg", n_neg))]
+    n_folds, n_folds_neg = map(len, counts)
+    if n_folds != n_folds_neg:
         raise ValueError(
-            f"n_pos has {n_folds} folds, but n_neg has {n_others}: pass both for each fold."
+            f"n_pos has {n_folds} folds, but n_neg has {n_folds_neg}: pass both for each fold."
         )
-    each = log(delta) - log(n_functions)
+    log_delta = log(delta) - log(n_functions)
     value = 0.0
-    for some, others in zip(*counts, strict=True):
-        value += finite_width(some, others, each, method, None, side) / n_folds
+    for of_pos, of_neg in zip(*counts, strict=True):
+        value += finite_width(of_pos, of_neg, log_delta, method, None, side) / n_folds
     return Bound(
         value=min(value, 1.0),
         theorem=f"{OURS}, Theorem 5",
@@ -713,7 +713,7 @@ independent given their labels.
 
 def _of_folds(name: str, counts: Sequence[int]) -> list[int]:
     """Check the counts of one class in the folds."""
-    listed = None if isinstance(counts, str) or not hasattr(counts, "__iter__") else list(counts)
-    if not listed:
+    values = [] if isinstance(counts, str) or not hasattr(counts, "__iter__") else list(counts)
+    if not values:
         raise ValueError(f"{name}={counts!r} must list the number of items of each fold.")
-    return [check_count(f"{name}[{fold}]", count, 0) for fold, count in enumerate(listed)]
+    return [check_count(f"{name}[{fold}]", count, 0) for fold, count in enumerate(values)]

@@ -64,8 +64,8 @@ class Bound(Printed):
 
     def __str__(self) -> str:
         given = f" given {self.conditioned_on}" if self.conditioned_on else ""
-        sure = f"With probability {1 - self.delta:.6g}" if self.delta else "Always"
-        return f"{sure}{given}: {self.target} <= {self.value:.4g}.\n{self.proof}"
+        how_often = f"With probability {1 - self.delta:.6g}" if self.delta else "Always"
+        return f"{how_often}{given}: {self.target} <= {self.value:.4g}.\n{self.proof}"
 
     @property
     def proof(self) -> str:
@@ -102,7 +102,7 @@ def condition(labels: Labels) -> str:
 
 
 def of_side(side: Side, below: float, above: float) -> float:
-    """Choose the distance to the lower limit, to the upper limit, or the larger of them."""
+    """Distance to the lower limit, to the upper limit, or the larger of them."""
     return max(below, above) if side == "both" else below if side == "lower" else above
 
 
@@ -112,25 +112,25 @@ N_HALVINGS = 60
 
 def binary_kl(p: ArrayLike, q: ArrayLike) -> FloatArray:
     """Relative entropy ``p ln(p/q) + (1-p) ln((1-p)/(1-q))`` of two Bernoulli distributions."""
-    first, second = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
+    x, y = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         # Not 1 - p within the logarithm, which is 1 for a small p.
-        others = (1.0 - first) * (np.log1p(-first) - np.log1p(-second))
-    others = np.where(first == 1.0, 0.0, np.where(second == 1.0, np.inf, others))
-    return rel_entr(first, second) + others
+        misses = (1.0 - x) * (np.log1p(-x) - np.log1p(-y))
+    misses = np.where(x == 1.0, 0.0, np.where(y == 1.0, np.inf, misses))
+    return rel_entr(x, y) + misses
 
 
 def kl_limits(p: ArrayLike, most: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Smallest and largest q with ``KL(p || q) <= most``."""
-    start, entropy = np.broadcast_arrays(
+    center, entropy = np.broadcast_arrays(
         np.asarray(p, dtype=np.float64), np.asarray(most, dtype=np.float64)
     )
     limits = []
     for end in (0.0, 1.0):
-        inside, outside = start.copy(), np.full_like(start, end)
+        inside, outside = center.copy(), np.full_like(center, end)
         for _ in range(N_HALVINGS):
             middle = (inside + outside) / 2.0
-            allowed = binary_kl(start, middle) <= entropy
+            allowed = binary_kl(center, middle) <= entropy
             inside, outside = np.where(allowed, middle, inside), np.where(allowed, outside, middle)
         limits.append(outside)
     return limits[0], limits[1]

@@ -57,14 +57,23 @@ def finite_width(
         low, high = kl_limits(auc, log_inverse / fewer)
         value = of_side(side, auc - float(low), float(high) - auc)
     else:
-        value = _chebyshev_width(fewer, log_delta, auc, side)
+        # (auc - A)^2 <= A (1 - A) c, with 1 / delta - 1 on one side by Cantelli's inequality.
+        log_odds = -log_delta
+        if side != "both" and log_odds <= 50.0:
+            log_odds = log(expm1(log_odds))
+        c = exp(min(log_odds - log(fewer), LARGEST_LOG))
+        if auc is None:
+            value = sqrt(c / 4.0)
+        else:
+            low, high = score_limits(auc, c)
+            value = of_side(side, auc - float(low), float(high) - auc)
     return min(value, 1.0)
 
 
 def tightest_finite_method(
     n_pos: int, n_neg: int, log_delta: float, auc: float | None, side: Side
 ) -> FiniteMethod:
-    """Choose the inequality of the smallest bound where the choice needs no correction.
+    """Inequality of the smallest bound where the choice needs no correction.
 
     Without the AUC no bound depends on the data. On one side the values that two inequalities
     exclude are nested for each expected AUC, so that the smaller bound has the larger of two
@@ -72,9 +81,9 @@ def tightest_finite_method(
     """
     if auc is not None and side == "both":
         return "kl"
-    first: FiniteMethod = "hoeffding" if auc is None else "kl"
+    other: FiniteMethod = "hoeffding" if auc is None else "kl"
     return min(
-        first,
+        other,
         "chebyshev",
         key=lambda method: finite_width(n_pos, n_neg, log_delta, method, auc, side),
     )
@@ -101,8 +110,8 @@ def finite_log_probability(
     elif method == "kl" and expected_auc is not None:
         above = _log_chernoff(expected_auc, expected_auc + epsilon, fewer)
         below = _log_chernoff(expected_auc, expected_auc - epsilon, fewer)
-        joined = float(np.logaddexp(above, below))
-        value = joined if side == "both" else above if side == "lower" else below
+        either = float(np.logaddexp(above, below))
+        value = either if side == "both" else above if side == "lower" else below
     elif variance == 0.0:
         value = -inf
     else:
@@ -132,10 +141,10 @@ def finite_sample_size(
     return float(ceil((LOG_2 + log_over) / (2.0 * share * epsilon**2)))
 
 
-def finite_theorem(method: str, one: str, chosen: str, n_functions: int | None) -> str:
+def finite_theorem(method: str, of_one: str, of_all: str, n_functions: int | None) -> str:
     """Return the theorem of a bound."""
     if method == "mcdiarmid":
-        return f"{AGARWAL}, {one if n_functions is None else chosen}"
+        return f"{AGARWAL}, {of_one if n_functions is None else of_all}"
     if n_functions is None:
         return SOURCES[method]
     if method == "chebyshev":
@@ -143,27 +152,11 @@ def finite_theorem(method: str, one: str, chosen: str, n_functions: int | None) 
     return f"{OURS}, Theorem 4, by {SOURCES[method]}"
 
 
-def _chebyshev_width(fewer: int, log_delta: float, auc: float | None, side: Side) -> float:
-    """Solve ``(auc - A)^2 <= A (1 - A) c`` for A, one-sided by Cantelli's inequality."""
-    # For both sides 1 / delta, for one 1 / delta - 1.
-    log_odds = -log_delta if side == "both" else _log_expm1(-log_delta)
-    c = exp(min(log_odds - log(fewer), LARGEST_LOG))
-    if auc is None:
-        return sqrt(c / 4.0)
-    low, high = (float(limit) for limit in score_limits(auc, c))
-    return of_side(side, auc - low, high - auc)
-
-
-def _log_expm1(x: float) -> float:
-    """``ln(e^x - 1)`` for positive x."""
-    return x if x > 50.0 else log(expm1(x))
-
-
-def _log_chernoff(centre: float, reached: float, n: int) -> float:
+def _log_chernoff(mean: float, value: float, n: int) -> float:
     """Logarithm of the probability that a mean of n terms of this expectation reaches so far."""
-    if not 0.0 <= reached <= 1.0:
+    if not 0.0 <= value <= 1.0:
         return -inf
-    return -n * float(binary_kl(reached, centre))
+    return -n * float(binary_kl(value, mean))
 
 
 Kind: TypeAlias = Literal["linear", "polynomial"]
@@ -271,8 +264,8 @@ def log_rank_shatter_coefficient(
     if method == "paper":
         return log_patterns_of_paper(n_pairs, n_weights)
     patterns = log_regions if method == "strict" else log_faces
-    found = patterns(n_pairs, n_weights)
-    return min(found, _log_matrices(n_pos, n_neg, method != "strict", found))
+    bound = patterns(n_pairs, n_weights)
+    return min(bound, _log_matrices(n_pos, n_neg, method != "strict", bound))
 
 
 @lru_cache(maxsize=256)
@@ -327,10 +320,10 @@ def _surjections(n: int) -> list[int]:
     return row
 
 
-def _log_matrices(n_pos: int, n_neg: int, ties: bool, enough: float) -> float:
-    """Bound the logarithm of the number of matrices; anything if it exceeds ``enough``."""
+def _log_matrices(n_pos: int, n_neg: int, ties: bool, most: float) -> float:
+    """Bound the logarithm of the number of matrices; anything if it exceeds ``most``."""
     # A column of any entries, repeated.
-    if max(n_pos, n_neg) * (LOG_3 if ties else LOG_2) >= enough:
+    if max(n_pos, n_neg) * (LOG_3 if ties else LOG_2) >= most:
         return inf
     if n_pos + n_neg <= MOST_COUNTED:
         return log(rank_matrix_count(int(n_pos), int(n_neg), ties))
@@ -352,17 +345,19 @@ def _log_cauchy(m: int, n: int, ties: bool) -> float:
     product if there are no ties, is positive; on each ray from the origin it decreases.
     """
 
-    def log_value(at: FloatArray) -> FloatArray:
-        x, y = np.exp(np.minimum(at, 5.0))
-        below = np.expm1(-x) + np.expm1(-y) + 1.0 - (np.expm1(x) * np.expm1(y) if ties else 0.0)
-        inside = (below > 0.0) & (np.max(at, axis=0) <= 5.0)
-        value = -np.log(np.where(inside, below, 1.0)) - m * at[0] - n * at[1]
+    def log_value(point: FloatArray) -> FloatArray:
+        x, y = np.exp(np.minimum(point, 5.0))
+        denominator = (
+            np.expm1(-x) + np.expm1(-y) + 1.0 - (np.expm1(x) * np.expm1(y) if ties else 0.0)
+        )
+        inside = (denominator > 0.0) & (np.max(point, axis=0) <= 5.0)
+        value = -np.log(np.where(inside, denominator, 1.0)) - m * point[0] - n * point[1]
         return np.where(inside, value, np.inf)
 
     grid = np.stack(np.meshgrid(*2 * [np.linspace(-20.0, 4.0, 121)])).reshape(2, -1)
     start = grid[:, np.argmin(log_value(grid))]
-    found = minimize(log_value, start, method="Nelder-Mead", options={"xatol": 1e-10})
-    return lgamma(m + 1.0) + lgamma(n + 1.0) + float(found.fun)
+    minimum = minimize(log_value, start, method="Nelder-Mead", options={"xatol": 1e-10})
+    return lgamma(m + 1.0) + lgamma(n + 1.0) + float(minimum.fun)
 
 
 def log_patterns_of_paper(n: int, dimension: int) -> float:
@@ -418,17 +413,12 @@ def _log_entropy_bound(n: int, last: int, log_base: float) -> float:
     ratio = round(exp(log_base)) - 1
     if last * (ratio + 1) >= ratio * n:
         return n * log_base
-    rest = n - last
-    return last * (log(ratio) + log(n) - log(last)) + rest * log1p(last / rest)
+    left = n - last
+    return last * (log(ratio) + log(n) - log(last)) + left * log1p(last / left)
 
 
 UniformMethod: TypeAlias = Literal["averaging", "paper", "central", "strict", "freund"]
 UNIFORM_METHODS = ("averaging", "paper", "central", "strict", "freund")
-
-# exp of it is the least probability that is looked for.
-LEAST_LOG_DELTA = -700.0
-# Each step halves what is left: at the end neighbours in float64.
-N_HALVINGS = 60
 
 
 def uniform_width(
@@ -444,18 +434,24 @@ def uniform_width(
     if min(n_pos, n_neg) == 0:
         return inf
     if method == "averaging":
+        # Theorem 3 of the proofs, in the smaller of its two forms.
         log_inverse = (log(2.0) if side == "both" else 0.0) - log_delta
-        return _averaging(n_weights, n_pos, n_neg, log_inverse)
+        fewer = min(n_pos, n_neg)
+        patterns = log_regions(fewer, n_weights)
+        at_once = sqrt(2.0 * (patterns + log_inverse) / fewer)
+        about_mean = sqrt(2.0 * patterns / fewer)
+        about_mean += sqrt((1.0 / n_pos + 1.0 / n_neg) * log_inverse / 2.0)
+        return min(at_once, about_mean)
     if method == "freund":
         # A threshold is one weight more.
         return sum(
             2.0 * sqrt((log_faces(2 * n, n_weights + 1) + log(12.0) - log_delta) / n)
             for n in (n_pos, n_neg)
         )
-    counted: Literal["paper", "central", "strict"] = (
+    kind: Literal["paper", "central", "strict"] = (
         "paper" if method == "paper" else "strict" if method == "strict" else "central"
     )
-    patterns = log_rank_shatter_coefficient(n_weights, 2 * n_pos, 2 * n_neg, counted)
+    patterns = log_rank_shatter_coefficient(n_weights, 2 * n_pos, 2 * n_neg, kind)
     weight = 8.0 * (1.0 / n_pos + 1.0 / n_neg)
     return sqrt(weight * (patterns + log(4.0) - log_delta))
 
@@ -466,15 +462,15 @@ def uniform_probability(
     """Least delta at which :func:`uniform_width` is at most ``epsilon``, by bisection."""
 
     def suffices(log_delta: float) -> bool:
-        found = uniform_width(function_class, n_pos, n_neg, log_delta, method, side)
-        return found <= epsilon
+        width = uniform_width(function_class, n_pos, n_neg, log_delta, method, side)
+        return width <= epsilon
 
-    low, high = LEAST_LOG_DELTA, -1e-12
+    low, high = -700.0, -1e-12
     if not suffices(high):
         return 1.0
     if suffices(low):
         return exp(low)
-    for _ in range(N_HALVINGS):
+    for _ in range(60):  # Up to neighbours in float64.
         middle = (low + high) / 2.0
         low, high = (low, middle) if suffices(middle) else (middle, high)
     return exp(high)
@@ -491,8 +487,8 @@ def uniform_sample_size(
 
     def suffices(n: int) -> bool:
         n_pos = round(positive_fraction * n)
-        found = uniform_width(function_class, n_pos, n - n_pos, log(delta), method, "both")
-        return found <= epsilon
+        width = uniform_width(function_class, n_pos, n - n_pos, log(delta), method, "both")
+        return width <= epsilon
 
     high = 2
     while high <= MOST_ITEMS and not suffices(high):
@@ -515,13 +511,3 @@ def uniform_theorem(method: str, function_class: FunctionClass, statement: str) 
     if method == "central":
         return f"{AGARWAL}, {statement}, with {OURS}, Theorem 1"
     return f"{AGARWAL}, {statement} with Theorem {24 if function_class.kind == 'linear' else 26}"
-
-
-def _averaging(n_weights: int, n_pos: int, n_neg: int, log_inverse: float) -> float:
-    """Theorem 3 of the proofs, in the smaller of its two forms."""
-    fewer = min(n_pos, n_neg)
-    patterns = log_regions(fewer, n_weights)
-    at_once = sqrt(2.0 * (patterns + log_inverse) / fewer)
-    about_mean = sqrt(2.0 * patterns / fewer)
-    about_mean += sqrt((1.0 / n_pos + 1.0 / n_neg) * log_inverse / 2.0)
-    return min(at_once, about_mean)

@@ -46,11 +46,11 @@ def auc_margin_loss(score_pos: FloatArray, score_neg: FloatArray, rho: float) ->
     # Differences from the middle keep the sums small.
     middle = ordered[len(ordered) // 2]
     sums = np.concatenate(([0.0], np.cumsum(ordered - middle)))
-    last = np.searchsorted(ordered, score_pos, "left")
-    first = np.minimum(np.searchsorted(ordered, score_pos - rho, "right"), last)
-    within = (last - first) * (1.0 - (score_pos - middle) / rho)
-    within += (sums[last] - sums[first]) / rho
-    total = np.sum(within + (len(ordered) - last))
+    stop = np.searchsorted(ordered, score_pos, "left")
+    start = np.minimum(np.searchsorted(ordered, score_pos - rho, "right"), stop)
+    within = (stop - start) * (1.0 - (score_pos - middle) / rho)
+    within += (sums[stop] - sums[start]) / rho
+    total = np.sum(within + (len(ordered) - stop))
     return float(np.clip(total / (len(score_pos) * len(ordered)), 0.0, 1.0))
 
 
@@ -154,9 +154,24 @@ and Phi does not depend on the sample; items are independent given their labels.
             f"design='pairs' has {len(neg)} margins_neg, but {len(pos)} margins_pos: pass both"
             " margins of each pair, or design='bipartite'."
         )
-    sizes = (1.0, 1.0) if squares is None else _check_squares(squares, radius)
-    roots = (1.0 / sqrt(len(neg)), 1.0 / sqrt(len(pos)))
-    complexity = (1.0 + sizes[0]) * roots[0] + (1.0 + sizes[1]) * roots[1]
+    size_neg = size_pos = 1.0
+    if squares is not None:
+        is_list = hasattr(squares, "__iter__") and not isinstance(squares, str)
+        means = [*squares] if is_list else []
+        if len(means) != 2:
+            raise ValueError(
+                f"squares={squares!r} must be two numbers, for the negatives and for the"
+                " positives."
+            )
+        # Roots as shares of the radius; a mean of squares may exceed its square by a rounding.
+        most = radius * radius * (1.0 + 1e-12)
+        what = "a mean of |Phi(x)|^2, at most radius^2"
+        size_neg, size_pos = (
+            sqrt(check_number(f"squares[{i}]", mean, 0.0, most, what=what)) / radius
+            for i, mean in enumerate(means)
+        )
+    root_neg, root_pos = 1.0 / sqrt(len(neg)), 1.0 / sqrt(len(pos))
+    complexity = (1.0 + size_neg) * root_neg + (1.0 + size_pos) * root_pos
     share = 0.5 / len(neg) if design == "pairs" else (1.0 / len(neg) + 1.0 / len(pos)) / 8.0
 
     def deviation(log_inverse: float) -> float:
@@ -312,9 +327,9 @@ def _smallest(
 
 
 def _of_class(radius: float, margin: float, fixed: bool) -> tuple[str, ...]:
-    chosen = "fixed beforehand, as the norm is" if fixed else "of a grid of radius * norm / rho"
+    choice = "fixed beforehand, as the norm is" if fixed else "of a grid of radius * norm / rho"
     return (
-        f"rho = {margin:.6g}, {chosen}",
+        f"rho = {margin:.6g}, {choice}",
         f"|Phi(x)| <= {radius:g} for every x, and Phi does not depend on the sample",
     )
 
@@ -351,34 +366,15 @@ def _check_positive(name: str, value: float, what: str) -> float:
     return check_number(name, value, 0.0, inf, closed="neither", what=what)
 
 
-def _check_squares(squares: tuple[float, float], radius: float) -> tuple[float, float]:
-    """Roots of two mean squares of norms, as shares of the radius."""
-    given = None if isinstance(squares, str) or not hasattr(squares, "__iter__") else [*squares]
-    if given is None or len(given) != 2:
-        raise ValueError(
-            f"squares={squares!r} must be two numbers, for the negatives and for the positives."
-        )
-    # A mean of squares of norm ``radius`` may exceed its square by a rounding.
-    most = radius * radius * (1.0 + 1e-12)
-    what = "a mean of |Phi(x)|^2, at most radius^2"
-    first, second = (
-        sqrt(check_number(f"squares[{i}]", mean, 0.0, most, what=what)) / radius
-        for i, mean in enumerate(given)
-    )
-    return first, second
-
-
-def _check_reach(names: str, some: FloatArray, others: FloatArray, reach: float) -> None:
+def _check_reach(names: str, x: FloatArray, y: FloatArray, reach: float) -> None:
     """Raise an error for scores with a greater range than functions of the class can have."""
-    least, most = (
-        min(float(some.min()), float(others.min())),
-        max(float(some.max()), float(others.max())),
-    )
+    scores = np.concatenate([x, y])
+    least, most = float(scores.min()), float(scores.max())
     # An infinite threshold puts all rows on one side.
-    apart = 0.0 if least == most else most - least
-    if apart > 2.0 * reach * (1.0 + ROUNDING):
+    length = 0.0 if least == most else most - least
+    if length > 2.0 * reach * (1.0 + ROUNDING):
         raise ValueError(
-            f"{names} belong to scores with a range of {apart:.6g}, but functions of this norm"
+            f"{names} belong to scores with a range of {length:.6g}, but functions of this norm"
             f" have a range of at most 2 * radius * norm = {2.0 * reach:.6g}: pass the radius and"
             " norm of these scores."
         )

@@ -112,32 +112,28 @@ given their labels; tied items of the population are in random order, or there a
     n_functions = check_whole("n_functions", n_functions)
     check_choice("side", side, SIDES)
     rank = np.sort(check_vector("rank_pos", rank_pos))[::-1]
-    inside = np.all((rank >= 1) & (rank <= n) & (rank == np.floor(rank)))
-    if not inside or len(np.unique(rank)) < len(rank):
+    is_rank = np.all((rank >= 1) & (rank <= n) & (rank == np.floor(rank)))
+    if not is_rank or len(np.unique(rank)) < len(rank):
         raise ValueError(f"rank_pos must be distinct whole numbers in [1, n={n}], at least one.")
     if len(rank) == n:
         raise ValueError(f"All n={n} items are positive: there is no precision to bound.")
     of_neg = np.setdiff1d(np.arange(1.0, n + 1.0), rank)[::-1]
     top = top_mass(np.ones(n), tau)[0]
-    seen = float(np.count_nonzero(rank > n - top)) / top
-    each = np.array([log(delta) - log(n_functions) - (log(2.0) if side == "both" else 0.0)])
-    low, misses = (
-        float(top_precision_limits(_others_above(ranks, n), n, tau, each)[0])
-        for ranks in (rank, of_neg)
-    )
+    precision = float(np.count_nonzero(rank > n - top)) / top
+    log_deltas = np.array([log(delta) - log(n_functions) - (log(2.0) if side == "both" else 0.0)])
+    limits = []
+    for ranks in (rank, of_neg):
+        others_above: Any = (n - ranks - np.arange(len(ranks)))[np.newaxis]
+        limits.append(float(top_precision_limits(others_above, n, tau, log_deltas)[0]))
+    low, misses = limits
     return Bound(
-        value=max(of_side(side, seen - low, 1.0 - misses - seen), 0.0),
+        value=max(of_side(side, precision - low, 1.0 - misses - precision), 0.0),
         theorem=TOP_THEOREM,
         target=DEVIATIONS[side],
         delta=delta,
         conditioned_on="the labels",
         assumptions=(FIXED_FUNCTION, INDEPENDENT, TIES_IN_RANDOM_ORDER),
     )
-
-
-def _others_above(rank: FloatArray, n: int) -> FloatArray:
-    """Items of the other class above each item, by descending ranks."""
-    return (n - rank - np.arange(len(rank)))[np.newaxis]
 
 
 def top_precision_limits(
@@ -152,7 +148,7 @@ def top_precision_limits(
     curve = np.column_stack([neg_above, np.full(n_functions, n_neg)])
     rows, tail = np.arange(n_functions), np.exp(log_deltas) / 2.0
 
-    def possible(precision: Any) -> Any:
+    def is_possible(precision: Any) -> Any:
         most = binom.isf(tail, n_pos, np.minimum(precision * mass / n_pos, 1.0))
         above = np.minimum((1.0 - precision) * mass / n_neg, 1.0)
         fewest = binom.ppf(tail, n_neg, above)
@@ -162,6 +158,7 @@ def top_precision_limits(
     refused = np.full(n_functions, max(0.0, 1.0 - n_neg / mass))
     for _ in range(N_HALVINGS):
         middle = (accepted + refused) / 2.0
-        holds = possible(middle)
-        accepted, refused = np.where(holds, middle, accepted), np.where(holds, refused, middle)
+        possible = is_possible(middle)
+        accepted = np.where(possible, middle, accepted)
+        refused = np.where(possible, refused, middle)
     return refused

@@ -286,8 +286,8 @@ def linear_rank_sandwich_bound(
     eps = _pooled(n, LOG_2 - log(delta), labels)
     points = (np.maximum((rank - 1.0) / n - eps, 0.0), np.minimum(rank / n + eps, 1.0))
     floor, *means, ceiling = (
-        float(np.mean(np.asarray(phi(at), dtype=np.float64)))
-        for at in (np.zeros(1), points[0], rank / (n + 1.0), points[1], np.ones(1))
+        float(np.mean(np.asarray(phi(shares), dtype=np.float64)))
+        for shares in (np.zeros(1), points[0], rank / (n + 1.0), points[1], np.ones(1))
     )
     if not np.isfinite([floor, *means, ceiling]).all():
         raise ValueError("phi must be finite on [0, 1]: an unbounded phi has no such bound.")
@@ -295,16 +295,16 @@ def linear_rank_sandwich_bound(
     slack = 1e-9 * max(abs(floor), abs(ceiling))
     if min(np.diff([floor, *means, ceiling])) < -slack:
         raise ValueError("phi must not decrease: pass a nondecreasing function.")
-    each = (2.0 if side == "both" else 1.0) * LOG_2 - log(delta)
+    log_inverse = (2.0 if side == "both" else 1.0) * LOG_2 - log(delta)
     height = ceiling - floor
     if height == 0.0:
         low = high = floor
     elif method == "hoeffding":
-        width = height * sqrt(each / (2.0 * len(rank)))
+        width = height * sqrt(log_inverse / (2.0 * len(rank)))
         low, high = max(means[0] - width, floor), min(means[2] + width, ceiling)
     else:
         scaled = np.clip((np.array([means[0], means[2]]) - floor) / height, 0.0, 1.0)
-        least, most = kl_limits(scaled, each / len(rank))
+        least, most = kl_limits(scaled, log_inverse / len(rank))
         low, high = floor + height * float(least[0]), floor + height * float(most[1])
     return Bound(
         value=max(of_side(side, means[1] - low, high - means[1]), 0.0),

@@ -23,38 +23,38 @@ from ..metrics._shared import MeasureLike, PositionalForm
 
 def positional_form(measure: MeasureLike) -> tuple[Measure, PositionalForm]:
     """Get a measure and its positional form."""
-    found = get_measure(measure)
-    form = found.positional
+    measure = get_measure(measure)
+    form = measure.positional
     if form is None:
         raise ValueError(
-            f"{found.name!r} defines no utilities of items. Measures with utilities are dcg and "
+            f"{measure.name!r} defines no utilities of items. Measures with utilities are dcg and "
             "ndcg (also with a cutoff, such as 'ndcg@10'), precision, recall, auc, spearman, "
             "rbp, with a warning ap and err, and measures of make_measure with utilities and "
             "discounts."
         )
-    return found, form
+    return measure, form
 
 
 def utilities_of(measure: MeasureLike, lists: Lists) -> FloatArray:
     """Compute the utilities of the items of lists. Shape (n,)."""
-    found, form = positional_form(measure)
+    measure, form = positional_form(measure)
     values = form.utilities(lists)
     missing = np.isnan(values)
-    if missing.any() and found.undefined == "raise":
+    if missing.any() and measure.undefined == "raise":
         where = lists.name_of(int(lists.list_of[np.argmax(missing)]))
         raise ValueError(
-            f"{found.in_grammar()[0]} is undefined: {where} has {found.lacking}; remove it or "
+            f"{measure.in_grammar()[0]} is undefined: {where} has {measure.lacking}; remove it or "
             "pass undefined=."
         )
-    return values if found.undefined == "skip" else np.where(missing, 0.0, values)
+    return values if measure.undefined == "skip" else np.where(missing, 0.0, values)
 
 
 def warn_if_not_positional(measure: MeasureLike) -> None:
     """Warn if no order-preserving loss is calibrated for a measure."""
-    found, form = positional_form(measure)
+    measure, form = positional_form(measure)
     if form.discounts is None:
         warn(
-            f"No order-preserving loss is calibrated for {found.name} if the labels of a list "
+            f"No order-preserving loss is calibrated for {measure.name} if the labels of a list "
             "are dependent given its items; with independent labels the order by "
             f"{form.expectation} is optimal. (Calauzènes et al. 2013, Theorem 3.3)",
             CalibrationWarning,
@@ -129,10 +129,10 @@ def utility(
     >>> utility("recall@5", [1, 0, 1, 0, 1], qid=["a", "a", "b", "b", "b"])
     array([1. , 0. , 0.5, 0. , 0.5])
     """
-    found, _ = positional_form(measure)
+    measure, _ = positional_form(measure)
     if undefined is not None:
-        found = get_measure(found, undefined=undefined)
-    warn_if_not_positional(found)
+        measure = get_measure(measure, undefined=undefined)
+    warn_if_not_positional(measure)
     y_true = ravelled(y_true, "y_true")
     if np.ndim(y_true) != 1:
         raise ValueError(
@@ -141,11 +141,11 @@ def utility(
         )
     lists = check_lists(
         y_true,
-        found.label_type(pos_label),
+        measure.label_type(pos_label),
         qid=qid,
         sample_weight=sample_weight,
     )
-    return lists.to_rows(utilities_of(found, lists), len(y_true))
+    return lists.to_rows(utilities_of(measure, lists), len(y_true))
 
 
 def misordered_pairs(expected_utility: Any, score: Any) -> IntArray:
@@ -226,7 +226,7 @@ def discount_norm(measure: MeasureLike, n_items: int, p: float = 2.0) -> float:
     4.0
     """
     _, _, discounts = _positional(measure)
-    return _norm(_opposite(discounts(_length(n_items))), _exponent(p))
+    return _norm(_opposite(discounts(_length(n_items))), check_number("p", p, 1.0))
 
 
 def regret_bound(
@@ -324,29 +324,32 @@ def regret_bound(
     >>> print(bound.theorem)
     Calauzènes et al. (2013), Eq. 9 with Theorem 5.4 and the constant of Table 2
     """
-    made = _order_preserving(loss)
-    found, form, discounts = _positional(measure)
-    lengths, shares = _lengths(n_items, found)
-    size = check_number("surrogate_regret", surrogate_regret, 0.0, closed="left")
-    p = _exponent(p)
+    loss = _order_preserving(loss)
+    measure, form, discounts = _positional(measure)
+    lengths, shares = _lengths(n_items, measure)
+    surrogate = check_number("surrogate_regret", surrogate_regret, 0.0, closed="left")
+    p = check_number("p", p, 1.0)
     factors = []
     for n in lengths.tolist():
         norm = _norm(_opposite(discounts(n)), p)
-        limit = _largest(made, found.name, form.largest_among(n), max_utility)
+        limit = _largest(loss, measure.name, form.largest_among(n), max_utility)
         # A list of one item has no order, whatever its utility.
-        factors.append(norm * _constant(made, limit, p, constant) if norm else 0.0)
+        factors.append(norm * _constant(loss, limit, p, constant) if norm else 0.0)
     factor = np.array(factors).max() if p == inf else (shares @ np.power(factors, p)) ** (1 / p)
+    on_utilities: tuple[str, ...] = ()
+    if max_utility is not None and constant is None and (p != 2 or loss.constant_grows):
+        on_utilities = (f"no expected utility exceeds {max_utility:g}",)
     return Bound(
-        value=float(factor * size ** (1 - 1 / p)),
-        theorem=_theorem("Eq. 9", made, p, constant),
-        target=f"best expected {found.name} - expected {found.name}",
+        value=float(factor * surrogate ** (1 - 1 / p)),
+        theorem=_theorem("Eq. 9", loss, p, constant),
+        target=f"best expected {measure.name} - expected {measure.name}",
         assumptions=(
             "lists are drawn independently of each other, each with its items and labels",
-            f"the surrogate regret is that of {made!r}, as a sum, at the utilities of"
-            f" {found.name},"
+            f"the surrogate regret is that of {loss!r}, as a sum, at the utilities of"
+            f" {measure.name},"
             " in the mean over lists, less the infimum over all scoring functions",
             *(("lengths of lists are distributed as those given",) if len(lengths) > 1 else ()),
-            *_on_utilities(made, max_utility, p, constant),
+            *on_utilities,
         ),
     )
 
@@ -417,53 +420,53 @@ def list_regret_bound(
     >>> round(bound.value, 4)
     0.1309
     """
-    made = _order_preserving(loss)
-    found, _, discounts = _positional(measure)
-    size = check_number("surrogate_regret", surrogate_regret, 0.0, closed="left")
-    p = _exponent(p)
+    loss = _order_preserving(loss)
+    measure, _, discounts = _positional(measure)
+    surrogate = check_number("surrogate_regret", surrogate_regret, 0.0, closed="left")
+    p = check_number("p", p, 1.0)
     utility = check_vector("expected_utility", expected_utility)
     if utility.min() < 0:
-        first = int(np.argmax(utility < 0))
+        item = int(np.argmax(utility < 0))
         raise ValueError(
-            f"expected_utility is {utility[first]:g} at item {first}, but must be at least 0."
+            f"expected_utility is {utility[item]:g} at item {item}, but must be at least 0."
         )
     pairs = misordered_pairs(utility, score)
     rank = np.argsort(np.argsort(-utility, kind="stable"))
     by_position = discounts(len(utility))
     norm = _norm(by_position[rank[pairs[:, 0]]] - by_position[rank[pairs[:, 1]]], p)
-    largest = _inside(made, float(utility.max()), "expected_utility")
-    factor = norm * _constant(made, largest, p, constant) if norm else 0.0
+    largest = _inside(loss, float(utility.max()), "expected_utility")
+    factor = norm * _constant(loss, largest, p, constant) if norm else 0.0
     return Bound(
-        value=factor * size ** (1 - 1 / p),
-        theorem=_theorem("Lemma 4.1", made, p, constant),
-        target=f"best expected {found.name} - expected {found.name} of the list",
+        value=factor * surrogate ** (1 - 1 / p),
+        theorem=_theorem("Lemma 4.1", loss, p, constant),
+        target=f"best expected {measure.name} - expected {measure.name} of the list",
         conditioned_on="the items of the list",
-        assumptions=(f"the surrogate regret is that of {made!r}, as a sum",),
+        assumptions=(f"the surrogate regret is that of {loss!r}, as a sum",),
     )
 
 
 def _order_preserving(loss: TemplateLoss | str) -> TemplateLoss:
-    made = check_loss(loss)
-    if not made.is_order_preserving:
+    loss = check_loss(loss)
+    if not loss.is_order_preserving:
         raise ValueError(
-            f"{made!r} is not order-preserving, so that it has no regret bound: use an "
+            f"{loss!r} is not order-preserving, so that it has no regret bound: use an "
             "order-preserving loss, such as 'pairwise_logistic'."
         )
-    return made
+    return loss
 
 
 def _positional(
     measure: MeasureLike,
 ) -> tuple[Measure, PositionalForm, Callable[[int], FloatArray]]:
-    found, form = positional_form(measure)
+    measure, form = positional_form(measure)
     if form.discounts is None:
         raise ValueError(
-            f"{found.name!r} is not a positional measure, and no order-preserving loss is "
+            f"{measure.name!r} is not a positional measure, and no order-preserving loss is "
             "calibrated for it if the labels of a list are dependent (Calauzènes et al. 2013, "
             "Theorem 3.3), so that its regret has no bound: use a positional measure, such as "
             "'ndcg'."
         )
-    return found, form, form.discounts
+    return measure, form, form.discounts
 
 
 def _opposite(discounts: FloatArray) -> FloatArray:
@@ -496,12 +499,12 @@ def _lengths(n_items: Any, measure: Measure) -> tuple[AnyArray, FloatArray]:
             "number, or one for each list."
         )
     if lengths.min() < 1:
-        first = int(np.argmin(lengths))
-        raise ValueError(f"n_items is {lengths[first]} for list {first}, but must be at least 1.")
+        i = int(np.argmin(lengths))
+        raise ValueError(f"n_items is {lengths[i]} for list {i}, but must be at least 1.")
     if len(lengths) == 1:
         raise ValueError(f"n_items contains the length of one list only: {single}.")
-    different, counts = np.unique(lengths, return_counts=True)
-    return different, counts / counts.sum()
+    values, counts = np.unique(lengths, return_counts=True)
+    return values, counts / counts.sum()
 
 
 def _length(n_items: Any) -> int:
@@ -510,18 +513,16 @@ def _length(n_items: Any) -> int:
     return int(n_items)
 
 
-def _exponent(p: float) -> float:
-    return check_number("p", p, 1.0)
-
-
 def _largest(
-    loss: TemplateLoss, measure: str, known: float | None, max_utility: float | None
+    loss: TemplateLoss, measure: str, largest: float | None, max_utility: float | None
 ) -> float | None:
     """Greatest expected utility of a list; None if neither the measure nor the user sets one."""
     if max_utility is not None:
         value = check_number("max_utility", max_utility, 0.0, closed="left")
-        return _inside(loss, value if known is None else min(value, known), "max_utility")
-    return known if known is None else _inside(loss, known, f"the largest utility of {measure}")
+        return _inside(loss, value if largest is None else min(value, largest), "max_utility")
+    if largest is None:
+        return None
+    return _inside(loss, largest, f"the largest utility of {measure}")
 
 
 def _inside(loss: TemplateLoss, utility: float, name: str) -> float:
@@ -553,28 +554,18 @@ def _constant(loss: TemplateLoss, largest: float | None, p: float, given: float 
             "which the measure has no limit: pass its supremum over all lists, such as 2**y - 1 "
             "of the highest grade."
         )
-    by_two = loss.regret_constant(largest)
-    return by_two if p == 2 else _interpolated(by_two, largest, p)
-
-
-def _interpolated(by_two: float, largest: float | None, p: float) -> float:
+    constant = loss.regret_constant(largest)
+    if p == 2:
+        return constant
     two_by_q = 2 - 2 / p
-    return (largest or 0.0) ** (1 - two_by_q) * by_two**two_by_q
-
-
-def _on_utilities(
-    loss: TemplateLoss, max_utility: float | None, p: float, constant: float | None
-) -> tuple[str, ...]:
-    if max_utility is None or constant is not None or (p == 2 and not loss.constant_grows):
-        return ()
-    return (f"no expected utility exceeds {max_utility:g}",)
+    return (largest or 0.0) ** (1 - two_by_q) * constant**two_by_q
 
 
 def _theorem(statement: str, loss: TemplateLoss, p: float, constant: float | None) -> str:
     """Name the statement, where the proof for the loss is, and where its constant."""
-    by_family, source = loss.regret_theorem, loss.regret_source
+    theorem, source = loss.regret_theorem, loss.regret_source
     if constant is not None:
         source = "the constant given"
-    if p != 2 and by_family != "Lemma 5.1":
-        by_family = f"Lemma 5.1, {by_family}"
-    return f"{PAPER}, {statement} with {by_family} and {source}"
+    if p != 2 and theorem != "Lemma 5.1":
+        theorem = f"Lemma 5.1, {theorem}"
+    return f"{PAPER}, {statement} with {theorem} and {source}"

@@ -32,9 +32,9 @@ PLANES = 200
 class Minimum:
     """A small value of the expected loss."""
 
-    score: FloatArray  # (n,): Where it was found
-    value: float  # The expected loss there
-    gap: float  # How far it is above the infimum at most
+    score: FloatArray  # (n,)
+    value: float  # The expected loss at the scores
+    gap: float  # Largest difference from the infimum
 
 
 class InnerRisk:
@@ -75,62 +75,62 @@ class InnerRisk:
         return self._minimise(basis, lower, lambda value, floor: value <= goal or floor > goal)
 
     def _minimise(
-        self, basis: FloatArray, lower: FloatArray, enough: Callable[[float, float], bool]
+        self, basis: FloatArray, lower: FloatArray, is_enough: Callable[[float, float], bool]
     ) -> Minimum:
         """Minimise over ``basis @ z``, z in a box from ``lower`` to the reach.
 
-        ``enough`` says of a value and a floor of all values whether the search may end.
+        ``is_enough`` says of a value and a floor of all values whether the search may end.
         """
         upper = np.full(len(lower), self.reach)
 
-        def of(z: FloatArray) -> tuple[float, FloatArray]:
+        def objective(z: FloatArray) -> tuple[float, FloatArray]:
             value, gradient = self.value_and_gradient(basis @ z)
             return value, basis.T @ gradient
 
-        found = minimize(
-            of,
+        solution = minimize(
+            objective,
             np.clip(0.0, lower, upper),
             jac=True,
             method="L-BFGS-B",
             bounds=list(zip(lower, upper, strict=True)),
             options={"ftol": 0.0, "gtol": 1e-11, "maxiter": 300, "maxls": 40},
         )
-        value, slope = of(found.x)
+        value, slope = objective(solution.x)
         # A convex function is above its tangent, whose least value over the box is at a corner.
-        drop = np.maximum(slope * (found.x - lower), slope * (found.x - upper))
-        best = Minimum(found.x, value, float(drop.sum()))
-        if not enough(value, value - best.gap):
-            best = _by_planes(of, best, lower, upper, enough)
+        drop = np.maximum(slope * (solution.x - lower), slope * (solution.x - upper))
+        best = Minimum(solution.x, value, float(drop.sum()))
+        if not is_enough(value, value - best.gap):
+            best = _by_planes(objective, best, lower, upper, is_enough)
         return Minimum(basis @ best.score, best.value, best.gap)
 
 
 def _by_planes(
-    of: Callable[[FloatArray], tuple[float, FloatArray]],
+    objective: Callable[[FloatArray], tuple[float, FloatArray]],
     start: Minimum,
     lower: FloatArray,
     upper: FloatArray,
-    enough: Callable[[float, float], bool],
+    is_enough: Callable[[float, float], bool],
 ) -> Minimum:
     """Kelley's cutting planes, for losses with kinks, at which quasi-Newton steps get stuck."""
     best, z, floor = start.value, start.score, start.value - start.gap
-    where, planes, heights = z, [], []
+    point, planes, heights = z, [], []
     for _ in range(PLANES):
-        value, slope = of(where)
+        value, slope = objective(point)
         if value < best:
-            best, z = value, where
-        if enough(best, floor):
+            best, z = value, point
+        if is_enough(best, floor):
             break
         planes.append(np.r_[slope, -1.0])
-        heights.append(slope @ where - value)
-        solved = linprog(
+        heights.append(slope @ point - value)
+        solution = linprog(
             np.r_[np.zeros(len(lower)), 1.0],
             A_ub=np.array(planes),
             b_ub=np.array(heights),
             bounds=[*zip(lower, upper, strict=True), (None, None)],
         )
-        if not solved.success:
+        if not solution.success:
             break
-        where, floor = solved.x[:-1], max(floor, solved.x[-1])
+        point, floor = solution.x[:-1], max(floor, solution.x[-1])
     return Minimum(z, best, best - floor)
 
 
@@ -313,31 +313,35 @@ def check_calibration(
     >>> check.found
     True
     """
-    made = check_loss(loss)
-    if not made.is_convex:
+    loss = check_loss(loss)
+    if not loss.is_convex:
         raise ValueError(
-            f"{made!r} is not convex, so that its infimum cannot be computed: pass a convex loss."
+            f"{loss!r} is not convex, so that its infimum cannot be computed: pass a convex loss."
         )
-    _check(n_items, n_trials, labels, margin)
-    found_measure, _ = positional_form(measure)
+    if not is_whole(n_items) or n_items not in range(2, 6):
+        raise ValueError(f"n_items={n_items!r} must be a whole number from 2 to 5.")
+    check_whole("n_trials", n_trials)
+    check_choice("labels", labels, ("dependent", "independent"))
+    check_number("margin", margin, 0.005, 1.0, closed="left")
+    positional, _ = positional_form(measure)
     # What no order changes counts as a constant.
-    counted = get_measure(found_measure, undefined=0.0)
+    counted = get_measure(positional, undefined=0.0)
     table = _Table.of(counted, int(n_items))
     random = check_random_state(random_state)
     draw = table.draw_independent if labels == "independent" else table.draw_dependent
-    found, n_tried = None, 0
-    while found is None and n_tried < n_trials:
+    example, n_tried = None, 0
+    while example is None and n_tried < n_trials:
         cases, probabilities = draw(random)
-        found = _counterexample(made, table, cases, probabilities, float(margin))
+        example = _counterexample(loss, table, cases, probabilities, float(margin))
         n_tried += 1
     return CalibrationCheck(
-        loss=repr(made),
-        measure=found_measure.name,
-        found=found is not None,
+        loss=repr(loss),
+        measure=positional.name,
+        found=example is not None,
         n_items=int(n_items),
         n_tried=n_tried,
         margin=float(margin),
-        **(found or {}),
+        **(example or {}),
     )
 
 
@@ -367,8 +371,8 @@ class _Table:
                 qid=np.repeat(np.arange(len(y_true)), n),
                 average=None,
             )
-        one = labels.ravel() == 1 if measure.kind == "binary" else labels.ravel().astype(float)
-        utilities = utilities_of(measure, Lists(one, n * np.arange(len(labels) + 1)))
+        items = labels.ravel() == 1 if measure.kind == "binary" else labels.ravel().astype(float)
+        utilities = utilities_of(measure, Lists(items, n * np.arange(len(labels) + 1)))
         return cls(
             labels=labels,
             grid=grid,
@@ -400,33 +404,25 @@ def _counterexample(
     if regret.max() < LITTLE * np.ptp(table.values, axis=1).max():
         return None
     risk = InnerRisk(loss, table.utilities[cases], probabilities)
-    flat = risk.minimum_of_constants().value
+    constant = risk.minimum_of_constants().value
     least = risk.minimum(np.inf)
     # What bounds of regret are like: surrogate regrets are as the squares of regrets.
-    allowed = NOTHING * margin**2 * max(flat - least.value, 0.0) + 1e-10 * abs(flat)
+    allowed = NOTHING * margin**2 * max(constant - least.value, 0.0) + 1e-10 * abs(constant)
     if least.gap > allowed / 4:
         least = risk.minimum(allowed / 4)
     floor = least.value - least.gap
     bad = np.flatnonzero(regret > margin * regret.max())
     for k in bad[np.argsort(-regret[bad])]:
-        nearest = risk.minimum_in_order(table.orders[k], floor + allowed)
-        if nearest.value <= floor + allowed:
+        minimum = risk.minimum_in_order(table.orders[k], floor + allowed)
+        if minimum.value <= floor + allowed:
             return {
                 "labels": table.labels[cases],
                 "probabilities": probabilities,
                 "expected_utility": probabilities @ table.utilities[cases],
-                "score": nearest.score,
+                "score": minimum.score,
                 "order": table.orders[k],
                 "best_order": table.orders[int(np.argmax(expected))],
                 "regret": float(regret[k]),
-                "surrogate_regret": max(float(nearest.value - floor), 0.0),
+                "surrogate_regret": max(float(minimum.value - floor), 0.0),
             }
     return None
-
-
-def _check(n_items: Any, n_trials: Any, labels: Any, margin: Any) -> None:
-    if not is_whole(n_items) or n_items not in range(2, 6):
-        raise ValueError(f"n_items={n_items!r} must be a whole number from 2 to 5.")
-    check_whole("n_trials", n_trials)
-    check_choice("labels", labels, ("dependent", "independent"))
-    check_number("margin", margin, 0.005, 1.0, closed="left")
