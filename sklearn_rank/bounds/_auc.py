@@ -216,22 +216,22 @@ independent given their labels.
     check_choice("side", side, SIDES)
     check_choice("labels", labels, LABELS)
     is_random = labels == "random"
-    chosen: str
+    inequality: str
     if isinstance(function_class, FunctionClass):
-        chosen = "averaging" if method == "tightest" else method
-        value = uniform_width(function_class, n_pos, n_neg, log(delta), chosen, side)
+        inequality = "averaging" if method == "tightest" else method
+        value = uniform_width(function_class, n_pos, n_neg, log(delta), inequality, side)
         statement = "Theorem 19" if is_random else "Corollary 18"
-        theorem = uniform_theorem(chosen, function_class, statement)
+        theorem = uniform_theorem(inequality, function_class, statement)
     else:
         log_delta = log(delta) - log(1 if function_class is None else function_class)
-        chosen = (
+        inequality = (
             tightest_finite_method(n_pos, n_neg, log_delta, auc, side)
             if method == "tightest"
             else method
         )
-        value = finite_width(n_pos, n_neg, log_delta, chosen, auc, side)
+        value = finite_width(n_pos, n_neg, log_delta, inequality, auc, side)
         statements = ("Theorem 8", "Theorem 13") if is_random else ("Corollary 6", "Corollary 11")
-        theorem = finite_theorem(chosen, *statements, function_class)
+        theorem = finite_theorem(inequality, *statements, function_class)
     return Bound(
         value=value,
         theorem=theorem,
@@ -344,11 +344,11 @@ def auc_deviation_bound(
     chebyshev = () if variance is not None else ("chebyshev",)
     _check_used("expected_auc", expected_auc, method, ("tightest", "kl", *chebyshev))
     check_choice("side", side, SIDES)
-    chosen: str
+    inequality: str
     if isinstance(function_class, FunctionClass):
-        chosen = "averaging" if method == "tightest" else method
-        value = uniform_probability(epsilon, function_class, n_pos, n_neg, chosen, side)
-        theorem = uniform_theorem(chosen, function_class, "Theorem 17")
+        inequality = "averaging" if method == "tightest" else method
+        value = uniform_probability(epsilon, function_class, n_pos, n_neg, inequality, side)
+        theorem = uniform_theorem(inequality, function_class, "Theorem 17")
     else:
         n_functions = 1 if function_class is None else function_class
         if variance is None:
@@ -360,9 +360,9 @@ def auc_deviation_bound(
             name: finite_log_probability(epsilon, n_pos, n_neg, name, expected_auc, variance, side)
             for name in methods
         }
-        chosen = min(values, key=values.__getitem__)
-        value = exp(min(log(n_functions) + values[chosen], 0.0))
-        theorem = finite_theorem(chosen, "Theorem 5", "Theorem 10", function_class)
+        inequality = min(values, key=values.__getitem__)
+        value = exp(min(log(n_functions) + values[inequality], 0.0))
+        theorem = finite_theorem(inequality, "Theorem 5", "Theorem 10", function_class)
     return Bound(
         value=value,
         theorem=theorem,
@@ -457,20 +457,20 @@ def auc_sample_size_bound(
     )
     function_class = _check_function_class(function_class)
     _check_method(function_class, method, WITHOUT_AUC)
-    chosen: str
+    inequality: str
     if isinstance(function_class, FunctionClass):
-        chosen = "averaging" if method == "tightest" else method
-        value = uniform_sample_size(epsilon, delta, positive_fraction, function_class, chosen)
-        theorem = uniform_theorem(chosen, function_class, "Corollary 18")
+        inequality = "averaging" if method == "tightest" else method
+        value = uniform_sample_size(epsilon, delta, positive_fraction, function_class, inequality)
+        theorem = uniform_theorem(inequality, function_class, "Corollary 18")
     else:
         n_functions = 1 if function_class is None else function_class
         values = {
             name: finite_sample_size(epsilon, delta, positive_fraction, name, n_functions)
             for name in (TIGHT_WITHOUT_AUC if method == "tightest" else (method,))
         }
-        chosen = min(values, key=values.__getitem__)
-        value = values[chosen]
-        theorem = finite_theorem(chosen, "Corollary 7", "Corollary 12", function_class)
+        inequality = min(values, key=values.__getitem__)
+        value = values[inequality]
+        theorem = finite_theorem(inequality, "Corollary 7", "Corollary 12", function_class)
     deviation = _deviations(function_class)["both"]
     return Bound(
         value=value,

@@ -16,9 +16,9 @@ from ._comparison import Contrasts, Question, joint_comparison
 from ._influence import list_target, sample_influence, weighted_influence
 from ._list_interval import (
     JointEstimate,
+    joint_independent,
     joint_influence,
     joint_query_means,
-    joint_query_samples,
     joint_samples,
 )
 from ._paired import SWAPS, swap_tests
@@ -353,8 +353,8 @@ def _separate_rows(
         for ranker, part in parts.items()
     ]
     low, high = measure.counted_range
-    joint = joint_query_samples(
-        [(sample.values, sample.groups, sample.weight) for sample in samples], high - low
+    joint = joint_independent(
+        [joint_query_means(x.values[np.newaxis], high - low, x.groups, x.weight) for x in samples]
     )
     return joint, f"mean {measure.name} over " + " and over ".join(s.counted for s in samples)
 

@@ -77,9 +77,9 @@ def safe_limits(estimate: float, n_effective: float, level: float, degrees: floa
     )
 
 
-def wider(first: Limits, second: Limits) -> Limits:
-    """Take the wider of two pairs of limits on either side."""
-    return min(first[0], second[0]), max(first[1], second[1])
+def wider(x: Limits, y: Limits) -> Limits:
+    """Wider of two pairs of limits on either side."""
+    return min(x[0], y[0]), max(x[1], y[1])
 
 
 def midp_limits(estimate: float, n_effective: float, level: float) -> Limits:
@@ -113,47 +113,48 @@ def _lower(hits: float, misses: float, tail: float) -> float:
 
 
 def influence_limits(
-    found: ClassInfluence,
+    influence: ClassInfluence,
     estimate: float,
     level: float,
     *,
     conditional: bool,
     groups: Groups | None = None,
-) -> tuple[tuple[float, float], float]:
-    """Limits for the effective number of Bernoulli draws that the influence gives."""
+) -> tuple[Limits, float]:
+    """Limits for the effective number of Bernoulli draws of the influence, and the variance."""
     estimate = min(max(estimate, 0.0), 1.0)
     degrees = inf
     if groups is None:
-        shift, variance = found.regularized()
-        variance += 0.0 if conditional else found.label_variance()
+        shift, variance = influence.regularized()
+        variance += 0.0 if conditional else influence.label_variance()
     else:
-        shift, variance, degrees = _of_groups(found, groups, conditional=conditional)
+        shift, variance, degrees = _of_groups(influence, groups, conditional=conditional)
     shrunken = min(max(estimate + shift, 0.0), 1.0)
     n_effective = shrunken * (1.0 - shrunken) / variance
     return safe_limits(estimate, n_effective, level, degrees), variance
 
 
 def label_sums(positive: BoolArray, weight: FloatArray | None, groups: Groups) -> FloatArray:
-    """Sum what the rows move the share of positives, group by group. Shape (n_groups,)."""
-    apart = positive - np.average(positive, weights=weight)
+    """Influence of the rows on the share of positives, summed by group. Shape (n_groups,)."""
+    deviations = positive - np.average(positive, weights=weight)
     if weight is None:
-        return groups.sums(apart) / len(positive)
-    return groups.sums(apart * (weight / weight.sum()))
+        return groups.sums(deviations) / len(positive)
+    return groups.sums(deviations * (weight / weight.sum()))
 
 
 def _of_groups(
-    found: ClassInfluence, groups: Groups, *, conditional: bool
+    influence: ClassInfluence, groups: Groups, *, conditional: bool
 ) -> tuple[float, float, float]:
     """Shift, variance and degrees of freedom with half a group added at either end."""
-    positive, weight = found.positive, found.sampling_weight
+    positive, weight = influence.positive, influence.sampling_weight
     shift, variance, parts = 0.0, 0.0, []
     total = np.zeros(groups.n_groups)
-    for in_class, ends in zip((positive, ~positive), found.class_ends(), strict=True):
-        values, of_class = found.values[in_class], groups.only(in_class)
-        own = None if weight is None else weight[in_class]
-        part = GroupPart.of_rows(values[np.newaxis], of_class, own)
+    for in_class, ends in zip((positive, ~positive), influence.class_ends(), strict=True):
+        values, of_class = influence.values[in_class], groups.only(in_class)
+        weight_in_class = None if weight is None else weight[in_class]
+        part = GroupPart.of_rows(values[np.newaxis], of_class, weight_in_class)
         parts.append(part)
-        count, center = part.worth + 2.0 * PSEUDO_WEIGHT, float(np.average(values, weights=own))
+        count = part.worth + 2.0 * PSEUDO_WEIGHT
+        center = float(np.average(values, weights=weight_in_class))
         mean = (part.worth * center + PSEUDO_WEIGHT * sum(ends)) / count
         shift += mean - center
         # About the mean with the added groups, each of the mean size.
@@ -161,14 +162,13 @@ def _of_groups(
         squares = (center - mean) ** 2 * float(part.share @ part.share) * part.worth**2
         variance += (squares + PSEUDO_WEIGHT * sum((end - mean) ** 2 for end in ends)) / count**2
     if not conditional:
-        total += found.label_slope * label_sums(positive, weight, groups)
+        total += influence.label_slope * label_sums(positive, weight, groups)
     variance += float(total @ total)
     return shift, variance, Spread.of_groups(parts).of(np.ones(1))
 
 
-# Number of entries of a temporary array, which fits into the cache of a core.
+# Entries of a temporary array, which fits into the cache of a core.
 BLOCK = 2**16
-
 # Signs are drawn eight at a time: a byte picks the sum of its subset of eight values.
 BITS = 8
 PATTERNS = (np.arange(2**BITS)[:, None] >> np.arange(BITS)) & 1
@@ -240,15 +240,17 @@ def flipped_subsets(
         shift = 2**BITS * np.arange(groups)
         last = 2 ** (len(part) - BITS * (groups - 1)) - 1
         rows = max(1, BLOCK // groups)
-        for first in range(0, n_resamples, rows):
-            here = slice(first, min(first + rows, n_resamples))
-            drawn = rng.integers(0, 2**BITS, size=(here.stop - here.start, groups), dtype=np.uint8)
-            drawn[:, -1] &= last
-            sums[here] += table.take(drawn + shift).sum(axis=1)
+        for begin in range(0, n_resamples, rows):
+            block = slice(begin, min(begin + rows, n_resamples))
+            draws = rng.integers(
+                0, 2**BITS, size=(block.stop - block.start, groups), dtype=np.uint8
+            )
+            draws[:, -1] &= last
+            sums[block] += table.take(draws + shift).sum(axis=1)
             if table_of_sizes is None:
-                counts[here] += np.bitwise_count(drawn).sum(axis=1, dtype=np.intp)
+                counts[block] += np.bitwise_count(draws).sum(axis=1, dtype=np.intp)
             else:
-                counts[here] += table_of_sizes.take(drawn + shift).sum(axis=1)
+                counts[block] += table_of_sizes.take(draws + shift).sum(axis=1)
     return FlippedSubsets(sums, counts, slack, exact=False)
 
 
@@ -269,13 +271,13 @@ def resampled_means(
     n = len(values)
     means = np.empty(n_resamples)
     rows = max(1, BLOCK // n)
-    for first in range(0, n_resamples, rows):
-        here = slice(first, min(first + rows, n_resamples))
-        drawn = rng.integers(0, n, size=(here.stop - here.start, n))
+    for start in range(0, n_resamples, rows):
+        block = slice(start, min(start + rows, n_resamples))
+        draws = rng.integers(0, n, size=(block.stop - block.start, n))
         if sizes is None:
-            means[here] = values.take(drawn).mean(axis=1)
+            means[block] = values.take(draws).mean(axis=1)
         else:
-            means[here] = values.take(drawn).sum(axis=1) / sizes.take(drawn).sum(axis=1)
+            means[block] = values.take(draws).sum(axis=1) / sizes.take(draws).sum(axis=1)
     return means
 
 

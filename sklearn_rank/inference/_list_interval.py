@@ -19,38 +19,35 @@ from ._samples import GroupPart, Groups, Spread, each_alone, robust_sums
 # Variance per item, in squared ranges of the statistic, that is due to rounding.
 ROUNDING_VARIANCE = 1e-28
 
-# If the mean of the differences exceeds this many standard deviations, their variance is not a
-# reliable estimate.
-LARGEST_MEAN = 3.0
-
 
 @dataclass(frozen=True, eq=False)
 class JointEstimate:
-    """Statistics of several scorers on the same data, and how they vary together."""
+    """Statistics of several rankers on the same data, and their covariance."""
 
-    estimates: FloatArray  # (n_scorers,)
+    estimates: FloatArray  # (n_rankers,)
     covariance: FloatArray
-    regularized: FloatArray
+    regularized: FloatArray  # The covariance with added items
     length: float  # Length of the range of the statistic; may be infinite
-    n_effective: float  # Number of items that the statistics are worth
-    spread: Spread  # How well the covariance is known
+    n_effective: float  # Effective number of items
+    spread: Spread  # Degrees of freedom of the covariance
 
 
 def joint_influence(
-    found: Sequence[ClassInfluence], *, conditional: bool, groups: Groups | None = None
+    influences: Sequence[ClassInfluence], *, conditional: bool, groups: Groups | None = None
 ) -> JointEstimate:
     """Estimate statistics of one list of two classes and their covariance."""
     if groups is not None:
-        return _joint_groups([(found, groups)], conditional=conditional)
-    n, k, counts = found[0].n, found[0].n_pos, found[0].counts
-    ends = np.array([one.class_ends() for one in found])
-    parts = np.empty((2, len(found), len(found)))
+        return _joint_groups([(influences, groups)], conditional=conditional)
+    positive, counts = influences[0].positive, influences[0].counts
+    n, k = influences[0].n, influences[0].n_pos
+    ends = np.array([influence.class_ends() for influence in influences])
+    parts = np.empty((2, len(influences), len(influences)))
     regularized = np.zeros_like(parts[0])
-    for side, (in_class, size) in enumerate(((found[0].positive, k), (~found[0].positive, n - k))):
+    for side, (in_class, size) in enumerate(((positive, k), (~positive, n - k))):
         rows = np.flatnonzero(in_class)
-        values = np.empty((len(found), len(rows)))
-        for one, row in zip(found, values, strict=True):
-            np.take(one.values, rows, out=row)
+        values = np.empty((len(influences), len(rows)))
+        for influence, row in zip(influences, values, strict=True):
+            np.take(influence.values, rows, out=row)
         if counts is None:
             values -= values.mean(axis=1, keepdims=True)
             squares = values @ values.T
@@ -59,18 +56,18 @@ def joint_influence(
             squares = (values * counts[rows]) @ values.T
         parts[side] = squares / (size * (size - 1)) if size > 1 else np.nan
         total = size + 2.0 * PSEUDO_WEIGHT
-        apart = ends[:, side, 1] - ends[:, side, 0]
-        regularized += (squares + np.diag(PSEUDO_WEIGHT * apart**2 / 2.0)) / total**2
+        lengths = ends[:, side, 1] - ends[:, side, 0]
+        regularized += (squares + np.diag(PSEUDO_WEIGHT * lengths**2 / 2.0)) / total**2
     covariance = parts.sum(axis=0)
     if not conditional:
-        slopes = np.array([one.label_slope for one in found])
+        slopes = np.array([influence.label_slope for influence in influences])
         labels = np.outer(slopes, slopes) * (k / n) * (1.0 - k / n) / n
         covariance, regularized = covariance + labels, regularized + labels
     return JointEstimate(
-        estimates=np.array([one.estimate for one in found]),
+        estimates=np.array([influence.estimate for influence in influences]),
         covariance=covariance,
         regularized=regularized,
-        length=found[0].length,
+        length=influences[0].length,
         n_effective=k * (n - k) / n,
         spread=Spread(parts, np.maximum([k - 1.0, n - k - 1.0], 1.0), np.eye(2)),
     )
@@ -80,25 +77,15 @@ def joint_samples(
     samples: Sequence[tuple[ClassInfluence, Groups | None]], *, conditional: bool
 ) -> JointEstimate:
     """Estimate a statistic of each of several samples of items."""
-    grouped = [([one], groups) for one, groups in samples if groups is not None]
+    grouped = [([influence], groups) for influence, groups in samples if groups is not None]
     if grouped:
         return _joint_groups(grouped, conditional=conditional)
-    return _independent([joint_influence([one], conditional=conditional) for one, _ in samples])
-
-
-def joint_query_samples(
-    samples: Sequence[tuple[FloatArray, Groups | None, FloatArray | None]], length: float
-) -> JointEstimate:
-    """Estimate means over queries of several independent samples of queries."""
-    return _independent(
-        [
-            joint_query_means(values[np.newaxis], length, groups, weight)
-            for values, groups, weight in samples
-        ]
+    return joint_independent(
+        [joint_influence([influence], conditional=conditional) for influence, _ in samples]
     )
 
 
-def _independent(joints: Sequence[JointEstimate]) -> JointEstimate:
+def joint_independent(joints: Sequence[JointEstimate]) -> JointEstimate:
     """Join statistics of independent samples, one each."""
     n, n_parts = len(joints), len(joints[0].spread.degrees)
     parts = np.zeros((n_parts * n, n, n))
@@ -120,38 +107,37 @@ def _joint_groups(
     samples: Sequence[tuple[Sequence[ClassInfluence], Groups]], *, conditional: bool
 ) -> JointEstimate:
     """Estimate the statistics of samples by the sums of the influence over groups."""
-    n_statistics = sum(len(found) for found, _ in samples)
+    n_statistics = sum(len(influences) for influences, _ in samples)
     n_groups = samples[0][1].n_groups
     parts, regularized = [], np.zeros((n_statistics, n_statistics))
     added, labels = np.zeros((2, n_statistics, n_groups))
     start = 0
-    for found, groups in samples:
-        rows = slice(start, start + len(found))
-        start += len(found)
-        ends = np.array([one.class_ends() for one in found])
-        positive, weight = found[0].positive, found[0].sampling_weight
+    for influences, groups in samples:
+        rows = slice(start, start + len(influences))
+        start += len(influences)
+        ends = np.array([influence.class_ends() for influence in influences])
+        positive, weight = influences[0].positive, influences[0].sampling_weight
         for side, in_class in enumerate((positive, ~positive)):
             values = np.zeros((n_statistics, int(np.count_nonzero(in_class))))
-            values[rows] = np.stack([one.values[in_class] for one in found])
-            own = None if weight is None else weight[in_class]
-            part = GroupPart.of_rows(values, groups.only(in_class), own)
+            values[rows] = np.stack([influence.values[in_class] for influence in influences])
+            of_class = None if weight is None else weight[in_class]
+            part = GroupPart.of_rows(values, groups.only(in_class), of_class)
             parts.append(part)
             # Half a group of the mean size more at either end.
-            added += part.sums * (part.worth / (part.worth + 2.0 * PSEUDO_WEIGHT))
-            apart = np.zeros(n_statistics)
-            apart[rows] = ends[:, side, 1] - ends[:, side, 0]
-            regularized += np.diag(
-                PSEUDO_WEIGHT * apart**2 / 2.0 / (part.worth + 2.0 * PSEUDO_WEIGHT) ** 2
-            )
+            total = part.worth + 2.0 * PSEUDO_WEIGHT
+            added += part.sums * (part.worth / total)
+            lengths = np.zeros(n_statistics)
+            lengths[rows] = ends[:, side, 1] - ends[:, side, 0]
+            regularized += np.diag(PSEUDO_WEIGHT * lengths**2 / 2.0 / total**2)
         if not conditional:
-            slopes = np.array([one.label_slope for one in found])
+            slopes = np.array([influence.label_slope for influence in influences])
             labels[rows] = np.outer(slopes, label_sums(positive, weight, groups))
-    total, added = robust_sums(parts) + labels, added + labels
+    sums, added = robust_sums(parts) + labels, added + labels
     return JointEstimate(
-        estimates=np.array([one.estimate for found, _ in samples for one in found]),
-        covariance=total @ total.T,
+        estimates=np.array([x.estimate for influences, _ in samples for x in influences]),
+        covariance=sums @ sums.T,
         regularized=regularized + added @ added.T,
-        length=max(found[0].length for found, _ in samples),
+        length=max(influences[0].length for influences, _ in samples),
         n_effective=1.0 / sum(1.0 / part.effective for part in parts),
         spread=Spread.of_groups(parts),
     )
@@ -165,10 +151,10 @@ def joint_query_means(
 ) -> JointEstimate:
     """Estimate means over queries and their covariance."""
     means, n = np.average(values, axis=1, weights=weight), float(values.shape[1])
-    apart = values - means[:, np.newaxis]
-    squares = apart @ apart.T
-    reach = length if isfinite(length) else float(np.ptp(values)) or 1.0
-    ends = PSEUDO_WEIGHT * reach**2 / 2.0
+    deviations = values - means[:, np.newaxis]
+    squares = deviations @ deviations.T
+    bound = length if isfinite(length) else float(np.ptp(values)) or 1.0
+    ends = PSEUDO_WEIGHT * bound**2 / 2.0
     n_effective = n
     covariance, spread = squares / (n * (n - 1.0)), None
     if groups is not None or weight is not None:
@@ -190,7 +176,8 @@ def joint_query_means(
 def least_variance(difference: Any, length: float, n_effective: float) -> Any:
     """Find the variance of a difference below which it counts as unknown."""
     rounding = ROUNDING_VARIANCE * length**2 if isfinite(length) else 0.0
-    return np.maximum(rounding, (difference / LARGEST_MEAN) ** 2) / n_effective
+    # A mean of more than three standard deviations makes the estimated variance unreliable.
+    return np.maximum(rounding, (difference / 3.0) ** 2) / n_effective
 
 
 def never_certain_covariance(
@@ -201,8 +188,8 @@ def never_certain_covariance(
     For differences as :func:`nonzero_variance`: with the added items and the square of the mean.
     Shape (n_scorers, n_scorers).
     """
-    apart = estimates - estimates.mean()
-    return np.asarray(regularized + np.outer(apart, apart) / n_effective)
+    deviations = estimates - estimates.mean()
+    return np.asarray(regularized + np.outer(deviations, deviations) / n_effective)
 
 
 def nonzero_variance(
@@ -215,13 +202,13 @@ def nonzero_variance(
 
 
 def list_interval(
-    measure: Measure, found: ClassInfluence, level: float, groups: Groups | None = None
+    measure: Measure, influence: ClassInfluence, level: float, groups: Groups | None = None
 ) -> Interval:
     """Interval for a measure of one list of two classes, labels fixed unless rows were drawn."""
-    sampled = found.sampling_weight is not None
-    if isfinite(found.length):
-        origin, length = found.range[0], found.length
-        share = found.scaled(origin, length)
+    sampled = influence.sampling_weight is not None
+    if isfinite(influence.length):
+        origin, length = influence.range[0], influence.length
+        share = influence.scaled(origin, length)
         limits, variance = influence_limits(
             share, share.estimate - share.bias, level, conditional=not sampled, groups=groups
         )
@@ -230,12 +217,12 @@ def list_interval(
         high = origin + length * max(limits[1], share.estimate)
         error = length * float(np.sqrt(variance))
     else:
-        joint = joint_influence([found], conditional=not sampled, groups=groups)
+        joint = joint_influence([influence], conditional=not sampled, groups=groups)
         variance, _ = nonzero_variance(
             float(joint.covariance[0, 0]),
             float(joint.regularized[0, 0]),
             0.0,
-            length=found.length,
+            length=influence.length,
             n_effective=joint.n_effective,
         )
         error = float(np.sqrt(variance))
@@ -247,20 +234,14 @@ def list_interval(
         degrees = joint.spread.of(np.ones(1))
         half = error * (two_sided_quantile(level, degrees if groups else np.inf))
         low, high = (
-            float(np.clip(found.estimate + side * half, *found.range)) for side in (-1.0, 1.0)
+            float(np.clip(influence.estimate + side * half, *influence.range))
+            for side in (-1.0, 1.0)
         )
     # What does not move with the share of positives is at no share of them.
     where = (
-        f"at {found.n_pos} positives of {found.n}"
-        if found.label_slope and not sampled
+        f"at {influence.n_pos} positives of {influence.n}"
+        if influence.label_slope and not sampled
         else "of the population"
     )
-    return Interval(
-        estimate=found.estimate,
-        low=low,
-        high=high,
-        level=level,
-        method="influence",
-        target=f"{measure.name} {where}",
-        standard_error=error,
-    )
+    target = f"{measure.name} {where}"
+    return Interval(influence.estimate, low, high, level, "influence", target, error)

@@ -264,14 +264,8 @@ def largest_difference_interval(
             independent_rows(groups.sizes(rows)) for rows in (data.positive, ~data.positive)
         )
     reach = _largest_deviation(n_pos, n_neg, level, groups is not None)
-    return Interval(
-        estimate=estimate,
-        low=max(estimate - reach, 0.0),
-        high=min(estimate + reach, 1.0),
-        level=level,
-        method="dkw",
-        target=f"{measure.name} of the population",
-    )
+    low, high = max(estimate - reach, 0.0), min(estimate + reach, 1.0)
+    return Interval(estimate, low, high, level, "dkw", f"{measure.name} of the population")
 
 
 @lru_cache(maxsize=64)

@@ -172,8 +172,10 @@ def partial_auc_interval(
     max_fpr, min_tpr = _check_limits(max_fpr, min_tpr)
     data, dependent = check_sample(y_true, y_score, pos_label, groups)
     measure = get_measure(partial_auc_score, max_fpr=max_fpr, min_tpr=min_tpr, scale=scale)
-    found = list_interval(measure, influence_of(measure, data, conditional=True), level, dependent)
-    return replace(found, target="partial AUC of the population")
+    interval = list_interval(
+        measure, influence_of(measure, data, conditional=True), level, dependent
+    )
+    return replace(interval, target="partial AUC of the population")
 
 
 def _check_limits(max_fpr: Any, min_tpr: Any) -> tuple[float, float]:

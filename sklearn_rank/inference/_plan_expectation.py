@@ -445,7 +445,7 @@ def _query_model(measure: Measure, inputs: PlanInputs) -> tuple[PlanModel, str, 
             "correlation", "with sd, the standard deviation of differences: leave it out"
         )
         spread = inputs.sd**2
-        each = (spread, spread) if inputs.comparing and not inputs.paired else (spread,)
+        variances = (spread, spread) if inputs.comparing and not inputs.paired else (spread,)
         of_differences = inputs.comparing and inputs.paired
         largest = length * (1.0 if of_differences else 0.5)
         if inputs.sd > largest:
@@ -453,8 +453,12 @@ def _query_model(measure: Measure, inputs: PlanInputs) -> tuple[PlanModel, str, 
                 f"sd={inputs.sd!r} is above {largest:g}, the largest possible value in the range"
                 f" of {measure.name}: pass the standard deviation of single queries."
             )
-        of = "differences" if of_differences else "values"
-        return NormalModel(sample, most, MeanVariance(each)), "t", f"{of} of sd {inputs.sd:g}"
+        quantity = "differences" if of_differences else "values"
+        return (
+            NormalModel(sample, most, MeanVariance(variances)),
+            "t",
+            f"{quantity} of sd {inputs.sd:g}",
+        )
     # Whether the measure is 0 or 1 on each query.
     is_share = isinstance(measure, SuccessMeasure) or (
         isinstance(measure, PrecisionAtKMeasure) and measure.k == 1

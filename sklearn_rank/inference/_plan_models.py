@@ -242,10 +242,10 @@ class ClassVariance(Variance):
         shift = variance = 0.0
         for (mean, ends), spread, size in zip(self.classes, self.variances[0], sizes, strict=True):
             count = size + 2.0 * PSEUDO_WEIGHT
-            moved = PSEUDO_WEIGHT * (sum(ends) - 2.0 * mean) / count
-            squares = ((size - 1.0) * spread + size * moved**2) * self.effect
-            squares += PSEUDO_WEIGHT * sum((end - mean - moved) ** 2 for end in ends)
-            shift += moved
+            change = PSEUDO_WEIGHT * (sum(ends) - 2.0 * mean) / count
+            squares = ((size - 1.0) * spread + size * change**2) * self.effect
+            squares += PSEUDO_WEIGHT * sum((end - mean - change) ** 2 for end in ends)
+            shift += change
             variance += squares / count**2
         shrunken = min(max(self.estimate + shift, 0.0), 1.0)
         n_effective = shrunken * (1.0 - shrunken) / variance

@@ -127,7 +127,7 @@ def query_values_of(
     groups: Any = None,
     pos_label: Any = None,
 ) -> dict[str, QueryValues]:
-    """Evaluate several systems on the same queries."""
+    """Evaluate several rankers on the same queries."""
     in_chunks = any_collection(y_true, *scores.values(), qid, sample_weight, groups)
     if not in_chunks:
         y_true = ravelled(y_true, "y_true")
@@ -140,44 +140,39 @@ def query_values_of(
     query_weight = None
     if check_weight_meaning(weights, sample_weight):
         if in_chunks:
-            refuse_collections(
-                "inverse probabilities are summed query by query",
-                y_true=y_true,
-                qid=qid,
-                **scores,
-            )
+            reason = "inverse probabilities are summed query by query"
+            refuse_collections(reason, y_true=y_true, qid=qid, **scores)
         sample_weight, query_weight = None, sample_weight
         if qid is None and np.ndim(query_weight) == 2:
-            raise ValueError(_WITHIN)
+            raise ValueError(
+                "sample_weight has one value per item, but with weights='sampling' a query is"
+                " drawn as a whole: pass one 1 / probability per query, in two dimensions one per"
+                " row."
+            )
     refuse_fractions(sample_weight)
+    rows = {"qid": qid, "sample_weight": sample_weight, "pos_label": pos_label}
     if in_chunks:
         if groups is not None:
-            refuse_collections(
-                "groups are compared row by row", y_true=y_true, qid=qid, groups=groups, **scores
-            )
-
-        def evaluate_chunks(name: str) -> tuple[FloatArray, AnyArray]:
-            given = {"sample_weight": sample_weight, "pos_label": pos_label}
-            return measure(y_true, scores[name], qid=qid, average=None, return_qid=True, **given)
-
-        return _on_same_queries(measure, scores, evaluate_chunks)[0]
-    first = next(iter(scores))
-    given = {"sample_weight": sample_weight, "pos_label": pos_label}
-    lists = measure.lists(y_true, scores[first], qid=qid, **given)
-    by_query = None
-    if query_weight is not None:
-        by_query = _weight_of_queries(query_weight, lists, np.shape(y_true))
-    shape = np.shape(y_true)
+            reason = "groups are compared row by row"
+            refuse_collections(reason, y_true=y_true, qid=qid, groups=groups, **scores)
+        return _on_same_queries(
+            measure,
+            scores,
+            lambda name: measure(y_true, scores[name], average=None, return_qid=True, **rows),
+        )[0]
+    default, shape = next(iter(scores)), np.shape(y_true)
+    lists = measure.lists(y_true, scores[default], **rows)
+    weight = None if query_weight is None else _weight_of_queries(query_weight, lists, shape)
 
     def evaluate(name: str) -> tuple[FloatArray, AnyArray]:
-        scored = lists if name == first else lists.scored_by(scores[name], shape)
+        scored = lists if name == default else lists.scored_by(scores[name], shape)
         return measure.of_lists(scored, average=None, return_qid=True)
 
-    found, defined = _on_same_queries(measure, scores, evaluate)
-    if by_query is not None:
-        by_query = by_query[defined]
-        refuse_few_draws(by_query, float(by_query.max()), "queries")
-    of_queries = _groups_of_queries(groups, lists, shape, defined)
+    samples, defined = _on_same_queries(measure, scores, evaluate)
+    if weight is not None:
+        weight = weight[defined]
+        refuse_few_draws(weight, float(weight.max()), "queries")
+    dependent = _groups_of_queries(groups, lists, shape, defined)
     # By appearance, so that draws do not depend on what the ids are called.
     starts = lists.offsets[:-1]
     order = np.argsort(starts[defined] if lists.rows is None else lists.rows[starts][defined])
@@ -186,51 +181,57 @@ def query_values_of(
             sample,
             values=sample.values[order],
             ids=sample.ids[order],
-            groups=None if of_queries is None else of_queries.only(order),
-            weight=None if by_query is None else by_query[order],
+            groups=None if dependent is None else dependent.only(order),
+            weight=None if weight is None else weight[order],
         )
-        for name, sample in found.items()
+        for name, sample in samples.items()
     }
 
 
-_WITHIN = (
-    "sample_weight has one value per item, but with weights='sampling' a query is drawn as a"
-    " whole: pass one 1 / probability per query, in two dimensions one per row."
-)
+def _by_query(
+    values: AnyArray, lists: ScoredLists, shape: tuple[int, ...]
+) -> tuple[AnyArray, AnyArray, BoolArray]:
+    """Values of the first items of queries and of all items; and which items differ."""
+    rows = np.arange(len(lists.labels)) if lists.rows is None else lists.rows
+    of_items = values[rows // shape[1] if len(shape) == 2 else rows]
+    of_queries = of_items[lists.offsets[:-1]]
+    return of_queries, of_items, of_items != lists.to_items(of_queries)
+
+
+def _name_of_query(lists: ScoredLists, items: BoolArray) -> str:
+    """Name of the query of the first of some items."""
+    query = np.searchsorted(lists.offsets, int(np.argmax(items)), "right") - 1
+    return lists.name_of(int(query))
 
 
 def _weight_of_queries(
     query_weight: Any, lists: ScoredLists, shape: tuple[int, ...]
 ) -> FloatArray:
     """Inverse probability of each query, the same for all its rows."""
-    weight = check_item_weights(query_weight, shape[:1], "y_true")
-    rows = np.arange(len(lists.labels)) if lists.rows is None else lists.rows
-    weight = weight[rows // shape[1] if len(shape) == 2 else rows]
-    first = weight[lists.offsets[:-1]]
-    differs = weight != lists.to_items(first)
-    if differs.any() or not first.all():
-        wrong = differs if differs.any() else weight == 0.0
-        query = int(np.searchsorted(lists.offsets, int(np.argmax(wrong)), "right") - 1)
+    by_row = check_item_weights(query_weight, shape[:1], "y_true")
+    weight, of_items, differs = _by_query(by_row, lists, shape)
+    if differs.any() or not weight.all():
+        query = _name_of_query(lists, differs if differs.any() else of_items == 0.0)
         raise ValueError(
             f"sample_weight {'differs' if differs.any() else 'is 0'} within"
-            f" {lists.name_of(query)}, but with weights='sampling' a query is drawn as a whole:"
+            f" {query}, but with weights='sampling' a query is drawn as a whole:"
             " pass the same 1 / probability, above 0, for all rows of a query."
         )
-    return first
+    return weight
 
 
-def accumulated_values(measure: Measure, kept: KeptValues) -> QueryValues:
-    """Take the values of queries that an accumulator keeps."""
-    if kept.query_weight is not None:
+def accumulated_values(measure: Measure, queries: KeptValues) -> QueryValues:
+    """Values of the queries of an accumulator."""
+    if queries.query_weight is not None:
         raise ValueError(
             "query_weight gives queries different weights, but the interval is for the mean over"
             " identically distributed queries: leave query_weight out."
         )
-
-    def evaluate(name: str) -> tuple[FloatArray, AnyArray]:
-        return measure._combined(kept.values, kept.to_lists(), None, True)
-
-    return _on_same_queries(measure, [""], evaluate)[0][""]
+    lists = queries.to_lists()
+    samples, _ = _on_same_queries(
+        measure, [""], lambda name: measure._combined(queries.values, lists, None, True)
+    )
+    return samples[""]
 
 
 def _on_same_queries(
@@ -238,23 +239,34 @@ def _on_same_queries(
     names: Iterable[str],
     evaluate: Callable[[str], tuple[FloatArray, AnyArray]],
 ) -> tuple[dict[str, QueryValues], BoolArray]:
-    """Values and ids of the queries for each system, and which of them have a value."""
-    found: dict[str, QueryValues] = {}
+    """Values and ids of the queries for each ranker, and which of them have a value."""
+    samples: dict[str, QueryValues] = {}
     defined = np.empty(0, dtype=bool)
     for name in names:
         with warnings.catch_warnings():
-            if found:
-                # Undefined queries depend on the labels, which are the same for all systems: warn
+            if samples:
+                # Undefined queries depend on the labels, which are the same for all rankers: warn
                 # once.
                 warnings.simplefilter("ignore", UndefinedMetricWarning)
             values, ids = evaluate(name)
-        if not found:
+        refuse_infinite(measure.name, values, ids)
+        if not samples:
             defined = ~np.isnan(values)
-        _check_values(measure.name, values, ids, defined)
-        found[name] = QueryValues(
+        elif not np.array_equal(defined, ~np.isnan(values)):
+            query = ids.tolist()[int(np.argmax(defined == np.isnan(values)))]
+            raise ValueError(
+                f"{measure.name} is defined for the query {query!r} with the scores of one system"
+                " but not of another: remove the query or set undefined= of the measure."
+            )
+        if np.count_nonzero(defined) < 2:
+            raise ValueError(
+                f"{measure.name} has a value for {np.count_nonzero(defined)} of {len(ids)}"
+                " queries, but at least two are needed: pass more queries with a value."
+            )
+        samples[name] = QueryValues(
             values[defined], ids[defined], measure.name, measure.counted_range
         )
-    return found, defined
+    return samples, defined
 
 
 def _groups_of_queries(
@@ -264,23 +276,19 @@ def _groups_of_queries(
     by_row = check_groups(groups, shape[0])
     if by_row is None:
         return None
-    rows = np.arange(len(lists.labels)) if lists.rows is None else lists.rows
-    codes = by_row.codes[rows // shape[1] if len(shape) == 2 else rows]
-    of_query = codes[lists.offsets[:-1]]
-    differs = codes != lists.to_items(of_query)
+    codes, _, differs = _by_query(by_row.codes, lists, shape)
     if differs.any():
-        query = np.searchsorted(lists.offsets, int(np.argmax(differs)), "right") - 1
         raise ValueError(
-            f"groups has different ids within {lists.name_of(int(query))}: pass groups of whole"
-            " queries, or pass the groups as qid."
+            f"groups has different ids within {_name_of_query(lists, differs)}: pass groups of"
+            " whole queries, or pass the groups as qid."
         )
-    some, present = np.unique(of_query[defined], return_inverse=True)
-    if len(some) < 2:
+    distinct, codes = np.unique(codes[defined], return_inverse=True)
+    if len(distinct) < 2:
         raise ValueError(
             "groups has one group only with queries that have a value, but the variance needs at"
             " least two: pass queries of at least two groups."
         )
-    return Groups(present, len(some))
+    return Groups(codes, len(distinct))
 
 
 def refuse_infinite(name: str, values: FloatArray, ids: AnyArray) -> None:
@@ -292,51 +300,27 @@ def refuse_infinite(name: str, values: FloatArray, ids: AnyArray) -> None:
         )
 
 
-def _check_values(name: str, values: FloatArray, ids: AnyArray, defined: BoolArray) -> None:
-    refuse_infinite(name, values, ids)
-    if not np.array_equal(defined, ~np.isnan(values)):
-        query = ids.tolist()[int(np.argmax(defined == np.isnan(values)))]
-        raise ValueError(
-            f"{name} is defined for the query {query!r} with the scores of one system but not of"
-            " another: remove the query or set undefined= of the measure."
-        )
-    if np.count_nonzero(defined) < 2:
-        raise ValueError(
-            f"{name} has a value for {np.count_nonzero(defined)} of {len(ids)} queries, but at"
-            " least two are needed: pass more queries with a value."
-        )
-
-
-def query_differences(first: QueryValues, second: QueryValues) -> QueryValues:
-    """Subtract the values of one system from those of another."""
-    difference = first.values - second.values
-    largest = max(np.abs(first.values).max(), np.abs(second.values).max())
+def query_differences(a: QueryValues, b: QueryValues) -> QueryValues:
+    """Subtract the values of one ranker from those of another."""
+    difference = a.values - b.values
+    largest = max(np.abs(a.values).max(), np.abs(b.values).max())
     difference[np.abs(difference) <= ROUNDING * largest] = 0.0
-    length = first.range[1] - first.range[0]
-    return QueryValues(
-        difference,
-        first.ids,
-        f"difference of {first.measure}",
-        (-length, length),
-        first.groups,
-        first.weight,
-    )
-
-
-N_HALVINGS = 60
+    length = a.range[1] - a.range[0]
+    name = f"difference of {a.measure}"
+    return QueryValues(difference, a.ids, name, (-length, length), a.groups, a.weight)
 
 
 def are_shares(sample: QueryValues) -> bool:
-    """Say whether all values are at the ends of the range, as 0 and 1."""
+    """Whether all values are at the ends of the range, as 0 and 1."""
     low, high = sample.range
     if not np.isfinite([low, high]).all():
         return False
-    apart = np.minimum(np.abs(sample.values - low), np.abs(sample.values - high))
-    return bool(np.all(apart <= ROUNDING * (high - low)))
+    distance = np.minimum(np.abs(sample.values - low), np.abs(sample.values - high))
+    return bool(np.all(distance <= ROUNDING * (high - low)))
 
 
 def are_differences_of_shares(sample: QueryValues) -> bool:
-    """Say whether all differences are 0 or at the ends of the range, as -1, 0 and 1."""
+    """Whether all differences are 0 or at the ends of the range, as -1, 0 and 1."""
     length = sample.range[1]
     if not np.isfinite(length):
         return False
@@ -378,7 +362,7 @@ def difference_limits(sample: QueryValues, level: float) -> Limits:
     # The score falls as the difference grows.
     limits = []
     for low, high, target in ((-1.0, estimate, quantile), (estimate, 1.0, -quantile)):
-        for _ in range(N_HALVINGS):
+        for _ in range(60):
             middle = (low + high) / 2.0
             above = _score(middle, up, down, draws) > target
             low, high = (middle, high) if above else (low, middle)
@@ -388,13 +372,12 @@ def difference_limits(sample: QueryValues, level: float) -> Limits:
 
 def _score(difference: float, up: float, down: float, draws: float) -> float:
     """Tango's score of a difference inside (-1, 1)."""
-    # The probability of a win of the second is the root that maximises the likelihood given the
-    # difference.
+    # The probability of a loss is the root that maximises the likelihood given the difference.
     linear = (2.0 * draws - up + down) * difference - up - down
     constant = -down * difference * (1.0 - difference)
     root = sqrt(max(linear**2 - 8.0 * draws * constant, 0.0))
-    second = max((root - linear) / (4.0 * draws), 0.0)
-    variance = draws * (2.0 * second + difference * (1.0 - difference))
+    losses = max((root - linear) / (4.0 * draws), 0.0)
+    variance = draws * (2.0 * losses + difference * (1.0 - difference))
     distance = up - down - draws * difference
     if variance <= 0.0:
         return float(np.copysign(np.inf, distance)) if distance else 0.0
@@ -516,9 +499,9 @@ def compared_samples(
     measure: Measure,
 ) -> Comparison:
     """Test differences of rankers on the same queries, adjusted for their number."""
-    each = replace(options, level=1.0 - (1.0 - options.level) / len(pairs))
+    of_each = replace(options, level=1.0 - (1.0 - options.level) / len(pairs))
     statistics, pvalues, methods, intervals = zip(
-        *(sample_test(query_differences(samples[a], samples[b]), each, rng) for a, b in pairs),
+        *(sample_test(query_differences(samples[a], samples[b]), of_each, rng) for a, b in pairs),
         strict=True,
     )
     texts = dict.fromkeys(
@@ -587,15 +570,8 @@ def _interval(
             " value: raise the level or pass method='t'.",
             UserWarning,
         )
-    return Interval(
-        estimate=sample.mean,
-        low=float(low),
-        high=float(high),
-        level=float(level),
-        method=method,
-        target=target,
-        standard_error=sample.standard_error,
-    )
+    low, high, error = float(low), float(high), sample.standard_error
+    return Interval(sample.mean, low, high, float(level), method, target, error)
 
 
 def paired_query_test(

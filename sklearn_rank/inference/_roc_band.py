@@ -185,9 +185,9 @@ def _within_square(x: FloatArray, y: FloatArray) -> FloatArray:
     line = np.stack([x, y])
     for coordinate in range(2):
         for bound in (0.0, 1.0):
-            here = line[coordinate] - bound
-            crossed = np.flatnonzero(here[:-1] * here[1:] < 0)
-            share = here[crossed] / (here[crossed] - here[crossed + 1])
+            distance = line[coordinate] - bound
+            crossed = np.flatnonzero(distance[:-1] * distance[1:] < 0)
+            share = distance[crossed] / (distance[crossed] - distance[crossed + 1])
             corner = line[:, crossed] + share * (line[:, crossed + 1] - line[:, crossed])
             line = np.insert(line, crossed + 1, corner, axis=1)
     return np.clip(line, 0.0, 1.0)

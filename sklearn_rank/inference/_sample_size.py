@@ -237,8 +237,8 @@ class SampleSizePlan(Printed):
         return "\n".join(lines)
 
     def _sample(self) -> str:
-        each = " for each ranker" if self.paired is False else ""
-        parts = [f"{self.n:,} {self.unit}{each}"]
+        suffix = " for each ranker" if self.paired is False else ""
+        parts = [f"{self.n:,} {self.unit}{suffix}"]
         if self.n_pos is not None:
             parts.append(f"{self.n_pos:,} positives and {self.n_neg:,} negatives")
         if self.n_groups is not None:
@@ -251,11 +251,11 @@ class SampleSizePlan(Printed):
             what = self.measure if self.paired is None else f"the difference of {self.measure}"
             return f"an interval for {what} that is {self.width:.4g} wide at {level}"
         if self.against is None:
-            seen = f"a difference of {self.difference:.4g} in {self.measure}"
+            quantity = f"a difference of {self.difference:.4g} in {self.measure}"
         else:
-            seen = f"{self.measure} {self.difference:+.4g} from {self.against:g}"
+            quantity = f"{self.measure} {self.difference:+.4g} from {self.against:g}"
         margin = "" if self.margin is None else f" with margin {self.margin:.4g}"
-        return f"power {self.power:.4g} for {seen}, {self.alternative}{margin} at {level}"
+        return f"power {self.power:.4g} for {quantity}, {self.alternative}{margin} at {level}"
 
 
 PlanAlternative: TypeAlias = Literal["two-sided", "less", "greater", "non-inferior", "equivalent"]

@@ -40,8 +40,8 @@ def list_of_chunks(
             " one-dimensional labels and scores."
         )
     columns = {"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight}
-    given = {name: value for name, value in columns.items() if value is not None}
-    rows = ListOfChunks.of(measure, aligned(**given), pos_label)
+    present = {name: value for name, value in columns.items() if value is not None}
+    rows = ListOfChunks.of(measure, aligned(**present), pos_label)
     if not rows.whole:
         raise ValueError(
             "sample_weight has a value that is not a whole number, but weights are numbers of"
@@ -59,10 +59,10 @@ def refuse_collections(reason: str, **arguments: Any) -> None:
                 " memory."
             )
         if isinstance(value, Mapping):
-            parts = {f"{name}[{key!r}]": one for key, one in value.items()}
+            parts = {f"{name}[{key!r}]": part for key, part in value.items()}
             refuse_collections(reason, **parts)
         elif isinstance(value, tuple | list) and len(value) == 2:
-            refuse_collections(reason, **{f"{name}[{i}]": one for i, one in enumerate(value)})
+            refuse_collections(reason, **{f"{name}[{i}]": part for i, part in enumerate(value)})
 
 
 def named_scores(scores: Any, *, name: str, least: int = 2) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def named_scores(scores: Any, *, name: str, least: int = 2) -> dict[str, Any]:
     elif hasattr(scores, "columns") and hasattr(scores, "__getitem__"):
         names = list(scores.columns)
         _refuse_repeated(names, name)
-        columns = [scores[one] for one in names]
+        columns = [scores[ranker] for ranker in names]
     else:
         raise TypeError(
             f"{name} is a {type(scores).__name__}, but must be a mapping from names to scores or a"
@@ -83,17 +83,16 @@ def named_scores(scores: Any, *, name: str, least: int = 2) -> dict[str, Any]:
             f"{name} holds {len(names)} rankers, but at least {least} are needed: pass their"
             " scores by name."
         )
-    texts = [str(one) for one in names]
+    texts = [str(ranker) for ranker in names]
     _refuse_repeated(texts, name)
     return dict(zip(texts, columns, strict=True))
 
 
-def _refuse_repeated(names: list[Any], name: str) -> None:
-    for one in names:
-        if names.count(one) > 1:
-            raise ValueError(
-                f"{name} has the name {one!r} {names.count(one)} times: pass unique names."
-            )
+def _refuse_repeated(rankers: list[Any], name: str) -> None:
+    for ranker in rankers:
+        count = rankers.count(ranker)
+        if count > 1:
+            raise ValueError(f"{name} has the name {ranker!r} {count} times: pass unique names.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,13 +102,13 @@ class Groups:
     codes: IntArray
     n_groups: int  # Number of groups, some of which may hold none of these rows
 
-    def only(self, kept: Any) -> Groups:
+    def only(self, rows: Any) -> Groups:
         """Keep some rows. Their groups, numbered as before."""
-        return Groups(self.codes[kept], self.n_groups)
+        return Groups(self.codes[rows], self.n_groups)
 
-    def sizes(self, kept: BoolArray | None = None) -> FloatArray:
+    def sizes(self, rows: BoolArray | None = None) -> FloatArray:
         """Count the rows of each group. Shape (n_groups,)."""
-        codes = self.codes if kept is None else self.codes[kept]
+        codes = self.codes if rows is None else self.codes[rows]
         return np.bincount(codes, minlength=self.n_groups).astype(np.float64)
 
     def sums(self, values: FloatArray) -> FloatArray:
@@ -139,17 +138,15 @@ def check_groups(groups: Any, n: int, *, name: str = "groups") -> Groups | None:
         raise ValueError(
             f"{name} mixes ids of different types: make all ids numbers or all strings."
         ) from None
-    found = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    codes = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     if rows is not None:
-        codes = np.empty(n, dtype=np.intp)
-        codes[rows] = found
-        found = codes
+        codes[rows] = codes.copy()
     if len(offsets) == 2:
         raise ValueError(
             f"{name} has one group only, but the variance is estimated between groups: pass the"
             " ids of at least two groups."
         )
-    return Groups(found, len(offsets) - 1)
+    return Groups(codes, len(offsets) - 1)
 
 
 def check_groups_of_two(groups: Any, n_first: int, n_second: int) -> Groups | None:
@@ -178,15 +175,15 @@ def check_groups_of_samples(
 def _joined(groups: Sequence[Any], sizes: Sequence[int]) -> Groups:
     """Groups of the rows of all samples, one after the other."""
     ids = [
-        _values(check_qid(one, n, name=f"groups[{i}]"))
-        for i, (one, n) in enumerate(zip(groups, sizes, strict=True))
+        _values(check_qid(part, n, name=f"groups[{i}]"))
+        for i, (part, n) in enumerate(zip(groups, sizes, strict=True))
     ]
-    if len({one.dtype.kind in "US" for one in ids}) > 1:
-        ids = [one.astype(object) for one in ids]
-    found = check_groups(np.concatenate(ids), sum(sizes))
-    if found is None:
+    if len({part.dtype.kind in "US" for part in ids}) > 1:
+        ids = [part.astype(object) for part in ids]
+    joined = check_groups(np.concatenate(ids), sum(sizes))
+    if joined is None:
         raise ValueError("groups is None: pass the ids of the groups.")
-    return found
+    return joined
 
 
 def _values(ids: AnyArray | Coded) -> AnyArray:
@@ -221,10 +218,10 @@ class GroupPart:
         """Sum the rows of a part."""
         if weight is not None:
             share = weight / weight.sum()
-            apart = values - (values @ share)[:, np.newaxis]
-            return cls(groups.sums(apart * share), groups.sums(weight / weight.max()), True)
-        apart = values - values.mean(axis=1, keepdims=True)
-        return cls(groups.sums(apart / values.shape[1]), groups.sizes())
+            deviations = values - (values @ share)[:, np.newaxis]
+            return cls(groups.sums(deviations * share), groups.sums(weight / weight.max()), True)
+        deviations = values - values.mean(axis=1, keepdims=True)
+        return cls(groups.sums(deviations / values.shape[1]), groups.sizes())
 
     def corrected(self) -> FloatArray:
         """Correct for the mean that was estimated from the same groups.
@@ -266,13 +263,16 @@ class Spread:
         )
 
     def of(self, contrast: FloatArray) -> float:
-        """Find the degrees of freedom of the variance of a contrast."""
+        """Degrees of freedom of the variance of a contrast."""
         return self.least(contrast[np.newaxis])
 
     def least(self, contrasts: FloatArray) -> float:
         """Find the least degrees of freedom of the variances of several contrasts."""
         variances = np.stack(
-            [np.einsum("mi,mi->m", contrasts @ one, contrasts) for one in self.covariances]
+            [
+                np.einsum("mi,mi->m", contrasts @ covariance, contrasts)
+                for covariance in self.covariances
+            ]
         )
         # Rounding may leave a variance just below 0.
         variances = np.maximum(variances, 0.0)
@@ -304,16 +304,21 @@ def check_two_classes(
     sample_weight: Any = None,
 ) -> ScoredLists:
     """Check the labels and scores of one list that holds both classes."""
+    y_true = _labels_of_one_list(y_true, name)
+    labels = LabelType("binary", pos_label, name=name, rel=rel)
+    data = check_scored_lists(y_true, y_score, labels, sample_weight=sample_weight)
+    refuse_one_class(data, name)
+    return data
+
+
+def _labels_of_one_list(y_true: Any, name: str) -> Any:
     y_true = ravelled(y_true, name)
     if dimensions(y_true, name=name) != 1:
         raise ValueError(
             f"{name} has {np.ndim(y_true)} dimensions, but the interval is for one list: pass"
             " one-dimensional labels and scores."
         )
-    labels = LabelType("binary", pos_label, name=name, rel=rel)
-    found = check_scored_lists(y_true, y_score, labels, sample_weight=sample_weight)
-    refuse_one_class(found, name)
-    return found
+    return y_true
 
 
 def refuse_one_class(data: ScoredLists, name: str = "y_true") -> None:
@@ -349,7 +354,7 @@ def check_sample(
 
 
 def refuse_counts(measure: Measure) -> None:
-    """Raise an error for a measure whose variance needs all rows instead of counts."""
+    """Refuse a measure whose variance needs all rows instead of counts."""
     if measure.weights == "none" or measure.kind != "binary":
         raise ValueError(
             f"The influence function of {measure.name} needs all rows in memory, not a dask"
@@ -358,7 +363,7 @@ def refuse_counts(measure: Measure) -> None:
 
 
 def refuse_grouped_collections(groups: Any, **columns: Any) -> None:
-    """Raise an error for groups passed with collections."""
+    """Refuse groups of collections."""
     if groups is not None:
         refuse_collections(
             "groups need all rows in memory, not their counts",
@@ -413,7 +418,7 @@ def check_weight_meaning(weights: Any, sample_weight: Any, *, no_sampling: str =
 
 
 def refuse_fractions(sample_weight: Any) -> None:
-    """Raise an error for frequencies that are not whole numbers."""
+    """Refuse frequencies that are not whole numbers."""
     if sample_weight is None:
         return
     if is_collection(sample_weight):
@@ -434,7 +439,7 @@ _FRACTION = (
 
 
 def refuse_few_draws(weight: FloatArray, heaviest: float, what: str) -> None:
-    """Raise an error where so few items carry the weight that no interval is trustworthy.
+    """Refuse samples where so few items carry the weight that no interval is trustworthy.
 
     One more item of the largest weight counts too: that none was drawn so far says little.
     """
@@ -521,27 +526,24 @@ def check_one_list(
         refuse_counts(measure)
         table = list_of_chunks(measure, y_true, y_score, pos_label, sample_weight)
         return OneList(table.in_one_memory(measure).to_lists())
-    y_true = ravelled(y_true, "y_true")
-    if dimensions(y_true) != 1:
-        raise ValueError(
-            f"y_true has {np.ndim(y_true)} dimensions, but the interval is for one list: pass"
-            " one-dimensional labels and scores."
-        )
+    y_true = _labels_of_one_list(y_true, "y_true")
     data = check_scored_lists(
         y_true, y_score, measure.label_type(pos_label), sample_weight=sample_weight
     )
-    found = check_groups(groups, len(y_true))
-    if found is not None and data.rows is not None:
-        found = found.only(data.rows)
-        if not np.ptp(found.codes):
+    dependent = check_groups(groups, len(y_true))
+    if dependent is not None and data.rows is not None:
+        dependent = dependent.only(data.rows)
+        if not np.ptp(dependent.codes):
             raise ValueError(
                 "groups has one group only with rows of positive weight, but the variance is"
                 " estimated between groups: pass rows of at least two groups."
             )
     if not sampled:
         refuse_fractions(sample_weight)
-        return OneList(replace(data, rows=None), found)
-    return OneList(replace(data, rows=None), found or each_alone(len(data.score)), sampled=True)
+        return OneList(replace(data, rows=None), dependent)
+    return OneList(
+        replace(data, rows=None), dependent or each_alone(len(data.score)), sampled=True
+    )
 
 
 # With fewer rows, merging equal rows does not save time.
@@ -588,33 +590,33 @@ def runs_of_negatives(data: ScoredLists) -> ScoredLists:
     score = np.repeat(-2.0 * np.arange(len(counts)), 3) - np.tile([0.0, 1.0, 1.0], len(counts))
     positive = np.tile([False, True, False], len(counts))
     counted = counts.ravel()
-    some = counted > 0.0
+    present = counted > 0.0
     return ScoredLists(
-        labels=positive[some],
-        score=score[some],
-        weight=counted[some],
-        offsets=np.array([0, int(np.count_nonzero(some))]),
+        labels=positive[present],
+        score=score[present],
+        weight=counted[present],
+        offsets=np.array([0, int(np.count_nonzero(present))]),
     )
 
 
 def with_tied_tail(data: ScoredLists, share: float) -> ScoredLists:
     """Tie what is below the top of a long list, where nothing depends on the order below it."""
     n = len(data.score)
-    kept = int(np.ceil(share * n)) + 2 * int(np.ceil(np.sqrt(n))) + 1
-    if data.weight is not None or n < MANY_ROWS or kept >= n or data.score.dtype.kind != "f":
+    n_top = int(np.ceil(share * n)) + 2 * int(np.ceil(np.sqrt(n))) + 1
+    if data.weight is not None or n < MANY_ROWS or n_top >= n or data.score.dtype.kind != "f":
         return data
-    top = data.leading(kept)
+    top = data.leading(n_top)
     n_left, n_pos = n - len(top.score), float(data.positives[0] - top.positives[0])
     if not n_left:
         return data
     counts = np.append(np.ones(len(top.score)), [n_pos, n_left - n_pos])
-    some = counts > 0.0
+    present = counts > 0.0
     return ScoredLists(
-        labels=np.append(top.labels, [True, False])[some],
+        labels=np.append(top.labels, [True, False])[present],
         # Below the lowest score of the top there is another, so that it is no infinity.
-        score=np.append(top.score, np.full(2, -np.inf, dtype=top.score.dtype))[some],
-        weight=counts[some],
-        offsets=np.array([0, int(np.count_nonzero(some))]),
+        score=np.append(top.score, np.full(2, -np.inf, dtype=top.score.dtype))[present],
+        weight=counts[present],
+        offsets=np.array([0, int(np.count_nonzero(present))]),
     )
 
 
@@ -644,6 +646,6 @@ def kolmogorov_margin(delta: float, n: int) -> float:
         return min(1.0, mean_of_tail(2.0, delta, n))
     quantile = float(smirnovi(n, delta / 2.0))
     # Beyond the last point there is less than a share exp(-50) of the tail.
-    reach = min(1.0 - quantile, 5.0 / sqrt(n))
-    beyond = reach * float(WEIGHTS @ smirnov(n, quantile + reach * NODES))
+    length = min(1.0 - quantile, 5.0 / sqrt(n))
+    beyond = length * float(WEIGHTS @ smirnov(n, quantile + length * NODES))
     return min(1.0, quantile + 2.0 * beyond / delta)

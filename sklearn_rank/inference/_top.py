@@ -62,9 +62,9 @@ def grouped_top(
     share = np.clip((top - blocks.starts) / sizes, 0.0, 1.0)
     inside[blocks.order] = np.repeat(share, sizes)
     precision = float(inside @ positive) / top
-    moved = (inside * (positive - eta) - (precision - eta) * top / n) / top
+    influence = (inside * (positive - eta) - (precision - eta) * top / n) / top
     in_top = groups.only(inside > 0.0)
-    part = GroupPart(groups.sums(moved)[np.newaxis], in_top.sizes())
+    part = GroupPart(groups.sums(influence)[np.newaxis], in_top.sizes())
     count = part.effective + 2.0 * PSEUDO_WEIGHT
     shrunken = (part.effective * precision + PSEUDO_WEIGHT) / count
     ends = PSEUDO_WEIGHT * ((1.0 - shrunken) ** 2 + shrunken**2)
@@ -193,11 +193,13 @@ def top_interval_of(
     """Interval for the precision at the top from a checked list."""
     estimate = float(get_measure(precision_at_top_score, tau=tau).values(data)[0])
     error, n = None, int(data.sizes[0])
-    first = data
+    leading = data
     if method == "influence" and groups is None:
         # The items about the threshold are within sqrt(n) places of it.
-        first = data.leading(int(top_mass(np.array([float(n)]), tau)[0] + np.ceil(np.sqrt(n)) + 1))
-    blocks = counted_blocks(first.score, first.positive, first.weight)
+        leading = data.leading(
+            int(top_mass(np.array([float(n)]), tau)[0] + np.ceil(np.sqrt(n)) + 1)
+        )
+    blocks = counted_blocks(leading.score, leading.positive, leading.weight)
     if method == "exact":
         n_pos, size = blocks.n_pos.astype(np.intp), blocks.size.astype(np.intp)
         low, high = _exact(n_pos, size, tau, level)
@@ -212,15 +214,8 @@ def top_interval_of(
             )
             low, high = wilson_limits(estimate, n_effective, level, degrees)
         error = float(np.sqrt(variance))
-    return Interval(
-        estimate=estimate,
-        low=low,
-        high=high,
-        level=level,
-        method=method,
-        target=f"precision in the top {tau:g} of the population",
-        standard_error=error,
-    )
+    target = f"precision in the top {tau:g} of the population"
+    return Interval(estimate, low, high, level, method, target, error)
 
 
 def _exact(n_pos: IntArray, size: IntArray, tau: float, level: float) -> tuple[float, float]:

@@ -260,8 +260,8 @@ def _units(
     """Exchanged values, those of the first sample first; their number; whether groups mix."""
     if groups is None:
         return values, k, False
-    first = np.arange(len(values)) < k
-    in_first, in_second = groups.sizes(first) > 0, groups.sizes(~first) > 0
+    in_sample = np.arange(len(values)) < k
+    in_first, in_second = groups.sizes(in_sample) > 0, groups.sizes(~in_sample) > 0
     totals = groups.sums(values - center)
     ordered = np.concatenate([totals[in_first], totals[~in_first]])
     return ordered, int(np.count_nonzero(in_first)), bool((in_first & in_second).any())
@@ -354,12 +354,12 @@ def _whole_tails(values: IntArray, k: int) -> tuple[float, float]:
     largest = int(np.sort(values)[n - k :].sum())
     probability = np.zeros((k + 1, largest + 1))
     probability[0, 0] = 1.0
-    chosen = np.arange(k + 1.0)
+    n_chosen = np.arange(k + 1.0)
     for i, value in enumerate(np.sort(values)):
-        take = np.clip((k - chosen) / (n - i), 0.0, 1.0)[:, np.newaxis]
-        moved = probability[:-1, : largest + 1 - value] * take[:-1]
+        take = np.clip((k - n_chosen) / (n - i), 0.0, 1.0)[:, np.newaxis]
+        gained = probability[:-1, : largest + 1 - value] * take[:-1]
         probability *= 1.0 - take
-        probability[1:, value:] += moved
+        probability[1:, value:] += gained
     return float(probability[k, observed:].sum()), float(probability[k, : observed + 1].sum())
 
 
