@@ -24,8 +24,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, describe_machine, format_table, write_table
 
 from sklearn_rank.inference import metric_interval, sample_size
-from sklearn_rank.inference._influence import measure_influence
-from sklearn_rank.inference._list_interval import joint_influence, joint_query_means, joint_samples
+from sklearn_rank.inference._influence import (
+    joint_influence,
+    joint_query_means,
+    joint_samples,
+    measure_influence,
+)
 from sklearn_rank.inference._samples import check_groups
 from sklearn_rank.metrics import get_measure
 

@@ -4,8 +4,7 @@ from ._auc import auc_interval
 from ._compare import compare
 from ._comparison import holm_adjust
 from ._confidence_sequence import ConfidenceSequence
-from ._influence import linear_rank_influence
-from ._linear_rank import RankInterval, linear_rank_interval
+from ._linear_rank import RankInterval, linear_rank_influence, linear_rank_interval
 from ._metric_interval import accumulator_interval, metric_interval
 from ._paired import paired_rank_test, paired_swap_test, unpaired_rank_test
 from ._partial_auc import partial_auc_influence, partial_auc_interval

@@ -23,8 +23,7 @@ from .._validation import check_qid, ravelled
 from .._warn import warn
 from ..bounds._shared import kl_limits, score_limits
 from ..metrics import get_measure
-from ._influence import weighted_influence
-from ._list_interval import list_interval
+from ._influence import list_interval, weighted_influence
 from ._results import Interval
 from ._samples import (
     WeightMeaning,

@@ -13,13 +13,15 @@ from .._validation import ravelled
 from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
 from ._comparison import Contrasts, Question, joint_comparison
-from ._influence import list_target, sample_influence, weighted_influence
-from ._list_interval import (
+from ._influence import (
     JointEstimate,
     joint_independent,
     joint_influence,
     joint_query_means,
     joint_samples,
+    list_target,
+    sample_influence,
+    weighted_influence,
 )
 from ._paired import SWAPS, swap_tests
 from ._queries import ComparisonOptions, compared_samples, query_values_of

@@ -14,8 +14,8 @@ from scipy.special import ndtr, stdtr, stdtrit
 from .._arguments import check_choice
 from .._typing import BoolArray, FloatArray, IntArray
 from ..metrics import Measure
+from ._influence import JointEstimate, least_variance, never_certain_covariance
 from ._limits import level_of_both
-from ._list_interval import JointEstimate, least_variance, never_certain_covariance
 from ._results import Comparison
 from ._samples import refuse_collections
 

@@ -49,14 +49,9 @@ from ..metrics._shared import (
 )
 from ._auc import METHODS, WITH_GROUPS, auc_interval_of
 from ._correlations import CORRELATIONS, correlation_interval
-from ._influence import (
-    influence_of,
-    refuse_sampling,
-    sampling_influence,
-)
+from ._influence import influence_of, list_interval, refuse_sampling, sampling_influence
 from ._limits import Limits, influence_limits, safe_limits
 from ._linear_rank import dkw_interval, rank_bootstrap_interval, rank_interval_of
-from ._list_interval import list_interval
 from ._results import Interval
 from ._samples import (
     OneList,

@@ -14,9 +14,15 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
 from ._comparison import Question, holm_adjust, joint_comparison, read_contrasts
-from ._influence import list_target, measure_influence, sample_influence
+from ._influence import (
+    JointEstimate,
+    joint_influence,
+    joint_samples,
+    list_target,
+    measure_influence,
+    sample_influence,
+)
 from ._limits import ALTERNATIVES, Alternative
-from ._list_interval import JointEstimate, joint_influence, joint_samples
 from ._results import Comparison
 from ._samples import (
     check_groups,

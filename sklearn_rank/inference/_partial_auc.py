@@ -9,8 +9,7 @@ from .._arguments import check_choice, check_level, check_number
 from .._typing import FloatArray
 from ..metrics import get_measure, partial_auc_score
 from ..metrics._shared import partial_auc_influence_of
-from ._influence import ONE_EACH, influence_of
-from ._list_interval import list_interval
+from ._influence import ONE_EACH, influence_of, list_interval
 from ._results import Interval
 from ._samples import check_sample, check_two_classes, refuse_collections
 

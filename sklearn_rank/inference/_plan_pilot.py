@@ -25,8 +25,7 @@ from ..metrics._shared import (
     PrecisionAtTopMeasure,
     share_at,
 )
-from ._influence import influence_of, refuse_unknown
-from ._list_interval import ROUNDING_VARIANCE, joint_influence
+from ._influence import ROUNDING_VARIANCE, influence_of, joint_influence, refuse_unknown
 from ._plan_expectation import PlanInputs
 from ._plan_models import (
     ClassVariance,

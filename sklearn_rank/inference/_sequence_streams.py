@@ -16,9 +16,8 @@ from .._typing import BoolArray, FloatArray
 from ..metrics import Accumulator, Measure
 from ..metrics._shared import GiniMeasure
 from ._betting import Bets, Wagers, pair_growth, top_limits_at_all_times
-from ._influence import influence_of, refuse_unknown
+from ._influence import influence_of, joint_influence, nonzero_variance, refuse_unknown
 from ._limits import two_sided_quantile
-from ._list_interval import joint_influence, nonzero_variance
 from ._list_methods import list_methods
 from ._metric_interval import interval_of_accumulator
 from ._queries import ROUNDING, IntervalOptions, QueryValues, refuse_infinite, sample_interval

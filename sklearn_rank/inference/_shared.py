@@ -8,9 +8,7 @@ from ._comparison import (
     joint_comparison,
     normal_draws,
 )
-from ._limits import midp_limits, safe_limits, two_sided_quantile
-from ._linear_rank import dkw_lower_limits
-from ._list_interval import (
+from ._influence import (
     JointEstimate,
     joint_influence,
     joint_query_means,
@@ -18,6 +16,8 @@ from ._list_interval import (
     list_interval,
     never_certain_covariance,
 )
+from ._limits import midp_limits, safe_limits, two_sided_quantile
+from ._linear_rank import dkw_lower_limits
 from ._queries import (
     ComparisonOptions,
     IntervalOptions,

@@ -5,7 +5,7 @@ from math import inf, nan
 import numpy as np
 import pytest
 
-from sklearn_rank.inference._list_interval import (
+from sklearn_rank.inference._influence import (
     joint_influence,
     joint_query_means,
     least_variance,

@@ -8,8 +8,7 @@ from sklearn_rank.inference import (
     precision_at_top_interval,
     sample_size,
 )
-from sklearn_rank.inference._influence import measure_influence
-from sklearn_rank.inference._list_interval import joint_influence
+from sklearn_rank.inference._influence import joint_influence, measure_influence
 from sklearn_rank.inference._plan_pilot import _degrees
 from sklearn_rank.inference._samples import check_groups
 from sklearn_rank.metrics import get_measure

@@ -29,7 +29,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_rank import OrderPreservingRanker
 from sklearn_rank.exceptions import PositiveClassWarning
 from sklearn_rank.inference import auc_interval, metric_interval
-from sklearn_rank.inference._list_interval import list_interval
+from sklearn_rank.inference._influence import list_interval
 from sklearn_rank.inference._samples import check_groups
 from sklearn_rank.metrics import get_measure, get_scorer, make_measure
 from sklearn_rank.model_selection import QueryKFold, cross_val_interval
