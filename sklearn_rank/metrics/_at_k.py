@@ -33,7 +33,7 @@ from ._functions import (
     WeightedOptions,
     function_of,
 )
-from ._influence import ClassInfluence, affine_of_recall, recall_influence
+from ._influence import ClassInfluence, affine_of_recall, precision_influence, recall_influence
 from ._measure import ConventionalMeasure, Measure, Value, checked
 from ._tied_sums import NEGLIGIBLE, padded
 
@@ -51,7 +51,7 @@ class _AtK(ConventionalMeasure):
     def _discounts(self, n: int) -> FloatArray:
         return cut_after(np.ones(n), self.k)
 
-    def _found(self, lists: ScoredLists) -> FloatArray:
+    def _n_pos_in_top(self, lists: ScoredLists) -> FloatArray:
         """Mean number of positives among the first k."""
         blocks = self.rules.ordered(lists, lists.positive).leading(self.k).blocks()
         return positives_in_top(blocks, np.full(lists.n_lists, float(self.k)))
@@ -85,19 +85,12 @@ class PrecisionAtKMeasure(_AtK):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Precision of each list."""
-        found = self._found(lists)
-        if self.rules.divides_by_length:
-            return found / np.minimum(lists.sizes, self.k)
-        return found / self.k
+        length = np.minimum(lists.sizes, self.k) if self.rules.divides_by_length else self.k
+        return self._n_pos_in_top(lists) / length
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
         """Compute the influence of each item of one list on the precision."""
-        if not self.has_influence:
-            return None
-        recall = recall_influence(lists, float(self.k), self.name)
-        n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
-        slope = (recall.estimate + n_pos / n * recall.label_slope) * n / self.k
-        return affine_of_recall(recall, 0.0, n_pos / self.k, slope=slope)
+        return precision_influence(lists, self.k, self.name) if self.has_influence else None
 
 
 @function_of(PrecisionAtKMeasure)
@@ -173,11 +166,9 @@ class RecallAtKMeasure(_AtK):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Recall of each list."""
-        found, positives = self._found(lists), lists.positives
+        n_pos = np.minimum(self._n_pos_in_top(lists), lists.positives)  # sums are rounded
         with np.errstate(invalid="ignore"):
-            # Sums of real weights are rounded.
-            relevant = positives if lists.n_relevant is None else lists.n_relevant
-            return np.minimum(found, positives) / relevant
+            return n_pos / n_relevant_of(lists, lists.positives)
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
         """Compute the influence of each item of one list on the recall."""
@@ -243,47 +234,39 @@ def positives_in_top(blocks: ClassBlocks, mass: FloatArray) -> FloatArray:
     above = blocks.by_block(blocks.total) - blocks.below - size
     taken = np.clip(blocks.by_block(mass) - above, 0.0, size)
     # Blocks of positives only, cut or not, count without rounding.
-    found = np.where(blocks.of_other == 0.0, taken, blocks.of_class * (taken / size))
-    return np.minimum(blocks.sums(found), np.minimum(mass, blocks.n_class))
+    n_pos = np.where(blocks.of_other == 0.0, taken, blocks.of_class * (taken / size))
+    return np.minimum(blocks.sums(n_pos), np.minimum(mass, blocks.n_class))
 
 
-def relevant_of(lists: ScoredLists, blocks: ClassBlocks) -> FloatArray:
-    """Number of relevant items of each list, those included that are not among its items.
-
-    Shape (n_lists,).
-    """
-    return blocks.n_class if lists.n_relevant is None else lists.n_relevant
+def n_relevant_of(lists: ScoredLists, n_pos: FloatArray) -> FloatArray:
+    """Number of relevant items of each list, also of those that are not among its items."""
+    return n_pos if lists.n_relevant is None else lists.n_relevant
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class SuccessMeasure(ConventionalMeasure):
+class SuccessMeasure(_AtK):
     """Whether a positive is among the first k items; see ``success_at_k_score``."""
 
-    per_query = True
-    range = (0.0, 1.0)
     weights = "whole"
     lacking = "no positive"
     stem = "success@"
     in_name = NamedNumber("k", position, "10")
-    from_ranges = "sum"
     takes_relevant = ("n_relevant", "ideal")
     conventions = MappingProxyType({"trec_eval": TREC_EVAL, "ranx": RANX})
-
-    k: int = checked(check_position)  # Number of top items
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Chance of a positive among the first k of each list."""
         blocks = self.rules.ordered(lists, lists.positive).blocks()
-        values = np.where(relevant_of(lists, blocks) > 0, 0.0, np.nan)
-        some = np.flatnonzero(blocks.n_class)
-        if len(some) == 0:
+        values = np.where(n_relevant_of(lists, blocks.n_class) > 0, 0.0, np.nan)
+        defined = np.flatnonzero(blocks.n_class)
+        if len(defined) == 0:
             return values
         # Above the topmost block that holds a positive there is none.
-        top = blocks.top[some]
+        top = blocks.top[defined]
         size = blocks.of_class[top] + blocks.of_other[top]
-        above = blocks.total[some] - blocks.below[top] - size
+        above = blocks.total[defined] - blocks.below[top] - size
         taken = np.clip(self.k - above, 0.0, size)
-        values[some] = 1.0 - _none_of(blocks.of_class[top], taken, size)
+        values[defined] = 1.0 - _none_of(blocks.of_class[top], taken, size)
         return values
 
 
@@ -377,7 +360,7 @@ class RPrecisionMeasure(ConventionalMeasure):
     def values(self, lists: ScoredLists) -> FloatArray:
         """Precision of each list."""
         blocks = self.rules.ordered(lists, lists.positive).blocks()
-        n_relevant = relevant_of(lists, blocks)
+        n_relevant = n_relevant_of(lists, blocks.n_class)
         with np.errstate(invalid="ignore"):
             return positives_in_top(blocks, n_relevant) / n_relevant
 
@@ -441,33 +424,24 @@ def r_precision_score(y_true: Any, y_score: Any, **options: Unpack[RelevantOptio
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class F1AtKMeasure(ConventionalMeasure):
+class F1AtKMeasure(_AtK):
     """Harmonic mean of precision and recall among the first k items; see ``f1_at_k_score``."""
 
-    per_query = True
-    range = (0.0, 1.0)
     lacking = "no positive"
     stem = "f1@"
     in_name = NamedNumber("k", position, "10")
-    from_ranges = "sum"
     takes_relevant = ("n_relevant", "ideal")
     conventions = MappingProxyType({"ranx": RANX})
-
-    k: int = checked(check_position)  # Number of top items
 
     @property
     def positional(self) -> PositionalForm:
         """Two over k plus the number of positives for each, at the first k positions."""
-        return PositionalForm(
-            self._utilities, lambda n: cut_after(np.ones(n), self.k), largest=2.0 / (self.k + 1.0)
-        )
+        return PositionalForm(self._utilities, self._discounts, largest=2.0 / (self.k + 1.0))
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """F1 of each list."""
-        blocks = self.rules.ordered(lists, lists.positive).blocks()
-        found = positives_in_top(blocks, np.full(lists.n_lists, float(self.k)))
-        n_relevant = relevant_of(lists, blocks)
-        return np.where(n_relevant > 0, 2.0 * found / (self.k + n_relevant), np.nan)
+        n_pos, n_relevant = self._n_pos_in_top(lists), n_relevant_of(lists, lists.positives)
+        return np.where(n_relevant > 0, 2.0 * n_pos / (self.k + n_relevant), np.nan)
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
         """Compute the influence of each item of one list on the F1."""
@@ -620,14 +594,20 @@ class CoverageMeasure(Measure):
         """Mean position of the last positive of each list."""
         blocks = lists.blocks()
         # They come list by list, those of a list from its bottom.
-        list_of = np.zeros(len(blocks.of_class), dtype=np.intp)
-        if blocks.list_of is not None:
-            list_of = blocks.list_of
+        list_of = (
+            np.zeros(len(blocks.of_class), dtype=np.intp)
+            if blocks.list_of is None
+            else blocks.list_of
+        )
         bottom = np.flatnonzero(np.diff(list_of, prepend=-1))
-        some, positive, other = list_of[bottom], blocks.of_class[bottom], blocks.of_other[bottom]
-        above = blocks.total[some] - blocks.below[bottom] - positive - other
+        defined, positive, other = (
+            list_of[bottom],
+            blocks.of_class[bottom],
+            blocks.of_other[bottom],
+        )
+        above = blocks.total[defined] - blocks.below[bottom] - positive - other
         values = np.full(lists.n_lists, np.nan)
-        values[some] = above + positive * ((positive + other + 1.0) / (positive + 1.0))
+        values[defined] = above + positive * ((positive + other + 1.0) / (positive + 1.0))
         return values
 
 

@@ -1,8 +1,4 @@
-"""Measures with a model of a reader: average precision, reciprocal rank, ERR and RBP.
-
-Where the last position cuts a tied block, the number depends on the order: the mean over the
-orders is that of a ratio, a sum over how many positives of this block are found.
-"""
+"""Measures with a model of a reader: average precision, reciprocal rank, ERR and RBP."""
 
 from __future__ import annotations
 
@@ -17,6 +13,7 @@ from .._arguments import check_share, is_number
 from .._lists import Lists, ScoredLists
 from .._order import ClassBlocks
 from .._typing import FloatArray
+from ._at_k import n_relevant_of
 from ._conventions import (
     CATBOOST,
     GDEVAL,
@@ -47,77 +44,53 @@ from ._tied_sums import (
 )
 
 
-def found_average_precision(blocks: ClassBlocks, k: int) -> FloatArray:
-    """Mean precision at the positions of the positives among the first k of each list.
+def _precision_sums(
+    blocks: ClassBlocks, items_before: FloatArray, counted: FloatArray
+) -> FloatArray:
+    """Mean sum of the precisions at the positives among the first items of each block."""
+    positive, length = blocks.of_class, blocks.of_class + blocks.of_other
+    ratio = (positive - 1) / np.maximum(length - 1, 1)
+    harmonic = reciprocals(items_before + 1, counted)
+    sums = (blocks.class_above + 1 - ratio * (items_before + 1)) * harmonic + ratio * counted
+    return positive / length * sums
 
-    Mean over all orders of tied items; an order that finds no positive has the value 0, a list
-    without positives is NaN. Shape (n_lists,).
+
+def _mean_precision_of_retrieved(blocks: ClassBlocks, k: int) -> FloatArray:
+    """Mean precision at the positives among the first k of each list that has positives.
+
+    Mean over all orders of tied items; an order without a positive there has the value 0. The
+    number of positives in a block that k cuts is hypergeometric.
     """
     length = blocks.of_class + blocks.of_other
     above = blocks.class_above + blocks.other_above
     complete = above + length <= k
-    before = blocks.class_above + 1.0
-    sums = _precision(before, above, blocks.of_class, length)
-    total = blocks.sums(np.where(complete, sums, 0.0))
-    found = blocks.sums(np.where(complete, blocks.of_class, 0.0))
+    total = blocks.sums(np.where(complete, _precision_sums(blocks, above, length), 0.0))
+    n_pos = blocks.sums(np.where(complete, blocks.of_class, 0.0))
     with np.errstate(invalid="ignore", divide="ignore"):
-        values = np.where(found > 0, total / found, 0.0)
+        values = np.where(n_pos > 0, total / n_pos, 0.0)
     cut = np.flatnonzero((above < k) & ~complete)
-    if len(cut):
-        of_list = np.zeros(len(cut), dtype=np.intp)
-        of_list = of_list if blocks.list_of is None else blocks.list_of[cut]
-        values[of_list] = _of_cut(
-            blocks.of_class[cut],
-            length[cut],
-            above[cut],
-            k - above[cut],
-            total[of_list],
-            found[of_list],
-        )
-    return np.where(blocks.n_class > 0, np.minimum(values, 1.0), np.nan)
-
-
-def _precision(
-    before: FloatArray, above: FloatArray, positive: FloatArray, length: FloatArray
-) -> FloatArray:
-    """Mean sum of the precisions at the positives of blocks; ``before`` counts one more above."""
-    ratio = (positive - 1.0) / np.maximum(length - 1.0, 1.0)
-    harmonic = reciprocals(above + 1.0, length)
-    return positive / length * ((before - ratio * (above + 1.0)) * harmonic + ratio * length)
-
-
-def _of_cut(
-    positive: FloatArray,
-    length: FloatArray,
-    above: FloatArray,
-    taken: FloatArray,
-    total: FloatArray,
-    found: FloatArray,
-) -> FloatArray:
-    """Mean, over how many positives of its last block are found, of the value of each list."""
-    low = np.maximum(0.0, taken - (length - positive))
-    count = (np.minimum(positive, taken) - low).astype(np.intp) + 1
-    values = np.empty(len(positive))
-    harmonic = reciprocals(above + 1.0, taken)
+    list_of = np.zeros(len(length), dtype=np.intp) if blocks.list_of is None else blocks.list_of
+    positive, length, above, of_list = blocks.of_class[cut], length[cut], above[cut], list_of[cut]
+    inside = k - above
+    low = np.maximum(0.0, inside - (length - positive))
+    count = (np.minimum(positive, inside) - low).astype(np.intp) + 1
+    sums_of_list, harmonic_sums = total[of_list], reciprocals(above + 1.0, inside)
+    columns = (positive, length, inside, above, sums_of_list, n_pos[of_list], harmonic_sums)
     for which, _, real in padded(np.zeros_like(count), count):
-        a, n, c, n_above, of_above, p, each = (
-            of_list[which, np.newaxis]
-            for of_list in (positive, length, taken, above, total, found, harmonic)
-        )
+        a, n, c, n_above, sums_above, p, harmonic = (x[which, np.newaxis] for x in columns)
         h = low[which, np.newaxis] + np.arange(real.shape[1])
         with np.errstate(divide="ignore", invalid="ignore"):
-            # Of those taken h are positive with a hypergeometric chance.
             step = np.log((a - h) * (c - h) / ((h + 1.0) * (n - a - c + h + 1.0)))
-            inside = ((h - 1.0) / np.maximum(c - 1.0, 1.0)) * (c - (n_above + 1.0) * each)
-            inside += (p + 1.0) * each
-            value = (of_above + h / c * inside) / (p + h)
+            sums = ((h - 1.0) / np.maximum(c - 1.0, 1.0)) * (c - (n_above + 1.0) * harmonic)
+            sums += (p + 1.0) * harmonic
+            value = (sums_above + h / c * sums) / (p + h)
         logarithm = np.zeros_like(h)
         np.cumsum(np.where(real[:, 1:], step[:, :-1], 0.0), axis=1, out=logarithm[:, 1:])
         logarithm[~real] = -np.inf
         share = np.exp(logarithm - logarithm.max(axis=1, keepdims=True))
         value = np.where(real & (p + h > 0), value, 0.0)
-        values[which] = np.sum(share * value, axis=1) / np.sum(share, axis=1)
-    return values
+        values[of_list[which]] = np.sum(share * value, axis=1) / np.sum(share, axis=1)
+    return np.minimum(values, 1.0)
 
 
 # Number of items of a long list that a reader does not pass, with near certainty.
@@ -177,31 +150,27 @@ class AveragePrecisionMeasure(ConventionalMeasure):
         rules = self.rules
         ordered = rules.ordered(lists, lists.positive).leading(self.k)
         blocks = ordered.blocks(joined=rules.ties != "end")
-        n_relevant = lists.positives if lists.n_relevant is None else lists.n_relevant
+        n_relevant = n_relevant_of(lists, lists.positives)
         if self.k is not None and self.normalize == "found":
-            values = found_average_precision(blocks, self.k)
-            values = np.where(lists.positives > 0, values, np.nan)
-            # No positive among the first k, but some further down.
-            values = np.where((lists.positives > 0) & (blocks.n_class == 0), 0.0, values)
-            return np.where((lists.positives == 0) & (n_relevant > 0), 0.0, values)
+            # Relevant items below the first k, or not among the rows, are not found.
+            otherwise = np.where((n_relevant > 0) | (lists.positives > 0), 0.0, np.nan)
+            values = _mean_precision_of_retrieved(blocks, self.k)
+            return np.where(blocks.n_class > 0, values, otherwise)
         positive, length = blocks.of_class, blocks.of_class + blocks.of_other
-        positives_before = blocks.class_above
-        items_before = positives_before + blocks.other_above
+        items_before = blocks.class_above + blocks.other_above
         if rules.ties == "end":
-            sums = length * (positives_before + positive) / (items_before + length)
+            sums = length * (blocks.class_above + positive) / (items_before + length)
+            sums *= positive / length
         else:
             counted = length if self.k is None else np.clip(self.k - items_before, 0.0, length)
-            ratio = (positive - 1) / np.maximum(length - 1, 1)
-            sums = (positives_before + 1 - ratio * (items_before + 1)) * reciprocals(
-                items_before + 1, counted
-            ) + ratio * counted
+            sums = _precision_sums(blocks, items_before, counted)
         divisor = n_relevant
         if self.normalize == "found":
             divisor = np.where(lists.positives > 0, lists.positives, n_relevant)
         elif self.k is not None and (self.normalize or rules.normalize) == "reachable":
             divisor = np.minimum(divisor, self.k)
         with np.errstate(invalid="ignore"):
-            return np.minimum(blocks.sums(positive / length * sums) / divisor, 1.0)
+            return np.minimum(blocks.sums(sums) / divisor, 1.0)
 
     @property
     def has_influence(self) -> bool:
@@ -430,7 +399,10 @@ class ExpectedReciprocalRankMeasure(ConventionalMeasure, _OnAScale):
         for count in (LOOKED_AT, None) if self.k is None else (self.k,):
             top = ordered.leading(count)
             chance = _chances_up_to(highest, top.grade)
-            if count is None or self.k is not None or _nobody_goes_on(lists, top, chance):
+            if count is None or self.k is not None:
+                break
+            stays = np.multiply.reduceat(1.0 - chance, top.offsets[:-1])
+            if np.all((top.lengths == lists.lengths) | (stays < np.exp(-NEGLIGIBLE))):
                 break
         values = reciprocal_stop(top, chance, self.k)
         if self.convention is None:
@@ -615,12 +587,6 @@ def rank_biased_precision_score(
     >>> rank_biased_precision_score([1, 1, 1], [3.0, 2.0, 1.0], persistence=0.5)
     0.875
     """
-
-
-def _nobody_goes_on(lists: ScoredLists, top: ScoredLists, chance: FloatArray) -> bool:
-    """Whether the items left out of the lists do not change the value in float64."""
-    stays = np.multiply.reduceat(1.0 - chance, top.offsets[:-1])
-    return bool(np.all((top.lengths == lists.lengths) | (stays < np.exp(-NEGLIGIBLE))))
 
 
 def _shares(grade: FloatArray, highest: float) -> FloatArray:

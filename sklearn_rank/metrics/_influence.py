@@ -523,16 +523,9 @@ class RateInfluence(ClassInfluence):
 
 
 def rate_influence(
-    positive: BoolArray,
-    score: FloatArray,
-    allowed: int,
-    rate: float,
-    *,
-    of_positives: bool,
-    counts: FloatArray | None = None,
-    draws: float | None = None,
+    lists: ScoredLists, allowed: int, rate: float, *, of_positives: bool
 ) -> RateInfluence:
-    """Influence of checked items on the rate of one class at a rate of the other.
+    """Influence of the items of one list on the rate of one class at a rate of the other.
 
     The rate of the ones before the threshold, which is the first of the others beyond those that
     are allowed there. An item before it adds to the rate if it is a one; if it is another, it
@@ -543,7 +536,8 @@ def rate_influence(
     ones added. Before the threshold of the sample ``(allowed + 1) / (m + 1)`` of the others stand
     on average: what the rate gains by it is the bias.
     """
-    blocks = counted_blocks(score, positive, counts)
+    positive, counts = lists.positive, lists.weight
+    blocks = counted_blocks(lists.score, positive, counts)
     negatives = blocks.size - blocks.n_pos
     if of_positives:
         curve = _Curve(blocks.n_pos, negatives)
@@ -552,7 +546,7 @@ def rate_influence(
     k, m = float(curve.ones.sum()), float(curve.others.sum())
     at = curve.block_of(allowed + 1)
     inside = allowed + 1 - float(curve.others[:at].sum())
-    repeated = 1.0 if draws is None else blocks.n / draws
+    repeated = 1.0 if lists.draws is None else blocks.n / lists.draws
     reach = ceil(REACH * np.sqrt(m * rate * (1.0 - rate) * repeated))
     first, last = max(allowed + 1 - reach, 0), min(allowed + 1 + reach, int(m) + 1)
     slope = (curve.before(last) - curve.before(first) + 1.0) / (last - first) * m / k
@@ -633,6 +627,14 @@ def recall_influence(lists: ScoredLists, mass: float, called: str) -> ClassInflu
             " use a smaller top."
         )
     return lift_influence(lists, [mass / n]).scaled(0.0, n / mass, copy=False)
+
+
+def precision_influence(lists: ScoredLists, mass: float, called: str) -> ClassInfluence:
+    """Influence on the share of positives in a top of some weight."""
+    recall = recall_influence(lists, float(mass), called)
+    n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
+    slope = (recall.estimate + n_pos / n * recall.label_slope) * n / mass
+    return affine_of_recall(recall, 0.0, n_pos / mass, slope=slope)
 
 
 def affine_of_recall(

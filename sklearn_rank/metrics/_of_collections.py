@@ -13,15 +13,15 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from math import fsum, inf, isnan
-from operator import getitem
-from typing import Any, TypeVar
+from operator import attrgetter, getitem
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from .._lists import Lists, ScoredLists, group_scored_rows, refuse_single_rows
 from .._optional import import_optional
 from .._partitions import USED_BY, Partitions, aligned, is_collection, tree_reduce
-from .._typing import AnyArray, FloatArray
+from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import LARGEST_WEIGHT, CheckedRows, check_qid
 from .._warn import Message, collected, warn
 from ._score_table import (
@@ -141,15 +141,18 @@ class QueryValues:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def merge(self, other: QueryValues) -> QueryValues:
-        """Join the values of other queries. All of them."""
-        ids = np.concatenate(_alike(self.ids, other.ids))
-        order = _sorted_ids(ids)
-        values = np.concatenate([self.values, other.values])[order]
-        if self.query_weight is None and other.query_weight is None:
-            return QueryValues(ids[order], values, None)
-        weight = np.concatenate([_query_weight(one.to_lists()) for one in (self, other)])
-        return QueryValues(ids[order], values, weight[order])
+    @classmethod
+    def joined(cls, runs: Sequence[QueryValues]) -> tuple[QueryValues, IntArray]:
+        """Values of all queries by ascending id, and where each was in the runs."""
+        ids = np.concatenate(_alike(*(run.ids for run in runs)))
+        try:
+            order = np.argsort(ids, kind="stable")
+        except TypeError:
+            raise ValueError(_MIXED_IDS) from None
+        values, weight = np.concatenate([run.values for run in runs])[order], None
+        if any(run.query_weight is not None for run in runs):
+            weight = np.concatenate([_query_weight(run.to_lists()) for run in runs])[order]
+        return cls(ids[order], values, weight), order
 
     def shared_with(self, other: QueryValues) -> Any:
         """Find a query that is in both. Its id; None if there is none."""
@@ -160,8 +163,8 @@ class QueryValues:
             place = np.minimum(np.searchsorted(many, few), len(many) - 1)
         except TypeError:
             raise ValueError(_MIXED_IDS) from None
-        found = np.flatnonzero(many[place] == few)
-        return few[found[:1]].tolist()[0] if len(found) else None
+        in_both = few[many[place] == few]
+        return in_both[:1].tolist()[0] if len(in_both) else None
 
     def to_lists(self) -> Lists:
         """Make lists that have ids and weights, and no items. One for each query."""
@@ -178,19 +181,12 @@ _MIXED_IDS = "qid has ids of different types: make them all numbers or all strin
 
 def _alike(*ids: AnyArray) -> list[AnyArray]:
     """Ids in one common type that keeps their equality."""
-    kinds = {one.dtype.kind for one in ids}
+    kinds = {array.dtype.kind for array in ids}
     dtype = np.dtype(object)  # numbers that float64 would round compare by value as objects
     if len(kinds) == 1 or kinds <= set("SU") or kinds <= set("iu"):
         joined = np.result_type(*ids)
         dtype = joined if len(kinds) == 1 or joined.kind != "f" else dtype
-    return [one.astype(dtype, copy=False) for one in ids]
-
-
-def _sorted_ids(ids: AnyArray) -> Any:
-    try:
-        return np.argsort(ids, kind="stable")
-    except TypeError:
-        raise ValueError(_MIXED_IDS) from None
+    return [array.astype(dtype, copy=False) for array in ids]
 
 
 class KeptQueries(Kept):
@@ -222,42 +218,38 @@ class KeptQueries(Kept):
     def _add(self, runs: list[QueryValues]) -> None:
         for run in runs:
             for known in self._runs:
-                if (found := known.shared_with(run)) is not None:
+                if (query := known.shared_with(run)) is not None:
                     raise ValueError(
-                        f"Query {found!r} has rows in two updates, but its value needs all its"
+                        f"Query {query!r} has rows in two updates, but its value needs all its"
                         " rows in one update: sort or partition the data by query, or pass"
                         " queries='split', which keeps all rows until result()."
                     )
         for run in runs:
             self._runs.append(run)
             while len(self._runs) > 1 and 2 * len(self._runs[-1]) > len(self._runs[-2]):
-                last = self._runs.pop()
-                self._runs[-1] = self._runs[-1].merge(last)
+                self._join_last()
+
+    def _join_last(self) -> None:
+        self._runs[-2:] = [QueryValues.joined(self._runs[-2:])[0]]
 
     @classmethod
     def joined(cls, parts: Sequence[tuple[int, KeptQueries]], remedy: str) -> KeptQueries:
         """Join the queries of chunks. All of them."""
         runs = [part.values for _, part in parts]
-        ids = np.concatenate(_alike(*(run.ids for run in runs)))
-        order = _sorted_ids(ids)
-        ids = ids[order]
-        again = np.flatnonzero(ids[1:] == ids[:-1])
+        values, order = QueryValues.joined(runs)
+        again = np.flatnonzero(values.ids[1:] == values.ids[:-1])
         if len(again):
-            first = int(again[0])
+            place = int(again[0])
             chunk_of = np.repeat([number for number, _ in parts], [len(run) for run in runs])
-            chunks = chunk_of[order[first : first + 2]].tolist()
-            found = ids[first : first + 1].tolist()[0]
+            chunks = chunk_of[order[place : place + 2]].tolist()
             raise ValueError(
-                f"Query {found!r} has rows in chunks {chunks[0]} and {chunks[1]}, but its value"
-                f" needs all its rows in one chunk: {remedy}."
+                f"Query {values.ids[place : place + 1].tolist()[0]!r} has rows in chunks"
+                f" {chunks[0]} and {chunks[1]}, but its value needs all its rows in one chunk:"
+                f" {remedy}."
             )
-        values = np.concatenate([run.values for run in runs])[order]
-        weight = None
-        if any(run.query_weight is not None for run in runs):
-            weight = np.concatenate([_query_weight(run.to_lists()) for run in runs])[order]
-        kept = cls()
-        kept._runs = [QueryValues(ids, values, weight)]
-        return kept
+        queries = cls()
+        queries._runs = [values]
+        return queries
 
     def shifted(self, first: int) -> KeptQueries:
         """Renumber lists whose ids are numbers of rows of two dimensions."""
@@ -269,8 +261,7 @@ class KeptQueries(Kept):
     def values(self) -> QueryValues:
         """The values of all queries, by ascending id."""
         while len(self._runs) > 1:
-            last = self._runs.pop()
-            self._runs[-1] = self._runs[-1].merge(last)
+            self._join_last()
         return self._runs[0]
 
     def result(self, measure: Any) -> float:
@@ -389,17 +380,16 @@ MOST_RANGES = 256
 MOST_ROWS = 2**28
 
 
-@dataclass(frozen=True)
-class _Found:
-    """What a chunk has, and what is to be said of it."""
+class _Chunk(NamedTuple):
+    """Queries or table of a chunk, and its warnings."""
 
     number: int
-    what: Any  # What its rows are; None where none counts
+    data: Any  # None where no row counts
     classes: dict[bool, Any]  # Labels of the negatives and of the positives
-    n_matrix_rows: int  # Number of rows of two dimensions
-    told: list[Message]
-    n_single: int = 0  # How many lists have one row, and how many there are
-    n_lists: int = 0  # How many lists have one row, and how many there are
+    n_matrix_rows: int
+    messages: list[Message]
+    n_single: int = 0  # Number of lists of one row
+    n_lists: int = 0
 
 
 def value_of_collections(
@@ -415,110 +405,101 @@ def value_of_collections(
     measure._check_arguments(**columns, **relevant)
     check_classes_known(measure)
     columns = {name: value for name, value in columns.items() if value is not None}
-    by_row = {name: one for name, one in relevant.items() if not isinstance(one, Mapping)}
-    shared = {name: one for name, one in relevant.items() if isinstance(one, Mapping)}
+    shared = {name: value for name, value in relevant.items() if isinstance(value, Mapping)}
     qid = columns.get("qid")
-    if not _is_wide(columns["y_true"]) and (qid is None or _n_dimensions(qid) == 0):
+    y_true = columns["y_true"]
+    rows_are_lists = _n_dimensions(y_true) == 2 and y_true.shape[1] != 1
+    if not rows_are_lists and (qid is None or _n_dimensions(qid) == 0):
         if return_qid and qid is None:
             raise ValueError("return_qid=True needs qid or one list per row: pass qid.")
         values = value_of_one_list(measure, aligned(**columns, **relevant), pos_label, average)
         return (values, check_qid(qid, 1)) if return_qid else values
+    by_row = {name: value for name, value in relevant.items() if name not in shared}
     partitions = aligned(**columns, **by_row)
-    remedy = _how_to_keep_whole(qid)
-    kept = _queries_of(measure, partitions, pos_label, shared, remedy)
-    return kept.combined(measure, average, return_qid)
-
-
-def _is_wide(labels: Any) -> bool:
-    """Whether labels are lists in rows of two dimensions."""
-    return _n_dimensions(labels) == 2 and labels.shape[1] != 1
+    return value_of_queries(
+        measure, partitions, pos_label, shared, qid, average=average, return_qid=return_qid
+    )
 
 
 def _n_dimensions(values: Any) -> int:
     return int(values.ndim) if is_collection(values) else np.ndim(values)
 
 
-def _how_to_keep_whole(qid: Any) -> str:
-    if is_collection(qid) and not hasattr(qid, "chunks"):
-        name = getattr(qid, "name", None) or "qid"
-        return f"bring the rows of each together by df = df.shuffle({name!r})"
-    return (
-        "rechunk the arrays where queries begin, or make a dask dataframe df of them and take the"
-        " columns of df.shuffle('qid')"
-    )
-
-
-def queries_value(
-    measure: Any, partitions: Partitions, pos_label: Any, shared: dict[str, Any], qid: Any
-) -> float:
-    """Evaluate a measure of queries that are whole in chunks, in the mean."""
-    kept = _queries_of(measure, partitions, pos_label, shared, _how_to_keep_whole(qid))
-    return float(kept.combined(measure, "mean", False))
-
-
 # ------------------------------------------------------------------------------------- chunks
 
 
-def _told(found: Iterable[_Found]) -> None:
-    """Give the warnings of chunks, one of each category."""
-    first: dict[type[Warning], tuple[int, str]] = {}
-    chunks: dict[type[Warning], set[int]] = {}
-    for one in found:
-        for message, category in one.told:
-            first.setdefault(category, (one.number, message))
-            chunks.setdefault(category, set()).add(one.number)
-    for category, (number, message) in first.items():
-        others = len(chunks[category]) - 1
-        also = f" So it is in {others} other chunks." if others else ""
+def _check_chunks(results: Iterable[_Chunk | None]) -> list[_Chunk]:
+    """Chunks with rows that count, whose labels are of the same two classes.
+
+    Gives the warnings of all chunks, one of each category.
+    """
+    chunks = [chunk for chunk in results if chunk is not None]
+    messages: dict[type[Warning], dict[int, str]] = {}
+    for chunk in chunks:
+        for message, category in chunk.messages:
+            messages.setdefault(category, {}).setdefault(chunk.number, message)
+    for category, by_chunk in messages.items():
+        number, message = next(iter(by_chunk.items()))
+        n_others = len(by_chunk) - 1
+        also = f" So it is in {n_others} other chunks." if n_others else ""
         warn(f"chunk {number}: {message}{also}", category)
-
-
-def _joined_chunks(found: Iterable[_Found | None]) -> list[_Found]:
-    """Chunks with rows that count, whose labels are of the same two classes."""
-    chunks = [one for one in found if one is not None]
-    _told(chunks)
-    kept = [one for one in chunks if one.what is not None]
-    if not kept:
+    counted = [chunk for chunk in chunks if chunk.data is not None]
+    if not counted:
         raise ValueError(
             "No row has positive sample_weight and query_weight: give at least one row positive"
             " weights."
             if chunks
             else "y_true is empty: pass at least one item."
         )
-    known: dict[bool, tuple[Any, int]] = {}
-    for one in kept:
-        for value, label in one.classes.items():
-            first, number = known.setdefault(value, (label, one.number))
-            if first != label:
+    labels: dict[bool, tuple[Any, int]] = {}
+    for chunk in counted:
+        for value, label in chunk.classes.items():
+            expected, number = labels.setdefault(value, (label, chunk.number))
+            if expected != label:
                 raise ValueError(
-                    f"chunk {one.number}: y_true has the label {label!r}, but chunk {number} has"
-                    f" {first!r}: a measure of two classes needs the same two labels in all"
+                    f"chunk {chunk.number}: y_true has the label {label!r}, but chunk {number} has"
+                    f" {expected!r}: a measure of two classes needs the same two labels in all"
                     " chunks."
                 )
-    return kept
+    return counted
 
 
 # ------------------------------------------------------------------------------------ queries
 
 
-def _queries_of(
-    measure: Any, partitions: Partitions, pos_label: Any, shared: dict[str, Any], remedy: str
-) -> KeptQueries:
-    """Evaluate all queries in the chunks that hold them."""
+def value_of_queries(
+    measure: Any,
+    partitions: Partitions,
+    pos_label: Any,
+    shared: dict[str, Any],
+    qid: Any,
+    *,
+    average: Any = "mean",
+    return_qid: bool = False,
+) -> Any:
+    """Evaluate a measure of queries in the chunks that hold them."""
+    remedy = (
+        "rechunk the arrays where queries begin, or make a dask dataframe df of them and take the"
+        " columns of df.shuffle('qid')"
+    )
+    if is_collection(qid) and not hasattr(qid, "chunks"):
+        name = getattr(qid, "name", None) or "qid"
+        remedy = f"bring the rows of each together by df = df.shuffle({name!r})"
     if measure.scaled_by_labels:
         highest = partitions.reduce(_highest_grade, max, measure, pos_label)
         measure = replace(measure, max_grade=highest)
     tasks = partitions.map(_queries_of_chunk, measure, pos_label, shared, numbered=True)
-    kept = _joined_chunks(partitions.compute(*tasks))
+    chunks = _check_chunks(partitions.compute(*tasks))
     if measure.function and "qid" in partitions.columns and not shared:
-        n_single = sum(one.n_single for one in kept)
-        refuse_single_rows(measure._called, n_single, sum(one.n_lists for one in kept))
+        n_single = sum(chunk.n_single for chunk in chunks)
+        refuse_single_rows(measure._called, n_single, sum(chunk.n_lists for chunk in chunks))
     n_before = 0
     parts = []
-    for one in kept:
-        parts.append((one.number, one.what.shifted(n_before) if one.n_matrix_rows else one.what))
-        n_before += one.n_matrix_rows
-    return KeptQueries.joined(parts, remedy)
+    for chunk in chunks:
+        queries = chunk.data.shifted(n_before) if chunk.n_matrix_rows else chunk.data
+        parts.append((chunk.number, queries))
+        n_before += chunk.n_matrix_rows
+    return KeptQueries.joined(parts, remedy).combined(measure, average, return_qid)
 
 
 def _highest_grade(columns: dict[str, Any], measure: Any, pos_label: Any) -> float:
@@ -528,16 +509,18 @@ def _highest_grade(columns: dict[str, Any], measure: Any, pos_label: Any) -> flo
 
 def _queries_of_chunk(
     number: int, columns: dict[str, Any], measure: Any, pos_label: Any, shared: dict[str, Any]
-) -> _Found:
-    kept, lengths = None, np.empty(0, dtype=np.intp)
-    with collected() as told:
+) -> _Chunk:
+    queries, lengths = None, np.empty(0, dtype=np.intp)
+    with collected() as messages:
         part = read_part(measure, **columns, **shared, pos_label=pos_label)
         if part.lists is not None:
-            kept = KeptQueries()
-            kept.add(part.lists, measure)
+            queries = KeptQueries()
+            queries.add(part.lists, measure)
             lengths = part.lists.lengths
     n_single = int(np.count_nonzero(lengths == 1))
-    return _Found(number, kept, part.classes, part.n_matrix_rows, told, n_single, len(lengths))
+    return _Chunk(
+        number, queries, part.classes, part.n_matrix_rows, messages, n_single, len(lengths)
+    )
 
 
 # ----------------------------------------------------------------------------------- one list
@@ -563,8 +546,8 @@ def value_of_one_list(
     plan = None if measure.from_ranges is None else rows.plan()
     if plan is not None:
         return _value_of_ranges(measure, rows, plan, average)
-    value, told = rows.in_one_memory(measure, _value_of_table, measure, average)
-    for message, category in told:
+    value, messages = rows.in_one_memory(measure, _value_of_table, measure, average)
+    for message, category in messages:
         warn(message, category)
     return value
 
@@ -579,24 +562,25 @@ class ListOfChunks:
 
     @classmethod
     def of(cls, measure: Any, partitions: Partitions, pos_label: Any = None) -> ListOfChunks:
-        """Make the tables. The tables, of which only what is known of them came here."""
+        """Make the tables, whose summaries come here."""
         delayed = import_optional("dask", USED_BY).delayed
         tasks = partitions.map(_table_of_chunk, measure, pos_label, numbered=True)
-        found = partitions.persist(*tasks)
-        heads = partitions.compute(*map(delayed(_head_of, pure=False), found))
-        kept = _joined_chunks(heads)
-        tables = [delayed(_table_in, pure=False)(found[one.number]) for one in kept]
-        return cls(partitions, tables, [one.what for one in kept])
+        chunk_tasks = partitions.persist(*tasks)
+        summaries = partitions.compute(*map(delayed(_summarise, pure=False), chunk_tasks))
+        chunks = _check_chunks(summaries)
+        table_of = delayed(attrgetter("data"), pure=False)
+        tables = [table_of(chunk_tasks[chunk.number]) for chunk in chunks]
+        return cls(partitions, tables, [chunk.data for chunk in chunks])
 
     @property
     def n_rows(self) -> int:
         """Number of rows of all tables."""
-        return sum(one.n_rows for one in self.summaries)
+        return sum(summary.n_rows for summary in self.summaries)
 
     @property
     def whole(self) -> bool:
         """Whether all weights are whole numbers."""
-        return all(one.single.whole for one in self.summaries)
+        return all(summary.single.whole for summary in self.summaries)
 
     def plan(self) -> RangePlan | None:
         """Plan ranges of scores."""
@@ -617,8 +601,8 @@ class ListOfChunks:
         delayed = import_optional("dask", USED_BY).delayed
         merged = tree_reduce(self.tables, ScoreTable.merged)
         if function is not None:
-            given = (delayed(one, traverse=False) for one in arguments)
-            merged = delayed(function, pure=False)(merged, *given)
+            constants = (delayed(argument, traverse=False) for argument in arguments)
+            merged = delayed(function, pure=False)(merged, *constants)
         return self.partitions.compute(merged)[0]
 
     def by_ranges(self, plan: RangePlan, function: Callable[..., T]) -> tuple[TableLists, list[T]]:
@@ -638,25 +622,21 @@ class ListOfChunks:
         return with_range(tied, None, None, plan), known
 
 
-def _table_of_chunk(number: int, columns: dict[str, Any], measure: Any, pos_label: Any) -> _Found:
+def _table_of_chunk(number: int, columns: dict[str, Any], measure: Any, pos_label: Any) -> _Chunk:
     table = None
-    with collected() as told:
+    with collected() as messages:
         part = read_part(measure, **columns, pos_label=pos_label)
         lists = part.lists
         if lists is not None:
             measure._check_row_weights(lists)
             table = ScoreTable.of_rows(lists.score, lists.labels, lists.weight)
-    return _Found(number, table, part.classes, 0, told)
+    return _Chunk(number, table, part.classes, 0, messages)
 
 
-def _head_of(found: _Found | None) -> _Found | None:
-    if found is None or found.what is None:
-        return found
-    return replace(found, what=summary_of(found.what))
-
-
-def _table_in(found: _Found) -> ScoreTable:
-    return found.what
+def _summarise(chunk: _Chunk | None) -> _Chunk | None:
+    if chunk is None or chunk.data is None:
+        return chunk
+    return chunk._replace(data=summary_of(chunk.data))
 
 
 def _value_of_table(table: ScoreTable, measure: Any, average: Any) -> tuple[Any, list[Message]]:
@@ -666,23 +646,23 @@ def _value_of_table(table: ScoreTable, measure: Any, average: Any) -> tuple[Any,
         counts = table.counts.astype(np.intp)
         label, score = np.repeat(table.label, counts), np.repeat(table.score, counts)
         lists = ScoredLists(labels=label, offsets=np.array([0, len(label)]), score=score)
-    with collected() as told:
+    with collected() as messages:
         refuse_large_weights(lists)
         measure._check_weights(lists)
         value = measure.of_lists(lists, average=average)
-    return value, told
+    return value, messages
 
 
 def _value_of_ranges(measure: Any, rows: ListOfChunks, plan: RangePlan, average: Any) -> Any:
     """Evaluate tables that are too large for one memory, range by range."""
-    lists, known = rows.by_ranges(plan, partial(_value_of_range, measure))
+    lists, of_ranges = rows.by_ranges(plan, partial(_value_of_range, measure))
     refuse_large_weights(lists)
     measure._check_weights(lists)
     value = float(measure._values(lists)[0])
     if measure.from_ranges == "largest":
-        value = max(value, *known)
+        value = max(value, *of_ranges)
     elif not isnan(value):
-        value = fsum([value, *(one - value for one in known)])
+        value = fsum([value, *(of_range - value for of_range in of_ranges)])
     low, high = measure.range
     value = min(max(value, low), high) if not isnan(value) else value
     return measure._combined(np.array([value]), lists, average)
@@ -700,9 +680,9 @@ def _of_range(
     *pieces: ScoreTable | None,
 ) -> T | None:
     """Value of the list in which all ranges but one are tied; None where that one is empty."""
-    kept = [piece for piece in pieces if piece is not None]
-    if not kept:
+    tables = [piece for piece in pieces if piece is not None]
+    if not tables:
         return None
     with collected():  # the same are given of the list with all ranges tied
-        lists = with_range(coarse, number, ScoreTable.merged(kept), plan)
+        lists = with_range(coarse, number, ScoreTable.merged(tables), plan)
         return function(lists, with_range(coarse, None, None, plan))

@@ -79,9 +79,7 @@ class PartialAUCMeasure(ConventionalMeasure):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         """Area of each list."""
-        stepped = lists.whole
-        if self.rules.ties == "lines":
-            stepped = np.zeros(lists.n_lists, dtype=bool)
+        stepped = lists.whole & (self.rules.ties != "lines")
         area = _partial_area(lists.blocks(), float(self.max_fpr), float(self.min_tpr), stepped)
         return self._scaled(np.minimum(area, self._largest))
 
@@ -89,19 +87,14 @@ class PartialAUCMeasure(ConventionalMeasure):
         """Compute the influence of each item of one list on the area."""
         if not self.has_influence:
             return None
-        raw = partial_auc_influence_of(
-            lists.positive,
-            lists.score,
-            float(self.max_fpr),
-            float(self.min_tpr),
-            counts=lists.weight,
-        )
+        limits = float(self.max_fpr), float(self.min_tpr)
+        raw = partial_auc_influence_of(lists.positive, lists.score, *limits, lists.weight)
         # Scales are linear in the area: this area is at 0, that one at 1.
         low, high = self.range
         origin = -low * self._largest / (high - low)
-        found = raw.scaled(origin, self._largest / (high - low), copy=False)
+        influence = raw.scaled(origin, self._largest / (high - low), copy=False)
         # The mean over the orders of ties is not the area under straight lines, if it is two-way.
-        return replace(found, estimate=float(self.values(lists)[0]))
+        return replace(influence, estimate=float(self.values(lists)[0]))
 
 
 @function_of(PartialAUCMeasure)
@@ -268,7 +261,7 @@ def _partial_area(
     crossing = np.flatnonzero(exact & (r > 0))
     stepped = _above_negatives(a, b, c)
     if len(crossing):
-        counts = (one[crossing] for one in (a, b, r, c))
+        counts = (values[crossing] for values in (a, b, r, c))
         stepped[crossing] = _above_negatives_beyond(*counts)
     pairs[tied] += np.where(exact, stepped, straight)
     with np.errstate(invalid="ignore"):
@@ -323,7 +316,7 @@ def _exceeding(a: FloatArray, b: FloatArray, r: FloatArray, c: FloatArray) -> Fl
     reach = np.minimum(np.ceil(DEVIATIONS * np.sqrt(variance)), np.maximum(mode, b - mode))
     width = reach.astype(np.intp) + 1
     for which, _, _ in padded(np.zeros(len(width), dtype=np.intp), width):
-        counts = [one[which, np.newaxis] for one in (a, b, r, c, mode)]
+        counts = [values[which, np.newaxis] for values in (a, b, r, c, mode)]
         value[some[which]] = _passing(int(width[which].max()), *counts)
     return value
 
@@ -465,15 +458,7 @@ class TPRAtFPRMeasure(Measure):
                 " depends on the highest negative only and its variance cannot be estimated: pass"
                 f" at least {ceil(1.0 / self.max_fpr - 1e-9)} negatives or a larger max_fpr."
             )
-        return rate_influence(
-            lists.positive,
-            lists.score,
-            allowed,
-            float(self.max_fpr),
-            of_positives=True,
-            counts=lists.weight,
-            draws=lists.draws,
-        )
+        return rate_influence(lists, allowed, float(self.max_fpr), of_positives=True)
 
 
 @function_of(TPRAtFPRMeasure)
@@ -590,15 +575,7 @@ class FPRAtTPRMeasure(Measure):
                 " depends on the lowest positive only and its variance cannot be estimated: pass"
                 f" at least {least} positives or a smaller min_tpr."
             )
-        return rate_influence(
-            lists.positive,
-            lists.score,
-            missed,
-            1.0 - float(self.min_tpr),
-            of_positives=False,
-            counts=lists.weight,
-            draws=lists.draws,
-        )
+        return rate_influence(lists, missed, 1.0 - float(self.min_tpr), of_positives=False)
 
 
 @function_of(FPRAtTPRMeasure)

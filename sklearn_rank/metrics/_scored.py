@@ -31,7 +31,7 @@ from .._validation import are_usual_labels, class_among, ravelled
 from .._warn import warn
 from ..exceptions import OtherTopWarning, ScorerSetupError
 from ._measure import Measure, short
-from ._of_collections import queries_value, value_of_one_list
+from ._of_collections import value_of_one_list, value_of_queries
 
 RESPONSE_METHODS: tuple[str, ...] = ("decision_function", "predict_proba", "predict")
 
@@ -451,7 +451,7 @@ def value_of_scored(
     pos_label = None if is_classifier(estimator) else positive
     if not isinstance(partitions.columns.get("qid"), list):
         return float(value_of_one_list(measure, scored, pos_label))
-    value = queries_value(measure, scored, pos_label, dict(shared), qid)
+    value = float(value_of_queries(measure, scored, pos_label, dict(shared), qid))
     _give_overlap(partitions, estimator)
     return value
 

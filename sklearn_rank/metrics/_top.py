@@ -24,6 +24,7 @@ from ._influence import (
     block_across,
     lift_influence,
     local_ranks,
+    precision_influence,
     recall_influence,
 )
 from ._measure import ConventionalMeasure, Measure, Value, checked, short
@@ -62,10 +63,7 @@ class PrecisionAtTopMeasure(Measure):
     def influence(self, lists: ScoredLists) -> ClassInfluence:
         """Compute the influence of each item of one list on the precision."""
         mass = float(masses_of_tops(lists, "tau", self.tau)[0])
-        recall = recall_influence(lists, mass, self.name)
-        n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
-        slope = (recall.estimate + n_pos / n * recall.label_slope) * n / mass
-        return affine_of_recall(recall, 0.0, n_pos / mass, slope=slope)
+        return precision_influence(lists, mass, self.name)
 
 
 @function_of(PrecisionAtTopMeasure)
@@ -152,10 +150,10 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
         else:
             mass = masses_of_tops(lists, "fraction", self.fraction)
         ordered = self.rules.ordered(lists, lists.positive).leading(mass)
-        found = positives_in_top(ordered.blocks(), mass)
+        n_pos = positives_in_top(ordered.blocks(), mass)
         # In a list without positives 0 times infinity: undefined.
         with np.errstate(invalid="ignore", divide="ignore"):
-            return found / mass * (lists.sizes / lists.positives)
+            return n_pos / mass * (lists.sizes / lists.positives)
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
         """Compute the influence of each item of one list on the factor."""
@@ -340,9 +338,7 @@ class AccuracyAtTopMeasure(Measure):
         estimate = float(self.values(lists)[0])
         blocks = counted_blocks(lists.score, lists.positive, lists.weight)
         window = local_ranks(int(n), lists.draws)
-        at = None
-        if mass < n:
-            at = block_across(int(n - mass), blocks.below, blocks.size, window)
+        at = block_across(int(n - mass), blocks.below, blocks.size, window) if mass < n else None
         if at is not None:
             quantile = lists.score[blocks.rows.order[blocks.rows.starts[at]]]
             wrong = np.where(lists.positive, lists.score < quantile, lists.score > quantile)
@@ -360,10 +356,10 @@ class AccuracyAtTopMeasure(Measure):
         rest = (n - n_pos) / n
         slope = ((mass / n - recall.estimate) / rest - recall.label_slope) / rest / 2.0
         at_zero = 0.5 + mass / n / rest / 2.0
-        found = affine_of_recall(recall, at_zero, -0.5 / rest, slope=slope)
+        loss = affine_of_recall(recall, at_zero, -0.5 / rest, slope=slope)
         # The item at the quantile is right whatever it is.
-        low = max(found.range[0] - 0.5 / min(n_pos, n - n_pos), 0.0)
-        return replace(found, estimate=estimate, range=(low, found.range[1]))
+        low = max(loss.range[0] - 0.5 / min(n_pos, n - n_pos), 0.0)
+        return replace(loss, estimate=estimate, range=(low, loss.range[1]))
 
 
 @function_of(AccuracyAtTopMeasure)
@@ -465,12 +461,10 @@ def masses_of_tops(
     """
     masses, small = top_masses(lists.sizes, float(share), lists.whole, lists.smallest)
     if warns and small.any():
-        first = int(np.argmax(small))
-        of_lists = (
-            "" if len(small) == 1 else f" in {np.count_nonzero(small)} of {len(small)} lists"
-        )
+        n, n_lists = short(lists.sizes[np.argmax(small)]), len(small)
+        of_lists = "" if n_lists == 1 else f" in {np.count_nonzero(small)} of {n_lists} lists"
         warn(
-            f"The top {share:g} of {short(lists.sizes[first])} items holds less than one"
+            f"The top {share:g} of {n} items holds less than one"
             f" item{of_lists} and was taken as one item: increase {name} or score more items.",
             SmallTopWarning,
         )
@@ -564,15 +558,15 @@ class LiftMeasure(Measure):
     def values(self, lists: ScoredLists) -> FloatArray:
         """Ratio of each list."""
         blocks = lists.blocks()
-        found = positives_in_top(blocks, float(self.fraction) * blocks.total)
+        n_pos = positives_in_top(blocks, float(self.fraction) * blocks.total)
         with np.errstate(invalid="ignore"):
-            return np.minimum(found / blocks.n_class / float(self.fraction), self.range[1])
+            return np.minimum(n_pos / blocks.n_class / float(self.fraction), self.range[1])
 
     def influence(self, lists: ScoredLists) -> ClassInfluence:
         """Compute the influence of each item of one list on the ratio."""
         # A part of the first item is as good as all of it.
-        found = lift_influence(lists, [max(float(self.fraction), 1.0 / float(lists.sizes[0]))])
-        return replace(found, estimate=float(self.values(lists)[0]))
+        influence = lift_influence(lists, [max(float(self.fraction), 1.0 / float(lists.sizes[0]))])
+        return replace(influence, estimate=float(self.values(lists)[0]))
 
 
 @function_of(LiftMeasure)
@@ -660,11 +654,10 @@ class SmoothedPrecisionAtTopMeasure(Measure):
     def influence(self, lists: ScoredLists) -> ClassInfluence:
         """Compute the influence of each item of one list on the mean precision."""
         n, positives = lists.sizes[0], float(lists.positives[0] / lists.sizes[0])
-        found = lift_influence(lists, [float(mass[0] / n) for mass in self._masses(lists)])
-        lift = found.estimate
-        found = found.scaled(0.0, 1.0 / positives, copy=False)
+        lift = lift_influence(lists, [float(mass[0] / n) for mass in self._masses(lists)])
+        precision = lift.scaled(0.0, 1.0 / positives, copy=False)
         # By the product rule: the share of positives is a factor.
-        return replace(found, label_slope=found.label_slope + lift)
+        return replace(precision, label_slope=precision.label_slope + lift.estimate)
 
 
 @function_of(SmoothedPrecisionAtTopMeasure)
