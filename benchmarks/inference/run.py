@@ -35,7 +35,6 @@ from sklearn_rank.inference._auc import METHODS
 from sklearn_rank.inference._limits import flipped_subsets, resampled_means
 from sklearn_rank.inference._queries import (
     ComparisonOptions,
-    IntervalOptions,
     QueryValues,
     sample_interval,
     sample_test,
@@ -143,8 +142,7 @@ def query_calls(values, n_resamples, rng):
         return QueryValues(values, np.arange(len(values)), "measure", limits)
 
     def interval(method):
-        options = IntervalOptions(method, LEVEL, n_resamples)
-        return sample_interval(sample((-np.inf, np.inf)), options, rng)
+        return sample_interval(sample((-np.inf, np.inf)), LEVEL, method, n_resamples, rng)
 
     def comparison(method):
         options = ComparisonOptions(method, "two-sided", LEVEL, n_resamples)

@@ -24,7 +24,6 @@ from measuring import describe_machine, format_table
 
 from sklearn_rank.inference._queries import (
     ComparisonOptions,
-    IntervalOptions,
     QueryValues,
     sample_interval,
     sample_test,
@@ -54,9 +53,9 @@ def interval_of(values, method, groups=None, low=0.0):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         if low == 0.0:
-            found = sample_interval(sample, IntervalOptions(method, LEVEL, 9999), rng)
+            found = sample_interval(sample, LEVEL, method, 9999, rng)
         elif method == "t" and np.ptp(values) == 0.0:
-            found = sample_interval(sample, IntervalOptions("t", LEVEL, 9999), rng)
+            found = sample_interval(sample, LEVEL, "t")
         else:
             name = "t" if method == "t" else "wilcoxon"
             options = ComparisonOptions(name, "two-sided", LEVEL, 9999)

@@ -23,7 +23,6 @@ from measuring import describe_machine, format_table
 
 from sklearn_rank.inference._queries import (
     ComparisonOptions,
-    IntervalOptions,
     QueryValues,
     sample_interval,
     sample_test,
@@ -100,8 +99,9 @@ def coverage(repetitions, n_resamples, sizes):
             values = draw(rng, (repetitions, n))
             row = {"population": name, "queries": n}
             for method in INTERVALS:
-                options = IntervalOptions(method, LEVEL, n_resamples)
-                found = [sample_interval(sample(v), options, rng) for v in values]
+                found = [
+                    sample_interval(sample(v), LEVEL, method, n_resamples, rng) for v in values
+                ]
                 row[method] = 100 * np.mean([mean in interval for interval in found])
                 width = np.mean([interval.width for interval in found])
                 row[f"{method} width"] = width / (2 * stats.norm.ppf(0.975) * sd / np.sqrt(n))

@@ -24,7 +24,7 @@ from ._influence import (
     weighted_influence,
 )
 from ._paired import SWAPS, swap_tests
-from ._queries import ComparisonOptions, compared_samples, query_values_of
+from ._queries import ComparisonOptions, compare_samples, query_values_of
 from ._results import Comparison
 from ._samples import (
     WeightMeaning,
@@ -301,7 +301,7 @@ def _same_rows(
     low, high = measure.counted_range
     values = np.stack([sample.values for sample in samples])
     joint = joint_query_means(values, high - low, samples[0].groups, samples[0].weight)
-    return joint, f"mean {measure.name} over {samples[0].counted}"
+    return joint, f"mean {measure.name} over {samples[0].size_text}"
 
 
 def _separate_rows(
@@ -358,7 +358,7 @@ def _separate_rows(
     joint = joint_independent(
         [joint_query_means(x.values[np.newaxis], high - low, x.groups, x.weight) for x in samples]
     )
-    return joint, f"mean {measure.name} over " + " and over ".join(s.counted for s in samples)
+    return joint, f"mean {measure.name} over " + " and over ".join(s.size_text for s in samples)
 
 
 def _refuse_weights(sample_weight: Any, what: str) -> None:
@@ -416,4 +416,4 @@ def _compare_pairs(
     alternative: Any = question.alternative
     options = ComparisonOptions(method, alternative, question.level, n_resamples)
     samples = query_values_of(measure, scores=scores, pos_label=pos_label, **rows)
-    return compared_samples(samples, pairs, options, rng, measure)
+    return compare_samples(samples, pairs, options, rng, measure)

@@ -203,7 +203,7 @@ CORRELATIONS: dict[type[Measure], Callable[[ScoredLists], CorrelationInfluence]]
 
 def correlation_interval(measure: Measure, sample: OneList, level: float, *_: Any) -> Interval:
     """Interval for the correlation in the population that the items were drawn from."""
-    sample = sample.repeated()
+    sample = sample.repeat()
     data = sample.data
     n = len(data.score)
     if np.ptp(data.grade) == 0.0:

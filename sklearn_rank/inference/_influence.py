@@ -97,7 +97,7 @@ def weighted_influence(
         influences = [sampling_influence(measure, data) for data in lists]
         return influences, dependent or each_alone(len(data.labels))
     if dependent is not None:
-        samples = [OneList(data, dependent).repeated() for data in lists]
+        samples = [OneList(data, dependent).repeat() for data in lists]
         lists, dependent = [sample.data for sample in samples], samples[0].groups
     return [influence_of(measure, data, conditional=conditional) for data in lists], dependent
 

@@ -65,7 +65,7 @@ from ._samples import (
 from ._top import top_interval_of
 
 
-def drawn_interval(
+def place_sum_interval(
     measure: Measure, sample: OneList, level: float, method: str, *_: Any
 ) -> Interval:
     """Interval for the expectation of a sum over the places of one list, given its scores.
@@ -131,7 +131,7 @@ def _draws_of(measure: Any, sample: OneList) -> tuple[float, float, float, bool]
     check_n_places(n)
     discounts = form.discounts(n)
     places = int(np.flatnonzero(discounts)[-1]) + 1 if discounts.any() else 0
-    top = OneList(data.leading(places)).repeated().data
+    top = OneList(data.leading(places)).repeat().data
     blocks = tied_blocks(top.score)
     lengths = blocks.lengths()
     cut = (blocks.starts < places) & (blocks.starts + lengths > places)
@@ -297,7 +297,7 @@ def bootstrap_interval(
         raise ValueError(
             f"n_resamples={n_resamples} is too small for level={level}: pass at least {least}."
         )
-    sample = sample.repeated()
+    sample = sample.repeat()
     data = sample.data
     estimate = float(measure.values(data)[0])
     units, stratified = _units(sample)
@@ -380,7 +380,7 @@ class ListMethods:
     explicit: str = ""  # Why "auto" is refused
     one_class: bool = False  # Whether lists of one class have an interval too
 
-    def chosen(self, method: str, *, grouped: bool = False, sampled: bool = False) -> str:
+    def choose(self, method: str, *, grouped: bool = False, sampled: bool = False) -> str:
         """Name of the method; refuse one that does not support the sample."""
         if sampled:
             refuse_sampling(self.measure)
@@ -424,14 +424,14 @@ class ListMethods:
         rng: np.random.Generator | None = None,
     ) -> Interval:
         """Make an interval."""
-        method = self.chosen(method, grouped=sample.groups is not None, sampled=sample.sampled)
+        method = self.choose(method, grouped=sample.groups is not None, sampled=sample.sampled)
         if not self.one_class or sample.sampled:
             refuse_one_class(sample.data)
         if sample.sampled:
             influence = sampling_influence(self.measure, sample.data)
             return list_interval(self.measure, influence, level, sample.groups)
         if sample.groups is not None and not isinstance(self.measure, AUCMeasure | GiniMeasure):
-            sample = sample.repeated()
+            sample = sample.repeat()
         return self.make(sample, level, method, n_resamples, rng)
 
 
@@ -466,7 +466,7 @@ def list_methods(measure: Measure) -> ListMethods:
     # Sums over places of what the item there gains by its own label.
     sums = DCGMeasure | PositionalMeasure | PrecisionAtKMeasure | RankBiasedPrecisionMeasure
     if isinstance(measure, sums) and not isinstance(measure, NDCGMeasure) and not other_convention:
-        make = partial(drawn_interval, measure)
+        make = partial(place_sum_interval, measure)
         return ListMethods(measure, ("wilson", "exact"), make, (), one_class=True)
     if isinstance(measure, SuccessMeasure) and not other_convention:
         make = partial(success_interval, measure)
@@ -563,7 +563,7 @@ def _rank_interval(
 ) -> Interval:
     options: dict[str, Any] = {"conditional": True, "normalize": normalize, "name": measure.name}
     if method == "bootstrap":
-        data = sample.repeated().data
+        data = sample.repeat().data
         interval = rank_bootstrap_interval(data, phi, level, n_resamples, rng, **options)
     else:
         make = dkw_interval if method == "dkw" else rank_interval_of

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .._arguments import check_generator, check_level, check_resamples
 from .._partitions import any_collection
 from .._validation import ravelled
@@ -13,14 +11,14 @@ from ..metrics import Accumulator, get_measure
 from ..metrics._shared import AUCMeasure, GiniMeasure, MeasureLike
 from ._auc import auc_interval_of_chunks
 from ._list_methods import gini_of, list_methods
-from ._queries import IntervalOptions, accumulated_values, query_values_of, sample_interval
+from ._queries import accumulated_values, query_values_of, sample_interval
 from ._results import Interval
 from ._samples import (
     OneList,
     WeightMeaning,
+    accumulated_list,
     check_one_list,
     check_weight_meaning,
-    counted_list,
     dimensions,
     refuse_collections,
 )
@@ -110,12 +108,10 @@ def interval_of_accumulator(accumulator: Accumulator, level: float) -> Interval:
     """Make the interval of rows, or of as many identical ones as weights say."""
     if (values := accumulator.query_values) is not None:
         sample = accumulated_values(accumulator.measure, values)
-        # The default method draws nothing.
-        options = IntervalOptions("auto", level, 10_000)
-        return sample_interval(sample, options, np.random.default_rng())
+        return sample_interval(sample, level)
     methods = list_methods(accumulator.measure)
-    method = methods.chosen("auto")
-    return methods.interval(OneList(counted_list(accumulator)), level, method)
+    method = methods.choose("auto")
+    return methods.interval(OneList(accumulated_list(accumulator)), level, method)
 
 
 def metric_interval(
@@ -356,10 +352,10 @@ def metric_interval(
             weights=weights,
             pos_label=pos_label,
         )
-        return sample_interval(samples[""], IntervalOptions(method, level, n_resamples), rng)
+        return sample_interval(samples[""], level, method, n_resamples, rng)
     methods = list_methods(measure)
     sampled = check_weight_meaning(weights, sample_weight)
-    method = methods.chosen(method, grouped=groups is not None, sampled=sampled)
+    method = methods.choose(method, grouped=groups is not None, sampled=sampled)
     rows = {"sample_weight": sample_weight, "groups": groups, "pos_label": pos_label}
     by_counts = in_chunks and not sampled and measure.rel is None
     if by_counts and isinstance(measure, AUCMeasure | GiniMeasure):

@@ -181,12 +181,12 @@ def swap_tests(
     statistics, differences, pvalues = [], [], []
     for a, b in pairs:
         pair = np.stack([ranks[a], ranks[b]])
-        observed, difference = _studentised(measure, positive, pair, unit)
+        observed, difference = _studentise(measure, positive, pair, unit)
         draws = np.empty(n_resamples)
         for i in range(n_resamples):
             swapped = rng.random(unit.max() + 1)[unit] < 0.5
             exchanged = np.where(swapped, pair[::-1], pair)
-            draws[i] = _studentised(measure, positive, exchanged, unit)[0]
+            draws[i] = _studentise(measure, positive, exchanged, unit)[0]
         statistics.append(observed)
         differences.append(difference)
         # The share of statistics, the observed one among them, that are at least as extreme.
@@ -218,7 +218,7 @@ def swap_tests(
     )
 
 
-def _studentised(
+def _studentise(
     measure: Measure, positive: BoolArray, ranks: FloatArray, unit: IntArray
 ) -> tuple[float, float]:
     """Difference over its standard error, infinite where that is 0, and the difference."""

@@ -262,7 +262,7 @@ class PlanInputs:
     sd: float | None  # Standard deviation of the values, or differences, of queries
     method: str
 
-    def checked(self, measure: Measure) -> PlanInputs:
+    def check(self, measure: Measure) -> PlanInputs:
         """Check the numbers, which become those of Python."""
         values: dict[str, Any] = {"paired": check_flag("paired", self.paired)}
         if self.expected is not None:

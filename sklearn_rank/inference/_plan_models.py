@@ -93,7 +93,7 @@ class PlannedTest:
         tail = (1.0 + level) / 2.0 if both else level
         large = degrees >= NORMAL_DEGREES
         critical = float(ndtri(tail) if large else stdtrit(degrees, tail))
-        chance = self.joined(
+        chance = self.joint_power(
             [
                 _above(critical, distance / error, degrees)
                 for distance in self.distances(difference)
@@ -104,7 +104,7 @@ class PlannedTest:
         return min(chance, 1.0)
 
     @staticmethod
-    def joined(chances: list[float]) -> float:
+    def joint_power(chances: list[float]) -> float:
         """Bound the probability that all of several hypotheses are rejected."""
         return max(1.0 - sum(1.0 - chance for chance in chances), 0.0)
 
@@ -471,7 +471,7 @@ class GuaranteedModel(PlanModel):
         """Lower bound of the power."""
         limit = self.deviation(n, _tail(level), both=test.alternative == "two-sided")
         distances = [distance - limit for distance in test.distances(difference)]
-        return test.joined(
+        return test.joint_power(
             [1.0 - self.tail(n, x, both=False) if x > 0.0 else 0.0 for x in distances]
         )
 

@@ -435,7 +435,7 @@ class NetBenefitCurve(Printed):
             high=float(self.high[i]),
             level=self.level,
             method="joined shares",
-            target=f"{self._called} at {threshold:g}",
+            target=f"{self._name} at {threshold:g}",
         )
 
     def to_frame(self) -> Any:
@@ -452,7 +452,7 @@ class NetBenefitCurve(Printed):
         return pandas.DataFrame(columns, index=pandas.Index(self.threshold, name="threshold"))
 
     @property
-    def _called(self) -> str:
+    def _name(self) -> str:
         return "standardized net benefit" if self.standardized else "net benefit"
 
     def _table(self) -> Table:
@@ -468,7 +468,7 @@ class NetBenefitCurve(Printed):
             for i in np.unique(np.linspace(0, n - 1, min(n, N_SHOWN)).round().astype(int))
         ]
         title = (
-            f"{self._called.capitalize()} at a share of {self.positive_fraction:.4g} positives"
+            f"{self._name.capitalize()} at a share of {self.positive_fraction:.4g} positives"
             f" ({self.n_pos} positives and {self.n_neg} negatives"
             f"{f'; {len(rows)} of {n} thresholds' if n > len(rows) else ''})"
         )

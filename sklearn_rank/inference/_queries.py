@@ -86,7 +86,7 @@ class QueryValues:
         return self.groups is None and self.weight is None
 
     @property
-    def counted(self) -> str:
+    def size_text(self) -> str:
         """Number of queries, and of groups, in words for messages."""
         queries = f"{len(self.values)} queries"
         return queries if self.groups is None else f"{queries} of {self.part.count} groups"
@@ -384,31 +384,11 @@ def _score(difference: float, up: float, down: float, draws: float) -> float:
     return distance / sqrt(variance)
 
 
-_INTERVALS = ("auto", "t", "bootstrap", "bca")
 _TESTS = {
     "randomization": "{} exchangeable within each query",
     "t": "equal mean {}",
     "wilcoxon": "differences of {} symmetric about 0",
 }
-
-
-@dataclass(frozen=True)
-class IntervalOptions:
-    """Checked method, level and number of resamples of an interval."""
-
-    method: str
-    level: float
-    n_resamples: int
-
-    def __post_init__(self) -> None:
-        check_choice("method", self.method, _INTERVALS)
-        check_level(self.level)
-        check_resamples(self.n_resamples)
-        if self.method in ("bootstrap", "bca") and self.n_resamples * (1 - self.level) < 2:
-            raise ValueError(
-                f"n_resamples={self.n_resamples} is too small for level={self.level}: pass at"
-                f" least {int(np.ceil(2 / (1 - self.level)))}."
-            )
 
 
 @dataclass(frozen=True)
@@ -429,18 +409,31 @@ class ComparisonOptions:
 
 
 def sample_interval(
-    sample: QueryValues, options: IntervalOptions, rng: np.random.Generator
+    sample: QueryValues,
+    level: float,
+    method: str = "auto",
+    n_resamples: int = 10_000,
+    rng: np.random.Generator | None = None,
 ) -> Interval:
-    """Interval for the mean of values of queries."""
-    level, method = options.level, options.method
+    """Interval for the mean of values of queries; a generator is for the bootstrap only."""
+    check_choice("method", method, ("auto", "t", "bootstrap", "bca"))
+    check_level(level)
+    check_resamples(n_resamples)
+    resampled = method in ("bootstrap", "bca")
+    if resampled and n_resamples * (1 - level) < 2:
+        raise ValueError(
+            f"n_resamples={n_resamples} is too small for level={level}: pass at least"
+            f" {int(np.ceil(2 / (1 - level)))}."
+        )
     target = f"mean {sample.measure} over queries"
     if method == "auto" and not sample.constant and are_shares(sample):
         return _interval(sample, share_limits(sample, level), level, "wilson", target)
-    if method in ("auto", "t") or sample.constant:
+    if not resampled or sample.constant:
         return _t_interval(sample, level, target)
     _refuse_sampling(sample, method, "method='t'")
     sizes = None if sample.groups is None else sample.part.sizes
-    means = resampled_means(sample.totals, int(options.n_resamples), rng, sizes)
+    rng = rng or np.random.default_rng()
+    means = resampled_means(sample.totals, int(n_resamples), rng, sizes)
     levels = ((1 - level) / 2, (1 + level) / 2)
     if method == "bca":
         # Change of the mean if a query, or a group, is left out.
@@ -471,7 +464,7 @@ def sample_test(
     elif method == "t":
         if sample.standard_error <= ROUNDING * np.abs(sample.values).max():
             raise ValueError(
-                f"All differences of the {sample.counted} are {sample.mean:.4g}, so the t"
+                f"All differences of the {sample.size_text} are {sample.mean:.4g}, so the t"
                 " statistic is infinite: pass method='randomization' or 'wilcoxon'."
             )
         statistic = sample.mean / sample.standard_error
@@ -491,7 +484,7 @@ def sample_test(
     return float(statistic), float(pvalue), method, interval
 
 
-def compared_samples(
+def compare_samples(
     samples: Mapping[str, QueryValues],
     pairs: Sequence[tuple[str, str]],
     options: ComparisonOptions,
@@ -523,7 +516,7 @@ def compared_samples(
         alternative=options.alternative,
         margin=None,
         method=" / ".join(texts) + (", Holm" if len(pairs) > 1 else ""),
-        target=f"mean {measure.name} over {next(iter(samples.values())).counted}",
+        target=f"mean {measure.name} over {next(iter(samples.values())).size_text}",
         hypothesis=_TESTS[options.method].format(measure.name),
         difference_errors=tuple(
             nan if interval.standard_error is None else interval.standard_error
@@ -552,8 +545,8 @@ def _t_interval(sample: QueryValues, level: float, target: str) -> Interval:
     high = value + missed * (highest - value)
     ends = "the range of the measure" if np.isfinite([low, high]).all() else "no known range"
     warn(
-        f"The {sample.measure} is {value:.4g} for all {sample.counted}, so its variance cannot be"
-        f" estimated: the interval uses {ends} and the largest fraction of other values that the"
+        f"The {sample.measure} is {value:.4g} for all {sample.size_text}, so its variance cannot"
+        f" be estimated: the interval uses {ends} and the largest fraction of other values that the"
         " sample may miss.",
         UserWarning,
     )
@@ -732,4 +725,4 @@ def paired_query_test(
         groups=groups,
         pos_label=pos_label,
     )
-    return compared_samples(samples, [("a", "b")], options, rng, measure)
+    return compare_samples(samples, [("a", "b")], options, rng, measure)

@@ -208,7 +208,7 @@ class Comparison(Printed):
 
     def __getitem__(self, contrast: str) -> Comparison:
         if contrast not in self.contrasts:
-            raise KeyError(f"{contrast!r} is not among the contrasts: {self._listed()}.")
+            raise KeyError(f"{contrast!r} is not among the contrasts: {self._some_names()}.")
         if len(self) == 1:
             return self
         row = self.contrasts.index(contrast)
@@ -230,17 +230,17 @@ class Comparison(Printed):
     @property
     def estimate(self) -> float:
         """Estimated difference, for a comparison with one contrast."""
-        return self._only("estimate", self.differences)
+        return self._single("estimate", self.differences)
 
     @property
     def statistic(self) -> float:
         """Test statistic, for a comparison with one contrast."""
-        return self._only("statistic", self.statistics)
+        return self._single("statistic", self.statistics)
 
     @property
     def interval(self) -> Interval:
         """Interval for the difference, for a comparison with one contrast."""
-        error = self._only("interval", self.difference_errors)
+        error = self._single("interval", self.difference_errors)
         if isnan(self.low[0]) or isnan(self.high[0]):
             raise ValueError(
                 f"method={self.method!r} gives no interval, its limits are NaN: use another"
@@ -289,7 +289,7 @@ class Comparison(Printed):
 
     def __str__(self) -> str:
         rankers, contrasts, more = self._tables()
-        lines = [*self._title(), "", *_aligned(rankers), "", *_aligned(contrasts)]
+        lines = [*self._title(), "", *_align(rankers), "", *_align(contrasts)]
         return "\n".join(lines + ([more] if more else []))
 
     def _repr_html_(self) -> str:
@@ -329,7 +329,7 @@ class Comparison(Printed):
             )
         n_hidden = len(self) - PRINTED
         more = f"and {n_hidden} contrasts more, all in to_frame()" if n_hidden > 0 else ""
-        return _without_empty(rankers), _without_empty(contrasts), more
+        return _drop_empty(rankers), _drop_empty(contrasts), more
 
     def _conclusion(self, i: int) -> str:
         sign = 1.0 if self.greater_is_better else -1.0
@@ -358,15 +358,15 @@ class Comparison(Printed):
                 return name, second
         return None
 
-    def _only(self, name: str, values: tuple[float, ...]) -> float:
+    def _single(self, name: str, values: tuple[float, ...]) -> float:
         if len(self) > 1:
             raise ValueError(
                 f"{name} is defined for one contrast, but there are {len(self)}: select one, as in"
-                f" found[{self.contrasts[0]!r}].{name}; the contrasts are {self._listed()}."
+                f" found[{self.contrasts[0]!r}].{name}; the contrasts are {self._some_names()}."
             )
         return values[0]
 
-    def _listed(self) -> str:
+    def _some_names(self) -> str:
         some = ", ".join(repr(contrast) for contrast in self.contrasts[:6])
         return some if len(self) <= 6 else f"{some} and {len(self) - 6} more"
 
@@ -380,13 +380,13 @@ def _shown(is_shown: bool) -> str:
     return "shown" if is_shown else "not shown"
 
 
-def _without_empty(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+def _drop_empty(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Leave out columns without an entry."""
     columns = [i for i in range(len(rows[0])) if any(row[i] for row in rows[1:])]
     return [tuple(row[i] for i in columns) for row in rows]
 
 
-def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+def _align(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """Rows of text with words left-aligned and numbers right-aligned."""
     columns = list(zip(*rows, strict=True))
     left = [i == 0 or column[0] == "conclusion" for i, column in enumerate(columns)]

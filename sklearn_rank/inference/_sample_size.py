@@ -501,7 +501,7 @@ def sample_size(
         correlation=correlation,
         sd=sd,
         method=method,
-    ).checked(measure)
+    ).check(measure)
     if against is not None:
         against = check_value("against", against, measure)
         for name, value in {"difference": difference, **of_two}.items():

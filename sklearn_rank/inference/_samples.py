@@ -372,7 +372,7 @@ def refuse_grouped_collections(groups: Any, **columns: Any) -> None:
         )
 
 
-def counted_list(accumulator: Accumulator) -> ScoredLists:
+def accumulated_list(accumulator: Accumulator) -> ScoredLists:
     """Take the list of an accumulator, whose weights must be repetitions."""
     if accumulator.n_items == 0:
         raise ValueError("No row has a positive weight: pass rows of positive weight.")
@@ -467,7 +467,7 @@ class OneList:
     groups: Groups | None = None  # Groups of the rows; None is independent items
     sampled: bool = False
 
-    def repeated(self) -> OneList:
+    def repeat(self) -> OneList:
         """Write each row as often as its weight says. The list without weights."""
         data, groups = self.data, self.groups
         if data.weight is None:

@@ -20,8 +20,8 @@ from ._influence import influence_of, joint_influence, nonzero_variance, refuse_
 from ._limits import two_sided_quantile
 from ._list_methods import list_methods
 from ._metric_interval import interval_of_accumulator
-from ._queries import ROUNDING, IntervalOptions, QueryValues, refuse_infinite, sample_interval
-from ._samples import counted_list
+from ._queries import ROUNDING, QueryValues, refuse_infinite, sample_interval
+from ._samples import accumulated_list
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Stream(ABC):
         """Find estimate and limits; without an estimate NaN and the ends of the range."""
 
 
-class _Betted(Stream):
+class _Betting(Stream):
     """Bets whose size is chosen by the first update that has a value."""
 
     bets: Bets | None = None
@@ -137,7 +137,7 @@ class _Betted(Stream):
         return mean, max(low, self.range[0]), min(high, self.range[1])
 
 
-class QueryMean(_Betted):
+class QueryMean(_Betting):
     """Mean over queries of a measure of known range, or of its difference."""
 
     def __init__(self, options: Options, is_difference: bool) -> None:
@@ -153,7 +153,7 @@ class QueryMean(_Betted):
             bets.add_values((batch.values - low) / (high - low))
 
 
-class PairedAUC(_Betted):
+class PairedAUC(_Betting):
     """AUC of pairs of items of one update, or the Gini coefficient."""
 
     def __init__(self, options: Options) -> None:
@@ -163,7 +163,7 @@ class PairedAUC(_Betted):
 
     def add(self, batch: Batch, so_far: Accumulator) -> None:
         """Bet on the pairs of the items, in the mean over all pairings."""
-        data = counted_list(batch.ranker)
+        data = accumulated_list(batch.ranker)
         blocks = counted_blocks(data.score, data.positive, data.weight)
         self.count(blocks.n)
         n_pairs = min(blocks.k, blocks.n - blocks.k)
@@ -174,7 +174,7 @@ class PairedAUC(_Betted):
             bets.add_growth(*pair_growth(n_pos, n_neg, bets.wagers.gains))
 
 
-class AlertPrecision(_Betted):
+class AlertPrecision(_Betting):
     """Share of positives among the items of a score of at least a fixed threshold."""
 
     def __init__(self, options: Options, threshold: float) -> None:
@@ -183,7 +183,7 @@ class AlertPrecision(_Betted):
 
     def add(self, batch: Batch, so_far: Accumulator) -> None:
         """Bet on the labels of the items above the threshold."""
-        data = counted_list(batch.ranker)
+        data = accumulated_list(batch.ranker)
         weight = data.counts * (data.score >= self.threshold)
         n_alerts = float(weight.sum())
         self.count(n_alerts)
@@ -199,7 +199,7 @@ class _OneList(Stream):
 
     def add(self, batch: Batch, so_far: Accumulator) -> None:
         """Store all rows so far."""
-        self.count(float(counted_list(batch.ranker).counts.sum()))
+        self.count(float(accumulated_list(batch.ranker).counts.sum()))
         self.accumulator = so_far
 
 
@@ -214,7 +214,7 @@ class TopPrecision(_OneList):
         """Find the precision and its limits."""
         if self.accumulator is None:
             return nan, 0.0, 1.0
-        data = counted_list(self.accumulator)
+        data = accumulated_list(self.accumulator)
         blocks = counted_blocks(data.score, data.positive, data.weight)
         n_best = self.options.best_after * self.n_first
         limits = top_limits_at_all_times(
@@ -287,9 +287,7 @@ class QueryMeanByVariance(_Asymptotic):
         """Find the mean and its interval, Student's or of shares."""
         ids = np.arange(len(self.values))
         sample = QueryValues(self.values, ids, self.options.measure.name, self.range)
-        # This method draws nothing.
-        options = IntervalOptions("auto", level, 10_000)
-        interval = sample_interval(sample, options, np.random.default_rng())
+        interval = sample_interval(sample, level)
         return interval.estimate, interval.low, interval.high
 
 
@@ -298,7 +296,7 @@ class ListMeasure(_OneList, _Asymptotic):
 
     def __init__(self, options: Options) -> None:
         # A measure without an interval is refused.
-        list_methods(options.measure).chosen("auto")
+        list_methods(options.measure).choose("auto")
         measure = options.measure
         super().__init__(options, f"{measure.name} of the population", measure.range)
 
@@ -306,7 +304,7 @@ class ListMeasure(_OneList, _Asymptotic):
         """Return whether there are items of both classes."""
         if self.accumulator is None:
             return False
-        positive = counted_list(self.accumulator).positive
+        positive = accumulated_list(self.accumulator).positive
         return bool(positive.any() and not positive.all())
 
     def limits_at(self, level: float) -> tuple[float, float, float]:

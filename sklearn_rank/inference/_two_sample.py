@@ -186,7 +186,7 @@ def two_sample_rank_test(
             if (whole is not None and additions <= FEW_ADDITIONS) or sums <= FEW_SUMS:
                 method = "exact"
         if method == "normal":
-            statistic, degrees = _standardized(values, center, k, dependent)
+            statistic, degrees = _standardize(values, center, k, dependent)
             pvalue = pvalue_of(statistic, alternative, degrees)
         else:
             at_least, at_most = (
@@ -267,7 +267,7 @@ def _units(
     return ordered, int(np.count_nonzero(in_first)), bool((in_first & in_second).any())
 
 
-def _standardized(
+def _standardize(
     values: FloatArray, center: float, k: int, groups: Groups | None
 ) -> tuple[float, float]:
     """Statistic over its standard error, and the degrees of freedom."""

@@ -35,7 +35,6 @@ from ..inference import Interval
 from ..inference._shared import (
     AUCMoments,
     Groups,
-    IntervalOptions,
     JointEstimate,
     QueryValues,
     auc_score_limits,
@@ -527,9 +526,8 @@ class HeldOutQueries(HeldOut):
         if center is not None:
             values = values + (center - values.mean())
         pooled = QueryValues(values, self._ids, self.measure.name, (low, high), self._groups)
-        options = IntervalOptions("t", level, 99)
         if pooled.constant or not self._are_shares(candidate):
-            return sample_interval(pooled, options, np.random.default_rng(0))
+            return sample_interval(pooled, level, "t")
         estimate = float(np.clip((values.mean() - low) / (high - low), 0.0, 1.0))
         variance = (pooled.standard_error / (high - low)) ** 2
         draws = min(estimate * (1.0 - estimate) / variance, float(len(values)))

@@ -10,7 +10,7 @@ from .._arguments import check_flag, check_generator
 from ..inference import Comparison
 from ..inference._shared import (
     ComparisonOptions,
-    compared_samples,
+    compare_samples,
     query_differences,
     query_values_of,
 )
@@ -305,7 +305,7 @@ class QueryDifferenceDisplay(Display):
         )
         display = cls(
             query_differences(samples["a"], samples["b"]).values,
-            compared_samples(samples, [("a", "b")], options, rng, found),
+            compare_samples(samples, [("a", "b")], options, rng, found),
             found.name,
             names=names,
             greater_is_better=found.greater_is_better,

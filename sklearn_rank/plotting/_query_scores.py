@@ -8,7 +8,7 @@ import numpy as np
 
 from .._arguments import check_generator
 from ..inference import Interval
-from ..inference._shared import IntervalOptions, query_values_of, sample_interval
+from ..inference._shared import query_values_of, sample_interval
 from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
 from ._common import COLORS, Display, axes_of, foreground, label_rows, query_response, systems_of
@@ -241,7 +241,6 @@ class QueryScoresDisplay(Display):
         QueryScoresDisplay
             Display with the drawn plot.
         """
-        options = IntervalOptions(method, level, n_resamples)
         rng = check_generator(random_state)
         samples = query_values_of(
             measure,
@@ -253,7 +252,10 @@ class QueryScoresDisplay(Display):
             groups=groups,
             pos_label=pos_label,
         )
-        intervals = {key: sample_interval(one, options, rng) for key, one in samples.items()}
+        intervals = {
+            key: sample_interval(sample, level, method, n_resamples, rng)
+            for key, sample in samples.items()
+        }
         values = {key: sample.values for key, sample in samples.items()}
         found = get_measure(measure)
         return cls(values, intervals, found.name, limits=found.counted_range).plot(ax=ax, **kwargs)
