@@ -165,9 +165,9 @@ def clustered_moments(groups: ScoredLists) -> AUCMoments:
     placement[blocks.order] = np.clip(ordered, 0.0, 1.0)
     auc = float(np.clip(np.dot(weight_pos, below) / (n_pos * n_neg), 0.0, 1.0))
 
-    apart = placement - auc
-    sum_pos = groups.weighted_totals(np.where(positive, apart, 0.0)) / n_pos
-    sum_neg = groups.weighted_totals(np.where(positive, 0.0, apart)) / n_neg
+    deviations = placement - auc
+    sum_pos = groups.weighted_totals(np.where(positive, deviations, 0.0)) / n_pos
+    sum_neg = groups.weighted_totals(np.where(positive, 0.0, deviations)) / n_neg
     with_pos = int(np.count_nonzero(groups.totals(positive.astype(np.float64))))
     with_neg = int(np.count_nonzero(groups.totals((~positive).astype(np.float64))))
     # Variance of the AUC: the part of each class, and the covariance within groups.

@@ -189,10 +189,10 @@ def _subsets(rows: np.ndarray, columns: np.ndarray) -> FloatArray:
     sums[0] = 1.0
     # Probability that a row meets one of the b columns below it, when j others are taken by rows
     # that lie below: (b - j) / (n_columns - j).
-    taken = np.arange(n_rows, dtype=np.float64)
+    n_taken = np.arange(n_rows, dtype=np.float64)
     n_done = 0
     for block in np.flatnonzero(rows):
-        chance = np.maximum(below[block] - taken, 0.0) / (n_columns - taken)
+        chance = np.maximum(below[block] - n_taken, 0.0) / (n_columns - n_taken)
         n_block, tied = int(rows[block]), int(columns[block])
         steps = [sums]
         for row in range(n_block):
@@ -203,19 +203,19 @@ def _subsets(rows: np.ndarray, columns: np.ndarray) -> FloatArray:
             steps.append(after)
         sums = steps[-1]
         if tied:
-            sums = _with_ties(steps, tied, int(below[block]), taken, n_columns)
+            sums = _with_ties(steps, tied, int(below[block]), n_taken, n_columns)
         n_done += n_block
     return sums
 
 
 def _with_ties(
-    steps: list[FloatArray], tied: int, n_below: int, taken: FloatArray, n_columns: int
+    steps: list[FloatArray], tied: int, n_below: int, n_taken: FloatArray, n_columns: int
 ) -> FloatArray:
     """Let w of the rows of a block meet columns of their own block, each worth 1/2."""
     n_block = len(steps) - 1
     sums = steps[-1].copy()
     # No more rows meet columns below than there are, and the tied ones are others.
-    free = n_columns - taken[: n_below + 1]
+    free = n_columns - n_taken[: n_below + 1]
     ways = np.ones(len(free))
     for w in range(1, min(n_block, tied) + 1):
         # w ordered columns of the tied ones, after j that lie below; w rows of those here.

@@ -28,8 +28,8 @@ def read_contrasts(names: tuple[str, ...], contrasts: Any) -> Contrasts:
         return _of_pairs(names, *np.triu_indices(len(names), 1))
     if isinstance(contrasts, str):
         baseline = _index(contrasts, names, f"contrasts={contrasts!r}")
-        others = np.delete(np.arange(len(names)), baseline)
-        return _of_pairs(names, others, np.full(len(others), baseline))
+        rankers = np.delete(np.arange(len(names)), baseline)
+        return _of_pairs(names, rankers, np.full(len(rankers), baseline))
     if isinstance(contrasts, Mapping):
         rows = {
             str(title): _coefficients(repr(title), row, names) for title, row in contrasts.items()

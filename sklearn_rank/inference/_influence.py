@@ -151,8 +151,10 @@ def influence_of(measure: Measure, data: ScoredLists, *, conditional: bool) -> C
 
 def refuse_sampling(measure: Measure) -> None:
     """Refuse a measure that has no interval for rows of unequal probabilities."""
-    known = measure.kind == "binary" and measure.has_influence and measure.weights != "none"
-    if known and (
+    has_influence = (
+        measure.kind == "binary" and measure.has_influence and measure.weights != "none"
+    )
+    if has_influence and (
         measure.weights == "relative"
         or isinstance(measure, AveragePrecisionMeasure)
         or phi_of(measure) is not None

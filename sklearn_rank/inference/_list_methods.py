@@ -361,11 +361,13 @@ def rate_limits(influence: RateInfluence, level: float) -> Limits:
     curve, tail = influence.curve, (1.0 - level) / 2.0
     k, m = float(curve.ones.sum()), float(curve.others.sum())
     estimate = curve.before(influence.threshold) / k
-    first = int(binom.ppf(tail, m, influence.rate))
-    last = int(binom.isf(tail, m, influence.rate)) + 1
+    least = int(binom.ppf(tail, m, influence.rate))
+    largest = int(binom.isf(tail, m, influence.rate)) + 1
     chance = safe_limits(estimate, k, level)
-    low = max(estimate - np.hypot(estimate - curve.before(first) / k, estimate - chance[0]), 0.0)
-    high = min(estimate + np.hypot(curve.before(last) / k - estimate, chance[1] - estimate), 1.0)
+    low = max(estimate - np.hypot(estimate - curve.before(least) / k, estimate - chance[0]), 0.0)
+    high = min(
+        estimate + np.hypot(curve.before(largest) / k - estimate, chance[1] - estimate), 1.0
+    )
     return (low, high) if influence.of_positives else (1.0 - high, 1.0 - low)
 
 
@@ -407,11 +409,15 @@ class ListMethods:
                 f" {names}{of_queries}."
             )
         if grouped and method not in self.grouped:
-            others = " or ".join(f"method={name!r}" for name in self.grouped)
+            supported = " or ".join(f"method={name!r}" for name in self.grouped)
             raise ValueError(
                 f"method={method!r} needs independent items and takes no groups for"
                 f" {self.measure.name}: "
-                + (f"pass {others}." if others else "leave groups out if they are independent.")
+                + (
+                    f"pass {supported}."
+                    if supported
+                    else "leave groups out if they are independent."
+                )
             )
         return method
 

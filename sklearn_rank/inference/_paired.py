@@ -222,13 +222,13 @@ def _studentise(
     measure: Measure, positive: BoolArray, ranks: FloatArray, unit: IntArray
 ) -> tuple[float, float]:
     """Difference over its standard error, infinite where that is 0, and the difference."""
-    first, second = measure_influence(
+    a, b = measure_influence(
         measure, positive, (ranks[0], ranks[1]), conditional=True, pos_label=None
     )
-    difference = first.estimate - second.estimate
-    sums = np.bincount(unit, first.centred() - second.centred()) / len(positive)
+    difference = a.estimate - b.estimate
+    sums = np.bincount(unit, a.centred() - b.centred()) / len(positive)
     error = float(np.sqrt(np.sum(sums**2)))
-    if abs(difference) <= SLACK * max(abs(first.estimate), abs(second.estimate)):
+    if abs(difference) <= SLACK * max(abs(a.estimate), abs(b.estimate)):
         return 0.0, difference
     # Equal influences sum to 0 up to rounding only.
     if error <= SLACK * abs(difference):

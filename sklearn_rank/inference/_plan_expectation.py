@@ -362,7 +362,16 @@ def _auc_model(inputs: PlanInputs) -> tuple[PlanModel, str, str]:
             " or method='hoeffding', which is valid for every AUC",
         )
     if method in AUC_GUARANTEED:
-        return _guaranteed_auc(sample, inputs), method, inputs.guarantee
+        scale = 1.0
+        if inputs.comparing:
+            if method not in WITHOUT_AUC:
+                inputs.refuse_comparison()
+            inputs.refuse("correlation", f"by method={method!r}: leave it out")
+            # The difference of two outcomes of a pair has twice the range; squares of deviations
+            # of independent samples add up.
+            scale = 2.0 if inputs.paired else sqrt(2.0)
+        bound = GuaranteedAUC(sample, method, expected, scale, float(inputs.n_rankers))
+        return bound, method, inputs.guarantee
     if method == "normal-worst":
         inputs.refuse_comparison()
         worst = "" if expected is None else f" at {expected:g}"
@@ -380,24 +389,12 @@ def _auc_model(inputs: PlanInputs) -> tuple[PlanModel, str, str]:
     rests_on = f"{scores} scores, expecting {expected:g}"
     if inputs.joint_correlation is not None:
         rests_on += f", correlation {inputs.joint_correlation:g}"
-    if inputs.comparing:
-        method = "influence" if method == "auto" else method
-        return NormalModel(sample, 2.0, of_auc, known=known), method, rests_on
-    if known:
-        return NormalModel(sample, 1.0, of_auc, known=True), method, rests_on
-    return NormalModel(sample, 1.0, of_auc, by_limits=True), "wilson", rests_on
-
-
-def _guaranteed_auc(sample: Sample, inputs: PlanInputs) -> GuaranteedAUC:
-    scale, most = 1.0, 1.0
-    if inputs.comparing:
-        if inputs.method not in WITHOUT_AUC:
-            inputs.refuse_comparison()
-        inputs.refuse("correlation", f"by method={inputs.method!r}: leave it out")
-        # The difference of two outcomes of a pair has twice the range; squares of deviations of
-        # independent samples add up.
-        scale, most = 2.0 if inputs.paired else sqrt(2.0), 2.0
-    return GuaranteedAUC(sample, inputs.method, inputs.expected, scale, most)
+    by_limits = not inputs.comparing and not known
+    if by_limits or method == "auto":
+        method = "wilson" if by_limits else "influence"
+    most = float(inputs.n_rankers)
+    model = NormalModel(sample, most, of_auc, known=known, by_limits=by_limits)
+    return model, method, rests_on
 
 
 def _top_model(measure: PrecisionAtTopMeasure, inputs: PlanInputs) -> tuple[PlanModel, str, str]:
@@ -424,9 +421,9 @@ def _top_model(measure: PrecisionAtTopMeasure, inputs: PlanInputs) -> tuple[Plan
     if inputs.method == "exact":
         inputs.refuse_comparison()
         return ExactTopModel(sample, variance), "exact", inputs.guarantee
-    if inputs.comparing:
-        return NormalModel(sample, 2.0, variance), "influence", rests_on
-    return NormalModel(sample, 1.0, variance, by_limits=True), "influence", rests_on
+    by_limits = not inputs.comparing
+    model = NormalModel(sample, float(inputs.n_rankers), variance, by_limits=by_limits)
+    return model, "influence", rests_on
 
 
 def _query_model(measure: Measure, inputs: PlanInputs) -> tuple[PlanModel, str, str]:
@@ -454,11 +451,8 @@ def _query_model(measure: Measure, inputs: PlanInputs) -> tuple[PlanModel, str, 
                 f" of {measure.name}: pass the standard deviation of single queries."
             )
         quantity = "differences" if of_differences else "values"
-        return (
-            NormalModel(sample, most, MeanVariance(variances)),
-            "t",
-            f"{quantity} of sd {inputs.sd:g}",
-        )
+        model = NormalModel(sample, most, MeanVariance(variances))
+        return model, "t", f"{quantity} of sd {inputs.sd:g}"
     # Whether the measure is 0 or 1 on each query.
     is_share = isinstance(measure, SuccessMeasure) or (
         isinstance(measure, PrecisionAtKMeasure) and measure.k == 1
@@ -482,10 +476,10 @@ def _query_model(measure: Measure, inputs: PlanInputs) -> tuple[PlanModel, str, 
     rests_on = f"a share of queries, expecting {expected:g}"
     if not is_share:
         rests_on = f"the largest variance of values with the mean {expected:g}"
-    if inputs.comparing:
-        return NormalModel(sample, most, variance_of), "t" if is_share else method, rests_on
-    model = NormalModel(sample, length, variance_of, by_limits=True)
-    return model, "wilson" if is_share else method, rests_on
+    if is_share:
+        method = "t" if inputs.comparing else "wilson"
+    model = NormalModel(sample, most, variance_of, by_limits=not inputs.comparing)
+    return model, method, rests_on
 
 
 def _guaranteed_mean(measure: Measure, sample: Sample, inputs: PlanInputs) -> GuaranteedMean:

@@ -546,8 +546,8 @@ def _t_interval(sample: QueryValues, level: float, target: str) -> Interval:
     ends = "the range of the measure" if np.isfinite([low, high]).all() else "no known range"
     warn(
         f"The {sample.measure} is {value:.4g} for all {sample.size_text}, so its variance cannot"
-        f" be estimated: the interval uses {ends} and the largest fraction of other values that the"
-        " sample may miss.",
+        f" be estimated: the interval uses {ends} and the largest fraction of other values that"
+        " the sample may miss.",
         UserWarning,
     )
     return Interval(value, low, high, float(level), "constant values", target)
