@@ -13,7 +13,7 @@ import numpy as np
 from .._lists import Lists, ScoredLists
 from .._order import ragged_ranges, sorted_descending, tied_blocks
 from .._typing import AnyArray, FloatArray
-from .._validation import check_vector, hint_of_adaboost
+from .._validation import check_vector
 
 Convention: TypeAlias = Literal[
     "paper",
@@ -61,7 +61,10 @@ class Rules:
         if self.ties == "rows":
             score = _in_rows(score, lists)
         elif self.ties == "worst":
-            score = _worst_first(score, lists, relevance)
+            # Of tied rows the less relevant ones are higher.
+            order = np.lexsort((-relevance.astype(np.float64), score, lists.list_of))
+            score = np.empty(len(order))
+            score[order] = np.arange(len(order), dtype=np.float64)
         elif self.ties == "refused":
             bits = " in 32 bits" if self.single_precision else ""
             _refuse_ties(replace(lists, score=score), relevance, bits)
@@ -82,7 +85,7 @@ XGBOOST = Rules(ties="rows", undefined=1.0, single_precision=True)
 
 
 def check_convention(
-    name: str, systems: Mapping[str, Rules], given: dict[str, Any], convention: Any
+    name: str, systems: Mapping[str, Rules], changed: dict[str, Any], convention: Any
 ) -> None:
     """Check that a system has a measure, and that no parameter conflicts with its rules."""
     if not isinstance(convention, str) or convention not in systems:
@@ -91,21 +94,21 @@ def check_convention(
             " or leave it out and pass the parameters."
         )
     rules = systems[convention]
-    said = {
+    fixed = {
         "undefined": rules.undefined,
         "gain": rules.gain,
         "normalize": rules.normalize,
         "max_grade": rules.max_grade,
     }
     if rules.relevant is not None:
-        said["rel"] = rules.relevant
-    for parameter, value in given.items():
+        fixed["rel"] = rules.relevant
+    for parameter, value in changed.items():
         if parameter in rules.chosen:
             continue
-        if parameter in said and (callable(value) or value != said[parameter]):
+        if parameter in fixed and (callable(value) or value != fixed[parameter]):
             raise ValueError(
                 f"{parameter}={value!r} conflicts with convention={convention!r}, which sets it to"
-                f" {said[parameter]!r}: leave out one of the two."
+                f" {fixed[parameter]!r}: leave out one of the two."
             )
         if parameter == "log_base" or (parameter == "k" and not rules.has_k):
             raise ValueError(
@@ -128,14 +131,6 @@ def _in_rows(score: FloatArray, lists: ScoredLists) -> FloatArray:
     return untied
 
 
-def _worst_first(score: FloatArray, lists: ScoredLists, relevance: AnyArray) -> FloatArray:
-    """Scores without ties of different relevance, of tied rows the less relevant ones higher."""
-    order = np.lexsort((-relevance.astype(np.float64), score, lists.list_of))
-    untied = np.empty(len(score))
-    untied[order] = np.arange(len(score), dtype=np.float64)
-    return untied
-
-
 def _refuse_ties(lists: ScoredLists, relevance: AnyArray, bits: str) -> None:
     blocks = tied_blocks(lists.score, lists.offsets)
     inside = relevance[blocks.order].astype(np.float64)
@@ -144,10 +139,9 @@ def _refuse_ties(lists: ScoredLists, relevance: AnyArray, bits: str) -> None:
     )
     if not differs.any():
         return
-    first = int(np.argmax(differs))
-    bad = int(np.searchsorted(lists.offsets, blocks.starts[first], "right")) - 1
-    where = "the list" if lists.ids is None else f"the list with qid {lists.ids.tolist()[bad]!r}"
-    value = lists.score[blocks.order[blocks.starts[first]]]
+    item = blocks.order[blocks.starts[np.argmax(differs)]]
+    index, value = lists.list_of[item], lists.score[item]
+    where = "the list" if lists.ids is None else f"the list with qid {lists.ids.tolist()[index]!r}"
     raise ValueError(
         f"{where} has items of different relevance tied at the score {value:g}{bits}, which the"
         " system orders by document names or arbitrarily: pass scores without ties, for example"
@@ -156,42 +150,39 @@ def _refuse_ties(lists: ScoredLists, relevance: AnyArray, bits: str) -> None:
     )
 
 
-def check_takes(called: str, takes: tuple[str, ...], **given: Any) -> None:
-    """Refuse what a measure does not depend on, and what is said twice."""
-    names = [name for name, value in given.items() if value is not None]
-    for name in names:
-        if name not in takes:
-            instead = f"; pass {takes[0]}" if takes else ""
-            raise TypeError(f"{called} does not depend on {name}: leave it out{instead}.")
-    if len(names) > 1:
-        raise ValueError("n_relevant and ideal are alternatives: leave out one of the two.")
-
-
 def with_n_relevant(
     lists: ScoredLists, shape: tuple[int, ...], n_relevant: Any, name: str = "n_relevant"
 ) -> ScoredLists:
     """Say how many relevant items each list has, whether they are among the rows or not."""
     if isinstance(n_relevant, Mapping):
-        given = np.array(_by_list(n_relevant, lists, name))
+        number = np.array(_by_list(n_relevant, lists, name))
     elif np.ndim(n_relevant) == 0:
         if lists.n_lists > 1:
             raise ValueError(
                 f"{name} is one number for {lists.n_lists} lists: pass one per row, or a mapping"
                 " from the ids of the lists."
             )
-        given = np.reshape(n_relevant, 1)
+        number = np.reshape(n_relevant, 1)
     elif len(shape) == 2:
-        given = check_vector(name, n_relevant, lists.n_lists)
+        number = check_vector(name, n_relevant, lists.n_lists)
     else:
-        given = _same_in_list(check_vector(name, n_relevant, shape[0]), lists, name)
-    number = check_vector(name, given)
-    found = lists.totals(lists.positive.astype(np.float64))
-    wrong = (number != np.floor(number)) | (number < found)
+        by_row = check_vector(name, n_relevant, shape[0])
+        by_item = by_row if lists.rows is None else by_row[lists.rows]
+        number = by_item[lists.offsets[:-1]]
+        differs = by_item != lists.to_items(number)
+        if differs.any():
+            raise ValueError(
+                f"{name} differs within {lists.name_of(int(lists.list_of[np.argmax(differs)]))}:"
+                " pass one number per row that is the same for all rows of a list."
+            )
+    number = check_vector(name, number)
+    n_pos = lists.totals(lists.positive.astype(np.float64))
+    wrong = (number != np.floor(number)) | (number < n_pos)
     if wrong.any():
-        first = int(np.argmax(wrong))
+        index = int(np.argmax(wrong))
         raise ValueError(
-            f"{name} of {lists.name_of(first)} is {number[first]:g}, but must be a whole number of"
-            f" at least {found[first]:g}, the number of its relevant rows: pass the number of all"
+            f"{name} of {lists.name_of(index)} is {number[index]:g}, but must be a whole number of"
+            f" at least {n_pos[index]:g}, the number of its relevant rows: pass the number of all"
             " its relevant items, including those among the rows."
         )
     return replace(lists, n_relevant=number)
@@ -203,7 +194,19 @@ def with_ideal(
     """Say which grades the relevant items of each list have, among the rows or not."""
     best = _grades(lists, shape, ideal)
     if graded:
-        _check_holds(best, lists)
+        ordered = sorted_descending(lists.grade, lists.offsets)
+        ideal_grade = sorted_descending(best.grade, best.offsets)
+        place = ragged_ranges(np.zeros(lists.n_lists, dtype=np.intp), lists.lengths)
+        inside = place < lists.to_items(best.lengths)
+        # Positions beyond the end of the best order have no gain.
+        at = np.where(inside, lists.to_items(best.offsets[:-1]) + place, 0)
+        beats = ordered > np.where(inside, ideal_grade[at], 0.0)
+        if beats.any():
+            raise ValueError(
+                f"ideal of {lists.name_of(int(lists.list_of[np.argmax(beats)]))} lacks relevance"
+                " that its rows have: pass the grades of all its relevant items, including those"
+                " among the rows."
+            )
         return replace(lists, ideal=best)
     if rel is None:
         if not np.isin(best.grade, [0.0, 1.0]).all():
@@ -250,110 +253,20 @@ def _grades(lists: ScoredLists, shape: tuple[int, ...], ideal: Any) -> Lists:
     return Lists(labels=np.maximum(grade, 0.0), offsets=offsets, ids=lists.ids)
 
 
-def _check_holds(best: Lists, lists: ScoredLists) -> None:
-    """Refuse a best order that an order of the rows beats."""
-    ordered = sorted_descending(lists.grade, lists.offsets)
-    ideal = sorted_descending(best.grade, best.offsets)
-    place = ragged_ranges(np.zeros(lists.n_lists, dtype=np.intp), lists.lengths)
-    inside = place < lists.to_items(best.lengths)
-    # Positions beyond the end of the best order have no gain.
-    at = np.where(inside, lists.to_items(best.offsets[:-1]) + place, 0)
-    beats = ordered > np.where(inside, ideal[at], 0.0)
-    if beats.any():
-        first = int(np.searchsorted(lists.offsets, int(np.argmax(beats)), "right")) - 1
-        raise ValueError(
-            f"ideal of {lists.name_of(first)} lacks relevance that its rows have: pass the grades"
-            " of all its relevant items, including those among the rows."
-        )
-
-
 def _ids(lists: ScoredLists) -> list[Any]:
     return [None] * lists.n_lists if lists.ids is None else lists.ids.tolist()
 
 
-def _by_list(given: Mapping[Any, Any], lists: ScoredLists, name: str) -> list[Any]:
+def _by_list(by_id: Mapping[Any, Any], lists: ScoredLists, name: str) -> list[Any]:
     """What a mapping has for each list."""
-    if lists.ids is None and None not in given:
+    if lists.ids is None and None not in by_id:
         raise ValueError(f"{name} is a mapping from ids, but qid is None: pass qid.")
     try:
-        return [given[key] for key in _ids(lists)]
+        return [by_id[key] for key in _ids(lists)]
     except KeyError as error:
         raise ValueError(
             f"{name} has no entry for the list with qid {error.args[0]!r}: add one."
         ) from None
-
-
-def _same_in_list(by_row: FloatArray, lists: ScoredLists, name: str) -> FloatArray:
-    by_item = by_row if lists.rows is None else by_row[lists.rows]
-    number = by_item[lists.offsets[:-1]]
-    differs = by_item != lists.to_items(number)
-    if differs.any():
-        first = int(np.searchsorted(lists.offsets, int(np.argmax(differs)), "right")) - 1
-        raise ValueError(
-            f"{name} differs within {lists.name_of(first)}: pass one number per row that is the"
-            " same for all rows of a list."
-        )
-    return number
-
-
-# Beyond it the position of an item does not change in float64.
-LARGEST_RATIO = 2.0**53
-
-# Fewer rows, as in a batch, may be light by chance.
-FEW_ROWS = 20
-
-# 1 / probability may be rounded, in float32 too.
-ROUNDING = 1e-6
-
-
-def refuse_row_weights(lists: Lists, name: str, *, whole: bool, instead: str) -> None:
-    """Raise an error for weights of rows that are no numbers of items.
-
-    Weights of at least 1 may be inverse probabilities, so they need not be whole in general.
-    """
-    weight = lists.weight
-    if weight is None:
-        return
-    wrong = weight != np.floor(weight) if whole else weight < 1.0 - ROUNDING
-    if not wrong.any():
-        return
-    item = int(np.argmax(wrong))
-    row = item if lists.rows is None else int(lists.rows[item])
-    where = "" if lists.ids is None else f", in {lists.name_of(int(lists.list_of[item]))}"
-    why = "a weight below 1 is neither a number of items nor 1 / probability of being drawn"
-    raise ValueError(
-        f"sample_weight is {weight[item]:g} in row {row}{where}: {name} counts positions, and"
-        f" {'this is not whole' if whole else why}; leave sample_weight out, pass how many items"
-        " each row stands for (rounded, if need be), weight whole queries by query_weight, or use"
-        f" a measure that does not depend on the scale of weights, such as {instead}."
-    )
-
-
-def refuse_shares(lists: Lists, name: str) -> None:
-    """Raise an error for weights by which lists take no more than one position on average."""
-    if lists.weight is None or len(lists.labels) < FEW_ROWS:
-        return
-    if lists.sizes.mean() <= 1.0 + ROUNDING:
-        each = "" if lists.n_lists == 1 else " in a list on average"
-        raise ValueError(
-            f"sample_weight sums to {lists.sizes.mean():g}{each}, but {name} counts positions, and"
-            " a row of weight w takes w of them: pass sample_weight / sample_weight.mean()."
-            + hint_of_adaboost(lists.sizes.mean())
-        )
-
-
-def refuse_wide_weights(lists: Lists, name: str) -> None:
-    """Raise an error for weights so unequal that float64 loses the position of the lightest."""
-    if lists.weight is None:
-        return
-    lost = lists.sizes > LARGEST_RATIO * lists.smallest
-    if lost.any():
-        first = int(np.argmax(lost))
-        raise ValueError(
-            f"sample_weight sums to {lists.sizes[first]:g} in {lists.name_of(first)}, more than"
-            f" 2**53 times its smallest weight: {name} counts positions, and float64 would lose"
-            " the smallest ones; leave these items out."
-        )
 
 
 @dataclass(frozen=True)
@@ -448,8 +361,8 @@ def large_rate(text: str) -> float:
 
 def limits(text: str) -> dict[str, float]:
     """Limits of the partial AUC: fpr0.1, tpr0.8, or both in this order."""
-    found = re.fullmatch(r"(?:fpr([0-9.e+-]+))?(?:tpr([0-9.e+-]+))?", text)
-    if found is None or not text:
+    match = re.fullmatch(r"(?:fpr([0-9.e+-]+))?(?:tpr([0-9.e+-]+))?", text)
+    if match is None or not text:
         raise ValueError(text)
-    limits = zip(("max_fpr", "min_tpr"), found.groups(), strict=True)
-    return {name: share(said) for name, said in limits if said is not None}
+    limits = zip(("max_fpr", "min_tpr"), match.groups(), strict=True)
+    return {name: share(limit) for name, limit in limits if limit is not None}

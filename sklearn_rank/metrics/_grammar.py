@@ -94,7 +94,12 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
     0.8333
     """
     if isinstance(measure, Measure):
-        return _with(measure, parameters)
+        _check_known(type(measure), parameters)
+        is_default = measure.undefined == measure._default_undefined
+        if "convention" in parameters and "undefined" not in parameters and is_default:
+            # Undefined lists then count by the rule of the system.
+            parameters = {**parameters, "undefined": None}
+        return replace(measure, **parameters) if parameters else measure
     if isinstance(measure, ScoreGeneratingFunction):
         if "phi" in parameters:
             raise TypeError(
@@ -104,9 +109,9 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
         return _made(LinearRankMeasure, {**parameters, "phi": measure})
     if isinstance(measure, str):
         return _named(measure, parameters)
-    for made, function in FUNCTIONS.items():
+    for measure_type, function in FUNCTIONS.items():
         if function is measure:
-            return _made(made, parameters)
+            return _made(measure_type, parameters)
     if callable(measure) and not isinstance(measure, type):
         raise TypeError(
             f"measure={measure!r} is not a function of sklearn_rank.metrics: for your own function"
@@ -131,7 +136,7 @@ def _named(name: str, parameters: dict[str, Any]) -> Measure:
                 " the two."
             )
         return _named(level["name"], {**parameters, "rel": float(level["rel"])})
-    given, (bare, at, number) = name, name.partition("@")
+    text, (bare, at, number) = name, name.partition("@")
     name = _ALIASES.get(bare, bare) + at + number
     for measure in _named_measures():
         in_name = measure.in_name
@@ -147,29 +152,25 @@ def _named(name: str, parameters: dict[str, Any]) -> Measure:
                 continue
             for parameter in settings.keys() & parameters.keys():
                 raise TypeError(
-                    f"{parameter}={parameters[parameter]!r} is already set by the name {given!r}:"
+                    f"{parameter}={parameters[parameter]!r} is already set by the name {text!r}:"
                     " leave out one of the two."
                 )
             return _made(measure, {**settings, **parameters})
     names = get_measure_names()
-    close = _spelled_otherwise(name) or get_close_matches(name.lower(), names, n=1)
+    function = _SPELLINGS.get(name.lower(), name.lower())
+    close = get_close_matches(name.lower(), names, n=1)
+    for measure in _named_measures():
+        if function in (measure.function, measure.function.rpartition("_")[0]):
+            close = _examples(measure)
+            break
     hint = f"did you mean {close[0]!r}? Names" if close else "names"
     raise ValueError(
-        f"{given!r} is not the name of a measure: {hint} are {names}, where the number shown can"
+        f"{text!r} is not the name of a measure: {hint} are {names}, where the number shown can"
         " be replaced by another position (1 or more) or share in (0, 1), or by a positive number"
         " for bedroc, negative_height_loss, pnorm and rie; two limits of the partial AUC are"
         " 'partial_auc@fpr0.3tpr0.7', and '(rel>=2)' after the name sets the smallest relevant"
         " grade."
     )
-
-
-def _spelled_otherwise(name: str) -> list[str]:
-    """The name of the measure for the name of its function, or for a common alias."""
-    name = _SPELLINGS.get(name.lower(), name.lower())
-    for measure in _named_measures():
-        if name in (measure.function, measure.function.rpartition("_")[0]):
-            return _examples(measure)[:1]
-    return []
 
 
 def _named_measures() -> list[type[Measure]]:
@@ -191,26 +192,17 @@ def _made(measure: type[Measure], parameters: dict[str, Any]) -> Measure:
     if measure is AUCMeasure and parameters.get("multi_class") is not None:
         measure = MultiClassAUCMeasure
     _check_known(measure, parameters)
-    for one in fields(measure):
-        if one.default is MISSING and one.name not in parameters:
+    for parameter in fields(measure):
+        if parameter.default is MISSING and parameter.name not in parameters:
             raise TypeError(
-                f"{measure.function} needs {one.name}: pass get_measure({measure.function},"
-                f" {one.name}=...)."
+                f"{measure.function} needs {parameter.name}: pass get_measure({measure.function},"
+                f" {parameter.name}=...)."
             )
     return measure(**parameters)
 
 
-def _with(measure: Measure, parameters: dict[str, Any]) -> Measure:
-    _check_known(type(measure), parameters)
-    usual = measure.undefined == measure._undefined_of(None)
-    if "convention" in parameters and "undefined" not in parameters and usual:
-        # Undefined lists then count by the rule of the system.
-        parameters = {**parameters, "undefined": None}
-    return replace(measure, **parameters) if parameters else measure
-
-
 def _check_known(measure: type[Measure], parameters: dict[str, Any]) -> None:
-    known = measure.settable or tuple(sorted(one.name for one in fields(measure)))
+    known = measure.settable or tuple(sorted(field.name for field in fields(measure)))
     if measure.kind == "graded":
         known = tuple(name for name in known if name != "rel")
     for name in parameters:

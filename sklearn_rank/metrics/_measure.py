@@ -25,7 +25,7 @@ from .._arguments import (
 from .._lists import Kind, LabelType, Lists, ScoredLists, check_scored_lists, refuse_single_rows
 from .._partitions import any_collection
 from .._typing import BoolArray, FloatArray
-from .._validation import ravelled
+from .._validation import hint_of_adaboost, ravelled
 from .._warn import warn
 from ..exceptions import ScorerSetupError
 from ._conventions import (
@@ -34,10 +34,6 @@ from ._conventions import (
     PositionalForm,
     Rules,
     check_convention,
-    check_takes,
-    refuse_row_weights,
-    refuse_shares,
-    refuse_wide_weights,
     with_ideal,
     with_n_relevant,
 )
@@ -53,6 +49,13 @@ NO_SYSTEM = Rules()
 
 # By how much XGBoost lets a mean exceed 1.
 SLACK = 1e-6
+
+# 1 / probability may be rounded, in float32 too.
+WEIGHT_ROUNDING = 1e-6
+# Beyond it the position of an item does not change in float64.
+LARGEST_WEIGHT_RATIO = 2.0**53
+# Fewer rows, as in a batch, may be light by chance.
+FEW_ROWS = 20
 
 
 def checked(check: Callable[[str, Any], Any], default: Any = MISSING) -> Any:
@@ -206,7 +209,7 @@ class Measure(ABC):
 
     def _checked_undefined(self) -> Undefined:
         """What undefined lists count, said once, so that measures that count alike are equal."""
-        undefined = self._undefined_of(self.undefined)
+        undefined = self._default_undefined if self.undefined is None else self.undefined
         if isinstance(undefined, str):
             if undefined in ("skip", "raise"):
                 return undefined
@@ -224,8 +227,9 @@ class Measure(ABC):
             raise ValueError(f"rel={rel!r} must be a finite number, the smallest relevant grade.")
         return float(rel)
 
-    def _undefined_of(self, given: Undefined | None) -> Undefined:
-        return self.undefined_counts if given is None else given
+    @property
+    def _default_undefined(self) -> Undefined:
+        return self.undefined_counts
 
     # --------------------------------------------------------------------- what it says of itself
 
@@ -249,27 +253,23 @@ class Measure(ABC):
             Parameters that the name does not contain.
         """
         parameters = {}
-        for one in fields(self):
-            usual = None if one.default is MISSING else one.default
-            if one.default_factory is not MISSING:
-                usual = one.default_factory()
-            if one.name == "undefined":
-                usual = self._undefined_of(None)
-            if not _same(value := getattr(self, one.name), usual):
-                parameters[one.name] = value
+        for parameter in fields(self):
+            default = None if parameter.default is MISSING else parameter.default
+            if parameter.default_factory is not MISSING:
+                default = parameter.default_factory()
+            if parameter.name == "undefined":
+                default = self._default_undefined
+            if not _same(value := getattr(self, parameter.name), default):
+                parameters[parameter.name] = value
         stem = self.stem or self.function or type(self).__name__
         in_name = None if self.in_name is None else self.in_name.parameter
         number = None if in_name is None else getattr(self, in_name)
         if number is not None:
             parameters.pop(str(in_name), None)
             stem += ("" if "@" in stem else "@") + short(number)
-        return self._with_level(stem, parameters), parameters
-
-    def _with_level(self, name: str, parameters: dict[str, Any]) -> str:
-        """The name with the level of relevance, which leaves the parameters."""
-        if not self.has_name or self.rel is None:
-            return name
-        return f"{name}(rel>={short(parameters.pop('rel'))})"
+        if self.has_name and self.rel is not None:
+            stem += f"(rel>={short(parameters.pop('rel'))})"
+        return stem, parameters
 
     def __repr__(self) -> str:
         bare, parameters = self.in_grammar()
@@ -285,10 +285,10 @@ class Measure(ABC):
     def counted_range(self) -> tuple[float, float]:
         """Smallest and largest value of a list, including the number given as ``undefined``."""
         low, high = self.range
-        counts = self._undefined_of(self.undefined)
-        if isinstance(counts, str) or counts != counts:
+        value = self.undefined
+        if value is None or isinstance(value, str) or value != value:
             return (low, high)
-        return (min(low, counts), max(high, counts))
+        return (min(low, value), max(high, value))
 
     @property
     def depends_on_weight_scale(self) -> bool:
@@ -451,9 +451,15 @@ class Measure(ABC):
                 f"{self._called} takes no sample_weight: repeat the rows, or weight whole lists"
                 " with query_weight."
             )
-        relevant = {name: given.get(name) for name in ("n_relevant", "ideal")}
-        if any(value is not None for value in relevant.values()):
-            check_takes(self._called, self.takes_relevant, **relevant)
+        names = [name for name in ("n_relevant", "ideal") if given.get(name) is not None]
+        for name in names:
+            if name not in self.takes_relevant:
+                instead = f"; pass {self.takes_relevant[0]}" if self.takes_relevant else ""
+                raise TypeError(
+                    f"{self._called} does not depend on {name}: leave it out{instead}."
+                )
+        if len(names) > 1:
+            raise ValueError("n_relevant and ideal are alternatives: leave out one of the two.")
 
     def _read(
         self,
@@ -485,25 +491,67 @@ class Measure(ABC):
         return lists
 
     def _check_row_weights(self, lists: Lists) -> None:
-        """Refuse weights of single rows that mean nothing to the measure."""
-        if self.depends_on_weight_scale:
-            instead = "'auc'" if self.kind == "binary" else "'top1', or 'auc' for two classes"
-            for system, rules in self.conventions.items():
-                if rules.weighs_items:
-                    instead += f" or get_measure({self.stem!r}, convention={system!r})"
-            whole = self.weights == "whole"
-            refuse_row_weights(lists, self._called, whole=whole, instead=instead)
+        """Refuse weights of single rows that are no numbers of items.
+
+        Weights of at least 1 may be inverse probabilities, so they need not be whole in general.
+        """
+        weight = lists.weight
+        if weight is None or not self.depends_on_weight_scale:
+            return
+        whole = self.weights == "whole"
+        wrong = weight != np.floor(weight) if whole else weight < 1.0 - WEIGHT_ROUNDING
+        if not wrong.any():
+            return
+        item = int(np.argmax(wrong))
+        row = item if lists.rows is None else int(lists.rows[item])
+        where = "" if lists.ids is None else f", in {lists.name_of(int(lists.list_of[item]))}"
+        why = "a weight below 1 is neither a number of items nor 1 / probability of being drawn"
+        instead = "'auc'" if self.kind == "binary" else "'top1', or 'auc' for two classes"
+        for system, rules in self.conventions.items():
+            if rules.weighs_items:
+                instead += f" or get_measure({self.stem!r}, convention={system!r})"
+        raise ValueError(
+            f"sample_weight is {weight[item]:g} in row {row}{where}: {self._called} counts"
+            f" positions, and {'this is not whole' if whole else why}; leave sample_weight out,"
+            " pass how many items each row stands for (rounded, if need be), weight whole queries"
+            " by query_weight, or use a measure that does not depend on the scale of weights, such"
+            f" as {instead}."
+        )
 
     def _check_weights(self, lists: Lists) -> None:
         """Refuse weights of all rows that mean nothing to the measure."""
         self._check_row_weights(lists)
         if self.depends_on_weight_scale:
-            refuse_wide_weights(lists, self._called)
+            self._check_wide_weights(lists)
+
+    def _check_wide_weights(self, lists: Lists) -> None:
+        """Refuse weights so unequal that float64 loses the position of the lightest."""
+        if lists.weight is None:
+            return
+        lost = lists.sizes > LARGEST_WEIGHT_RATIO * lists.smallest
+        if lost.any():
+            index = int(np.argmax(lost))
+            raise ValueError(
+                f"sample_weight sums to {lists.sizes[index]:g} in {lists.name_of(index)}, more"
+                f" than 2**53 times its smallest weight: {self._called} counts positions, and"
+                " float64 would lose the smallest ones; leave these items out."
+            )
 
     def _check_fit_weights(self, lists: Lists) -> None:
-        """Refuse weights that mean nothing to the utilities, where any real weight is a cost."""
-        refuse_shares(lists, self._called)
-        refuse_wide_weights(lists, self._called)
+        """Refuse weights by which lists take no more than one position on average.
+
+        To the utilities any real weight is a cost.
+        """
+        if lists.weight is not None and len(lists.labels) >= FEW_ROWS:
+            size = lists.sizes.mean()
+            if size <= 1.0 + WEIGHT_ROUNDING:
+                each = "" if lists.n_lists == 1 else " in a list on average"
+                raise ValueError(
+                    f"sample_weight sums to {size:g}{each}, but {self._called} counts positions,"
+                    " and a row of weight w takes w of them: pass sample_weight /"
+                    " sample_weight.mean()." + hint_of_adaboost(size)
+                )
+        self._check_wide_weights(lists)
 
     def __call__(
         self,
@@ -572,8 +620,23 @@ class Measure(ABC):
 
     def _values(self, lists: ScoredLists) -> FloatArray:
         """Values of the lists, of a measure of a user checked."""
-        values = self.values(lists)
-        return values if self.function else _checked_values(values, lists, self)
+        values = np.asarray(self.values(lists))
+        if self.function:
+            return values
+        if values.shape != (lists.n_lists,) or values.dtype.kind not in "biuf":
+            raise ValueError(
+                f"{self.name} gave values of shape {values.shape} and dtype {values.dtype} for"
+                f" {lists.n_lists} lists: values must be one number for each."
+            )
+        low, high = self.range
+        beyond = (values < low) | (values > high)
+        if beyond.any():
+            index = int(np.argmax(beyond))
+            raise ValueError(
+                f"{self.name} is {values[index]:g} for {lists.name_of(index)}, outside its range"
+                f" [{low:g}, {high:g}]: correct the range of the measure."
+            )
+        return values.astype(np.float64, copy=False)
 
     def _combined(
         self,
@@ -600,7 +663,21 @@ class Measure(ABC):
 
     def _mean(self, values: FloatArray, undefined: BoolArray, weight: FloatArray | None) -> float:
         """Mean over the lists, some of which had no value of their own."""
-        return _mean(values, weight)
+        if len(values) == 1:
+            return float(values[0])
+        defined = ~np.isnan(values)
+        if weight is not None:
+            defined &= weight > 0
+            weight = weight[defined]
+        if not defined.any():
+            return float("nan")
+        values = values[defined]
+        # Sums of very large values would overflow, those of their shares of a power of 2 do not.
+        exponent = int(np.frexp(np.abs(values).max())[1])
+        scale = exponent if exponent > 400 else 0
+        values = np.ldexp(values, -scale) if scale else values
+        mean = values.mean() if weight is None else np.average(values, weights=weight)
+        return float(np.ldexp(mean, scale))
 
     def _defined(self, values: FloatArray, lists: Lists, average: Average) -> FloatArray:
         """Values in which lists without one count what they are to count; warns of them."""
@@ -610,25 +687,24 @@ class Measure(ABC):
         n_missing = int(np.count_nonzero(missing))
         if n_missing == 0:
             return values
-        counts = self._undefined_of(self.undefined)
-        if counts == "raise":
+        value: Any = self.undefined
+        if value == "raise":
             raise ValueError(
                 f"{self._called} is undefined: {lists.name_of(int(np.argmax(missing)))} has"
                 f" {self.lacking}; remove it, or pass undefined='skip' or a number."
             )
-        skipped = counts == "skip"
+        skipped = value == "skip"
         if lists.n_lists == 1:
-            became = "nan" if skipped else f"{counts:g}"
-            told = f"for the list ({self.lacking}): it was set to {became}."
+            which, what = "the list", f"it was set to {'nan' if skipped else f'{value:g}'}"
         else:
-            became = "left out" if skipped else f"counted as {counts:g}"
-            if average is None and skipped:
-                became = "set to nan"
-            told = (
-                f"for {n_missing} of {lists.n_lists} lists ({self.lacking}): they were {became}."
-            )
-        warn(f"{self._called} is undefined {told}", UndefinedMetricWarning)
-        return np.where(missing, np.nan if skipped else float(counts), values)
+            which = f"{n_missing} of {lists.n_lists} lists"
+            skip = "set to nan" if average is None else "left out"
+            what = f"they were {skip if skipped else f'counted as {value:g}'}"
+        warn(
+            f"{self._called} is undefined for {which} ({self.lacking}): {what}.",
+            UndefinedMetricWarning,
+        )
+        return np.where(missing, np.nan if skipped else float(value), values)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -677,10 +753,9 @@ class ConventionalMeasure(Measure):
             )
         return mean
 
-    def _undefined_of(self, given: Undefined | None) -> Undefined:
-        if given is None and self.convention is not None:
-            return self.conventions[self.convention].undefined
-        return super()._undefined_of(given)
+    @property
+    def _default_undefined(self) -> Undefined:
+        return self.undefined_counts if self.convention is None else self.rules.undefined
 
     @property
     def rules(self) -> Rules:
@@ -707,25 +782,6 @@ class ConventionalMeasure(Measure):
                         f" {self.convention} does not count: leave out {name} or convention."
                     )
         super()._check_arguments(**given)
-
-
-def _checked_values(values: Any, lists: Lists, measure: Measure) -> FloatArray:
-    """Check what a measure of the user made of lists."""
-    array = np.asarray(values)
-    if array.shape != (lists.n_lists,) or array.dtype.kind not in "biuf":
-        raise ValueError(
-            f"{measure.name} gave values of shape {array.shape} and dtype {array.dtype} for"
-            f" {lists.n_lists} lists: values must be one number for each."
-        )
-    low, high = measure.range
-    beyond = (array < low) | (array > high)
-    if beyond.any():
-        first = int(np.argmax(beyond))
-        raise ValueError(
-            f"{measure.name} is {array[first]:g} for {lists.name_of(first)}, outside its range"
-            f" [{low:g}, {high:g}]: correct the range of the measure."
-        )
-    return array.astype(np.float64, copy=False)
 
 
 def _check_average(average: Any, return_qid: Any) -> None:
@@ -758,20 +814,3 @@ def _shown(value: Any) -> str:
 
 def _same(first: Any, second: Any) -> bool:
     return first is second or (type(first) is type(second) and bool(np.all(first == second)))
-
-
-def _mean(values: FloatArray, weight: FloatArray | None) -> float:
-    if len(values) == 1:
-        return float(values[0])
-    defined = ~np.isnan(values)
-    if weight is not None:
-        defined &= weight > 0
-    if not defined.any():
-        return float("nan")
-    kept = values[defined]
-    # Sums of very large values would overflow, those of their shares of a power of 2 do not.
-    exponent = int(np.frexp(np.abs(kept).max())[1])
-    scale = exponent if exponent > 400 else 0
-    kept = np.ldexp(kept, -scale) if scale else kept
-    mean = kept.mean() if weight is None else np.average(kept, weights=weight[defined])
-    return float(np.ldexp(mean, scale))
