@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from math import inf
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -130,12 +130,20 @@ def make_measure(
     title = getattr(func, "__name__", type(func).__name__) if name is None else name
     if not isinstance(title, str) or not title:
         raise ValueError(f"name={name!r} must be a non-empty string.")
+    try:
+        low, high = range
+    except (TypeError, ValueError):
+        low = high = nan
+    if not is_number(low) or not is_number(high) or not low < high:
+        raise ValueError(
+            f"range={range!r} must be two numbers, the smallest and the largest value of a list."
+        )
     check_choice("kind", kind, ("binary", "graded"))
     return CustomMeasure(
         func=func,
         title=title,
         kind=kind,
-        limits=_checked_range(range),
+        limits=(float(low), float(high)),
         per_query=check_flag("per_query", per_query),
         greater_is_better=check_flag("greater_is_better", greater_is_better),
         undefined=undefined,
@@ -144,18 +152,6 @@ def make_measure(
         discounts=discounts,
         item_influence=influence,
     )
-
-
-def _checked_range(given: Any) -> tuple[float, float]:
-    try:
-        low, high = given
-    except (TypeError, ValueError):
-        low = high = None
-    if not is_number(low) or not is_number(high) or not low < high:
-        raise ValueError(
-            f"range={given!r} must be two numbers, the smallest and the largest value of a list."
-        )
-    return float(low), float(high)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -42,13 +42,11 @@ def own_pos_label(estimator: Any) -> Any:
     It is its parameter ``pos_label``, or that of the last step of a pipeline, of the estimator
     that a search chose or is to fit, or of what is calibrated or given a threshold.
     """
-    for one in estimators_within(estimator):
-        said = getattr(one, "pos_label", None)
-        if said is not None:
-            return said
+    for part in estimators_within(estimator):
+        pos_label = getattr(part, "pos_label", None)
         # Ensembles number the classes for what they fit, whose labels are then others.
-        if hasattr(one, "estimators_"):
-            return None
+        if pos_label is not None or hasattr(part, "estimators_"):
+            return pos_label
     return None
 
 
@@ -66,12 +64,17 @@ def estimators_within(estimator: Any) -> Iterator[Any]:
 
 def positive_class(estimator: Any, pos_label: Any = None) -> Any:
     """Find the positive class of a fitted estimator."""
-    said = own_pos_label(estimator) if pos_label is None else pos_label
+    pos_label = own_pos_label(estimator) if pos_label is None else pos_label
     if not is_classifier(estimator):
-        return said
-    classes = _two_classes_of(estimator)
-    if said is not None:
-        return class_among(classes, said, f"classes of {type(estimator).__name__}")
+        return pos_label
+    classes: Any = np.asarray(estimator.classes_)
+    if classes.shape != (2,):
+        raise ValueError(
+            f"{type(estimator).__name__} was fitted on {len(estimator.classes_)} classes, but a"
+            " ranking has two: fit one class against the rest, or pass multi_class= with 'auc'."
+        )
+    if pos_label is not None:
+        return class_among(classes, pos_label, f"classes of {type(estimator).__name__}")
     if are_usual_labels(classes):
         return classes[1]
     first, second = classes.tolist()
@@ -121,16 +124,6 @@ def response_method(estimator: Any) -> str:
     )
 
 
-def _two_classes_of(estimator: Any) -> Any:
-    classes = np.asarray(estimator.classes_)
-    if classes.shape != (2,):
-        raise ValueError(
-            f"{type(estimator).__name__} was fitted on {len(estimator.classes_)} classes, but a"
-            " ranking has two: fit one class against the rest, or pass multi_class= with 'auc'."
-        )
-    return classes
-
-
 def check_fixed_scale(measure: Measure, labels: AnyArray) -> None:
     """Raise an error if each part of the data would be scored on a scale of its own."""
     if not measure.scaled_by_labels or labels.dtype.kind not in "iuf":
@@ -143,60 +136,25 @@ def check_fixed_scale(measure: Measure, labels: AnyArray) -> None:
         )
 
 
-def label_lists(
-    measure: Measure, grades: FloatArray, score: Any, *, query_weight: FloatArray | None = None
-) -> ScoredLists:
-    """Make lists of scored labels, one for each row."""
-    score = np.asarray(score)
-    if score.shape != grades.shape:
-        raise ValueError(
-            f"scores have shape {score.shape}, but there are {grades.shape[0]} rows with"
-            f" {grades.shape[1]} labels: pass one score for each label of each row."
-        )
-    row, column = np.nonzero(~np.isnan(grades))
-    missing = np.isnan(score[row, column])
-    if missing.any():
-        first = int(np.argmax(missing))
-        raise ValueError(
-            f"The score of the label in column {column[first]} is NaN in row {row[first]}: pass a"
-            " score for every label."
-        )
-    lists = measure._read(
-        grades[row, column],
-        score[row, column],
-        qid=row,
-        query_weight=None if query_weight is None else query_weight[row],
-    )
-    measure._check_weights(lists)
-    return lists
-
-
 # Makes grades of shape (n_samples, n_labels), NaN where a row lacks the label.
 LabelReader: TypeAlias = Callable[[Any], FloatArray]
 
 
 def label_reader(estimator: Any, y: Any) -> LabelReader | None:
     """Find how the labels of an estimator that scores labels are read."""
-    for one in estimators_within(estimator):
-        if hasattr(one, "label_grades"):
-            return one.label_grades
-    return _grades_of_columns if _n_columns(y) > 1 else None
-
-
-def _n_columns(y: Any) -> int:
-    """Number of columns of two dimensions; 0 of other data."""
-    shape = getattr(y, "shape", None)
-    if shape is None:
-        try:
-            shape = np.shape(y)
-        except ValueError:  # of different lengths: refused where they are read
-            return 0
-    return int(shape[1]) if len(shape) == 2 else 0
+    for part in estimators_within(estimator):
+        if hasattr(part, "label_grades"):
+            return part.label_grades
+    try:
+        shape = getattr(y, "shape", None) or np.shape(y)
+    except ValueError:  # of different lengths: refused where they are read
+        return None
+    return _grades_of_columns if len(shape) == 2 and shape[1] > 1 else None
 
 
 def _grades_of_columns(y: Any) -> FloatArray:
     """Grades of the columns of a matrix."""
-    if not sp.issparse(y) and any(isinstance(one, str) for one in np.asarray(y)[0].tolist()):
+    if not sp.issparse(y) and any(isinstance(label, str) for label in np.asarray(y)[0].tolist()):
         raise ScorerSetupError(
             "y has two dimensions, one column for each label, but contains strings: pass grades;"
             " for label names in order from the top use"
@@ -215,23 +173,20 @@ def label_scores(estimator: Any, X: Any, method_caller: Callable[..., Any]) -> F
         method = next(name for name in RESPONSE_METHODS if hasattr(estimator, name))
         scores = getattr(estimator, method)(X)
         if isinstance(scores, list):
-            classes = estimator.classes_
-            found = [_expected(*one) for one in zip(scores, classes, strict=True)]
-            scores = np.column_stack(found)
+            # Of the classes 0 and 1 the expected class is the probability of 1.
+            expected = []
+            for probability, classes in zip(scores, estimator.classes_, strict=True):
+                values = np.asarray(classes)
+                if values.dtype.kind not in "biuf":
+                    raise ScorerSetupError(
+                        f"The classes of a label are {values.tolist()}, but an expected value"
+                        " needs numbers: fit to numeric grades, greater nearer to the top."
+                    )
+                expected.append(probability @ values.astype(np.float64))
+            scores = np.column_stack(expected)
     if sp.issparse(scores):
         scores = scores.toarray()
     return np.asarray(scores)
-
-
-def _expected(probability: Any, classes: Any) -> FloatArray:
-    """Expected class of one label; of the classes 0 and 1 the probability of 1."""
-    values = np.asarray(classes)
-    if values.dtype.kind not in "biuf":
-        raise ScorerSetupError(
-            f"The classes of a label are {values.tolist()}, but an expected value needs numbers:"
-            " fit to numeric grades, greater nearer to the top."
-        )
-    return np.asarray(probability @ values.astype(np.float64))
 
 
 def scored_labels(
@@ -249,12 +204,27 @@ def scored_labels(
         grades = read(y)
     _check_labels(measure, grades)
     if scores.shape != grades.shape:
-        told = f"{scores.shape[1]} scores" if scores.ndim == 2 else "one score"
+        n_scores = f"{scores.shape[1]} scores" if scores.ndim == 2 else "one score"
         raise ScorerSetupError(
-            f"The estimator gives {told} for each row, but y has {grades.shape[1]} labels: fit an"
-            " estimator to y with one column for each label, and score it on the same columns."
+            f"The estimator gives {n_scores} for each row, but y has {grades.shape[1]} labels: fit"
+            " an estimator to y with one column for each label, and score it on the same columns."
         )
-    return label_lists(measure, grades, scores, query_weight=weight)
+    row, column = np.nonzero(~np.isnan(grades))
+    missing = np.isnan(scores[row, column])
+    if missing.any():
+        index = int(np.argmax(missing))
+        raise ValueError(
+            f"The score of the label in column {column[index]} is NaN in row {row[index]}: pass a"
+            " score for every label."
+        )
+    lists = measure._read(
+        grades[row, column],
+        scores[row, column],
+        qid=row,
+        query_weight=None if weight is None else weight[row],
+    )
+    measure._check_weights(lists)
+    return lists
 
 
 def _check_labels(measure: Measure, grades: FloatArray) -> None:
@@ -301,26 +271,26 @@ def scored_by(estimator: Any) -> Any:
 
 def metadata_for(estimator: Any, method: str, **metadata: Any) -> dict[str, Any]:
     """Find what a method of an estimator takes of some metadata."""
-    given = {name: value for name, value in metadata.items() if value is not None}
-    if not given or not hasattr(estimator, method):
+    metadata = {name: value for name, value in metadata.items() if value is not None}
+    if not metadata or not hasattr(estimator, method):
         return {}
-    arguments = signature(getattr(estimator, method)).parameters
     if not hasattr(estimator, "steps"):
-        return {name: value for name, value in given.items() if name in arguments}
-    if "qid" in given:
-        given |= dict.fromkeys(NAMES_OF_IDS, given["qid"])
+        names: Any = signature(getattr(estimator, method)).parameters
+        return {name: value for name, value in metadata.items() if name in names}
+    if "qid" in metadata:
+        metadata |= dict.fromkeys(NAMES_OF_IDS, metadata["qid"])
     with config_context(enable_metadata_routing=True):
-        taken = get_routing_for_object(estimator).consumes(method=method, params=given.keys())
-    return {name: given[name] for name in taken}
+        names = get_routing_for_object(estimator).consumes(method=method, params=metadata.keys())
+    return {name: metadata[name] for name in names}
 
 
 def call_with_metadata(estimator: Any, method: str, *args: Any, **metadata: Any) -> Any:
     """Call a method with what it takes of some metadata."""
-    taken = metadata_for(estimator, method, **metadata)
+    metadata = metadata_for(estimator, method, **metadata)
     if not hasattr(estimator, "steps"):
-        return getattr(estimator, method)(*args, **taken)
-    with config_context(enable_metadata_routing=bool(taken)):
-        return getattr(estimator, method)(*args, **taken)
+        return getattr(estimator, method)(*args, **metadata)
+    with config_context(enable_metadata_routing=bool(metadata)):
+        return getattr(estimator, method)(*args, **metadata)
 
 
 def scores_with_ids(estimator: Any, X: Any, qid: Any, positive: Any = None) -> Any:
@@ -345,17 +315,10 @@ def scores_with_ids(estimator: Any, X: Any, qid: Any, positive: Any = None) -> A
 
 def ranker_with_memory(estimator: Any) -> Any:
     """Find the ranker that remembers its training queries."""
-    for one in estimators_within(estimator):
-        if isinstance(getattr(one, "training_queries_", None), TrainingQueries):
-            return one
+    for part in estimators_within(estimator):
+        if isinstance(getattr(part, "training_queries_", None), TrainingQueries):
+            return part
     return None
-
-
-def n_queries_of(estimator: Any) -> int:
-    """Number of queries that an estimator, or a part through which it ranks, was fitted to."""
-    inner = list(estimators_within(estimator))
-    inner += [step for one in inner for _, step in getattr(one, "steps", ())]
-    return max(int(getattr(one, "n_queries_", 1)) for one in inner)
 
 
 def overlap_with(ranker: Any, y: Any, qid: Any, weights: dict[str, Any]) -> Overlap | None:
@@ -382,14 +345,14 @@ def warn_of_other_top(measure: Measure, estimator: Any) -> None:
     if measure.in_name is None or measure.in_name.parameter != "tau":
         return
     share = measure.tau  # type: ignore[attr-defined] # the parameter in the name
-    for one in estimators_within(estimator):
+    for part in estimators_within(estimator):
         # Beside pos_label it is a share of the top; elsewhere tau may be anything.
-        trained: Any = getattr(one, "tau", None) if hasattr(one, "pos_label") else None
+        trained: Any = getattr(part, "tau", None) if hasattr(part, "pos_label") else None
         if not is_number(trained):
             continue
         if not isclose(trained, share):
             warn(
-                f"{type(one).__name__} was trained for the top {short(trained)} of the list"
+                f"{type(part).__name__} was trained for the top {short(trained)} of the list"
                 f" (tau={short(trained)}) and is scored by {measure.name}, at the top"
                 f" {short(share)}: make the two shares equal, or filter OtherTopWarning if they"
                 " differ on purpose.",
@@ -410,27 +373,19 @@ def counted_labels(y_true: AnyArray, sample_weight: Any) -> AnyArray:
     return y_true[weight != 0]
 
 
-def labels_in(partitions: Partitions) -> AnyArray:
-    """Find the different labels of the rows that count."""
-    found: AnyArray = partitions.reduce(_labels_of_chunk, _joined_labels)
-    return found
-
-
-def _labels_of_chunk(columns: dict[str, Any]) -> AnyArray:
+def labels_of_chunk(columns: dict[str, Any]) -> AnyArray:
+    """Different labels of the rows that count."""
     labels = np.asarray(ravelled(columns["y_true"], "y_true"))
-    return _distinct(counted_labels(labels, columns.get("sample_weight")))
+    return distinct_labels([counted_labels(labels, columns.get("sample_weight"))])
 
 
-def _joined_labels(parts: Sequence[AnyArray]) -> AnyArray:
-    return _distinct(np.concatenate(parts))
-
-
-def _distinct(labels: AnyArray) -> AnyArray:
+def distinct_labels(parts: Sequence[AnyArray]) -> AnyArray:
+    """Different labels, or many of them."""
+    labels = np.concatenate(parts)
     if labels.dtype.kind in "OSU":
         return distinct_codes(labels).distinct
-    found = np.unique(labels)
-    half = MOST_LABELS // 2
-    return found if len(found) <= MOST_LABELS else np.append(found[:half], found[-half:])
+    labels, half = np.unique(labels), MOST_LABELS // 2
+    return labels if len(labels) <= MOST_LABELS else np.append(labels[:half], labels[-half:])
 
 
 def value_of_scored(
@@ -452,7 +407,12 @@ def value_of_scored(
     if not isinstance(partitions.columns.get("qid"), list):
         return float(value_of_one_list(measure, scored, pos_label))
     value = float(value_of_queries(measure, scored, pos_label, dict(shared), qid))
-    _give_overlap(partitions, estimator)
+    ranker = ranker_with_memory(estimator)
+    if ranker is not None:
+        results = partitions.compute(*partitions.map(_overlap_of_chunk, ranker))
+        overlaps = [overlap for overlap in results if overlap is not None]
+        if overlaps:
+            check_overlap(reduce(add, overlaps), type(ranker).__name__)
     return value
 
 
@@ -460,25 +420,15 @@ def _scored_chunk(
     columns: dict[str, Any], estimator: Any, positive: Any, takes_ids: bool
 ) -> dict[str, Any]:
     """Replace the features by scores; labels of a classifier, by whether they are positive."""
-    kept = {name: value for name, value in columns.items() if name != "X"}
-    labels = np.asarray(kept["y_true"])
+    columns = dict(columns)
+    X = columns.pop("X")
     if takes_ids:
-        score = scores_with_ids(estimator, columns["X"], columns["qid"], positive)
+        score = scores_with_ids(estimator, X, columns["qid"], positive)
     else:
-        score = ranking_scores(estimator, columns["X"], positive)
+        score = ranking_scores(estimator, X, positive)
     if is_classifier(estimator):
-        kept["y_true"] = (labels == positive).astype(np.int8)
-    return {**kept, "y_score": score}
-
-
-def _give_overlap(partitions: Partitions, estimator: Any) -> None:
-    """Warn of queries on which the estimator was trained."""
-    ranker = ranker_with_memory(estimator)
-    if ranker is not None:
-        found = partitions.compute(*partitions.map(_overlap_of_chunk, ranker))
-        known = [overlap for overlap in found if overlap is not None]
-        if known:
-            check_overlap(reduce(add, known), type(ranker).__name__)
+        columns["y_true"] = (np.asarray(columns["y_true"]) == positive).astype(np.int8)
+    return {**columns, "y_score": score}
 
 
 def _overlap_of_chunk(columns: dict[str, Any], ranker: Any) -> Overlap | None:

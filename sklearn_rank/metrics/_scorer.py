@@ -24,11 +24,12 @@ from ._scored import (
     LabelReader,
     check_fixed_scale,
     counted_labels,
+    distinct_labels,
+    estimators_within,
     label_reader,
     label_scores,
-    labels_in,
+    labels_of_chunk,
     metadata_for,
-    n_queries_of,
     one_score_a_row,
     positive_class,
     response_method,
@@ -124,7 +125,13 @@ class RankingScorer(BaseScorer):
         RankingScorer
             The scorer itself.
         """
-        _check_taken(self.measure, kwargs)
+        # Else each fold of a search would refuse them.
+        known = metadata_of(self.measure)
+        for name in kwargs:
+            if name not in known:
+                raise TypeError(
+                    f"{self.measure.name} takes no argument {name!r}: it takes {', '.join(known)}."
+                )
         requests = self._get_metadata_request()
         for name, alias in kwargs.items():
             requests.score.add_request(param=name, alias=alias)
@@ -242,7 +249,7 @@ class RankingScorer(BaseScorer):
         of_ids = {name for name, value in arguments.items() if isinstance(value, Mapping)}
         shared = {name: arguments.pop(name) for name in of_ids if qid is not None}
         partitions = aligned(X=X, y_true=y_true, **arguments)
-        labels = labels_in(partitions)
+        labels = partitions.reduce(labels_of_chunk, distinct_labels)
         return value_of_scored(
             self.measure,
             partitions,
@@ -335,8 +342,8 @@ class RankingScorer(BaseScorer):
             positive = positive_class(estimator, pos_label)
         except ValueError as error:
             # Only here the setting is known that the message names.
-            told = f"{str(error).removesuffix('.')}, to the scorer or the estimator."
-            raise ScorerSetupError(told) from None
+            message = f"{str(error).removesuffix('.')}, to the scorer or the estimator."
+            raise ScorerSetupError(message) from None
         graded = self.measure.kind == "graded" or self.measure.rel is not None
         if positive is None and not graded and not are_usual_labels(labels):
             raise ScorerSetupError(
@@ -372,7 +379,9 @@ class RankingScorer(BaseScorer):
             " sklearn_rank.model_selection; or build it with single_list=True if all rows are one"
             " list"
         )
-        n_queries = n_queries_of(estimator)
+        parts = list(estimators_within(estimator))
+        parts += [step for part in parts for _, step in getattr(part, "steps", ())]
+        n_queries = max(int(getattr(part, "n_queries_", 1)) for part in parts)
         if n_queries > 1:
             raise ScorerSetupError(
                 f"{type(estimator).__name__} was fitted to {n_queries} queries, but the scorer of"
@@ -392,24 +401,14 @@ class RankingScorer(BaseScorer):
 
     def __repr__(self) -> str:
         name, parameters = self.measure.in_grammar()
-        shown = {**parameters, **self._kwargs}
+        parameters = {**parameters, **self._kwargs}
         if self._qid is not None:
-            shown["qid"] = self._qid
+            parameters["qid"] = self._qid
         if self._single_list:
-            shown["single_list"] = True
-        arguments = "".join(f", {name}={value!r}" for name, value in shown.items())
+            parameters["single_list"] = True
+        arguments = "".join(f", {name}={value!r}" for name, value in parameters.items())
         title = name if self.measure.greater_is_better else NEGATED + name
         return f"get_scorer({title!r}{arguments})"
-
-
-def _check_taken(measure: Measure, names: Any) -> None:
-    """Refuse arguments that the measure does not take, rather than in each fold of a search."""
-    taken = metadata_of(measure)
-    for name in names:
-        if name not in taken:
-            raise TypeError(
-                f"{measure.name} takes no argument {name!r}: it takes {', '.join(taken)}."
-            )
 
 
 def refuse_level(measure: Measure, estimator: Any) -> None:
@@ -428,22 +427,6 @@ def _check_known(labels: np.ndarray[Any, Any], estimator: Any) -> None:
         raise ValueError(
             f"y has the label {labels[unknown].tolist()[0]!r}, but {type(estimator).__name__} was"
             f" fitted on {classes.tolist()}: pass labels of these classes."
-        )
-
-
-def _check_request(qid: Any, single_list: Any) -> None:
-    if not (qid is None or isinstance(qid, bool | str)):
-        raise TypeError(
-            "qid must be the name under which ids are passed, True for 'qid' or False for none,"
-            f" got {type(qid).__name__}: pass the ids themselves when you call the scorer."
-        )
-    if isinstance(qid, str) and not qid.isidentifier():
-        raise ValueError(f"qid={qid!r} must be a valid keyword name, such as 'groups'.")
-    check_flag("single_list", single_list)
-    if single_list and qid not in (None, False):
-        raise ValueError(
-            f"qid={qid!r} requests query ids, but single_list=True takes none: leave out one of"
-            " the two."
         )
 
 
@@ -575,29 +558,35 @@ def get_scorer(
                 " sklearn.metrics.make_scorer."
             )
         return sklearn.metrics.get_scorer(measure)
-    found = _scored(measure, parameters)
-    _check_request(qid, single_list)
+    name, negated = measure, isinstance(measure, str) and measure.startswith(NEGATED)
+    if isinstance(measure, str):
+        measure = measure.removeprefix(NEGATED)
+    measure = get_measure(measure, **parameters)
+    if negated and measure.greater_is_better:
+        raise ValueError(
+            f"{name!r} is not the name of a scorer: {measure.name} is a score and is not negated;"
+            f" use {measure.name!r}."
+        )
+    if isinstance(name, str) and not negated and not measure.greater_is_better:
+        raise ValueError(
+            f"{name!r} is a loss, but scorers need greater values to be better: use"
+            f" {NEGATED + name!r}, the negated loss."
+        )
+    if not (qid is None or isinstance(qid, bool | str)):
+        raise TypeError(
+            "qid must be the name under which ids are passed, True for 'qid' or False for none,"
+            f" got {type(qid).__name__}: pass the ids themselves when you call the scorer."
+        )
+    if isinstance(qid, str) and not qid.isidentifier():
+        raise ValueError(f"qid={qid!r} must be a valid keyword name, such as 'groups'.")
+    check_flag("single_list", single_list)
+    if single_list and qid not in (None, False):
+        raise ValueError(
+            f"qid={qid!r} requests query ids, but single_list=True takes none: leave out one of"
+            " the two."
+        )
     kwargs = {} if pos_label is None else {"pos_label": pos_label}
-    return RankingScorer(found, kwargs, qid, single_list)
-
-
-def _scored(measure: MeasureLike, parameters: dict[str, Any]) -> Measure:
-    """Read a measure by the name of its scorer, which tells that a loss is negated."""
-    if not isinstance(measure, str):
-        return get_measure(measure, **parameters)
-    negated = measure.startswith(NEGATED)
-    found = get_measure(measure.removeprefix(NEGATED), **parameters)
-    if negated and found.greater_is_better:
-        raise ValueError(
-            f"{measure!r} is not the name of a scorer: {found.name} is a score and is not negated;"
-            f" use {found.name!r}."
-        )
-    if not negated and not found.greater_is_better:
-        raise ValueError(
-            f"{measure!r} is a loss, but scorers need greater values to be better: use"
-            f" {NEGATED + measure!r}, the negated loss."
-        )
-    return found
+    return RankingScorer(measure, kwargs, qid, single_list)
 
 
 def get_scorer_names() -> list[str]:
