@@ -1,13 +1,22 @@
-"""Limits and p-values: normal, Wilson's, exact, by influence, by resampling."""
+"""Limits and p-values: normal, Wilson's, exact, by influence, by resampling, for any groups."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, floor, inf, isinf
+from math import ceil, erfc, floor, inf, isinf, log, pi, sqrt
 from typing import Literal, TypeAlias
 
 import numpy as np
-from scipy.special import betainc, betaincinv, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import (
+    betainc,
+    betaincinv,
+    ndtr,
+    ndtri,
+    smirnov,
+    smirnovi,
+    stdtr,
+    stdtrit,
+)
 
 from .._typing import BoolArray, FloatArray
 from ..bounds._shared import wilson_score_limits
@@ -298,3 +307,38 @@ def bca_levels(
     normal = bias + ndtri(np.array([(1 - level) / 2, (1 + level) / 2]))
     low, high = ndtr(bias + normal / (1 - acceleration * normal))
     return float(low), float(high)
+
+
+# A selection of M groups, each with a chance in proportion to its rows, and of one row of each has
+# M independent rows; the empirical distribution of all rows is the mean over such selections. So
+# the expectation of every convex function of its distance is at most that for M independent rows,
+# and its quantiles are at most the means of their tails.
+
+
+def independent_rows(sizes: FloatArray) -> int:
+    """Number of groups that can be selected, each in proportion to its rows."""
+    return floor(sizes.sum() / sizes.max())
+
+
+def mean_of_tail(factor: float, delta: float, n: int) -> float:
+    """Mean of the tail of a distance with ``P(distance > x) <= factor exp(-2 n x^2)``."""
+    quantile = sqrt(log(factor / delta) / (2.0 * n))
+    beyond = factor * sqrt(pi / (8.0 * n)) * erfc(quantile * sqrt(2.0 * n))
+    return quantile + beyond / delta
+
+
+# Gauss's nodes and weights on [0, 1], for the integral of a tail.
+NODES, WEIGHTS = (np.polynomial.legendre.leggauss(60)[i] / 2.0 for i in (0, 1))
+NODES = NODES + 0.5
+
+
+def kolmogorov_margin(delta: float, n: int) -> float:
+    """Mean of the tail of the Kolmogorov-Smirnov statistic, taken as both one-sided ones."""
+    # For many rows the exponential bound is as good as the distribution itself.
+    if n > 1000:
+        return min(1.0, mean_of_tail(2.0, delta, n))
+    quantile = float(smirnovi(n, delta / 2.0))
+    # Beyond the last point there is less than a share exp(-50) of the tail.
+    length = min(1.0 - quantile, 5.0 / sqrt(n))
+    beyond = length * float(WEIGHTS @ smirnov(n, quantile + length * NODES))
+    return min(1.0, quantile + 2.0 * beyond / delta)

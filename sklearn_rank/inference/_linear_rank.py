@@ -27,14 +27,12 @@ from ..metrics._shared import (
     rank_range,
 )
 from ._influence import ONE_EACH
-from ._limits import influence_limits, safe_limits
+from ._limits import independent_rows, influence_limits, mean_of_tail, safe_limits
 from ._results import Interval
 from ._samples import (
     Groups,
     check_sample,
     check_two_classes,
-    independent_rows,
-    mean_of_tail,
     ordered_rows,
     refuse_collections,
     runs_of_negatives,

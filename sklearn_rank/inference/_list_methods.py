@@ -50,13 +50,17 @@ from ..metrics._shared import (
 from ._auc import METHODS, WITH_GROUPS, auc_interval_of
 from ._correlations import CORRELATIONS, correlation_interval
 from ._influence import influence_of, list_interval, refuse_sampling, sampling_influence
-from ._limits import Limits, influence_limits, safe_limits
+from ._limits import (
+    Limits,
+    independent_rows,
+    influence_limits,
+    kolmogorov_margin,
+    safe_limits,
+)
 from ._linear_rank import dkw_interval, rank_bootstrap_interval, rank_interval_of
 from ._results import Interval
 from ._samples import (
     OneList,
-    independent_rows,
-    kolmogorov_margin,
     ordered_rows,
     refuse_one_class,
     runs_of_negatives,
@@ -177,9 +181,9 @@ def above_negatives_interval(
         influence = ClassInfluence(
             share, above, positive, ends=(0.0, 1.0, 0.0, 0.0), range=(0.0, 1.0), label_slope=0.0
         )
-        limits = influence_limits(influence, share, level, conditional=True, groups=sample.groups)[
-            0
-        ]
+        limits, _variance = influence_limits(
+            influence, share, level, conditional=True, groups=sample.groups
+        )
     else:
         limits = (exact_limits if method == "exact" else safe_limits)(share, float(n_pos), level)
     unit = 1.0 if measure.normalize else float(n_pos)

@@ -13,7 +13,8 @@ from .._arguments import check_level
 from .._order import counted_blocks
 from .._printed import Printed
 from .._typing import FloatArray
-from ._samples import check_sample, independent_rows, kolmogorov_margin
+from ._limits import independent_rows, kolmogorov_margin
+from ._samples import check_sample
 
 
 @dataclass(frozen=True, eq=False, repr=False)
