@@ -160,8 +160,9 @@ def query_values_of(
             scores,
             lambda name: measure(y_true, scores[name], average=None, return_qid=True, **rows),
         )[0]
-    default, shape = next(iter(scores)), np.shape(y_true)
+    default = next(iter(scores))
     lists = measure.lists(y_true, scores[default], **rows)
+    shape = np.shape(y_true)
     weight = None if query_weight is None else _weight_of_queries(query_weight, lists, shape)
 
     def evaluate(name: str) -> tuple[FloatArray, AnyArray]:
@@ -408,6 +409,18 @@ class ComparisonOptions:
         check_resamples(self.n_resamples)
 
 
+def check_interval_options(level: float, method: str, n_resamples: int) -> None:
+    """Check the options of an interval for a mean over queries."""
+    check_choice("method", method, ("auto", "t", "bootstrap", "bca"))
+    check_level(level)
+    check_resamples(n_resamples)
+    if method in ("bootstrap", "bca") and n_resamples * (1 - level) < 2:
+        raise ValueError(
+            f"n_resamples={n_resamples} is too small for level={level}: pass at least"
+            f" {int(np.ceil(2 / (1 - level)))}."
+        )
+
+
 def sample_interval(
     sample: QueryValues,
     level: float,
@@ -416,19 +429,11 @@ def sample_interval(
     rng: np.random.Generator | None = None,
 ) -> Interval:
     """Interval for the mean of values of queries; a generator is for the bootstrap only."""
-    check_choice("method", method, ("auto", "t", "bootstrap", "bca"))
-    check_level(level)
-    check_resamples(n_resamples)
-    resampled = method in ("bootstrap", "bca")
-    if resampled and n_resamples * (1 - level) < 2:
-        raise ValueError(
-            f"n_resamples={n_resamples} is too small for level={level}: pass at least"
-            f" {int(np.ceil(2 / (1 - level)))}."
-        )
+    check_interval_options(level, method, n_resamples)
     target = f"mean {sample.measure} over queries"
     if method == "auto" and not sample.constant and are_shares(sample):
         return _interval(sample, share_limits(sample, level), level, "wilson", target)
-    if not resampled or sample.constant:
+    if method in ("auto", "t") or sample.constant:
         return _t_interval(sample, level, target)
     _refuse_sampling(sample, method, "method='t'")
     sizes = None if sample.groups is None else sample.part.sizes

@@ -21,6 +21,7 @@ from ._linear_rank import dkw_lower_limits
 from ._queries import (
     ComparisonOptions,
     QueryValues,
+    check_interval_options,
     compare_samples,
     query_differences,
     query_values_of,
@@ -38,6 +39,7 @@ __all__ = [
     "QueryValues",
     "auc_score_limits",
     "check_groups",
+    "check_interval_options",
     "check_two_classes",
     "compare_samples",
     "correlation_root",

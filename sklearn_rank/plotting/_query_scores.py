@@ -8,7 +8,7 @@ import numpy as np
 
 from .._arguments import check_generator
 from ..inference import Interval
-from ..inference._shared import query_values_of, sample_interval
+from ..inference._shared import check_interval_options, query_values_of, sample_interval
 from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
 from ._common import COLORS, Display, axes_of, foreground, label_rows, query_response, systems_of
@@ -241,6 +241,7 @@ class QueryScoresDisplay(Display):
         QueryScoresDisplay
             Display with the drawn plot.
         """
+        check_interval_options(level, method, n_resamples)
         rng = check_generator(random_state)
         samples = query_values_of(
             measure,
