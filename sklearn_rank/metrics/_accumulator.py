@@ -27,8 +27,7 @@ those far from the cut of a measure of the top.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf
@@ -72,10 +71,10 @@ _ENDS = (np.iinfo(np.int64).max, np.iinfo(np.int64).min)
 class Cells:
     """Bins that hold rows, by ascending score."""
 
-    low: IntArray  # (n,): Lowest and highest code of a row of each
-    high: IntArray  # (n,): Lowest and highest code of a row of each
-    neg: FloatArray  # (n,): Weight of the negatives and of the positives of each
-    pos: FloatArray  # (n,): Weight of the negatives and of the positives of each
+    low: IntArray  # (n,): Lowest code of a row of each
+    high: IntArray  # (n,): Highest code
+    neg: FloatArray  # (n,): Weight of the negatives of each
+    pos: FloatArray  # (n,): Weight of the positives
     n_rows: IntArray  # (n,): Number of rows of each, or fewer where equal rows came as one
     bin: IntArray  # (n,): Bin that each is; KEPT or SEEN for what is a part of one
 
@@ -84,36 +83,19 @@ class Cells:
 
     def at(self, which: AnyArray) -> Cells:
         """Take some of them."""
-        return Cells(
-            self.low[which],
-            self.high[which],
-            self.neg[which],
-            self.pos[which],
-            self.n_rows[which],
-            self.bin[which],
-        )
+        return Cells(*(column[which] for column in vars(self).values()))
 
     @classmethod
     def joined(cls, parts: list[Cells]) -> Cells:
         """Put several together, by ascending score. All of them."""
-        together = cls(
-            np.concatenate([one.low for one in parts]),
-            np.concatenate([one.high for one in parts]),
-            np.concatenate([one.neg for one in parts]),
-            np.concatenate([one.pos for one in parts]),
-            np.concatenate([one.n_rows for one in parts]),
-            np.concatenate([one.bin for one in parts]),
-        )
-        return together.at(np.argsort(together.low))
+        columns = zip(*(vars(part).values() for part in parts), strict=True)
+        cells = cls(*map(np.concatenate, columns))
+        return cells.at(np.argsort(cells.low))
 
     @property
     def mixed(self) -> BoolArray:
         """Which hold both classes at more than one score, in an order that is not known."""
         return (self.neg > 0) & (self.pos > 0) & (self.low < self.high) & (self.bin >= 0)
-
-
-def _more(n: int) -> int:
-    return n + n // 4 + 64
 
 
 class TakenRows:
@@ -127,23 +109,23 @@ class TakenRows:
 
     def grow(self) -> None:
         """Make room for more rows."""
-        self.codes = [np.resize(codes, _more(len(codes))) for codes in self.codes]
-        self.weights = [
-            np.resize(weights, _more(len(weights))) if len(weights) else weights
-            for weights in self.weights
-        ]
+
+        def larger(column: AnyArray) -> AnyArray:
+            return np.resize(column, len(column) + len(column) // 4 + 64)
+
+        self.codes = [larger(codes) for codes in self.codes]
+        self.weights = [larger(weights) if len(weights) else weights for weights in self.weights]
 
     def sort(self) -> None:
         """Sort the rows of each class by score, in place."""
-        for one in (0, 1):
-            n = int(self.taken[one])
-            self.codes[one] = self.codes[one][:n]
-            if len(self.weights[one]):
-                order = np.argsort(self.codes[one])
-                self.weights[one] = self.weights[one][:n][order]
-                self.codes[one] = self.codes[one][order]
+        for label, n in enumerate(self.taken.tolist()):
+            self.codes[label] = self.codes[label][:n]
+            if len(self.weights[label]):
+                order = np.argsort(self.codes[label])
+                self.weights[label] = self.weights[label][:n][order]
+                self.codes[label] = self.codes[label][order]
             else:
-                self.codes[one].sort()
+                self.codes[label].sort()
 
     def masses(self) -> list[float]:
         """Weights of the negatives and of the positives that are kept. These two."""
@@ -170,13 +152,9 @@ class TakenRows:
         edges: list[int] = []
         place = [int(np.searchsorted(codes, low)) for codes in self.codes]
         while True:
-            ahead = [at + most // 2 for at in place]
-            found = [
-                int(codes[at])
-                for codes, at in zip(self.codes, ahead, strict=True)
-                if at < len(codes)
-            ]
-            edge = min(found, default=high + 1)
+            ahead = zip(self.codes, (at + most // 2 for at in place), strict=True)
+            following = [int(codes[at]) for codes, at in ahead if at < len(codes)]
+            edge = min(following, default=high + 1)
             if edge == (edges[-1] if edges else low):
                 edge += 1  # behind rows that are equal
             if edge > high:
@@ -236,8 +214,8 @@ class ScoreBins:
             # Some at a time, whose copies in another type take no memory.
             part = slice(n_done, n_done + CHUNK)
             bits = np.ascontiguousarray(score[part], dtype=np.float64).view(np.int64)
-            given = bits, positive[part], np.ascontiguousarray(weight[part])
-            stopped = scan(*given, *tree, *counts, *rows.codes, *rows.weights)
+            columns = bits, positive[part], np.ascontiguousarray(weight[part])
+            stopped = scan(*columns, *tree, *counts, *rows.codes, *rows.weights)
             n_done += len(bits) if stopped < 0 else stopped
             if stopped >= 0:
                 rows.grow()
@@ -275,19 +253,19 @@ class ScoreBins:
         """Say what happens to rows that come again. Room for the rows that are kept."""
         self._child[(self._child < 0) & (self._child > DONE)] = REST
         self._child[taken] = TAKE
-        for one in divided:
-            self._divide(int(one))
+        for number in divided.tolist():
+            self._divide(number)
         n_neg, n_pos = self._count[taken].sum(axis=0).tolist()
         return TakenRows(n_neg, n_pos, weighted)
 
-    def _divide(self, one: int) -> None:
-        low, high = self._ends[one].tolist()
+    def _divide(self, number: int) -> None:
+        low, high = self._ends[number].tolist()
         shift = 0
         while (high >> shift) - (low >> shift) >= 2**NODE_BITS:
             shift += 1
         base = low >> shift
         n_bins = (high >> shift) - base + 1
-        self._child[one] = len(self._shift)
+        self._child[number] = len(self._shift)
         self._shift = np.append(self._shift, shift)
         self._base = np.append(self._base, base)
         self._first = np.append(self._first, len(self._child))
@@ -345,13 +323,13 @@ class KeptBins(Kept):
     @classmethod
     def of_table(cls, kept: KeptTable, max_items: int) -> KeptBins:
         """Count the rows of a table."""
-        made = cls(max_items)
+        bins = cls(max_items)
         for table in kept.tables():
-            made._bins.add(table.score, table.label, table.weight)
-            made._single |= table.single
-        if not made._is_weighted:
-            made._bins.count_repetitions()
-        return made
+            bins._bins.add(table.score, table.label, table.weight)
+            bins._single |= table.single
+        if not bins._is_weighted:
+            bins._bins.count_repetitions()
+        return bins
 
     @property
     def _is_weighted(self) -> bool:
@@ -421,15 +399,12 @@ class KeptBins(Kept):
         return Cells.joined([self._bins.cells(), *self._done])
 
     def _open(self, measure: Measure) -> Cells:
-        if self._opened is None:
-            self._opened = self._find_open(measure)
-        return self._opened
-
-    def _find_open(self, measure: Measure) -> Cells:
         """Cells with rows whose order is unknown and changes the value."""
+        if self._opened is not None:
+            return self._opened
         cells = self._cells()
         mixed = cells.mixed
-        found = np.zeros(len(cells), dtype=bool)
+        is_open = np.zeros(len(cells), dtype=bool)
         least = SMALLEST_SHARE * cells.n_rows.sum()
         ranges = [(0, len(cells))]
         while ranges:
@@ -441,13 +416,14 @@ class KeptBins(Kept):
             if not abs(high - low) > ROUNDING * max(abs(low), abs(high)):
                 continue
             if stop - start == 1 or cells.n_rows[start:stop].sum() <= least:
-                found[start:stop] = mixed[start:stop]
+                is_open[start:stop] = mixed[start:stop]
                 continue
             half = np.cumsum(cells.n_rows[start:stop])
             middle = start + 1 + int(np.searchsorted(half[:-1], half[-1] / 2))
             middle = min(middle, stop - 1)
             ranges += [(start, middle), (middle, stop)]
-        return cells.at(found)
+        self._opened = cells.at(is_open)
+        return self._opened
 
     def _extremes(
         self, measure: Measure, cells: Cells, start: int = 0, stop: int | None = None
@@ -457,11 +433,11 @@ class KeptBins(Kept):
         values = []
         for raised, other in (("neg", "pos"), ("pos", "neg")):
             # Two blocks for each cell, the upper one of a class of a mixed cell, else empty.
-            blocks = {one: np.zeros((len(mixed), 2)) for one in (raised, other)}
-            for one in (raised, other):
-                blocks[one][:, 0] = getattr(cells, one)[start:stop]
+            blocks = {name: np.zeros((len(mixed), 2)) for name in (raised, other)}
+            for name, weights in blocks.items():
+                weights[:, 0] = getattr(cells, name)[start:stop]
             blocks[raised][mixed] = blocks[raised][mixed][:, ::-1]
-            neg, pos = (blocks[one].ravel() for one in ("neg", "pos"))
+            neg, pos = blocks["neg"].ravel(), blocks["pos"].ravel()
             values.append(self._value(measure, cells, start, stop, neg, pos))
         return values[0], values[1]
 
@@ -481,10 +457,7 @@ class KeptBins(Kept):
         with warnings.catch_warnings():
             # Warnings of the measure come with the result.
             warnings.simplefilter("ignore")
-            return float(measure.values(self._lists(neg, pos))[0])
-
-    def _lists(self, neg: FloatArray, pos: FloatArray) -> TableLists:
-        return TableLists.of_blocks(neg, pos, self._single)
+            return float(measure.values(TableLists.of_blocks(neg, pos, self._single))[0])
 
     # ---------------------------------------------------------------------------- what it adds
 
@@ -498,7 +471,8 @@ class KeptBins(Kept):
         self._check_same(rows, cells)
         cells = _cut(cells, self._bins.is_taken(cells.bin), rows)
         taken = cells.bin == KEPT
-        ends = [_ends_of(cells, codes) for codes in rows.codes]
+        begins = [np.searchsorted(codes, cells.low) for codes in rows.codes]
+        ends = [np.searchsorted(codes, cells.high, "right") for codes in rows.codes]
         size = np.where(taken, cells.n_rows, 0) + 1
         edges = np.unique(np.append(np.arange(0, size.sum(), SLICE), size.sum()))
         edges = np.unique(np.searchsorted(np.append(0, np.cumsum(size)), edges))
@@ -506,7 +480,10 @@ class KeptBins(Kept):
             part = slice(start, stop)
             if not taken[part].any():
                 continue
-            inside = [slice(int(begin[start]), int(end[stop - 1])) for begin, end in ends]
+            inside = [
+                slice(int(begin[start]), int(end[stop - 1]))
+                for begin, end in zip(begins, ends, strict=True)
+            ]
             blocks = rows.blocks(inside, cells.at(np.arange(start, stop)[~taken[part]]))
             fine = self._value(measure, cells, start, stop, *blocks)
             coarse = self._value(measure, cells, start, stop, cells.neg[part], cells.pos[part])
@@ -520,8 +497,8 @@ class KeptBins(Kept):
         """Check that the rows of this pass are those of the first pass."""
         taken = self._bins.is_taken(cells.bin)
         expected = [*self._masses, cells.neg[taken].sum(), cells.pos[taken].sum()]
-        found = [*self._bins.masses(), *rows.masses()]
-        if not np.allclose(expected, found, rtol=SAME, atol=0.0):
+        masses = [*self._bins.masses(), *rows.masses()]
+        if not np.allclose(expected, masses, rtol=SAME, atol=0.0):
             raise ValueError(
                 "The rows of this pass differ from those of the first pass: call again(), and pass"
                 " the same batches each time."
@@ -532,7 +509,7 @@ class KeptBins(Kept):
     def result(self, measure: Measure) -> float:
         """Evaluate the measure."""
         cells = self._cells()
-        lists = self._lists(cells.neg, cells.pos)
+        lists = TableLists.of_blocks(cells.neg, cells.pos, self._single)
         refuse_large_weights(lists)
         measure._check_weights(lists)
         value = float(measure.of_lists(lists))
@@ -545,17 +522,12 @@ class KeptBins(Kept):
         return low, high
 
 
-def _ends_of(cells: Cells, codes: IntArray) -> tuple[IntArray, IntArray]:
-    """Where the rows of each cell begin and end among sorted ones."""
-    return np.searchsorted(codes, cells.low), np.searchsorted(codes, cells.high, "right")
-
-
 def _cut(cells: Cells, taken: BoolArray, rows: TakenRows) -> Cells:
     """Cut the cells whose rows are kept into parts that can be evaluated at once."""
     kept = cells.at(taken)
     low, high = [kept.low], [kept.high]
-    for one in np.flatnonzero(kept.n_rows > SLICE).tolist():
-        edges = rows.edges_within(int(kept.low[one]), int(kept.high[one]), SLICE)
+    for cell in np.flatnonzero(kept.n_rows > SLICE).tolist():
+        edges = rows.edges_within(int(kept.low[cell]), int(kept.high[cell]), SLICE)
         low.append(edges)
         high.append(edges - 1)
     # The cells do not overlap: sorted ends belong together.
@@ -744,14 +716,15 @@ class Accumulator:
         while True:
             for number, batch in enumerate(batches() if callable(batches) else batches):
                 accumulator.update(**_arguments_of(batch, columns, number))
-                if accumulator._reads_again and not comes_again:
+                is_binned = isinstance(accumulator._kept, KeptBins)
+                if is_binned and accumulator._overflow == "again" and not comes_again:
                     raise ValueError(
                         f"Batch {number} exceeds max_items={accumulator._max_items}, so all"
                         " batches are needed once more, but this iterator can be read only once:"
                         " pass a function that returns an iterator of them, a larger max_items, or"
                         " overflow='bounds'."
                     )
-            if accumulator._is_reading:
+            if isinstance(accumulator._kept, KeptBins) and accumulator._kept.is_reading:
                 raise ValueError(
                     f"The batches had fewer rows in a later pass than the {accumulator.n_items} of"
                     " the first pass: pass a function that returns all batches each time."
@@ -791,8 +764,12 @@ class Accumulator:
         Accumulator
             The accumulator itself.
         """
-        with _named_update(self._n_updates):
+        try:
             self._update(y_true, y_score, qid, sample_weight, query_weight)
+        except (TypeError, ValueError) as error:
+            if len(error.args) == 1:
+                error.args = (f"In update {self._n_updates}: {error}",)
+            raise
         self._n_updates += 1
         return self
 
@@ -837,10 +814,14 @@ class Accumulator:
         as_rows = getattr(measure, "convention", None) not in (None, "paper")
         all_rows = measure.weights == "none" or measure.by_class or as_rows
         if self._max_items < inf and (all_rows or not is_additive(measure)):
+            if measure.by_class or measure.kind == "graded":
+                why = "takes grades" if measure.kind == "graded" else "takes more than two classes"
+            else:
+                why = "is computed from single rows" if all_rows else "is neither"
             raise ValueError(
                 f"max_items={self._max_items:g} needs a measure of one list of two classes that is"
-                f" a sum over blocks of ties or depends on one of them, but {measure.name}"
-                f" {_why_not(measure, all_rows)}: leave max_items out."
+                f" a sum over blocks of ties or depends on one of them, but {measure.name} {why}:"
+                " leave max_items out."
             )
         return KeptRows() if all_rows else KeptTable(self._max_items)
 
@@ -850,16 +831,15 @@ class Accumulator:
             return KeptBins.of_table(kept, int(self._max_items))
         return kept
 
-    def _joined_classes(self, found: dict[bool, Any]) -> dict[bool, Any]:
-        for value, label in found.items():
-            known = self._classes.get(value, label)
-            if known != label:
+    def _joined_classes(self, classes: dict[bool, Any]) -> dict[bool, Any]:
+        for value, label in classes.items():
+            if self._classes.get(value, label) != label:
+                earlier = " and ".join(map(repr, self._classes.values()))
                 raise ValueError(
-                    f"y_true has the label {label!r}, but earlier updates had"
-                    f" {_listed(self._classes)}: a measure of two classes needs the same two"
-                    " labels in all updates."
+                    f"y_true has the label {label!r}, but earlier updates had {earlier}: a measure"
+                    " of two classes needs the same two labels in all updates."
                 )
-        return {**self._classes, **found}
+        return {**self._classes, **classes}
 
     # ------------------------------------------------------------------------------------ results
 
@@ -897,7 +877,7 @@ class Accumulator:
         kept = self._new_kept(other._form) if self._kept is None else self._kept
         theirs = other._kept
         if isinstance(kept, KeptBins) or isinstance(theirs, KeptBins):
-            kept, theirs = (self._bounded(one, always=True) for one in (kept, theirs))
+            kept, theirs = (self._bounded(rows, always=True) for rows in (kept, theirs))
         if other._form == "rows" and self._n_matrix_rows:
             theirs = theirs.shifted(self._n_matrix_rows)
         kept.merge(theirs)
@@ -987,8 +967,7 @@ class Accumulator:
     @property
     def item_weights(self) -> Literal["none", "whole", "real"]:
         """Weights of the items so far: none, whole numbers or others."""
-        kinds: tuple[Literal["none", "whole", "real"], ...] = ("none", "whole", "real")
-        return kinds[self._item_weights]
+        return ("none", "whole", "real")[self._item_weights]
 
     @property
     def table(self) -> ScoreTable | None:
@@ -1000,14 +979,6 @@ class Accumulator:
         """Values of the queries by ascending id; None if no such values are kept."""
         return self._kept.values if isinstance(self._kept, KeptQueries) else None
 
-    @property
-    def _reads_again(self) -> bool:
-        return isinstance(self._kept, KeptBins) and self._overflow == "again"
-
-    @property
-    def _is_reading(self) -> bool:
-        return isinstance(self._kept, KeptBins) and self._kept.is_reading
-
     def __repr__(self) -> str:
         return f"Accumulator({self.measure.name!r}, n_items={self.n_items})"
 
@@ -1017,27 +988,6 @@ _FORMS = {
     "ids": "rows with qid",
     "rows": "one list per row, in two dimensions",
 }
-
-
-def _why_not(measure: Measure, all_rows: bool) -> str:
-    if measure.kind != "binary" or measure.by_class:
-        return "takes grades" if measure.kind == "graded" else "takes more than two classes"
-    return "is computed from single rows" if all_rows else "is neither"
-
-
-def _listed(classes: dict[bool, Any]) -> str:
-    return " and ".join(repr(label) for label in classes.values())
-
-
-@contextmanager
-def _named_update(number: int) -> Iterator[None]:
-    """Prefix errors with the number of the update."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        if len(error.args) == 1:
-            error.args = (f"In update {number}: {error}",)
-        raise
 
 
 def _arguments_of(batch: Any, columns: Mapping[str, str | None], number: int) -> dict[str, Any]:
@@ -1053,14 +1003,11 @@ def _arguments_of(batch: Any, columns: Mapping[str, str | None], number: int) ->
     if isinstance(batch, Mapping):
         named = {name: name for name in ARGUMENTS if name in batch} | named
     try:
-        return {argument: _column(batch, name) for argument, name in named.items()}
+        # Record batches and tables of Arrow have no columns by [].
+        column = batch.column if hasattr(batch, "column") else batch.__getitem__
+        return {argument: column(name) for argument, name in named.items()}
     except (KeyError, TypeError, AttributeError):
         raise ValueError(
             f"Batch {number}, a {type(batch).__name__}, has no columns {list(named.values())}:"
             " pass their names, as y_true='label', y_score='score'."
         ) from None
-
-
-def _column(batch: Any, name: str) -> Any:
-    # Record batches and tables of Arrow have no columns by [].
-    return batch.column(name) if hasattr(batch, "column") else batch[name]

@@ -110,7 +110,13 @@ class MultiClassAUCMeasure(Measure):
                 f"pos_label={pos_label!r} sets one positive class, but with multi_class= each"
                 " class is positive in turn: leave out one of the two."
             )
-        score = _class_scores(y_score)
+        score = np.asarray(y_score)
+        if score.ndim != 2 or score.shape[1] < 2 or score.dtype.kind not in "biuf":
+            raise ValueError(
+                f"y_score has shape {score.shape} and dtype {score.dtype}, but with multi_class="
+                " it must have one column of numbers for each class."
+            )
+        score = score.astype(np.float64, copy=False)
         column = _columns(y_true, self.labels, score.shape[1], sample_weight)
         lists = check_lists(
             column,
@@ -145,7 +151,7 @@ class MultiClassAUCMeasure(Measure):
         """Mean area of each list."""
         n_classes = lists.score.shape[1]
         of_class = lists.labels == np.arange(n_classes)[:, np.newaxis]
-        mass = np.stack([lists.weighted_totals(one.astype(np.float64)) for one in of_class])
+        mass = np.stack([lists.weighted_totals(rows.astype(np.float64)) for rows in of_class])
         share = mass / mass.sum(axis=0)
         complete: BoolArray = np.logical_and.reduce(mass > 0)
         result = np.full(lists.n_lists, np.nan)
@@ -153,8 +159,15 @@ class MultiClassAUCMeasure(Measure):
             return result
         areas, weights = [], []
         for positive, others in self._comparisons(n_classes):
-            kept = np.isin(lists.labels, [positive, *others]) & lists.to_items(complete)
-            areas.append(_AUC.values(_two_classes(lists, complete, kept, positive)))
+            rows = np.isin(lists.labels, [positive, *others]) & lists.to_items(complete)
+            lengths = lists.totals(rows.astype(np.int64))[complete]
+            two_classes = ScoredLists(
+                labels=lists.labels[rows] == positive,
+                offsets=np.append(0, np.cumsum(lengths)),
+                weight=None if lists.weight is None else lists.weight[rows],
+                score=np.ascontiguousarray(lists.score[rows, positive]),
+            )
+            areas.append(_AUC.values(two_classes))
             compared = [positive] if self.multi_class == "ovr" else [positive, *others]
             frequency = share[compared].sum(axis=0)[complete]
             weights.append(frequency if self.class_average == "weighted" else frequency**0)
@@ -164,8 +177,8 @@ class MultiClassAUCMeasure(Measure):
     def _comparisons(self, n_classes: int) -> list[tuple[int, list[int]]]:
         """Which class stands against which others."""
         if self.multi_class == "ovo":
-            return [(one, [other]) for one, other in permutations(range(n_classes), 2)]
-        return [(one, [c for c in range(n_classes) if c != one]) for one in range(n_classes)]
+            return [(a, [b]) for a, b in permutations(range(n_classes), 2)]
+        return [(a, [b for b in range(n_classes) if b != a]) for a in range(n_classes)]
 
 
 @function_of(AUCMeasure, MultiClassAUCMeasure)
@@ -279,43 +292,18 @@ def _has_columns(y_true: Any, y_score: Any) -> bool:
         return False
 
 
-def _two_classes(
-    lists: ScoredLists, complete: BoolArray, kept: BoolArray, positive: int
-) -> ScoredLists:
-    """Complete lists of the items that are kept, scored by the column of the positive class."""
-    count = lists.totals(kept.astype(np.int64))[complete]
-    return ScoredLists(
-        labels=lists.labels[kept] == positive,
-        offsets=np.append(0, np.cumsum(count)),
-        weight=None if lists.weight is None else lists.weight[kept],
-        score=np.ascontiguousarray(lists.score[kept, positive]),
-    )
-
-
-def _class_scores(y_score: Any) -> FloatArray:
-    """Check scores of classes, but for NaN."""
-    score = np.asarray(y_score)
-    if score.ndim != 2 or score.shape[1] < 2 or score.dtype.kind not in "biuf":
-        raise ValueError(
-            f"y_score has shape {score.shape} and dtype {score.dtype}, but with multi_class= it"
-            " must have one column of numbers for each class."
-        )
-    return score.astype(np.float64, copy=False)
-
-
 def _columns(
     y_true: Any, labels: tuple[Any, ...] | None, n_columns: int, sample_weight: Any
 ) -> AnyArray:
     """Column of the class of each item; of items of weight 0 any."""
-    given = np.asarray(y_true)
-    if given.ndim != 1:
-        raise ValueError(f"y_true has shape {given.shape}, but must be one label for each item.")
-    weight = None if sample_weight is None else np.asarray(sample_weight)
-    counted = np.ones(len(given), dtype=bool)
-    if weight is not None and weight.shape == given.shape:
-        counted = weight != 0
+    y_true = np.asarray(y_true)
+    if y_true.ndim != 1:
+        raise ValueError(f"y_true has shape {y_true.shape}, but must be one label for each item.")
+    counted = np.ones(len(y_true), dtype=bool)
+    if sample_weight is not None and np.shape(sample_weight) == y_true.shape:
+        counted = np.asarray(sample_weight) != 0
     try:
-        present = np.unique(given[counted])
+        present = np.unique(y_true[counted])
     except TypeError:
         raise ValueError(
             "y_true has labels of different types or missing labels: make them all numbers or all"
@@ -331,14 +319,14 @@ def _columns(
             " one class for each."
         )
     order = np.argsort(classes)
-    place = np.minimum(np.searchsorted(classes, given, sorter=order), n_columns - 1)
+    place = np.minimum(np.searchsorted(classes, y_true, sorter=order), n_columns - 1)
     column = order[place]
-    unknown = counted & (classes[column] != given)
+    unknown = counted & (classes[column] != y_true)
     if unknown.any():
         row = int(np.argmax(unknown))
         raise ValueError(
-            f"y_true has the label {given[row : row + 1].tolist()[0]!r} at row {row}, which is not"
-            f" among the labels {classes.tolist()}."
+            f"y_true has the label {y_true[row : row + 1].tolist()[0]!r} at row {row}, which is"
+            f" not among the labels {classes.tolist()}."
         )
     return column
 

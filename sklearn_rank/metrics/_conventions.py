@@ -293,11 +293,6 @@ def cut_after(discounts: FloatArray, k: int | None) -> FloatArray:
     return discounts
 
 
-def logarithmic_discounts(n: int) -> FloatArray:
-    """Return ``1 / log2(1 + i)`` for the positions i = 1..n. Shape (n,)."""
-    return np.asarray(1 / np.log2(np.arange(2, n + 2)))
-
-
 def linear_discounts(n: int) -> FloatArray:
     """Return ``n - i`` for the positions i = 1..n. Shape (n,)."""
     return np.arange(n - 1, -1, -1, dtype=np.float64)

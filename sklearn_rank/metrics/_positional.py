@@ -26,7 +26,6 @@ from ._conventions import (
     Rules,
     cut_after,
     linear_discounts,
-    logarithmic_discounts,
     position,
 )
 from ._functions import WeightedOptions, function_of
@@ -76,7 +75,7 @@ class PositionalMeasure(Measure):
         if self.discount == "linear":
             values = linear_discounts(n)
         elif self.discount == "logarithmic":
-            values = logarithmic_discounts(n)
+            values = np.asarray(1 / np.log2(np.arange(2, n + 2)))
         else:
             position = np.arange(1.0, n + 1.0)
             values = np.array(self.discount(position, np.full(n, float(n))), dtype=np.float64)
@@ -186,8 +185,9 @@ class DCGMeasure(ConventionalMeasure):
         """Make the lists; refuse matrices that scikit-learn's function reads with another gain."""
         y_true = ravelled(y_true, "y_true")
         lists = super()._read(y_true, y_score, **arguments)
-        said = self.gain is not None or self.convention is not None
-        if not said and np.ndim(y_true) == 2 and not _are_classes(lists.grade):
+        chosen = self.gain is not None or self.convention is not None
+        are_classes = np.all((lists.grade == 0) | (lists.grade == 1))
+        if not chosen and np.ndim(y_true) == 2 and not are_classes:
             raise ValueError(
                 f"y_true has relevances other than 0 and 1, for which {self.function} of"
                 " scikit-learn uses the gain y and this one 2**y - 1: pass gain='linear' or"
@@ -296,19 +296,11 @@ def has_exponential_gain(measure: Measure) -> bool:
     return isinstance(gain, str) and gain == "exponential"
 
 
-def _on_one_scale(
-    values: FloatArray, exponent: IntArray | None, wanted: IntArray | None
-) -> FloatArray:
-    """Bring what was divided by powers of 2 to what others were divided by."""
-    if exponent is None and wanted is None:
+def _times_power_of_two(values: FloatArray, exponent: IntArray) -> FloatArray:
+    if not exponent.any():
         return values
-    shift = (0 if exponent is None else exponent) - (0 if wanted is None else wanted)
     with np.errstate(over="ignore", under="ignore"):
-        return np.ldexp(values, shift)
-
-
-def _by_item(lists: Lists, by_list: IntArray | None) -> IntArray | None:
-    return None if by_list is None else lists.to_items(by_list)
+        return np.ldexp(values, exponent)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -350,11 +342,12 @@ class NDCGMeasure(DCGMeasure):
             # Gains ascend with the relevance: the best order begins with the most relevant.
             best = self._leading(replace(lists, score=lists.grade))
         gains, exponent = scaled_gains(top, self._gains(top))
-        own, its = gains, exponent
+        best_gains, best_exponent = gains, exponent
         if top.labels is not best.labels:
-            own, its = scaled_gains(best, self._gains(best))
-        ideal = ideal_sums(best, own, discount, self.k)
-        sums = _on_one_scale(discounted_sums(top, gains, discount, self.k), exponent, its)
+            best_gains, best_exponent = scaled_gains(best, self._gains(best))
+        ideal = ideal_sums(best, best_gains, discount, self.k)
+        sums = discounted_sums(top, gains, discount, self.k)
+        sums = _times_power_of_two(sums, exponent - best_exponent)
         with np.errstate(invalid="ignore"):
             return np.minimum(sums / ideal, 1.0)
 
@@ -365,13 +358,12 @@ class NDCGMeasure(DCGMeasure):
     def _utilities(self, lists: Lists) -> FloatArray:
         self._check_fit_weights(lists)
         gains, exponent = scaled_gains(lists, self._gains(lists))
-        best = lists.ideal if isinstance(lists, ScoredLists) else None
-        of_best, its = gains, exponent
-        if best is not None:
-            of_best, its = scaled_gains(best, self._gains(best))
-        ideal = lists.to_items(ideal_sums(best or lists, of_best, self._discount, self.k))
-        if best is not None:
-            gains = _on_one_scale(gains, _by_item(lists, exponent), _by_item(lists, its))
+        best, best_gains = lists, gains
+        if isinstance(lists, ScoredLists) and lists.ideal is not None:
+            best = lists.ideal
+            best_gains, best_exponent = scaled_gains(best, self._gains(best))
+            gains = _times_power_of_two(gains, lists.to_items(exponent - best_exponent))
+        ideal = lists.to_items(ideal_sums(best, best_gains, self._discount, self.k))
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(ideal > 0, gains / ideal, np.nan)
 
@@ -460,7 +452,3 @@ def ndcg_score(
     >>> round(ndcg_score([2, 1, 0], [0.0, 0.0, 0.0], convention="lightgbm"), 4)
     1.0
     """
-
-
-def _are_classes(grade: FloatArray) -> bool:
-    return bool(np.all((grade == 0) | (grade == 1)))

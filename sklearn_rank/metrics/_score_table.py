@@ -20,7 +20,7 @@ import numpy as np
 
 from .._lists import ScoredLists
 from .._order import ClassBlocks, sorted_class_blocks
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray
 
 # Rows of one list, of lists with ids, or of one list in each row of two dimensions.
 Form: TypeAlias = Literal["list", "ids", "rows"]
@@ -47,7 +47,9 @@ def read_part(
     shape = _shape(y_true)
     n_matrix_rows = shape[0] if len(shape) == 2 else 0
     form: Form = "list" if qid is None else "ids"
-    if _is_empty(y_true, y_score) or _counts_for_nothing(sample_weight, shape, y_score):
+    is_empty = shape[:1] == (0,) and _shape(y_score)[:1] == (0,)
+    fits = sample_weight is not None and _shape(y_score)[: len(shape)] == shape
+    if is_empty or (fits and _all_zero(sample_weight, shape)):
         return Part(None, form, {}, n_matrix_rows)
     silent = query_weight is not None and _all_zero(query_weight, shape[:1])
     lists = measure._read(
@@ -89,29 +91,19 @@ def _classes_of(measure: Any, pos_label: Any, lists: ScoredLists, y_true: Any) -
     if measure.label_type(pos_label).rel is not None:
         return {}
     positive = lists.labels if lists.labels.dtype.kind == "b" else lists.labels == 1
-    found = {}
+    classes = {}
     for value in (False, True):
         place = int(np.argmax(positive == value))
         if positive[place] == value:
             row = place if lists.rows is None else int(lists.rows[place])
-            found[value] = np.asarray(y_true).ravel()[row : row + 1].tolist()[0]
-    return found
-
-
-def _is_empty(y_true: Any, y_score: Any) -> bool:
-    return _shape(y_true)[:1] == (0,) and _shape(y_score)[:1] == (0,)
+            classes[value] = np.asarray(y_true).ravel()[row : row + 1].tolist()[0]
+    return classes
 
 
 def _all_zero(weight: Any, shape: tuple[int, ...]) -> bool:
     """Whether weights of a shape are all 0, so that nothing of what they weigh counts."""
     array: AnyArray = np.asarray(weight)
     return array.shape == shape and array.dtype.kind in "biuf" and not array.any()
-
-
-def _counts_for_nothing(sample_weight: Any, shape: tuple[int, ...], y_score: Any) -> bool:
-    if sample_weight is None or _shape(y_score)[: len(shape)] != shape:
-        return False
-    return _all_zero(sample_weight, shape)
 
 
 def _shape(values: Any) -> tuple[int, ...]:
@@ -230,7 +222,11 @@ class ScoreTable:
         for table in tables:
             single |= table.single
         if sum(map(len, tables)) < MANY:
-            return cls(*_collapsed(_concatenated(tables)), single)
+            score = np.concatenate([table.score for table in tables])
+            label, weight = np.concatenate([table.label for table in tables]), None
+            if any(table.weight is not None for table in tables):
+                weight = np.concatenate([table.counts for table in tables])
+            return cls(*_collapsed((score, label, weight)), single)
         runs = [(table.score, table.label, table.weight) for table in tables]
         while len(runs) > 1:
             # The shortest first, so that no row is moved more often than needed.
@@ -270,17 +266,6 @@ class ScoreTable:
             score=self.score,
             single=self.single,
         )
-
-
-def _concatenated(tables: Sequence[ScoreTable]) -> _Columns:
-    weight = None
-    if any(table.weight is not None for table in tables):
-        weight = np.concatenate([table.counts for table in tables])
-    return (
-        np.concatenate([table.score for table in tables]),
-        np.concatenate([table.label for table in tables]),
-        weight,
-    )
 
 
 def _collapsed(columns: _Columns) -> _Columns:
@@ -324,23 +309,21 @@ def _joined(first: _Columns, second: _Columns) -> _Columns:
         return score, label, weight
     dtype = np.promote_types(first[0].dtype, second[0].dtype)
     of_classes = first[1].dtype.kind == "b"
-    given = []
+    runs = []
     for score, label, weight in (first, second):
         label = label.view(np.uint8) if of_classes else label
-        given.append(
-            (score.astype(dtype, copy=False), label, _EMPTY if weight is None else weight)
-        )
+        runs.append((score.astype(dtype, copy=False), label, _EMPTY if weight is None else weight))
     from ._kernels import joins
 
     join = joins[dtype.str[1:], "b1" if of_classes else "f8"]
     most = len(first[0]) + len(second[0])
-    to_score, to_label = np.empty(most, dtype), np.empty(most, given[0][1].dtype)
+    to_score, to_label = np.empty(most, dtype), np.empty(most, runs[0][1].dtype)
     weighs = first[2] is not None or second[2] is not None
     to_weight = np.empty(most if weighs else 0)
-    n, repeated = join(*given, (to_score, to_label, to_weight))
+    n, repeated = join(*runs, (to_score, to_label, to_weight))
     if repeated and not weighs:
         to_weight = np.empty(n)
-        join(*given, (to_score, to_label, to_weight))
+        join(*runs, (to_score, to_label, to_weight))
     if n < most:
         to_score, to_label, to_weight = (x[:n].copy() for x in (to_score, to_label, to_weight))
     to_label = to_label.view(bool) if of_classes else to_label
@@ -393,18 +376,18 @@ class RangePlan:
     @classmethod
     def of(cls, summaries: Sequence[TableSummary], n_ranges: int) -> RangePlan | None:
         """Plan ranges of about the same number of rows."""
-        labels = np.unique(np.concatenate([one.labels for one in summaries]))
+        labels = np.unique(np.concatenate([summary.labels for summary in summaries]))
         if len(labels) > MOST_LABELS:
             return None
-        samples = np.concatenate([one.samples for one in summaries])
-        stands_for = np.concatenate(
-            [np.full(len(one.samples), one.n_rows / len(one.samples)) for one in summaries]
-        )
+        samples = np.concatenate([summary.samples for summary in summaries])
+        n_samples = np.array([len(summary.samples) for summary in summaries])
+        n_rows = np.array([summary.n_rows for summary in summaries])
+        stands_for = np.repeat(n_rows / n_samples, n_samples)
         order = np.argsort(samples, kind="stable")
         samples, passed = samples[order], np.cumsum(stands_for[order])
         wanted = passed[-1] * np.arange(1, n_ranges) / n_ranges
         edges = np.unique(samples[np.searchsorted(passed, wanted)])
-        single = reduce(or_, (one.single for one in summaries))
+        single = reduce(or_, (summary.single for summary in summaries))
         return cls(edges, single) if len(edges) else None
 
 
@@ -431,25 +414,18 @@ def coarse_of(pieces: Sequence[ScoreTable | None]) -> ScoreTable:
     numbers, labels, weights = [], [], []
     for number, piece in enumerate(pieces):
         if piece is not None:
-            found, weight = _label_totals(piece)
-            numbers.append(np.full(len(found), number))
-            labels.append(found)
-            weights.append(weight)
+            if piece.label.dtype.kind == "b":
+                distinct: AnyArray = np.array([False, True])
+                of_row: AnyArray = piece.label.view(np.uint8)
+            else:
+                distinct, of_row = np.unique(piece.label, return_inverse=True)
+            totals = np.bincount(of_row, piece.weight, len(distinct)).astype(np.float64)
+            labels.append(distinct[totals > 0])
+            weights.append(totals[totals > 0])
+            numbers.append(np.full(len(labels[-1]), number))
     single = next(piece.single for piece in pieces if piece is not None)
     score, label, weight = (np.concatenate(parts) for parts in (numbers, labels, weights))
     return ScoreTable(score, label, weight, single)
-
-
-def _label_totals(table: ScoreTable) -> tuple[AnyArray, FloatArray]:
-    """Distinct labels, and how often each counts."""
-    found: AnyArray = np.array([False, True])
-    of_row: AnyArray = table.label
-    if table.label.dtype.kind == "b":
-        of_row = of_row.view(np.uint8)
-    else:
-        found, of_row = np.unique(table.label, return_inverse=True)
-    totals = np.bincount(of_row, table.weight, len(found)).astype(np.float64)
-    return found[totals > 0], totals[totals > 0]
 
 
 def with_range(
@@ -459,25 +435,16 @@ def with_range(
     score, label, weight = coarse.score, coarse.label, coarse.counts
     if fine is not None and number is not None:
         below, above = score < number, score > number
-        level = number + _levels(fine.score)
+        level = np.zeros(len(fine), dtype=np.int64)  # among the distinct scores
+        np.cumsum(fine.score[1:] != fine.score[:-1], out=level[1:])
+        level += number
         score = np.concatenate((score[below], level, score[above] + level[-1]))
         label = np.concatenate((label[below], fine.label, label[above]))
         weight = np.concatenate((weight[below], fine.counts, weight[above]))
     return TableLists(
         labels=label,
         offsets=np.array([0, len(score)]),
-        weight=_as_float(weight),
+        weight=np.asarray(weight, dtype=np.float64),
         score=score,
         single=plan.single,
     )
-
-
-def _levels(score: AnyArray) -> IntArray:
-    """Number of each among the distinct values of ascending scores."""
-    levels = np.zeros(len(score), dtype=np.int64)
-    np.cumsum(score[1:] != score[:-1], out=levels[1:])
-    return levels
-
-
-def _as_float(weight: Any) -> FloatArray:
-    return np.asarray(weight, dtype=np.float64)

@@ -225,11 +225,10 @@ class PowerRun(Run):
         return self.at(last, length) * _laid_out(count, shares)
 
     def odd_derivatives(self, position: FloatArray, length: FloatArray) -> tuple[FloatArray, ...]:
-        found, value = [], self.at(position, length)
+        derivatives = [self.at(position, length)]
         for order in range(5):
-            value = value * ((self.p - order) / position)
-            found.append(value)
-        return found[0], found[2], found[4]
+            derivatives.append(derivatives[-1] * ((self.p - order) / position))
+        return derivatives[1], derivatives[3], derivatives[5]
 
     def sums(self, before: FloatArray, count: FloatArray, length: FloatArray) -> FloatArray:
         # Smooth from 16 p on; before, all but the last terms of a run are nothing beside them.
@@ -593,23 +592,23 @@ def discounted_sums(
     blocks = tied_blocks(lists.score, lists.offsets)
     with np.errstate(over="ignore", invalid="ignore"):
         sums = _block_sums(lists, blocks, gains, discount, k)
-        if exponent is not None:
+        if exponent.any():
             sums = np.ldexp(sums, exponent)
     if not np.isfinite(sums).all():
-        first = int(np.argmax(~np.isfinite(sums)))
+        index = int(np.argmax(~np.isfinite(sums)))
         raise ValueError(
-            f"The sum of discounted gains of {lists.name_of(first)} exceeds 1.8e308, the largest"
+            f"The sum of discounted gains of {lists.name_of(index)} exceeds 1.8e308, the largest"
             " float64: use smaller relevances or discounts, or gain='linear'."
         )
     return sums
 
 
-def scaled_gains(lists: Lists, gains: FloatArray) -> tuple[FloatArray, IntArray | None]:
-    """Divide very large or very small gains by a power of 2 for each list."""
+def scaled_gains(lists: Lists, gains: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Divide very large or very small gains by a power of 2 for each list; and its exponent."""
     largest = lists.largest(gains)
     usual = (largest <= USUAL_GAIN) & ((largest >= 1.0 / USUAL_GAIN) | (largest == 0.0))
     if usual.all():
-        return gains, None
+        return gains, np.zeros(len(usual), dtype=np.intp)
     exponent = np.where(usual, 0, np.frexp(largest)[1])
     return np.ldexp(gains, -lists.to_items(exponent)), exponent
 
