@@ -35,6 +35,8 @@ from ._samples import (
 )
 from ._score_distributions import hanley_mcneil_pairs, lehmann_variance
 
+ArrayLimits = tuple[FloatArray, FloatArray]
+
 
 @dataclass(frozen=True, eq=False)
 class AUCMoments:
@@ -185,18 +187,17 @@ def _inflation(n: int) -> float:
     return n / (n - 1.0) if n > 1 else 0.0
 
 
-# Fraction of the distance from the observed AUC that is due to rare items, which lie as far from
-# the others as possible.
-UNSEEN_SHARE = 0.25
-
-
 def unseen_effect(moments: AUCMoments) -> FloatArray:
-    """Variance that rare items add, over ``(AUC - A) A``."""
+    """Variance that rare items add, over ``(AUC - A) A``.
+
+    A quarter of the distance from the observed AUC is due to items as far from the others as
+    possible.
+    """
     n = moments.n_rarer if moments.n_groups is None else moments.n_groups
-    return np.asarray(UNSEEN_SHARE / n)
+    return np.asarray(0.25 / n)
 
 
-def auc_score_limits(auc: Any, effect: Any, unseen: Any, z: Any) -> tuple[FloatArray, FloatArray]:
+def auc_score_limits(auc: Any, effect: Any, unseen: Any, z: Any) -> ArrayLimits:
     """Solve ``(auc - A)^2 = z^2 (effect A (1 - A) + unseen (auc - A) A)`` below ``auc``.
 
     Above it the mirror image, with ``unseen (A - auc) (1 - A)``.
@@ -220,17 +221,7 @@ def _below(auc: Any, c: Any, e: Any) -> FloatArray:
     return np.asarray(2.0 * auc**2 / (half + root))
 
 
-Limits = tuple[FloatArray, FloatArray]
-
-# Prior variance of the placements: its fraction of the largest possible value, and its prior
-# weight in units of n A (1 - A).
-PRIOR_SHARE = 0.5
-PRIOR_EVIDENCE = 0.25
-
-N_HALVINGS = 60
-
-
-def auc_limits(method: str, moments: AUCMoments, level: float) -> Limits:
+def auc_limits(method: str, moments: AUCMoments, level: float) -> ArrayLimits:
     """Find the limits of an interval."""
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = METHODS[method](moments, 1.0 - level)
@@ -258,12 +249,12 @@ def design_effect(moments: AUCMoments) -> FloatArray:
 
 
 def _shrunken_share(squares: AnyArray, largest: AnyArray, n: AnyArray) -> FloatArray:
-    """Share of its largest value that a variance has, drawn to the prior where little was seen."""
-    prior = PRIOR_SHARE * (1.0 + 1.0 / n)
-    return (squares + PRIOR_EVIDENCE * prior) / (largest + PRIOR_EVIDENCE)
+    """Share of its largest value that a variance has, shrunk to a prior of half that value."""
+    prior, evidence = 0.5 * (1.0 + 1.0 / n), 0.25  # The evidence in units of n A (1 - A).
+    return (squares + evidence * prior) / (largest + evidence)
 
 
-def _logit_delong(moments: AUCMoments, delta: float) -> Limits:
+def _logit_delong(moments: AUCMoments, delta: float) -> ArrayLimits:
     auc = moments.auc
     reach = _z(delta) * np.sqrt(moments.variance) / (auc * (1.0 - auc))
     return expit(logit(auc) - reach), expit(logit(auc) + reach)
@@ -275,7 +266,7 @@ def hanley_mcneil_variance(moments: AUCMoments) -> FloatArray:
     return lehmann_variance(moments.auc, *pairs, moments.n_pos, moments.n_neg)
 
 
-def _newcombe(moments: AUCMoments, delta: float) -> Limits:
+def _newcombe(moments: AUCMoments, delta: float) -> ArrayLimits:
     """Solve for the AUC whose Hanley-McNeil variance, both counts as their mean, fits."""
     half = (moments.n_pos + moments.n_neg) / 2.0
     pairs = moments.n_pos * moments.n_neg
@@ -288,7 +279,7 @@ def _newcombe(moments: AUCMoments, delta: float) -> Limits:
     for end in (0.0, 1.0):
         inside = np.array(moments.auc, dtype=np.float64)
         outside = np.full_like(inside, end)
-        for _ in range(N_HALVINGS):
+        for _ in range(60):
             middle = (inside + outside) / 2.0
             near = (moments.auc - middle) ** 2 <= _z(delta) ** 2 * variance(middle)
             inside, outside = np.where(near, middle, inside), np.where(near, outside, middle)
@@ -296,7 +287,7 @@ def _newcombe(moments: AUCMoments, delta: float) -> Limits:
     return limits[0], limits[1]
 
 
-def _around(auc: Any, reach: Any) -> Limits:
+def _around(auc: Any, reach: Any) -> ArrayLimits:
     return auc - reach, auc + reach
 
 
@@ -304,7 +295,7 @@ def _z(delta: float) -> float:
     return -float(ndtri(delta / 2.0))
 
 
-METHODS: dict[str, Callable[[AUCMoments, float], Limits]] = {
+METHODS: dict[str, Callable[[AUCMoments, float], ArrayLimits]] = {
     "wilson": lambda moments, delta: auc_score_limits(
         moments.auc, design_effect(moments), unseen_effect(moments), _z(delta)
     ),

@@ -212,10 +212,6 @@ def list_target(
     return f"{measure.name} on {' and on '.join(texts)}"
 
 
-# Reason why functions with one value for each row do not support collections.
-ONE_EACH = "the influence is an array with one value for each row"
-
-
 # Variance per item, in squared ranges of the statistic, that is due to rounding.
 ROUNDING_VARIANCE = 1e-28
 

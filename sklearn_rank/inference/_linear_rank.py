@@ -26,10 +26,10 @@ from ..metrics._shared import (
     rank_bias,
     rank_range,
 )
-from ._influence import ONE_EACH
 from ._limits import independent_rows, influence_limits, mean_of_tail, safe_limits
 from ._results import Interval
 from ._samples import (
+    ONE_EACH,
     Groups,
     check_sample,
     check_two_classes,

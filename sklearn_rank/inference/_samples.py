@@ -43,6 +43,10 @@ def list_of_chunks(
     return rows
 
 
+# Reason why functions with one value for each row do not support collections.
+ONE_EACH = "the influence is an array with one value for each row"
+
+
 def refuse_collections(reason: str, **arguments: Any) -> None:
     """Refuse dask collections where all rows are needed at once."""
     for name, value in arguments.items():
