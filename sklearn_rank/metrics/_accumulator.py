@@ -336,7 +336,6 @@ class KeptBins(Kept):
         return self._single.lightest != 1.0 or self._single.heaviest != 1.0
 
     def add(self, lists: ScoredLists, measure: Measure) -> None:
-        """Add rows, or take those that come again."""
         n = len(lists.labels)
         if self._has_begun and (self._rows is None or self._n_again + n > self._single.n_rows):
             raise ValueError(
@@ -354,7 +353,6 @@ class KeptBins(Kept):
             self._finish(measure)
 
     def merge(self, other: KeptBins) -> None:
-        """Add the rows of another one."""
         if self._has_begun or other._has_begun:
             raise ValueError(
                 "One of the accumulators is in another pass: merge accumulators before again()."
@@ -507,7 +505,6 @@ class KeptBins(Kept):
     # --------------------------------------------------------------------------------- results
 
     def result(self, measure: Measure) -> float:
-        """Evaluate the measure."""
         cells = self._cells()
         lists = TableLists.of_blocks(cells.neg, cells.pos, self._single)
         refuse_large_weights(lists)

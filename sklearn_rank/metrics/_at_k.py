@@ -84,12 +84,10 @@ class PrecisionAtKMeasure(_AtK):
         )
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Precision of each list."""
         length = np.minimum(lists.sizes, self.k) if self.rules.divides_by_length else self.k
         return self._n_pos_in_top(lists) / length
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Compute the influence of each item of one list on the precision."""
         return precision_influence(lists, self.k, self.name) if self.has_influence else None
 
 
@@ -165,13 +163,11 @@ class RecallAtKMeasure(_AtK):
         return PositionalForm(self._utilities, self._discounts, largest=1.0)
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Recall of each list."""
         n_pos = np.minimum(self._n_pos_in_top(lists), lists.positives)  # sums are rounded
         with np.errstate(invalid="ignore"):
             return n_pos / n_relevant_of(lists, lists.positives)
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Compute the influence of each item of one list on the recall."""
         if not self.has_influence or lists.n_relevant is not None:
             return None
         return recall_influence(lists, float(self.k), self.name)
@@ -255,7 +251,6 @@ class SuccessMeasure(_AtK):
     conventions = MappingProxyType({"trec_eval": TREC_EVAL, "ranx": RANX})
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Chance of a positive among the first k of each list."""
         blocks = self.rules.ordered(lists, lists.positive).blocks()
         values = np.where(n_relevant_of(lists, blocks.n_class) > 0, 0.0, np.nan)
         defined = np.flatnonzero(blocks.n_class)
@@ -358,14 +353,12 @@ class RPrecisionMeasure(ConventionalMeasure):
     conventions = MappingProxyType({"trec_eval": TREC_EVAL, "ranx": RANX})
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Precision of each list."""
         blocks = self.rules.ordered(lists, lists.positive).blocks()
         n_relevant = n_relevant_of(lists, blocks.n_class)
         with np.errstate(invalid="ignore"):
             return positives_in_top(blocks, n_relevant) / n_relevant
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Compute the influence of each item of one list on the precision."""
         if not self.has_influence or lists.n_relevant is not None:
             return None
         n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
@@ -439,12 +432,10 @@ class F1AtKMeasure(_AtK):
         return PositionalForm(self._utilities, self._discounts, largest=2.0 / (self.k + 1.0))
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """F1 of each list."""
         n_pos, n_relevant = self._n_pos_in_top(lists), n_relevant_of(lists, lists.positives)
         return np.where(n_relevant > 0, 2.0 * n_pos / (self.k + n_relevant), np.nan)
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Compute the influence of each item of one list on the F1."""
         if not self.has_influence or lists.n_relevant is not None:
             return None
         recall = recall_influence(lists, float(self.k), self.name)
@@ -526,7 +517,6 @@ class TopOneMeasure(Measure):
         return PositionalForm(_best_utilities, lambda n: cut_after(np.ones(n), 1), largest=1.0)
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Share of the best items in the topmost block of each list."""
         best = _best_utilities(lists)
         on_top = lists.score == lists.to_items(lists.largest(lists.score))
         counts = np.where(on_top, lists.counts, 0.0)
@@ -591,7 +581,6 @@ class CoverageMeasure(Measure):
     from_ranges = "sum"
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Mean position of the last positive of each list."""
         blocks = lists.blocks()
         # They come list by list, those of a list from its bottom.
         list_of = (

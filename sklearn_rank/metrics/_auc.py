@@ -46,7 +46,6 @@ class AUCMeasure(Measure):
         )
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Area of each list."""
         if lists.weight is None:
             in_order, n_pos, n_neg = pairs_in_order(lists.score, lists.positive, lists.offsets)
         else:
@@ -58,7 +57,6 @@ class AUCMeasure(Measure):
             return np.minimum(in_order / (n_pos * n_neg), 1.0)
 
     def influence(self, lists: ScoredLists) -> ClassInfluence:
-        """Compute the influence of each item of one list on the area."""
         return rank_influence(lists, Wilcoxon())
 
 
@@ -95,14 +93,7 @@ class MultiClassAUCMeasure(Measure):
         super().__post_init__()
 
     def _read(
-        self,
-        y_true: Any,
-        y_score: Any,
-        *,
-        qid: Any = None,
-        sample_weight: Any = None,
-        query_weight: Any = None,
-        pos_label: Any = None,
+        self, y_true: Any, y_score: Any, *, pos_label: Any = None, **columns: Any
     ) -> ScoredLists:
         """Make the lists: labels are columns, and scores have one row for each item."""
         if pos_label is not None:
@@ -117,14 +108,8 @@ class MultiClassAUCMeasure(Measure):
                 " it must have one column of numbers for each class."
             )
         score = score.astype(np.float64, copy=False)
-        column = _columns(y_true, self.labels, score.shape[1], sample_weight)
-        lists = check_lists(
-            column,
-            LabelType("graded", name="y_true"),
-            qid=qid,
-            sample_weight=sample_weight,
-            query_weight=query_weight,
-        )
+        column = _columns(y_true, self.labels, score.shape[1], columns.get("sample_weight"))
+        lists = check_lists(column, LabelType("graded", name="y_true"), **columns)
         if len(column) != len(score):
             raise ValueError(
                 f"y_true has {len(column)} labels, but y_score has {len(score)} rows: pass one row"
@@ -148,7 +133,6 @@ class MultiClassAUCMeasure(Measure):
         )
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Mean area of each list."""
         n_classes = lists.score.shape[1]
         of_class = lists.labels == np.arange(n_classes)[:, np.newaxis]
         mass = np.stack([lists.weighted_totals(rows.astype(np.float64)) for rows in of_class])
@@ -342,11 +326,9 @@ class GiniMeasure(Measure):
     from_ranges = "sum"
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Coefficient of each list."""
         return 2.0 * _AUC.values(lists) - 1.0
 
     def influence(self, lists: ScoredLists) -> ClassInfluence:
-        """Compute the influence of each item of one list on the coefficient."""
         return _AUC.influence(lists).scaled(0.5, 0.5, copy=False)
 
 

@@ -141,12 +141,15 @@ class AveragePrecisionMeasure(ConventionalMeasure):
     @property
     def positional(self) -> PositionalForm:
         """The classes themselves, without discounts."""
-        return PositionalForm(
-            _class_utilities, None, largest=1.0, expectation="probability of relevance"
-        )
+
+        def utilities(lists: Lists) -> FloatArray:
+            positive = lists.positive.astype(np.float64)
+            has_positive = lists.to_items(lists.weighted_totals(positive)) > 0
+            return np.where(has_positive, positive, np.nan)
+
+        return PositionalForm(utilities, None, largest=1.0, expectation="probability of relevance")
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Average precision of each list."""
         rules = self.rules
         ordered = rules.ordered(lists, lists.positive).leading(self.k)
         blocks = ordered.blocks(joined=rules.ties != "end")
@@ -178,7 +181,6 @@ class AveragePrecisionMeasure(ConventionalMeasure):
         return self.k is None and self.convention is None
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Compute the influence of each item of one list on the average precision."""
         if not self.has_influence or lists.n_relevant is not None:
             return None
         return average_precision_influence(lists.positive, lists.score, lists.weight)
@@ -286,13 +288,33 @@ class ReciprocalRankMeasure(ConventionalMeasure):
     k: int | None = last_position()
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Reciprocal rank of each list."""
         blocks = self.rules.ordered(lists, lists.positive).top_blocks()
-        values = _first_positives(blocks, self.k)
-        if lists.n_relevant is None:
-            return values
         # Relevant items that are not among the rows are never found.
-        return np.where((blocks.n_class == 0) & (lists.n_relevant > 0), 0.0, values)
+        values = np.where(n_relevant_of(lists, blocks.n_class) > 0, 0.0, np.nan)
+        defined = np.flatnonzero(blocks.n_class)
+        if len(defined) == 0:
+            return values
+        top = blocks.top[defined]
+        positive, size = blocks.of_class[top], blocks.of_class[top] + blocks.of_other[top]
+        above = blocks.total[defined] - blocks.below[top] - size
+        last = size - positive + 1
+        if self.k is not None:
+            last = np.minimum(last, np.maximum(self.k - above, 0.0))
+        values[defined] = np.where(last > 0, positive / size / (above + 1), 0.0)
+        # The first m of a block hold no positive with a chance of at most exp(-m positive / size).
+        terms = np.minimum(last, np.ceil(NEGLIGIBLE * size / positive)).astype(np.intp)
+        more = np.flatnonzero((size > 1) & (terms > 1))
+        for which, _, real in padded(more, terms[more]):
+            rows = more[which]
+            j = np.arange(real.shape[1], dtype=np.float64)
+            length = size[rows, np.newaxis]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                chance = (length - j - positive[rows, np.newaxis] + 1) / (length - j)
+            chance[:, 0] = positive[rows] / size[rows]
+            chance[~real] = 0.0
+            np.multiply.accumulate(chance, axis=1, out=chance)
+            values[defined[rows]] = (chance / (above[rows, np.newaxis] + j + 1)).sum(axis=1)
+        return values
 
 
 @function_of(ReciprocalRankMeasure)
@@ -392,7 +414,6 @@ class ExpectedReciprocalRankMeasure(ConventionalMeasure, _OnAScale):
         return PositionalForm(self._chances, None, largest=1.0, expectation="E[(2**y - 1)]")
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Expected reciprocal rank of each list."""
         ordered = self.rules.ordered(lists, lists.grade)
         highest = self._highest(lists.grade)
         # The probability to go on through a long list of partly satisfying items is negligible.
@@ -513,7 +534,6 @@ class RankBiasedPrecisionMeasure(_OnAScale):
         return PositionalForm(self._utilities, self._discounts, largest=1 - self.persistence)
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Rank-biased precision of each list."""
         discount = Geometric(float(self.persistence))
         highest, lists = self._highest(lists.grade), lists.leading(self.k)
         return discounted_sums(lists, _shares(lists.grade, highest), discount, self.k)
@@ -593,12 +613,6 @@ def _shares(grade: FloatArray, highest: float) -> FloatArray:
     return grade / highest if highest > 0 else grade
 
 
-def _class_utilities(lists: Lists) -> FloatArray:
-    positive = lists.positive.astype(np.float64)
-    some = lists.to_items(lists.weighted_totals(positive)) > 0
-    return np.where(some, positive, np.nan)
-
-
 def _highest_grade(grade: FloatArray, max_grade: float | None) -> float:
     highest = float(grade.max())
     if max_grade is None:
@@ -609,32 +623,3 @@ def _highest_grade(grade: FloatArray, max_grade: float | None) -> float:
             " highest grade of the scale."
         )
     return float(max_grade)
-
-
-def _first_positives(blocks: ClassBlocks, k: int | None) -> FloatArray:
-    """Mean of 1 / position of the first positive of each list, NaN where there is none."""
-    values = np.full(len(blocks.n_class), np.nan)
-    lists = np.flatnonzero(blocks.n_class)
-    if len(lists) == 0:
-        return values
-    top = blocks.top[lists]
-    positive, size = blocks.of_class[top], blocks.of_class[top] + blocks.of_other[top]
-    above = blocks.total[lists] - blocks.below[top] - size
-    last = size - positive + 1
-    if k is not None:
-        last = np.minimum(last, np.maximum(k - above, 0.0))
-    values[lists] = np.where(last > 0, positive / size / (above + 1), 0.0)
-    # The chance that the first m of a block hold no positive is at most exp(-m positive / size).
-    terms = np.minimum(last, np.ceil(NEGLIGIBLE * size / positive)).astype(np.intp)
-    more = np.flatnonzero((size > 1) & (terms > 1))
-    for which, _, real in padded(more, terms[more]):
-        some = more[which]
-        j = np.arange(real.shape[1], dtype=np.float64)
-        length = size[some, np.newaxis]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            chance = (length - j - positive[some, np.newaxis] + 1) / (length - j)
-        chance[:, 0] = positive[some] / size[some]
-        chance[~real] = 0.0
-        np.multiply.accumulate(chance, axis=1, out=chance)
-        values[lists[some]] = (chance / (above[some, np.newaxis] + j + 1)).sum(axis=1)
-    return values

@@ -194,7 +194,6 @@ class CustomMeasure(Measure):
         return PositionalForm(self._utilities, self._discounts)
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Value of each list."""
         labels, score = self._labels(lists), lists.score.astype(np.float64)
         low, high = self.limits
         slack = ROUNDING * max(abs(low), abs(high), 1.0) if np.isfinite([low, high]).all() else 0.0
@@ -220,7 +219,6 @@ class CustomMeasure(Measure):
         return self.item_influence is not None
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Compute the influence of each item of one list on the measure."""
         if self.item_influence is None:
             return None
         labels, score = self._labels(lists), lists.score.astype(np.float64)

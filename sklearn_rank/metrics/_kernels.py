@@ -78,23 +78,23 @@ def _join(rows, others, into):
         if i < n and j < n_2:
             first = score[i] < score_2[j] or (score[i] == score_2[j] and label[i] <= label_2[j])
         if first:
-            one_score, one_label = score[i], label[i]
-            one_weight = weight[i] if len(weight) > 0 else 1.0
+            row_score, row_label = score[i], label[i]
+            row_weight = weight[i] if len(weight) > 0 else 1.0
             i += 1
         else:
-            one_score, one_label = score_2[j], label_2[j]
-            one_weight = weight_2[j] if len(weight_2) > 0 else 1.0
+            row_score, row_label = score_2[j], label_2[j]
+            row_weight = weight_2[j] if len(weight_2) > 0 else 1.0
             j += 1
-        if out >= 0 and one_score == last_score and one_label == last_label:
+        if out >= 0 and row_score == last_score and row_label == last_label:
             repeated = True
             if weighs:
-                to_weight[out] += one_weight
+                to_weight[out] += row_weight
             continue
         out += 1
-        last_score, last_label = one_score, one_label
-        to_score[out], to_label[out] = one_score, one_label
+        last_score, last_label = row_score, row_label
+        to_score[out], to_label[out] = row_score, row_label
         if weighs:
-            to_weight[out] = one_weight
+            to_weight[out] = row_weight
     return out + 1, repeated
 
 
@@ -147,9 +147,9 @@ def scan(
                 break
             node = what
         if what == COUNT:
-            one = 1 if positive[i] else 0
-            count[at, one] += 1
-            mass[at, one] += weight[i] if len(weight) > 0 else 1.0
+            label = 1 if positive[i] else 0
+            count[at, label] += 1
+            mass[at, label] += weight[i] if len(weight) > 0 else 1.0
             if code < ends[at, 0]:
                 ends[at, 0] = code
             if code > ends[at, 1]:

@@ -59,7 +59,6 @@ class _RankStatistic(Measure):
         return (0.0, 1.0) if inside else (-inf, inf)
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Statistic of each list."""
         # Ranks in the middle or at the top of ties tell neighbouring blocks apart.
         blocks = lists.blocks(joined=self._ties == "average")
         return statistic_of(blocks, self._phi, self._ties, self.normalize)
@@ -80,7 +79,6 @@ class _RankStatistic(Measure):
         return limit and self._ties == "average"
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Compute the influence of each item of one list on the statistic."""
         if not self.has_influence:
             return None
         return rank_influence(lists, self._phi, self.normalize or "mean")
@@ -354,7 +352,6 @@ class BEDROCMeasure(_EarlyRecognition):
     lacking = _NO_RANGE
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Value of each list."""
         blocks = self._blocks(lists)
         values = statistic_of(blocks, Screening(self.alpha), "average", "minmax")
         if self.convention is None:
@@ -367,7 +364,6 @@ class BEDROCMeasure(_EarlyRecognition):
         return ("dkw",) if self.has_influence else ()
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Compute the influence of each item of one list on the value."""
         if not self.has_influence:
             return None
         return rank_influence(lists, Screening(self.alpha))
@@ -431,7 +427,6 @@ class RIEMeasure(_EarlyRecognition):
     lacking = _NO_POSITIVE
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Ratio of each list."""
         phi, blocks = Screening(self.alpha), self._blocks(lists)
         n = near_whole(blocks.total)
         at_random = phi._sums(np.zeros_like(n), n, n) / n

@@ -410,9 +410,9 @@ class Measure(ABC):
             The lists, by ascending id.
         """
         relevant = {"n_relevant": n_relevant, "ideal": ideal}
-        given = {"sample_weight": sample_weight, "query_weight": query_weight}
-        self._check_arguments(**given, **relevant)
-        lists = self._read(y_true, y_score, qid=qid, pos_label=pos_label, **given)
+        weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+        self._check_arguments(**weights, **relevant)
+        lists = self._read(y_true, y_score, qid=qid, pos_label=pos_label, **weights)
         # Your own measure may have a meaning for one item.
         if self.function and np.ndim(qid) == 1 and n_relevant is None and ideal is None:
             n_single = int(np.count_nonzero(lists.lengths == 1))
@@ -444,14 +444,14 @@ class Measure(ABC):
         rel = self.label_type(pos_label).rel
         return with_ideal(lists, shape, ideal, graded=self.kind == "graded", rel=rel)
 
-    def _check_arguments(self, **given: Any) -> None:
+    def _check_arguments(self, **arguments: Any) -> None:
         """Refuse arguments of :meth:`lists` that the measure does not take."""
-        if given.get("sample_weight") is not None and self.weights == "none":
+        if arguments.get("sample_weight") is not None and self.weights == "none":
             raise TypeError(
                 f"{self._called} takes no sample_weight: repeat the rows, or weight whole lists"
                 " with query_weight."
             )
-        names = [name for name in ("n_relevant", "ideal") if given.get(name) is not None]
+        names = [name for name in ("n_relevant", "ideal") if arguments.get(name) is not None]
         for name in names:
             if name not in self.takes_relevant:
                 instead = f"; pass {self.takes_relevant[0]}" if self.takes_relevant else ""
@@ -462,26 +462,12 @@ class Measure(ABC):
             raise ValueError("n_relevant and ideal are alternatives: leave out one of the two.")
 
     def _read(
-        self,
-        y_true: Any,
-        y_score: Any,
-        *,
-        qid: Any = None,
-        sample_weight: Any = None,
-        query_weight: Any = None,
-        pos_label: Any = None,
+        self, y_true: Any, y_score: Any, *, pos_label: Any = None, **columns: Any
     ) -> ScoredLists:
-        """Make the lists, whose weights are not checked against the measure."""
+        """Make the lists of rows with ids and weights, which the measure has not checked."""
         if self.two_dimensions_are_classes:
             y_true = ravelled(y_true, "y_true")
-        lists = check_scored_lists(
-            y_true,
-            y_score,
-            self.label_type(pos_label),
-            qid=qid,
-            sample_weight=sample_weight,
-            query_weight=query_weight,
-        )
+        lists = check_scored_lists(y_true, y_score, self.label_type(pos_label), **columns)
         if self.two_dimensions_are_classes and np.shape(y_score)[1:] > (1,):
             raise ValueError(
                 f"y_score has two dimensions, whose columns scikit-learn's {self._called} takes as"
@@ -578,17 +564,17 @@ class Measure(ABC):
         _check_average(average, return_qid)
         relevant = {"n_relevant": n_relevant, "ideal": ideal}
         relevant = {name: value for name, value in relevant.items() if value is not None}
-        given = {"qid": qid, "sample_weight": sample_weight, "query_weight": query_weight}
-        if any_collection(y_true, y_score, *given.values(), *relevant.values()):
+        columns = {"qid": qid, "sample_weight": sample_weight, "query_weight": query_weight}
+        if any_collection(y_true, y_score, *columns.values(), *relevant.values()):
             return value_of_collections(
                 self,
-                {"y_true": y_true, "y_score": y_score, **given},
+                {"y_true": y_true, "y_score": y_score, **columns},
                 pos_label=pos_label,
                 average=average,
                 return_qid=return_qid,
                 relevant=relevant,
             )
-        lists = self.lists(y_true, y_score, pos_label=pos_label, **given, **relevant)
+        lists = self.lists(y_true, y_score, pos_label=pos_label, **columns, **relevant)
         if lists.rows is not None:
             # The row numbers are not needed from here on and take memory.
             lists = replace(lists, rows=None)
@@ -762,26 +748,26 @@ class ConventionalMeasure(Measure):
         """How the measure is computed where its definition leaves a choice."""
         return NO_SYSTEM if self.convention is None else self.conventions[self.convention]
 
-    def _check_arguments(self, **given: Any) -> None:
+    def _check_arguments(self, **arguments: Any) -> None:
         weighs = self.convention in (None, "paper") or self.rules.weighs_items
-        if not weighs and given.get("sample_weight") is not None:
+        if not weighs and arguments.get("sample_weight") is not None:
             raise ValueError(
                 f"sample_weight weights items, which {self.convention} does not support: leave out"
                 " sample_weight or convention; to weight lists pass query_weight."
             )
-        if given.get("query_weight") is not None and not self.rules.weighs_lists:
+        if arguments.get("query_weight") is not None and not self.rules.weighs_lists:
             raise ValueError(
                 f"query_weight weights lists, which {self.convention} does not support for"
                 f" {self._called}: leave out query_weight or convention."
             )
         if not self.rules.knows_judgments and self.convention is not None:
             for name in ("n_relevant", "ideal"):
-                if given.get(name) is not None:
+                if arguments.get(name) is not None:
                     raise ValueError(
                         f"{name} describes items that are not among the rows, which"
                         f" {self.convention} does not count: leave out {name} or convention."
                     )
-        super()._check_arguments(**given)
+        super()._check_arguments(**arguments)
 
 
 def _check_average(average: Any, return_qid: Any) -> None:

@@ -78,13 +78,11 @@ class KeptTable(Kept):
         self._times = 1
 
     def add(self, lists: ScoredLists, measure: Any) -> None:
-        """Add the rows of one list."""
         measure._check_row_weights(lists)
         self._rows.append(_copied(lists))
         self._wait(len(lists.labels))
 
     def merge(self, other: KeptTable) -> None:
-        """Add the rows of another one."""
         for table in other.tables():
             self._waiting.append(table)
             self._wait(len(table))
@@ -123,7 +121,6 @@ class KeptTable(Kept):
         return self._merge()
 
     def result(self, measure: Any) -> float:
-        """Evaluate the measure."""
         lists = self.table.to_lists()
         refuse_large_weights(lists)
         measure._check_weights(lists)
@@ -200,7 +197,6 @@ class KeptQueries(Kept):
         self._runs: list[QueryValues] = []
 
     def add(self, lists: ScoredLists, measure: Any) -> None:
-        """Evaluate the measure on the queries of one update."""
         if measure.scaled_by_labels and np.any((lists.labels != 0) & (lists.labels != 1)):
             raise ValueError(
                 f"{measure.name} has no max_grade, so its scale depends on the highest grade of"
@@ -212,7 +208,6 @@ class KeptQueries(Kept):
         self._add([QueryValues(np.asarray(lists.ids), measure._values(lists), lists.query_weight)])
 
     def merge(self, other: KeptQueries) -> None:
-        """Add the values of another one."""
         self._add(list(other._runs))
 
     def _add(self, runs: list[QueryValues]) -> None:
@@ -252,7 +247,6 @@ class KeptQueries(Kept):
         return queries
 
     def shifted(self, first: int) -> KeptQueries:
-        """Renumber lists whose ids are numbers of rows of two dimensions."""
         moved = copy(self)
         moved._runs = [replace(run, ids=run.ids + first) for run in self._runs]
         return moved
@@ -265,7 +259,6 @@ class KeptQueries(Kept):
         return self._runs[0]
 
     def result(self, measure: Any) -> float:
-        """Evaluate the measure. Its mean over the queries."""
         return float(self.combined(measure, "mean", False))
 
     def combined(self, measure: Any, average: Any, return_qid: bool) -> Any:
@@ -283,16 +276,13 @@ class KeptRows(Kept):
         self._parts: list[ScoredLists] = []
 
     def add(self, lists: ScoredLists, measure: Any) -> None:
-        """Add the rows of the lists of one update."""
         measure._check_row_weights(lists)
         self._parts.append(_copied(lists))
 
     def merge(self, other: KeptRows) -> None:
-        """Add the rows of another one."""
         self._parts.extend(list(other._parts))
 
     def shifted(self, first: int) -> KeptRows:
-        """Renumber lists whose ids are numbers of rows of two dimensions."""
         moved = KeptRows()
         moved._parts = [
             part if part.ids is None else replace(part, ids=part.ids + first)
@@ -326,7 +316,6 @@ class KeptRows(Kept):
         return group_scored_rows(rows, lambda checked: labels)
 
     def result(self, measure: Any) -> float:
-        """Evaluate the measure. Its value, or the mean over the queries."""
         lists = self.lists
         refuse_large_weights(lists)
         measure._check_weights(lists)

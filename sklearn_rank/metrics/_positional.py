@@ -82,7 +82,6 @@ class PositionalMeasure(Measure):
         return cut_after(values, self.k)
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Value of each list."""
         return discounted_sums(lists, gains_of(lists.grade, self.gain), self.discount, self.k)
 
 
@@ -196,7 +195,6 @@ class DCGMeasure(ConventionalMeasure):
         return lists
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Gain of each list."""
         top = self._leading(self.rules.ordered(lists, lists.grade))
         if top.labels is not lists.labels:
             # Whatever is left out, a relevance whose gain is infinite is refused.
@@ -334,7 +332,6 @@ class NDCGMeasure(DCGMeasure):
         return PositionalForm(self._utilities, self._discounts, largest=1.0)
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Share of each list."""
         discount = self._discount
         top = self._leading(self.rules.ordered(lists, lists.grade))
         best: Lists = lists.ideal or lists

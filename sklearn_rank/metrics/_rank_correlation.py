@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from math import ceil, inf
 from typing import Any, Literal, Unpack
@@ -20,43 +21,59 @@ from ._tied_sums import NEGLIGIBLE, reciprocals
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class _RankCorrelation(Measure):
-    """A correlation of two orders, undefined where the relevances are no order."""
+class _Agreement(Measure):
+    """An agreement of two orders, undefined where the relevances are no order."""
 
     kind = "graded"
     per_query = True
     range = (-1.0, 1.0)
     lowest = -inf
     lacking = "items of one relevance only"
-    compares_pairs = True
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class TauBMeasure(_RankCorrelation):
+class _Tau(_Agreement):
+    """An agreement of the pairs of items."""
+
+    compares_pairs = True
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        by_score = tied_blocks(lists.score, lists.offsets)
+        by_grade = tied_blocks(lists.grade, lists.offsets)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = np.clip(self._correlation(lists, by_score, by_grade), -1.0, 1.0)
+        return np.where(_n_blocks(by_grade) > 1, values, np.nan)
+
+    @abstractmethod
+    def _correlation(
+        self, lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks
+    ) -> FloatArray:
+        """Correlation of each list by the blocks of its ties; any number for a list of one."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TauBMeasure(_Tau):
     """Pairs in the same order less pairs in the opposite order; see ``tau_b_score``."""
 
     weights = "relative"
     stem = "tau_b"
 
-    def values(self, lists: ScoredLists) -> FloatArray:
-        """Correlation of each list."""
+    def _correlation(
+        self, lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks
+    ) -> FloatArray:
         weight = lists.weight
         if weight is not None:
             # A pair weighs a product, which must neither overflow nor vanish.
             weight = weight / lists.to_items(lists.sizes)
-        by_score = tied_blocks(lists.score, lists.offsets)
-        by_grade = tied_blocks(lists.grade, lists.offsets)
         of_score, of_grade = _mass(by_score, weight), _mass(by_grade, weight)
         pairs = [
             by_grade.list_totals(of_grade * _above(by_grade, of_grade)),
             by_score.list_totals(of_score * _above(by_score, of_score)),
         ]
         difference = _agreement(lists, by_score, by_grade, weight)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            values = difference / np.sqrt(pairs[0]) / np.sqrt(pairs[1])
+        values = difference / np.sqrt(pairs[0]) / np.sqrt(pairs[1])
         # Scores that are all tied give no order, which counts as much as a random order.
-        values = np.where(_n_blocks(by_score) > 1, np.clip(values, -1.0, 1.0), 0.0)
-        return np.where(_n_blocks(by_grade) > 1, values, np.nan)
+        return np.where(_n_blocks(by_score) > 1, values, 0.0)
 
 
 @function_of(TauBMeasure)
@@ -104,22 +121,19 @@ def tau_b_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]) -
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class TauXMeasure(_RankCorrelation):
+class TauXMeasure(_Tau):
     """The same for orders with ties, which agree on a pair that both tie; see ``tau_x_score``."""
 
     weights = "whole"
     stem = "tau_x"
     from_ranges = "sum"
 
-    def values(self, lists: ScoredLists) -> FloatArray:
-        """Correlation of each list."""
-        by_score = tied_blocks(lists.score, lists.offsets)
-        by_grade = tied_blocks(lists.grade, lists.offsets)
+    def _correlation(
+        self, lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks
+    ) -> FloatArray:
         agreement = _agreement(lists, by_score, by_grade, lists.weight)
         tied = _tied_in_both(lists, by_score, by_grade)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            values = 2.0 * (agreement + tied) / lists.sizes / (lists.sizes - 1.0)
-        return np.where(_n_blocks(by_grade) > 1, np.clip(values, -1.0, 1.0), np.nan)
+        return 2.0 * (agreement + tied) / lists.sizes / (lists.sizes - 1.0)
 
 
 @function_of(TauXMeasure)
@@ -177,17 +191,16 @@ def tau_x_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]) -
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class TauAPMeasure(_RankCorrelation):
+class TauAPMeasure(_Tau):
     """Share of the items above each that belong there, from -1 to 1; see ``tau_ap_score``."""
 
     weights = "whole"
     stem = "tau_ap"
     from_ranges = "sum"
 
-    def values(self, lists: ScoredLists) -> FloatArray:
-        """Correlation of each list."""
-        by_score = tied_blocks(lists.score, lists.offsets)
-        by_grade = tied_blocks(lists.grade, lists.offsets)
+    def _correlation(
+        self, lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks
+    ) -> FloatArray:
         right = _credits(lists, by_score, by_grade, lists.weight)
         mass = _mass(by_score, lists.weight)
         above, size = _above(by_score, mass).astype(np.float64), mass.astype(np.float64)
@@ -199,9 +212,7 @@ class TauAPMeasure(_RankCorrelation):
             right / size * harmonic + (size - above * harmonic) / 2.0,
             (size - 1.0) / 2.0,
         )
-        with np.errstate(divide="ignore", invalid="ignore"):
-            values = 2.0 * by_score.list_totals(sums) / (lists.sizes - 1.0) - 1.0
-        return np.where(_n_blocks(by_grade) > 1, np.clip(values, -1.0, 1.0), np.nan)
+        return np.asarray(2.0 * by_score.list_totals(sums) / (lists.sizes - 1.0) - 1.0)
 
 
 @function_of(TauAPMeasure)
@@ -327,14 +338,10 @@ HEAVY = 1e90
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class SpearmanMeasure(Measure):
+class SpearmanMeasure(_Agreement):
     """Rank correlation of relevance and score; see ``spearman_score``."""
 
-    kind = "graded"
-    per_query = True
-    range = (-1.0, 1.0)
     weights = "whole"
-    lowest = -inf
     lacking = "one grade only"
     stem = "spearman"
     from_ranges = "sum"
@@ -350,7 +357,6 @@ class SpearmanMeasure(Measure):
         )
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Correlation of each list."""
         size = lists.sizes
         constant = _constant(lists)
         n = lists.to_items(size)
@@ -489,15 +495,11 @@ LONGEST_TAIL = 2**20
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RankBiasedOverlapMeasure(Measure):
+class RankBiasedOverlapMeasure(_Agreement):
     """Mean overlap of the tops of two orders; see ``rank_biased_overlap_score``."""
 
-    kind = "graded"
-    per_query = True
     range = (0.0, 1.0)
     weights = "none"
-    lowest = -inf
-    lacking = "items of one relevance only"
     stem = "rbo@"
     in_name = NamedNumber("persistence", share, "0.9")
 
@@ -508,7 +510,6 @@ class RankBiasedOverlapMeasure(Measure):
     )
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Overlap of each list."""
         p = float(self.persistence)
         first, lengths = lists.offsets[:-1], lists.lengths
         depth = ragged_ranges(np.ones_like(first), lengths)

@@ -13,8 +13,8 @@ from typing import Any, Literal, Unpack
 import numpy as np
 
 from .._lists import ScoredLists
-from .._order import MASS_SLACK, ClassBlocks
-from .._typing import BoolArray, FloatArray
+from .._order import MASS_SLACK
+from .._typing import FloatArray
 from ._conventions import NamedNumber, Rules, exponent, large_rate, limits, small_rate
 from ._functions import BinaryOptions, ConventionOptions, function_of
 from ._influence import ClassInfluence, partial_auc_influence_of, rate_influence
@@ -78,13 +78,32 @@ class PartialAUCMeasure(ConventionalMeasure):
         return (low, high)
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Area of each list."""
         stepped = lists.whole & (self.rules.ties != "lines")
-        area = _partial_area(lists.blocks(), float(self.max_fpr), float(self.min_tpr), stepped)
+        blocks = lists.blocks()
+        positive, negative = blocks.of_class, blocks.of_other
+        # Negatives that count: in the block, and below it.
+        room = blocks.by_block(float(self.max_fpr) * blocks.n_other) - blocks.other_above
+        inside, beyond = np.clip(room, 0.0, negative), np.maximum(room - negative, 0.0)
+        # Positives of the block that stand too high to count.
+        lost = blocks.by_block(float(self.min_tpr) * blocks.n_class) - blocks.class_above
+        lost = np.clip(lost, 0.0, positive)
+        pairs = (positive - lost) * beyond
+        tied = np.flatnonzero((inside > 0) & (lost < positive))
+        a, b, r, c = positive[tied], negative[tied], lost[tied], inside[tied]
+        exact = np.broadcast_to(blocks.by_block(stepped), positive.shape)[tied]
+        # Limit of fine repetitions: the curve rises along the diagonal of the block.
+        straight = a / (2.0 * b) * np.maximum(c - r * b / a, 0.0) ** 2
+        crossing = np.flatnonzero(exact & (r > 0))
+        steps = _above_negatives(a, b, c)
+        if len(crossing):
+            counts = (values[crossing] for values in (a, b, r, c))
+            steps[crossing] = _above_negatives_beyond(*counts)
+        pairs[tied] += np.where(exact, steps, straight)
+        with np.errstate(invalid="ignore"):
+            area = blocks.sums(pairs) / (blocks.n_class * blocks.n_other)
         return self._scaled(np.minimum(area, self._largest))
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Compute the influence of each item of one list on the area."""
         if not self.has_influence:
             return None
         limits = float(self.max_fpr), float(self.min_tpr)
@@ -166,6 +185,17 @@ def partial_auc_score(
     """
 
 
+@dataclass(frozen=True)
+class _ShareOfPositives(Power):
+    """The p-th power of a count as a share of another."""
+
+    def _at_ranks(self, rank: FloatArray, n: FloatArray) -> FloatArray:
+        return (rank / n) ** self.p
+
+    def _run_sums(self, below: FloatArray, lengths: FloatArray, n: FloatArray) -> FloatArray:
+        return PowerRun(float(self.p)).sums(below, lengths, n)
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class NegativeHeightMeasure(Measure):
     """Height of the negatives, the highest first; see ``negative_height_loss``."""
@@ -185,8 +215,39 @@ class NegativeHeightMeasure(Measure):
         return "sum" if self.p in (1.0, inf) else None
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Loss of each list."""
-        return _push(lists.blocks(of_negatives=True), float(self.p), lists.whole)
+        blocks, p, whole = lists.blocks(of_negatives=True), float(self.p), lists.whole
+        below, tied = blocks.other_below, blocks.of_other
+        defined = (blocks.n_class > 0) & (blocks.n_other > 0)
+        values = np.full(len(defined), np.nan)
+        top = blocks.top[defined]
+        if p == inf:
+            n_neg = blocks.of_class[top]
+            share = np.where(whole[defined], n_neg / (n_neg + 1.0), 1.0)
+            values[defined] = (below[top] + tied[top] * share) / blocks.n_other[defined]
+            return values
+        # As shares of the largest count, whose powers do not vanish.
+        largest = np.ones(len(defined))
+        largest[defined] = np.maximum(below[top] + tied[top], np.finfo(float).tiny)
+        scale = np.broadcast_to(blocks.by_block(largest), below.shape)
+        power = _ShareOfPositives(p)
+        mean = power._at_ranks(below, scale)
+        mixed = np.flatnonzero(tied)
+        exact = np.broadcast_to(blocks.by_block(whole), below.shape)[mixed]
+        # Of whole numbers the mean over the counts below, ..., below + tied.
+        first, n = np.where(exact, below[mixed], 0.0), np.where(exact, tied[mixed], 0.0)
+        sums = power._whole_sums(first, first + n, scale[mixed])
+        steps = (power._at_ranks(first, scale[mixed]) + sums) / (n + 1.0)
+        # Else the mean of x**p over the length; far from 0 the difference of powers would cancel.
+        start, length = below[mixed] / scale[mixed], tied[mixed] / scale[mixed]
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            far = start**p * np.expm1((p + 1.0) * np.log1p(length / start)) * start / length
+        near = (start + length) ** (p + 1.0) / length
+        near -= np.where(start > 0, start ** (p + 1.0) / length, 0.0)
+        mean[mixed] = np.where(exact, steps, np.where(length < start, far, near) / (p + 1.0))
+        with np.errstate(invalid="ignore"):
+            total = blocks.sums(blocks.of_class * mean) / blocks.n_class
+        values[defined] = largest[defined] / blocks.n_other[defined] * total[defined] ** (1.0 / p)
+        return np.minimum(values, 1.0)
 
 
 @function_of(NegativeHeightMeasure)
@@ -238,34 +299,6 @@ def negative_height_loss(
     >>> negative_height_loss(y_true, y_score, p=float("inf"))
     0.5
     """
-
-
-def _partial_area(
-    blocks: ClassBlocks, max_fpr: float, min_tpr: float, whole: BoolArray
-) -> FloatArray:
-    """Return the raw area of each list; NaN where there is one class only."""
-    positive, negative = blocks.of_class, blocks.of_other
-    # Negatives that count: in the block, and below it.
-    room = np.maximum(blocks.by_block(max_fpr * blocks.n_other) - blocks.other_above, 0.0)
-    inside, beyond = np.minimum(room, negative), np.maximum(room - negative, 0.0)
-    # Positives of the block that stand too high to count.
-    lost = np.minimum(
-        np.maximum(blocks.by_block(min_tpr * blocks.n_class) - blocks.class_above, 0.0), positive
-    )
-    pairs = (positive - lost) * beyond
-    tied = np.flatnonzero((inside > 0) & (lost < positive))
-    a, b, r, c = positive[tied], negative[tied], lost[tied], inside[tied]
-    exact = np.broadcast_to(blocks.by_block(whole), positive.shape)[tied]
-    # Limit of fine repetitions: the curve rises along the diagonal of the block.
-    straight = a / (2.0 * b) * np.maximum(c - r * b / a, 0.0) ** 2
-    crossing = np.flatnonzero(exact & (r > 0))
-    stepped = _above_negatives(a, b, c)
-    if len(crossing):
-        counts = (values[crossing] for values in (a, b, r, c))
-        stepped[crossing] = _above_negatives_beyond(*counts)
-    pairs[tied] += np.where(exact, stepped, straight)
-    with np.errstate(invalid="ignore"):
-        return blocks.sums(pairs) / (blocks.n_class * blocks.n_other)
 
 
 def _above_negatives(a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
@@ -340,72 +373,6 @@ def _passing(
     return mean
 
 
-@dataclass(frozen=True)
-class _ShareOfPositives(Power):
-    """The p-th power of a count as a share of another."""
-
-    def _at_ranks(self, rank: FloatArray, n: FloatArray) -> FloatArray:
-        return (rank / n) ** self.p
-
-    def _run_sums(self, below: FloatArray, lengths: FloatArray, n: FloatArray) -> FloatArray:
-        return PowerRun(float(self.p)).sums(below, lengths, n)
-
-
-def _push(blocks: ClassBlocks, p: float, whole: BoolArray) -> FloatArray:
-    """Loss of each list from the blocks that hold negatives; NaN where there is one class only."""
-    below, tied = blocks.other_below, blocks.of_other
-    top = blocks.top
-    defined = (blocks.n_class > 0) & (blocks.n_other > 0)
-    result = np.full(len(defined), np.nan)
-    top = top[defined]
-    whole_top = whole[defined]
-    if p == np.inf:
-        first = np.where(whole_top, blocks.of_class[top] / (blocks.of_class[top] + 1.0), 1.0)
-        result[defined] = (below[top] + tied[top] * first) / blocks.n_other[defined]
-        return result
-    # As shares of the largest count, whose powers do not vanish.
-    largest = np.ones(len(defined))
-    largest[defined] = np.maximum(below[top] + tied[top], np.finfo(float).tiny)
-    scale = np.broadcast_to(blocks.by_block(largest), below.shape)
-    power = _ShareOfPositives(p)
-    mean = power._at_ranks(below, scale)
-    mixed = np.flatnonzero(tied)
-    exact = np.broadcast_to(blocks.by_block(whole), below.shape)[mixed]
-    mean[mixed] = np.where(
-        exact,
-        _mean_power(power, below[mixed], tied[mixed], scale[mixed], exact),
-        _integral_power(p, below[mixed] / scale[mixed], tied[mixed] / scale[mixed]),
-    )
-    with np.errstate(invalid="ignore"):
-        total = blocks.sums(blocks.of_class * mean) / blocks.n_class
-    result[defined] = largest[defined] / blocks.n_other[defined] * total[defined] ** (1.0 / p)
-    return np.minimum(result, 1.0)
-
-
-def _mean_power(
-    power: _ShareOfPositives,
-    below: FloatArray,
-    tied: FloatArray,
-    scale: FloatArray,
-    exact: BoolArray,
-) -> FloatArray:
-    """Mean of the power over the counts ``below, ..., below + tied``, where they are whole."""
-    below, tied = np.where(exact, below, 0.0), np.where(exact, tied, 0.0)
-    sums = power._whole_sums(below, below + tied, scale)
-    return (power._at_ranks(below, scale) + sums) / (tied + 1.0)
-
-
-def _integral_power(p: float, start: FloatArray, length: FloatArray) -> FloatArray:
-    """Mean of ``x**p`` from ``start`` over ``length``."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        far = start**p * np.expm1((p + 1.0) * np.log1p(length / start)) * start / length
-    near = (start + length) ** (p + 1.0) / length
-    # Far from 0 the difference of the powers would cancel.
-    return np.where(
-        length < start, far, near - np.where(start > 0, start ** (p + 1.0) / length, 0.0)
-    ) / (p + 1.0)
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TPRAtFPRMeasure(Measure):
     """True positive rate at a largest false positive rate; see ``tpr_at_fpr_score``."""
@@ -420,7 +387,6 @@ class TPRAtFPRMeasure(Measure):
     max_fpr: float = within(0.0, 1.0, "left")
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Rate of each list."""
         blocks = lists.blocks()
         allowed = self._allowed(blocks.n_other)
         # Among b negatives and a positives that are tied, i / (b + 1) of the positives precede
@@ -447,7 +413,6 @@ class TPRAtFPRMeasure(Measure):
         return self.max_fpr > 0
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Compute the influence of each item of one list on the rate."""
         if not self.has_influence:
             return None
         n_neg = float(lists.sizes[0] - lists.positives[0])
@@ -534,7 +499,6 @@ class FPRAtTPRMeasure(Measure):
     min_tpr: float = within(0.0, 1.0, "right")
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Rate of each list."""
         blocks = lists.blocks()
         needed = self._needed(blocks.n_class)
         needed = np.where(lists.whole, np.ceil(needed), needed - MASS_SLACK * blocks.n_class)
@@ -563,7 +527,6 @@ class FPRAtTPRMeasure(Measure):
         return self.min_tpr < 1
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Compute the influence of each item of one list on the rate."""
         if not self.has_influence:
             return None
         n_pos = float(lists.positives[0])
@@ -640,7 +603,6 @@ class KolmogorovSmirnovMeasure(Measure):
     two_sided: bool = False
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Difference of each list."""
         blocks = lists.blocks()
         n_class, n_other = blocks.by_block(blocks.n_class), blocks.by_block(blocks.n_other)
         of_list = blocks.list_of

@@ -320,24 +320,6 @@ class RankingScorer(BaseScorer):
         self, estimator: Any, pos_label: Any, labels: np.ndarray[Any, Any], has_queries: bool
     ) -> Any:
         """Positive class, if the measure has a value for these labels; None of grades."""
-        positive = self._positive(estimator, pos_label, labels)
-        if is_classifier(estimator):
-            self._set_up(refuse_level, estimator)
-            _check_known(labels, estimator)
-        elif positive is None:
-            self._set_up(check_fixed_scale, labels)
-        if self.measure.rel is not None:
-            labels = labels >= self.measure.rel
-        # For several queries the measure itself handles those without a value.
-        if not has_queries and len(labels) and np.all(labels == labels[0]):
-            raise ValueError(
-                f"All labels are {labels[:1].tolist()[0]!r}, so all orders are equally good: score"
-                " rows of different labels; in cross-validation use stratified folds."
-            )
-        return positive
-
-    def _positive(self, estimator: Any, pos_label: Any, labels: np.ndarray[Any, Any]) -> Any:
-        """Positive class of the labels that count; None where they are grades or say it."""
         try:
             positive = positive_class(estimator, pos_label)
         except ValueError as error:
@@ -350,14 +332,31 @@ class RankingScorer(BaseScorer):
                 f"The positive class is unknown: {self.measure.name} needs two classes, but y has"
                 " labels other than 0 and 1 or -1 and 1: pass pos_label= to the scorer."
             )
-        return positive
-
-    def _set_up(self, check: Callable[[Measure, Any], None], subject: Any) -> None:
-        """Check what no candidate of a search could mend."""
         try:
-            check(self.measure, subject)
-        except ValueError as error:
+            if is_classifier(estimator):
+                refuse_level(self.measure, estimator)
+            elif positive is None:
+                check_fixed_scale(self.measure, labels)
+        except ValueError as error:  # no candidate of a search could mend it
             raise ScorerSetupError(str(error)) from None
+        if is_classifier(estimator):
+            classes = estimator.classes_
+            unknown = (labels != classes[0]) & (labels != classes[1])
+            if unknown.any():
+                raise ValueError(
+                    f"y has the label {labels[unknown].tolist()[0]!r}, but"
+                    f" {type(estimator).__name__} was fitted on {classes.tolist()}: pass labels of"
+                    " these classes."
+                )
+        if self.measure.rel is not None:
+            labels = labels >= self.measure.rel
+        # For several queries the measure itself handles those without a value.
+        if not has_queries and len(labels) and np.all(labels == labels[0]):
+            raise ValueError(
+                f"All labels are {labels[:1].tolist()[0]!r}, so all orders are equally good: score"
+                " rows of different labels; in cross-validation use stratified folds."
+            )
+        return positive
 
     def _check_queries(self, estimator: Any, given: bool) -> None:
         """Check that ids came, or that all rows may be one list."""
@@ -417,16 +416,6 @@ def refuse_level(measure: Measure, estimator: Any) -> None:
         raise ValueError(
             f"{measure.name} has rel= for grades, but {type(estimator).__name__} is a classifier"
             " of two classes: leave out rel, or fit it to y >= rel."
-        )
-
-
-def _check_known(labels: np.ndarray[Any, Any], estimator: Any) -> None:
-    classes = estimator.classes_
-    unknown = ~np.logical_or(labels == classes[0], labels == classes[1])
-    if unknown.any():
-        raise ValueError(
-            f"y has the label {labels[unknown].tolist()[0]!r}, but {type(estimator).__name__} was"
-            f" fitted on {classes.tolist()}: pass labels of these classes."
         )
 
 

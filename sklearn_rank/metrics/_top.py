@@ -56,12 +56,10 @@ class PrecisionAtTopMeasure(Measure):
         return ("exact",)
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Precision of each list."""
         mass = masses_of_tops(lists, "tau", self.tau)
         return positives_in_top(lists.leading(mass).blocks(), mass) / mass
 
     def influence(self, lists: ScoredLists) -> ClassInfluence:
-        """Compute the influence of each item of one list on the precision."""
         mass = float(masses_of_tops(lists, "tau", self.tau)[0])
         return precision_influence(lists, mass, self.name)
 
@@ -143,7 +141,6 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
     fraction: float = checked(check_top)  # Share of the items that form the top
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Factor of each list."""
         if self.rules.rounds_up:
             # In floating point, as the system does: 0.07 of 100 items are 8.
             mass = np.ceil(lists.sizes * self.fraction)
@@ -156,7 +153,6 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
             return n_pos / mass * (lists.sizes / lists.positives)
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Compute the influence of each item of one list on the factor."""
         if not self.has_influence:
             return None
         mass = masses_of_tops(lists, "fraction", self.fraction)
@@ -242,7 +238,6 @@ class PositivesAtTopMeasure(Measure):
         return (0.0, 1.0 if self.normalize else inf)
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Number or share of each list."""
         # The blocks of negatives: what is above the topmost counts, and a share of what is tied.
         blocks = lists.top_blocks(of_negatives=True)
         count = blocks.n_other.copy()
@@ -322,7 +317,6 @@ class AccuracyAtTopMeasure(Measure):
     tau: float = checked(check_top, 0.05)  # Share of the items that form the top
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Loss of each list."""
         mass = masses_of_tops(lists, "tau", self.tau)
         if lists.weight is None:
             above, below, n_neg, n_pos = _errors_of_items(lists, mass.astype(np.intp))
@@ -332,7 +326,6 @@ class AccuracyAtTopMeasure(Measure):
             return (above / n_neg + below / n_pos) / 2
 
     def influence(self, lists: ScoredLists) -> ClassInfluence:
-        """Compute the influence of each item of one list on the loss."""
         mass = float(masses_of_tops(lists, "tau", self.tau)[0])
         n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
         estimate = float(self.values(lists)[0])
@@ -556,14 +549,12 @@ class LiftMeasure(Measure):
         return (0.0, 1.0 / float(self.fraction))
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Ratio of each list."""
         blocks = lists.blocks()
         n_pos = positives_in_top(blocks, float(self.fraction) * blocks.total)
         with np.errstate(invalid="ignore"):
             return np.minimum(n_pos / blocks.n_class / float(self.fraction), self.range[1])
 
     def influence(self, lists: ScoredLists) -> ClassInfluence:
-        """Compute the influence of each item of one list on the ratio."""
         # A part of the first item is as good as all of it.
         influence = lift_influence(lists, [max(float(self.fraction), 1.0 / float(lists.sizes[0]))])
         return replace(influence, estimate=float(self.values(lists)[0]))
@@ -634,7 +625,6 @@ class SmoothedPrecisionAtTopMeasure(Measure):
     tau: float = checked(check_top, 0.05)  # Share of the items that form the top
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        """Mean precision of each list."""
         masses = self._masses(lists)
         blocks = lists.leading(masses[-1]).blocks()
         return np.mean([positives_in_top(blocks, mass) / mass for mass in masses], axis=0)
@@ -652,7 +642,6 @@ class SmoothedPrecisionAtTopMeasure(Measure):
         return min(MULTIPLES[-1] * self.tau, 1.0)
 
     def influence(self, lists: ScoredLists) -> ClassInfluence:
-        """Compute the influence of each item of one list on the mean precision."""
         n, positives = lists.sizes[0], float(lists.positives[0] / lists.sizes[0])
         lift = lift_influence(lists, [float(mass[0] / n) for mass in self._masses(lists)])
         precision = lift.scaled(0.0, 1.0 / positives, copy=False)
