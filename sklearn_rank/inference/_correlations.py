@@ -22,7 +22,7 @@ from ..metrics._shared import (
 )
 from ._limits import safe_limits
 from ._results import Interval
-from ._samples import GroupPart, OneList, Spread, each_alone
+from ._samples import GroupPart, OneList, Spread, singleton_groups
 
 # Influence of each item, of mean 0, and of an item at either extreme.
 CorrelationInfluence: TypeAlias = tuple[FloatArray, tuple[float, float]]
@@ -215,7 +215,7 @@ def correlation_interval(measure: Measure, sample: OneList, level: float, *_: An
     values, limits = CORRELATIONS[type(measure)](data)
     # Half an item, or group, is added at either extreme.
     ends = np.array(limits)
-    part = GroupPart.of_rows(values[np.newaxis], sample.groups or each_alone(n))
+    part = GroupPart.of_rows(values[np.newaxis], sample.groups or singleton_groups(n))
     count = part.effective + 2.0 * PSEUDO_WEIGHT
     shift = PSEUDO_WEIGHT * float(ends.sum()) / count
     squares = PSEUDO_WEIGHT * float(np.sum((ends - shift) ** 2)) + part.effective * shift**2

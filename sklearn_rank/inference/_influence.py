@@ -32,11 +32,11 @@ from ._samples import (
     check_sample,
     check_two_classes,
     check_weight_meaning,
-    each_alone,
     refuse_collections,
     refuse_few_draws,
     refuse_fractions,
     robust_sums,
+    singleton_groups,
 )
 
 
@@ -95,7 +95,7 @@ def weighted_influence(
     lists = [data, *(data.scored_by(y_score, np.shape(y_true)) for y_score in scores[1:])]
     if sampled:
         influences = [sampling_influence(measure, data) for data in lists]
-        return influences, dependent or each_alone(len(data.labels))
+        return influences, dependent or singleton_groups(len(data.labels))
     if dependent is not None:
         samples = [OneList(data, dependent).repeat() for data in lists]
         lists, dependent = [sample.data for sample in samples], samples[0].groups
@@ -354,7 +354,7 @@ def joint_query_means(
     n_effective = n
     covariance, spread = squares / (n * (n - 1.0)), None
     if groups is not None or weight is not None:
-        part = GroupPart.of_rows(values, groups or each_alone(values.shape[1]), weight)
+        part = GroupPart.of_rows(values, groups or singleton_groups(values.shape[1]), weight)
         total, n = robust_sums([part]), part.worth
         squares = part.sums @ part.sums.T * n**2
         covariance, n_effective = total @ total.T, part.effective

@@ -47,11 +47,11 @@ from ._samples import (
     check_groups,
     check_weight_meaning,
     dimensions,
-    each_alone,
     refuse_collections,
     refuse_few_draws,
     refuse_fractions,
     robust_sums,
+    singleton_groups,
 )
 
 # Values that differ by less than this, relative to the largest, are equal up to rounding.
@@ -77,7 +77,7 @@ class QueryValues:
     @cached_property
     def part(self) -> GroupPart:
         """Sums of the deviations from the mean over the groups, each query one without groups."""
-        groups = self.groups or each_alone(len(self.values))
+        groups = self.groups or singleton_groups(len(self.values))
         return GroupPart.of_rows(self.values[np.newaxis], groups, self.weight)
 
     @property

@@ -6,7 +6,8 @@ An interval needs only sums over the items, so the original row order is not kep
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -100,7 +101,7 @@ class Groups:
     n_groups: int  # Number of groups, some of which may hold none of these rows
 
     def only(self, rows: Any) -> Groups:
-        """Keep some rows. Their groups, numbered as before."""
+        """Groups of some rows, numbered as before."""
         return Groups(self.codes[rows], self.n_groups)
 
     def sizes(self, rows: BoolArray | None = None) -> FloatArray:
@@ -119,13 +120,13 @@ class Groups:
         return np.stack([self.sums(row) for row in values])
 
 
-def each_alone(n: int) -> Groups:
+def singleton_groups(n: int) -> Groups:
     """Make each row a group."""
     return Groups(np.arange(n), n)
 
 
 def check_groups(groups: Any, n: int, *, name: str = "groups") -> Groups | None:
-    """Check the ids of groups of rows. The groups, of which there are at least two."""
+    """Check the ids of groups of rows, of which there are at least two."""
     if groups is None:
         return None
     ids = check_qid(groups, n, name=name)
@@ -191,22 +192,32 @@ def _values(ids: AnyArray | Coded) -> AnyArray:
 class GroupPart:
     """Contribution of the rows of one class of one sample to statistics, group by group."""
 
-    sums: FloatArray
+    sums: FloatArray  # (n_statistics, n_groups): Sums of the deviations from the mean
     sizes: FloatArray  # (n_groups,): Number of rows of the part in each group, or their weight
-    sampled: bool = False
-    share: FloatArray = field(init=False)  # (n_groups,): Share of the rows in each group
-    count: int = field(init=False)  # Number of groups that hold rows
-    worth: float = field(init=False)
-    effective: float = field(init=False)
+    sampled: bool = False  # Whether sizes are sums of inverse probabilities
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def share(self) -> FloatArray:
+        """Share of the rows in each group. Shape (n_groups,)."""
+        return self.sizes / self.sizes.sum()
+
+    @cached_property
+    def count(self) -> int:
+        """Number of groups that hold rows."""
+        return int(np.count_nonzero(self.sizes))
+
+    @cached_property
+    def worth(self) -> float:
+        """Number of groups of equal probability."""
+        if not self.sampled:
+            return float(self.count)
+        return float(self.sizes.sum() ** 2 / (self.sizes**2).sum())
+
+    @cached_property
+    def effective(self) -> float:
+        """Number of groups of equal size whose variance is known as well."""
         squares = self.sizes**2
-        object.__setattr__(self, "share", self.sizes / self.sizes.sum())
-        count = int(np.count_nonzero(self.sizes))
-        worth = self.sizes.sum() ** 2 / squares.sum() if self.sampled else count
-        object.__setattr__(self, "count", count)
-        object.__setattr__(self, "worth", float(worth))
-        object.__setattr__(self, "effective", float(squares.sum() ** 2 / (squares**2).sum()))
+        return float(squares.sum() ** 2 / (squares**2).sum())
 
     @classmethod
     def of_rows(
@@ -246,30 +257,25 @@ class Spread:
 
     covariances: FloatArray  # (n_parts, n_statistics, n_statistics)
     degrees: FloatArray  # (n_parts,): Degrees of freedom of each, at least 1
-    overlap: FloatArray
+    overlap: FloatArray  # (n_parts, n_parts): How far parts are in the same groups, 1 for itself
 
     @classmethod
     def of_groups(cls, parts: Sequence[GroupPart]) -> Spread:
         """Describe the covariance of sums over groups."""
         profile = np.stack([part.share**2 for part in parts])
         profile /= np.sqrt((profile**2).sum(axis=1, keepdims=True))
-        return cls(
-            np.stack([part.corrected() @ part.corrected().T for part in parts]),
-            np.array([max(part.effective - 1.0, 1.0) for part in parts]),
-            profile @ profile.T,
-        )
+        sums = [part.corrected() for part in parts]
+        degrees = np.array([max(part.effective - 1.0, 1.0) for part in parts])
+        return cls(np.stack([x @ x.T for x in sums]), degrees, profile @ profile.T)
 
     def of(self, contrast: FloatArray) -> float:
         """Degrees of freedom of the variance of a contrast."""
         return self.least(contrast[np.newaxis])
 
     def least(self, contrasts: FloatArray) -> float:
-        """Find the least degrees of freedom of the variances of several contrasts."""
+        """Least degrees of freedom of the variances of several contrasts."""
         variances = np.stack(
-            [
-                np.einsum("mi,mi->m", contrasts @ covariance, contrasts)
-                for covariance in self.covariances
-            ]
+            [np.einsum("mi,mi->m", contrasts @ part, contrasts) for part in self.covariances]
         )
         # Rounding may leave a variance just below 0.
         variances = np.maximum(variances, 0.0)
@@ -370,7 +376,7 @@ def refuse_grouped_collections(groups: Any, **columns: Any) -> None:
 
 
 def accumulated_list(accumulator: Accumulator) -> ScoredLists:
-    """Take the list of an accumulator, whose weights must be repetitions."""
+    """List of an accumulator, whose weights must be repetitions."""
     if accumulator.n_items == 0:
         raise ValueError("No row has a positive weight: pass rows of positive weight.")
     table = accumulator.table
@@ -465,7 +471,7 @@ class OneList:
     sampled: bool = False
 
     def repeat(self) -> OneList:
-        """Write each row as often as its weight says. The list without weights."""
+        """Repeat each row as often as its weight says."""
         data, groups = self.data, self.groups
         if data.weight is None:
             return self
@@ -486,7 +492,7 @@ class OneList:
         )
 
     def by_groups(self) -> ScoredLists:
-        """Make a list of each group. The lists, or the one where there are no groups."""
+        """Make a list of each group; without groups the one list."""
         data = self.data
         if self.groups is None:
             return data
@@ -539,7 +545,7 @@ def check_one_list(
         refuse_fractions(sample_weight)
         return OneList(replace(data, rows=None), dependent)
     return OneList(
-        replace(data, rows=None), dependent or each_alone(len(data.score)), sampled=True
+        replace(data, rows=None), dependent or singleton_groups(len(data.score)), sampled=True
     )
 
 
