@@ -15,7 +15,6 @@ from .._arguments import check_choice
 from .._typing import BoolArray, FloatArray, IntArray
 from ..metrics import Measure
 from ._influence import JointEstimate, least_variance, never_certain_covariance
-from ._limits import level_of_both
 from ._results import Comparison
 from ._samples import refuse_collections
 
@@ -235,6 +234,18 @@ ALTERNATIVES = ("two-sided", "less", "greater", "non-inferior", "equivalent")
 
 # Differences smaller than this, relative to the largest statistic, are treated as 0.
 ROUNDING = 1e-12
+
+
+def level_of_both(level: float, alternative: str) -> float:
+    """Level of limits on both sides that agree with a test."""
+    if alternative == "two-sided":
+        return level
+    if level <= 0.5:
+        raise ValueError(
+            f"level={level:g} gives no interval with alternative={alternative!r}, which applies it"
+            " to each limit: pass a level above 0.5."
+        )
+    return 2.0 * level - 1.0
 
 
 @dataclass(frozen=True)

@@ -41,18 +41,6 @@ def two_sided_quantile(level: float, degrees: float = inf) -> float:
     return float(ndtri(upper) if isinf(degrees) else stdtrit(degrees, upper))
 
 
-def level_of_both(level: float, alternative: str) -> float:
-    """Find the level of limits on both sides that agree with a test."""
-    if alternative == "two-sided":
-        return level
-    if level <= 0.5:
-        raise ValueError(
-            f"level={level:g} gives no interval with alternative={alternative!r}, which applies it"
-            " to each limit: pass a level above 0.5."
-        )
-    return 2.0 * level - 1.0
-
-
 def _below(statistic: float, degrees: float) -> float:
     return float(ndtr(statistic) if isinf(degrees) else stdtr(degrees, statistic))
 
