@@ -174,13 +174,13 @@ def _signature(function: Function, measure: type[Measure]) -> Signature:
         "ideal": "ideal" not in measure.takes_relevant,
         "convention": not measure.conventions,
     }
-    common = [one for name, one in _COMMON.items() if not absent.get(name)]
-    own = [
-        one
-        for name, one in declared.parameters.items()
-        if name not in _COMMON and one.kind is not Parameter.VAR_KEYWORD
+    common = [parameter for name, parameter in _COMMON.items() if not absent.get(name)]
+    parameters = [
+        parameter
+        for name, parameter in declared.parameters.items()
+        if name not in _COMMON and parameter.kind is not Parameter.VAR_KEYWORD
     ]
-    return declared.replace(parameters=[*common[:2], *own, *common[2:]])
+    return declared.replace(parameters=[*common[:2], *parameters, *common[2:]])
 
 
 def _docstring(function: Any, measure: type[Measure]) -> str:
@@ -190,8 +190,8 @@ def _docstring(function: Any, measure: type[Measure]) -> str:
     sections = dict(zip(parts[::2], parts[1::2], strict=True))
     parameters = function.__signature__.parameters
     entries = _entries(_TEXT.format_map(_phrases(measure)))
-    for name, own in _entries(sections.pop("Parameters", "")).items():
-        typed, _, description = own.partition("\n")
+    for name, entry in _entries(sections.pop("Parameters", "")).items():
+        typed, _, description = entry.partition("\n")
         if " : " not in typed:
             typed = entries[name].partition("\n")[0]
         entries[name] = f"{typed}\n{description}"
@@ -200,9 +200,9 @@ def _docstring(function: Any, measure: type[Measure]) -> str:
     lacks = ', or if a list is undefined\n    and ``undefined="raise"``' if may_lack else ""
     raises = {"ValueError": f"ValueError\n    If an argument is invalid{conflicts}{lacks}."}
     mistakes = [
-        f"``{name}`` {_MISTAKES[one.annotation]}"
-        for name, one in parameters.items()
-        if name not in _COMMON and one.annotation in _MISTAKES
+        f"``{name}`` {_MISTAKES[parameter.annotation]}"
+        for name, parameter in parameters.items()
+        if name not in _COMMON and parameter.annotation in _MISTAKES
     ]
     if mistakes:
         raises["TypeError"] = f"TypeError\n    If {', or '.join(mistakes)}."

@@ -117,11 +117,11 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
             f"measure={measure!r} is not a function of sklearn_rank.metrics: for your own function"
             " pass make_measure(function, ...)."
         )
-    shown = repr(measure)
-    if len(shown) > 60:
-        shown = f"{type(measure).__name__} of length {np.asarray(measure).size}"
+    description = repr(measure)
+    if len(description) > 60:
+        description = f"{type(measure).__name__} of length {np.asarray(measure).size}"
     raise TypeError(
-        f"measure={shown} must be the name of a measure, such as 'ndcg@10', a Measure, a"
+        f"measure={description} must be the name of a measure, such as 'ndcg@10', a Measure, a"
         " ScoreGeneratingFunction or a function of sklearn_rank.metrics: pass the measure first,"
         " then labels and scores."
     )

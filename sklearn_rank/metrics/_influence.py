@@ -215,12 +215,12 @@ def _mean_influence(
     some = blocks.some
     first, length, inside = below[some], size[some], n_pos[some]
     value = phi._sums(first, first + length, np.array([float(n)])) / length
-    whole, own = _slopes(phi, n, first, length, window)
+    outer, inner = _slopes(phi, n, first, length, window)
     # Ranks gained by the positives above, then those of the same block.
     moved = np.zeros(len(size))
-    moved[some] = inside * whole
+    moved[some] = inside * outer
     tail = np.cumsum(moved)
-    tail[some] += inside * (own - whole)
+    tail[some] += inside * (inner - outer)
     for u0, height in phi.jumps if phi.has_derivative else ():
         n_below = int(np.ceil(u0 * (n + 1.0) * (1.0 - 1e-15))) - 1
         if not 0 < n_below < n:
@@ -231,7 +231,7 @@ def _mean_influence(
         tail[at + 1 :] += raised
     total = float(tail[-1])
     if n_pos[-1]:
-        total += float(inside[-1] * (whole[-1] - own[-1]))
+        total += float(inside[-1] * (outer[-1] - inner[-1]))
     if_positive = tail / (n + 1.0)
     if_positive[some] += value
     tail *= (n - k) / (n + 1.0) / k
@@ -283,13 +283,13 @@ def _slopes(
     if np.all(size == 1.0):
         slope = _slope_at(phi, below + 1.0, n, window)
         return slope, slope / 2.0
-    whole, own = np.zeros((2, len(size)))
+    outer, inner = np.zeros((2, len(size)))
     highest = below + size
     for some, first, block, place in places_of(size):
         slope = _slope_at(phi, highest[some][block] - place, n, window)
-        whole[some] += np.add.reduceat(slope, first)
-        own[some] += np.add.reduceat(slope * (1.0 - (place + 0.5) / size[some][block]), first)
-    return whole / size, own / size
+        outer[some] += np.add.reduceat(slope, first)
+        inner[some] += np.add.reduceat(slope * (1.0 - (place + 0.5) / size[some][block]), first)
+    return outer / size, inner / size
 
 
 def _slope_at(phi: ScoreGeneratingFunction, rank: FloatArray, n: int, window: int) -> FloatArray:

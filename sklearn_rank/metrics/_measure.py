@@ -197,27 +197,16 @@ class Measure(ABC):
         for parameter in fields(self):
             if isinstance(parameter.default, bool):
                 check_flag(parameter.name, getattr(self, parameter.name))
-        object.__setattr__(self, "undefined", self._checked_undefined())
-        if self.rel is not None:
-            object.__setattr__(self, "rel", self._checked_rel(self.rel))
-
-    def _check_parameters(self) -> None:
-        for parameter in fields(self):
-            value = getattr(self, parameter.name)
-            if "check" in parameter.metadata and not (value is None and parameter.default is None):
-                parameter.metadata["check"](parameter.name, value)
-
-    def _checked_undefined(self) -> Undefined:
-        """What undefined lists count, said once, so that measures that count alike are equal."""
-        undefined = self._default_undefined if self.undefined is None else self.undefined
-        if isinstance(undefined, str):
-            if undefined in ("skip", "raise"):
-                return undefined
-        elif is_number(undefined):
-            return float(undefined)
-        raise ValueError(f"undefined={undefined!r} must be 'skip', 'raise' or a number.")
-
-    def _checked_rel(self, rel: Any) -> float:
+        # What undefined lists count is stated, so that measures that count alike are equal.
+        undefined: Any = self._default_undefined if self.undefined is None else self.undefined
+        if is_number(undefined):
+            undefined = float(undefined)
+        elif not isinstance(undefined, str) or undefined not in ("skip", "raise"):
+            raise ValueError(f"undefined={undefined!r} must be 'skip', 'raise' or a number.")
+        object.__setattr__(self, "undefined", undefined)
+        rel = self.rel
+        if rel is None:
+            return
         if self.kind != "binary" or self.by_class:
             raise TypeError(
                 f"rel={rel!r} is for measures of two classes, but {self._called} takes"
@@ -225,7 +214,13 @@ class Measure(ABC):
             )
         if not is_number(rel) or not isfinite(rel):
             raise ValueError(f"rel={rel!r} must be a finite number, the smallest relevant grade.")
-        return float(rel)
+        object.__setattr__(self, "rel", float(rel))
+
+    def _check_parameters(self) -> None:
+        for parameter in fields(self):
+            value = getattr(self, parameter.name)
+            if "check" in parameter.metadata and not (value is None and parameter.default is None):
+                parameter.metadata["check"](parameter.name, value)
 
     @property
     def _default_undefined(self) -> Undefined:

@@ -24,17 +24,17 @@ def check_probabilities(
             f"y_prob has {np.shape(y_prob)[1]} columns, but must have one probability per row:"
             " pass that of the positive class, predict_proba(X)[:, 1]."
         )
-    given = check_scores(y_prob, name="y_prob")
-    prob = np.clip(given, 0.0, 1.0)
+    values = check_scores(y_prob, name="y_prob")
+    prob = np.clip(values, 0.0, 1.0)
     if np.ndim(y_true) == 1 and len(y_true) != len(prob):
         raise ValueError(
             f"y_prob has {len(prob)} rows, but y_true has {len(y_true)}: pass one probability per"
             " row."
         )
-    outside = np.flatnonzero(np.abs(given - prob) > ROUNDING)
+    outside = np.flatnonzero(np.abs(values - prob) > ROUNDING)
     if outside.size:
         raise ValueError(
-            f"y_prob is {given[outside[0]]:.4g} in row {outside[0]}, which is not a probability:"
+            f"y_prob is {values[outside[0]]:.4g} in row {outside[0]}, which is not a probability:"
             " pass predict_proba(X)[:, 1], or calibrate the scores with"
             " sklearn.calibration.CalibratedClassifierCV."
         )
@@ -127,9 +127,10 @@ def net_benefit(
     check_flag("standardized", standardized)
     lists = check_probabilities(y_true, y_prob, pos_label, sample_weight=sample_weight)
     positive, weight = lists.positive, lists.counts
-    treated = lists.score >= threshold_of(threshold, y_prob)
+    selected = lists.score >= threshold_of(threshold, y_prob)
     n_pos, n = float(weight @ positive), float(weight.sum())
-    found, wrong = float(weight @ (treated & positive)), float(weight @ (treated & ~positive))
+    true_pos = float(weight @ (selected & positive))
+    false_pos = float(weight @ (selected & ~positive))
     exchange = threshold / (1.0 - threshold)
     if n_pos == 0.0 and (standardized or positive_fraction is not None):
         raise ValueError(
@@ -137,14 +138,14 @@ def net_benefit(
             " the labels and pos_label, or leave out standardized and positive_fraction."
         )
     if positive_fraction is None:
-        return (found - exchange * wrong) / (n_pos if standardized else n)
+        return (true_pos - exchange * false_pos) / (n_pos if standardized else n)
     share = check_share("positive_fraction", positive_fraction, what="the share of positives")
     if n_pos == n:
         raise ValueError(
             "y_true has no negatives, so the net benefit cannot be divided by their number: check"
             " the labels and pos_label, or leave out positive_fraction."
         )
-    benefit = share * found / n_pos - exchange * (1.0 - share) * wrong / (n - n_pos)
+    benefit = share * true_pos / n_pos - exchange * (1.0 - share) * false_pos / (n - n_pos)
     return benefit / share if standardized else benefit
 
 

@@ -534,7 +534,17 @@ def value_of_one_list(
     rows = ListOfChunks.of(measure, partitions, pos_label)
     plan = None if measure.from_ranges is None else rows.plan()
     if plan is not None:
-        return _value_of_ranges(measure, rows, plan, average)
+        lists, of_ranges = rows.by_ranges(plan, partial(_value_of_range, measure))
+        refuse_large_weights(lists)
+        measure._check_weights(lists)
+        value = float(measure._values(lists)[0])
+        if measure.from_ranges == "largest":
+            value = max(value, *of_ranges)
+        elif not isnan(value):
+            value = fsum([value, *(of_range - value for of_range in of_ranges)])
+        low, high = measure.range
+        value = min(max(value, low), high) if not isnan(value) else value
+        return measure._combined(np.array([value]), lists, average)
     value, messages = rows.in_one_memory(measure, _value_of_table, measure, average)
     for message, category in messages:
         warn(message, category)
@@ -640,21 +650,6 @@ def _value_of_table(table: ScoreTable, measure: Any, average: Any) -> tuple[Any,
         measure._check_weights(lists)
         value = measure.of_lists(lists, average=average)
     return value, messages
-
-
-def _value_of_ranges(measure: Any, rows: ListOfChunks, plan: RangePlan, average: Any) -> Any:
-    """Evaluate tables that are too large for one memory, range by range."""
-    lists, of_ranges = rows.by_ranges(plan, partial(_value_of_range, measure))
-    refuse_large_weights(lists)
-    measure._check_weights(lists)
-    value = float(measure._values(lists)[0])
-    if measure.from_ranges == "largest":
-        value = max(value, *of_ranges)
-    elif not isnan(value):
-        value = fsum([value, *(of_range - value for of_range in of_ranges)])
-    low, high = measure.range
-    value = min(max(value, low), high) if not isnan(value) else value
-    return measure._combined(np.array([value]), lists, average)
 
 
 def _value_of_range(measure: Any, lists: TableLists, tied: TableLists) -> float:

@@ -626,13 +626,16 @@ def _shared(lists: ScoredLists, depth: IntArray) -> FloatArray:
         starts.append(start)
         ends.append(end)
     # Depth d of a list stands in row head + d - 1; a block is complete from its last item on.
-    shared = _running(np.maximum(*ends) - 1, n, lists.offsets[1:]).astype(np.float64)
+    complete = np.bincount(np.maximum(*ends) - 1, minlength=n)
+    stops = lists.offsets[1:]
+    complete[stops[:-1]] -= np.diff(stops, prepend=0)[:-1]  # all items of the list before
+    shared = np.cumsum(complete).astype(np.float64)
     both_cut = _between(np.maximum(*starts), np.minimum(*ends) - 1, n)
     shared += shares[0] * shares[1] * both_cut
-    for one, other in ((0, 1), (1, 0)):
-        # The block of this order is cut, that of the other complete.
-        since = np.maximum(starts[one], ends[other] - 1)
-        shared += shares[one] * _between(since, ends[one] - 1, n)
+    for i, j in ((0, 1), (1, 0)):
+        # The block of order i is cut, that of order j complete.
+        since = np.maximum(starts[i], ends[j] - 1)
+        shared += shares[i] * _between(since, ends[i] - 1, n)
     return shared
 
 
@@ -640,11 +643,4 @@ def _between(since: IntArray, until: IntArray, n: int) -> IntArray:
     """Number of items, for each row, that count from this row or one before it until after it."""
     until = np.maximum(since, until)
     change = np.bincount(since, minlength=n) - np.bincount(until, minlength=n)
-    return np.cumsum(change)
-
-
-def _running(rows: IntArray, n: int, ends: IntArray) -> IntArray:
-    """Number of items of the list that count from this row or one before it."""
-    change = np.bincount(rows, minlength=n)
-    change[ends[:-1]] -= np.diff(ends, prepend=0)[:-1]
     return np.cumsum(change)

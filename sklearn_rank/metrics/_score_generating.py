@@ -390,8 +390,8 @@ class TopDCG(ScoreGeneratingFunction):
         begin, end = (np.clip(n - rank, 0.0, self.k) for rank in (upto, below))
         sums = np.zeros(len(below))
         some = np.flatnonzero(end > begin)
-        found = LogarithmicRun().sums_between(begin[some], end[some], n[some])
-        sums[some] = np.log(2.0) * found
+        sums[some] = LogarithmicRun().sums_between(begin[some], end[some], n[some])
+        sums[some] *= np.log(2.0)
         return sums
 
 

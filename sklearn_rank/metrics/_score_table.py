@@ -156,17 +156,19 @@ class TableLists(ScoredLists):
     single: SingleWeights  # What is known of the weights of the rows
 
     @classmethod
+    def of(
+        cls, score: AnyArray, label: AnyArray, weight: FloatArray | None, single: SingleWeights
+    ) -> TableLists:
+        """Make one list of rows."""
+        offsets = np.array([0, len(score)])
+        return cls(labels=label, offsets=offsets, weight=weight, score=score, single=single)
+
+    @classmethod
     def of_blocks(cls, neg: FloatArray, pos: FloatArray, single: SingleWeights) -> TableLists:
         """Make one list of blocks of tied items. The list; its scores are numbers of blocks."""
         weight = np.stack([neg, pos], axis=1).ravel()
         some = np.flatnonzero(weight)
-        return cls(
-            labels=(some & 1).astype(bool),
-            offsets=np.array([0, len(some)]),
-            weight=weight[some],
-            score=some >> 1,
-            single=single,
-        )
+        return cls.of(some >> 1, (some & 1).astype(bool), weight[some], single)
 
     def blocks(self, *, of_negatives: bool = False, joined: bool = True) -> ClassBlocks:
         """Find the blocks of tied items that hold positives, or negatives, without a sort."""
@@ -259,13 +261,7 @@ class ScoreTable:
 
     def to_lists(self) -> TableLists:
         """Make the list that measures are of. One list without an id."""
-        return TableLists(
-            labels=self.label,
-            offsets=np.array([0, len(self)]),
-            weight=self.weight,
-            score=self.score,
-            single=self.single,
-        )
+        return TableLists.of(self.score, self.label, self.weight, self.single)
 
 
 def _collapsed(columns: _Columns) -> _Columns:
@@ -305,7 +301,11 @@ def _joined(first: _Columns, second: _Columns) -> _Columns:
     if not len(first[0]) or not len(second[0]):
         score, label, weight = first if len(first[0]) else second
         if np.any((score[1:] == score[:-1]) & (label[1:] == label[:-1])):
-            return _joined(_part((score, label, weight), 0, 1), _part((score, label, weight), 1))
+            head, rest = (
+                (score[rows], label[rows], None if weight is None else weight[rows])
+                for rows in (slice(0, 1), slice(1, None))
+            )
+            return _joined(head, rest)
         return score, label, weight
     dtype = np.promote_types(first[0].dtype, second[0].dtype)
     of_classes = first[1].dtype.kind == "b"
@@ -328,12 +328,6 @@ def _joined(first: _Columns, second: _Columns) -> _Columns:
         to_score, to_label, to_weight = (x[:n].copy() for x in (to_score, to_label, to_weight))
     to_label = to_label.view(bool) if of_classes else to_label
     return to_score, to_label, to_weight if weighs or repeated else None
-
-
-def _part(columns: _Columns, start: int, stop: int | None = None) -> _Columns:
-    score, label, weight = columns
-    rows = slice(start, stop)
-    return score[rows], label[rows], None if weight is None else weight[rows]
 
 
 # Scores of each table that are looked at: more than ranges, so that these are of about equal size.
@@ -441,10 +435,4 @@ def with_range(
         score = np.concatenate((score[below], level, score[above] + level[-1]))
         label = np.concatenate((label[below], fine.label, label[above]))
         weight = np.concatenate((weight[below], fine.counts, weight[above]))
-    return TableLists(
-        labels=label,
-        offsets=np.array([0, len(score)]),
-        weight=np.asarray(weight, dtype=np.float64),
-        score=score,
-        single=plan.single,
-    )
+    return TableLists.of(score, label, np.asarray(weight, dtype=np.float64), plan.single)

@@ -153,8 +153,9 @@ class RankingScorer(BaseScorer):
     ) -> float:
         """Score an estimator. The value of the measure, negated for a loss."""
         metadata |= {"sample_weight": sample_weight, "qid": qid, "query_weight": query_weight}
-        given = {name: value for name, value in metadata.items() if value is not None}
-        return self._score(partial(cached_call, None), estimator, X, y_true, **self._named(given))
+        metadata = {name: value for name, value in metadata.items() if value is not None}
+        arguments = self._named(metadata)
+        return self._score(partial(cached_call, None), estimator, X, y_true, **arguments)
 
     def _named(self, metadata: dict[str, Any]) -> dict[str, Any]:
         """Metadata under the names of the measure's arguments.
@@ -358,15 +359,15 @@ class RankingScorer(BaseScorer):
             )
         return positive
 
-    def _check_queries(self, estimator: Any, given: bool) -> None:
+    def _check_queries(self, estimator: Any, has_queries: bool) -> None:
         """Check that ids came, or that all rows may be one list."""
         name = self.measure.name
-        if self._single_list and given:
+        if self._single_list and has_queries:
             raise ScorerSetupError(
                 f"qid was passed to a scorer of {name} that was built with single_list=True, which"
                 " takes all rows as one list: leave out one of the two."
             )
-        if self._single_list or given:
+        if self._single_list or has_queries:
             return
         request = self._get_metadata_request().score.requests.get("qid")
         alias = request if isinstance(request, str) else "qid" if request else "groups"

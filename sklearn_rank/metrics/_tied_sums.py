@@ -616,7 +616,13 @@ def scaled_gains(lists: Lists, gains: FloatArray) -> tuple[FloatArray, IntArray]
 def ideal_sums(lists: Lists, gains: FloatArray, discount: Discount, k: int | None) -> FloatArray:
     """Sum of discounted gains of the best order of each list. Shape (n_lists,)."""
     if lists.weight is not None:
-        lists, gains = _merged(lists, lists.weight, gains)
+        # Few different gains of one list are added up without a sort.
+        few = lists.n_lists == 1 and len(np.unique(gains[: 10 * FEW_GAINS])) <= FEW_GAINS
+        distinct = np.unique(gains) if few else gains
+        if few and len(distinct) <= FEW_GAINS:
+            weight = np.array([np.dot(lists.weight, gains == gain) for gain in distinct.tolist()])
+            lists = Lists(labels=distinct, weight=weight, offsets=np.array([0, len(distinct)]))
+            gains = distinct
         return _block_sums(lists, tied_blocks(gains, lists.offsets), gains, discount, k)
     ordered = sorted_descending(gains, lists.offsets)
     starts = lists.offsets[:-1]
@@ -626,17 +632,6 @@ def ideal_sums(lists: Lists, gains: FloatArray, discount: Discount, k: int | Non
         ordered = ordered[ragged_ranges(starts, counted)]
         starts = np.cumsum(counted) - counted
     return _list_sums(ordered * _discounts(discount, lengths, counted), starts)
-
-
-def _merged(lists: Lists, weight: FloatArray, gains: FloatArray) -> tuple[Lists, FloatArray]:
-    """Make one item of all that gain the same, where one list has few different gains."""
-    if lists.n_lists > 1 or len(np.unique(gains[: 10 * FEW_GAINS])) > FEW_GAINS:
-        return lists, gains
-    each = np.unique(gains)
-    if len(each) > FEW_GAINS:
-        return lists, gains
-    totals = np.array([np.dot(weight, gains == gain) for gain in each.tolist()])
-    return Lists(labels=each, weight=totals, offsets=np.array([0, len(each)])), each
 
 
 def _block_sums(
@@ -708,7 +703,10 @@ def _weighted_sums(
         by_position = discount if isinstance(discount, Logarithmic) else Logarithmic(2.0)
         sums = by_position.scale * LogarithmicRun().sums_between(begin, end, length)
     elif discount == "linear":
-        sums = _linear_sums(begin, end, length)
+        # Of length - i over the positions in (begin, end].
+        first, last = np.floor(begin), np.floor(end)
+        sums = (last - first) * (length - (first + last + 1.0) / 2.0)
+        sums += (end - last) * (length - last - 1.0) - (begin - first) * (length - first - 1.0)
     else:
         counted = np.ceil(last)
         if (total := counted.sum()) > MOST_POSITIONS:
@@ -718,14 +716,6 @@ def _weighted_sums(
             )
         sums = _laid_out_sums(discount, lengths, counted.astype(np.int64), end, blocks)
     return _list_sums(gain * sums, blocks.first)
-
-
-def _linear_sums(begin: FloatArray, end: FloatArray, length: FloatArray) -> FloatArray:
-    """Sums of ``length - i`` over the positions in ``(begin, end]``."""
-    first, last = np.floor(begin), np.floor(end)
-    whole = (last - first) * (length - (first + last + 1.0) / 2.0)
-    parts = (end - last) * (length - last - 1.0) - (begin - first) * (length - first - 1.0)
-    return whole + parts
 
 
 def _laid_out_sums(

@@ -39,16 +39,22 @@ def check_top(name: str, share: Any) -> None:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class PrecisionAtTopMeasure(Measure):
-    """Share of positives in the top of the list; see ``precision_at_top_score``."""
+class _OfTop(Measure):
+    """A measure of a share of the list."""
 
     weights = "relative"
     range = (0.0, 1.0)
-    stem = "precision@top"
     in_name = NamedNumber("tau", share, "0.05")
     from_ranges = "sum"
 
     tau: float = checked(check_top, 0.05)  # Share of the items that form the top
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class PrecisionAtTopMeasure(_OfTop):
+    """Share of positives in the top of the list; see ``precision_at_top_score``."""
+
+    stem = "precision@top"
 
     @property
     def theorems(self) -> tuple[str, ...]:
@@ -302,19 +308,13 @@ def positives_at_top_score(
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class AccuracyAtTopMeasure(Measure):
+class AccuracyAtTopMeasure(_OfTop):
     """Errors on both sides of the top quantile of the scores; see ``accuracy_at_top_loss``."""
 
     greater_is_better = False
-    weights = "relative"
-    range = (0.0, 1.0)
     lacking = "items of one class only"
     stem = "accuracy_loss@top"
-    in_name = NamedNumber("tau", share, "0.05")
     is_mean_over_ties = False
-    from_ranges = "sum"
-
-    tau: float = checked(check_top, 0.05)  # Share of the items that form the top
 
     def values(self, lists: ScoredLists) -> FloatArray:
         mass = masses_of_tops(lists, "tau", self.tau)
@@ -425,7 +425,7 @@ def _errors_of_items(lists: ScoredLists, count: IntArray) -> tuple[AnyArray, ...
     positive, negative = lists.positive, ~lists.positive
     above, below = lists.score > quantile, lists.score < quantile
     items = (negative & above, positive & below, negative, positive)
-    return tuple(np.add.reduceat(one, lists.offsets[:-1], dtype=np.intp) for one in items)
+    return tuple(np.add.reduceat(rows, lists.offsets[:-1], dtype=np.intp) for rows in items)
 
 
 def _errors_of_weights(
@@ -613,16 +613,10 @@ MULTIPLES = (0.5, 1.0, 2.0, 4.0)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class SmoothedPrecisionAtTopMeasure(Measure):
+class SmoothedPrecisionAtTopMeasure(_OfTop):
     """Mean precision at four shares around ``tau``; see ``smoothed_precision_at_top_score``."""
 
-    weights = "relative"
-    range = (0.0, 1.0)
     stem = "smoothed_precision@top"
-    in_name = NamedNumber("tau", share, "0.05")
-    from_ranges = "sum"
-
-    tau: float = checked(check_top, 0.05)  # Share of the items that form the top
 
     def values(self, lists: ScoredLists) -> FloatArray:
         masses = self._masses(lists)
