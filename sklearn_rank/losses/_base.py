@@ -8,13 +8,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from .._lists import Lists
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_vector
+
+ArrayPair: TypeAlias = tuple[FloatArray, FloatArray]
 
 # Source of the constants of many losses, as text of their bounds.
 CONSTANT_OF_TABLE = "the constant of Table 2"
@@ -24,13 +26,10 @@ CONSTANT_OF_TABLE = "the constant of Table 2"
 LARGE_SCORE = 1e3
 
 
-class LossOnLists:
-    """Loss of given items as a function of their scores, made by :meth:`TemplateLoss.on`."""
+class _BoundLoss:
+    """A loss with its items, whose properties are those of the loss."""
 
-    def __init__(self, loss: TemplateLoss, lists: Lists) -> None:
-        self.loss = loss
-        self.lists = lists
-        self._prepared = loss._prepare(lists)
+    loss: TemplateLoss
 
     @property
     def is_convex(self) -> bool:
@@ -47,11 +46,20 @@ class LossOnLists:
         """Whether :meth:`hessian_product` is available."""
         return self.loss.has_hessian_product
 
+
+class LossOnLists(_BoundLoss):
+    """Loss of given items as a function of their scores, made by :meth:`TemplateLoss.on`."""
+
+    def __init__(self, loss: TemplateLoss, lists: Lists) -> None:
+        self.loss = loss
+        self.lists = lists
+        self._prepared = loss._prepare(lists)
+
     def value(self, score: Any) -> FloatArray:
         """Compute the loss of each list. Shape (n_lists,)."""
         return self._by_list(self.loss._value(self._prepared, self._scores(score)))
 
-    def value_and_gradient(self, score: Any) -> tuple[FloatArray, FloatArray]:
+    def value_and_gradient(self, score: Any) -> ArrayPair:
         """Compute the loss of each list and the gradient of their sum."""
         values, gradient = self.loss._value_and_gradient(self._prepared, self._scores(score))
         return self._by_list(values), self._by_item(gradient)
@@ -60,10 +68,10 @@ class LossOnLists:
         """Compute the diagonal of the Hessian. Second derivative with respect to each score."""
         return self._by_item(self.loss._curvature(self._prepared, self._scores(score)))
 
-    def gradient_and_curvature(self, score: Any) -> tuple[FloatArray, FloatArray]:
+    def gradient_and_curvature(self, score: Any) -> ArrayPair:
         """Compute gradient and diagonal of the Hessian together, faster than separately."""
-        found = self.loss._gradient_and_curvature(self._prepared, self._scores(score))
-        return self._by_item(found[0]), self._by_item(found[1])
+        derivatives = self.loss._gradient_and_curvature(self._prepared, self._scores(score))
+        return self._by_item(derivatives[0]), self._by_item(derivatives[1])
 
     def hessian_product(self, score: Any, direction: Any) -> FloatArray:
         """Compute the product of the Hessian with a vector. Shape (n,)."""
@@ -210,10 +218,10 @@ class TemplateLoss(ABC):
         utility = lists.grade
         bad = ~((utility >= 0) & (utility <= self.largest_utility))
         if bad.any():
-            first = int(np.argmax(bad))
-            item = first if lists.rows is None else int(lists.rows[first])
+            index = int(np.argmax(bad))
+            item = index if lists.rows is None else int(lists.rows[index])
             raise ValueError(
-                f"utility is {utility[first]:g} at item {item}, but must be in [0, "
+                f"utility is {utility[index]:g} at item {item}, but must be in [0, "
                 f"{self.largest_utility:g}] for {self!r}: raise eta above the greatest utility, "
                 "or shift the utilities."
             )
@@ -305,18 +313,14 @@ class TemplateLoss(ABC):
         return self._value_and_gradient(prepared, score)[0]
 
     @abstractmethod
-    def _value_and_gradient(
-        self, prepared: Any, score: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def _value_and_gradient(self, prepared: Any, score: FloatArray) -> ArrayPair:
         """Value of each list, and the gradient."""
 
     def _curvature(self, prepared: Any, score: FloatArray) -> FloatArray:
         """Diagonal of the Hessian; a loss need not have it."""
         raise NotImplementedError(f"The diagonal of the Hessian of {self!r} is not known.")
 
-    def _gradient_and_curvature(
-        self, prepared: Any, score: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def _gradient_and_curvature(self, prepared: Any, score: FloatArray) -> ArrayPair:
         """Gradient and diagonal of the Hessian, where one pass need not be two."""
         return self._value_and_gradient(prepared, score)[1], self._curvature(prepared, score)
 
@@ -327,8 +331,8 @@ class TemplateLoss(ABC):
         raise NotImplementedError(f"Hessian products of {self!r} are not known.")
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
-        return f"{type(self).__name__}({shown})"
+        parameters = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({parameters})"
 
 
 def product_or_zero(factor: FloatArray, values: FloatArray) -> FloatArray:
@@ -360,7 +364,7 @@ def _check_offsets(offsets: Any, length: int) -> IntArray:
     return array.astype(np.int64)
 
 
-class ThreadedLoss:
+class ThreadedLoss(_BoundLoss):
     """The loss of :meth:`TemplateLoss.on`, computed by several threads.
 
     Lists are independent, so that the result is bitwise the same for any number of threads. The
@@ -378,22 +382,7 @@ class ThreadedLoss:
         self.parts = [LossOnLists(loss, lists.part(a, b)) for a, b in pairwise(shares)]
         self.pool = ThreadPoolExecutor(len(self.parts)) if len(self.parts) > 1 else None
 
-    @property
-    def is_convex(self) -> bool:
-        """Whether the loss is convex in the scores."""
-        return self.loss.is_convex
-
-    @property
-    def has_curvature(self) -> bool:
-        """Whether :meth:`curvature` is available."""
-        return self.loss.has_curvature
-
-    @property
-    def has_hessian_product(self) -> bool:
-        """Whether :meth:`hessian_product` is available."""
-        return self.loss.has_hessian_product
-
-    def value_and_gradient(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def value_and_gradient(self, score: FloatArray) -> ArrayPair:
         """Value of each list, and the gradient of their sum."""
         values, gradients = zip(*self._each("value_and_gradient", score), strict=True)
         return np.concatenate(values), np.concatenate(gradients)
@@ -406,7 +395,7 @@ class ThreadedLoss:
         """Diagonal of the second derivatives. Second derivative by each score. Shape (n,)."""
         return np.concatenate(self._each("curvature", score))
 
-    def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def gradient_and_curvature(self, score: FloatArray) -> ArrayPair:
         """First and second derivatives by each score. Shape (n,)."""
         gradients, curvatures = zip(*self._each("gradient_and_curvature", score), strict=True)
         return np.concatenate(gradients), np.concatenate(curvatures)

@@ -10,9 +10,7 @@ import numpy as np
 from .._arguments import check_number
 from .._lists import Lists
 from .._typing import FloatArray
-from ._base import CONSTANT_OF_TABLE, TemplateLoss
-
-_Parts = tuple[FloatArray, FloatArray]
+from ._base import CONSTANT_OF_TABLE, ArrayPair, TemplateLoss
 
 
 class ListwiseSoftmax(TemplateLoss):
@@ -43,23 +41,23 @@ class ListwiseSoftmax(TemplateLoss):
     constant_grows = True
     regret_source = "a constant of ours"
 
-    def _value_and_gradient(self, prepared: Lists, score: FloatArray) -> _Parts:
-        share, log_total = _softmax(prepared, score)
-        weighted = prepared.counts * prepared.grade
-        sums = prepared.totals(weighted)
-        values = prepared.totals(weighted * (prepared.to_items(log_total) - score))
-        return values, prepared.to_items(sums) * share - weighted
+    def _value_and_gradient(self, lists: Lists, score: FloatArray) -> ArrayPair:
+        share, log_total = _softmax(lists, score)
+        weighted = lists.counts * lists.grade
+        sums = lists.totals(weighted)
+        values = lists.totals(weighted * (lists.to_items(log_total) - score))
+        return values, lists.to_items(sums) * share - weighted
 
-    def _curvature(self, prepared: Lists, score: FloatArray) -> FloatArray:
-        share, _ = _softmax(prepared, score)
-        return self._sums(prepared) * share * (1 - share)
+    def _curvature(self, lists: Lists, score: FloatArray) -> FloatArray:
+        share, _ = _softmax(lists, score)
+        return self._sums(lists) * share * (1 - share)
 
     def _hessian_product(
-        self, prepared: Lists, score: FloatArray, direction: FloatArray
+        self, lists: Lists, score: FloatArray, direction: FloatArray
     ) -> FloatArray:
-        share, _ = _softmax(prepared, score)
-        mean = prepared.to_items(prepared.totals(share * direction))
-        return self._sums(prepared) * share * (direction - mean)
+        share, _ = _softmax(lists, score)
+        mean = lists.to_items(lists.totals(share * direction))
+        return self._sums(lists) * share * (direction - mean)
 
     def _sums(self, lists: Lists) -> FloatArray:
         return lists.to_items(lists.totals(lists.counts * lists.grade))
@@ -71,14 +69,14 @@ class ListwiseSoftmax(TemplateLoss):
         return float(2 * np.sqrt(self._needed(max_utility)))
 
 
-def _softmax(lists: Lists, score: FloatArray) -> _Parts:
+def _softmax(lists: Lists, score: FloatArray) -> ArrayPair:
     """Share of each item, all its repetitions together, and the logarithm of each list's total."""
     peak = lists.largest(score)
-    rising = lists.counts * np.exp(score - lists.to_items(peak))
-    total = lists.totals(rising)
+    weights = lists.counts * np.exp(score - lists.to_items(peak))
+    total = lists.totals(weights)
     # A list without positive utility has no shares.
     total = np.where(total > 0, total, 1.0)
-    return rising / lists.to_items(total), np.log(total) + peak
+    return weights / lists.to_items(total), np.log(total) + peak
 
 
 class ListwiseBregman(TemplateLoss):
@@ -172,11 +170,11 @@ class ListwiseBregman(TemplateLoss):
             )
         return lists
 
-    def _value_and_gradient(self, prepared: Lists, score: FloatArray) -> _Parts:
-        values = np.empty(prepared.n_lists)
+    def _value_and_gradient(self, lists: Lists, score: FloatArray) -> ArrayPair:
+        values = np.empty(lists.n_lists)
         gradient = np.empty(len(score))
-        for q, (begin, end) in enumerate(pairwise(prepared.offsets)):
-            s, v = score[begin:end], prepared.grade[begin:end]
+        for q, (begin, end) in enumerate(pairwise(lists.offsets)):
+            s, v = score[begin:end], lists.grade[begin:end]
             u = np.asarray(self.link(s), dtype=np.float64)
             slope = np.asarray(self.psi_gradient(u), dtype=np.float64)
             values[q] = self.psi(v) - self.psi(u) - slope @ (v - u)
@@ -197,7 +195,7 @@ class ListwiseBregman(TemplateLoss):
         return self.pullback is None and self.link_derivative is not None
 
     def _hessian_product(
-        self, prepared: Lists, score: FloatArray, direction: FloatArray
+        self, lists: Lists, score: FloatArray, direction: FloatArray
     ) -> FloatArray:
         if self.pullback is not None or self.link_derivative is None:
             raise NotImplementedError(
@@ -205,7 +203,7 @@ class ListwiseBregman(TemplateLoss):
                 " psi_gradient."
             )
         product = np.empty(len(score))
-        for begin, end in pairwise(prepared.offsets):
+        for begin, end in pairwise(lists.offsets):
             product[begin:end] = self.link_derivative(score[begin:end], direction[begin:end])
         return product
 
@@ -220,10 +218,3 @@ class ListwiseBregman(TemplateLoss):
                 "The constant of the regret bound needs mu=, the strong convexity of psi."
             )
         return float(2 / np.sqrt(self.mu))
-
-
-def shares_of_lists(lists: Lists) -> Lists:
-    """Divide the utilities by the sum of their list; lists of zeros stay zeros."""
-    sums = lists.totals(lists.counts * lists.grade)
-    shares = lists.grade / lists.to_items(np.where(sums > 0, sums, 1.0))
-    return lists.with_labels(shares)

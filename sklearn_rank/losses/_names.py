@@ -119,7 +119,8 @@ def get_loss(name: str, **parameters: float) -> TemplateLoss:
 
 def check_loss(loss: TemplateLoss | str) -> TemplateLoss:
     """Convert a name to a loss, or check that the argument is a loss."""
-    made = get_loss(loss) if isinstance(loss, str) else loss
-    if not isinstance(made, TemplateLoss):
+    if isinstance(loss, str):
+        return get_loss(loss)
+    if not isinstance(loss, TemplateLoss):
         raise TypeError(f"loss={loss!r} is not a loss: pass a TemplateLoss or the name of one.")
-    return made
+    return loss

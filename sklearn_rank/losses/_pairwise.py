@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._lists import Lists
 from .._typing import FloatArray, IntArray
-from ._base import CONSTANT_OF_TABLE, TemplateLoss, product_or_zero
-
-_Pair = tuple[FloatArray, FloatArray]
+from ._base import CONSTANT_OF_TABLE, ArrayPair, TemplateLoss, product_or_zero
 
 # Entries of the blocks of pairs that a function given by the user is called on.
 BLOCK = 2**18
@@ -45,25 +42,25 @@ class PairwiseSquared(TemplateLoss):
     regret_theorem = "Theorem 5.4"
     regret_source = CONSTANT_OF_TABLE
 
-    def _value_and_gradient(self, prepared: Lists, score: FloatArray) -> _Pair:
-        weight = prepared.counts
-        total = prepared.totals(weight)
-        residual = _centred(prepared, score - prepared.grade)
+    def _value_and_gradient(self, lists: Lists, score: FloatArray) -> ArrayPair:
+        weight = lists.counts
+        total = lists.totals(weight)
+        residual = _centred(lists, score - lists.grade)
         weighted = weight * residual
         with np.errstate(over="ignore"):
-            values = total * prepared.totals(weighted * residual)
-        return values, 2 * prepared.to_items(total) * weighted
+            values = total * lists.totals(weighted * residual)
+        return values, 2 * lists.to_items(total) * weighted
 
-    def _curvature(self, prepared: Lists, score: FloatArray) -> FloatArray:
-        weight = prepared.counts
-        return 2 * weight * (prepared.to_items(prepared.totals(weight)) - weight)
+    def _curvature(self, lists: Lists, score: FloatArray) -> FloatArray:
+        weight = lists.counts
+        return 2 * weight * (lists.to_items(lists.totals(weight)) - weight)
 
     def _hessian_product(
-        self, prepared: Lists, score: FloatArray, direction: FloatArray
+        self, lists: Lists, score: FloatArray, direction: FloatArray
     ) -> FloatArray:
-        weight = prepared.counts
-        total = prepared.to_items(prepared.totals(weight))
-        return 2 * weight * total * _centred(prepared, direction)
+        weight = lists.counts
+        total = lists.to_items(lists.totals(weight))
+        return 2 * weight * total * _centred(lists, direction)
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
         return utility - utility.mean()
@@ -80,8 +77,7 @@ def _centred(lists: Lists, values: FloatArray) -> FloatArray:
     return values - lists.to_items(means)
 
 
-@dataclass(frozen=True, eq=False)
-class _ByUtility:
+class _ByUtility(NamedTuple):
     """Items of each list by falling utility, so that pairs are stretches."""
 
     lists: Lists  # The items as they came, with utilities
@@ -93,15 +89,9 @@ class _ByUtility:
 
     def sums(self, kernel: Callable[..., None], score: FloatArray, *arrays: Any) -> None:
         """Call a kernel on scores in this order."""
-        kernel(
-            np.ascontiguousarray(score[self.order]),
-            self.weight,
-            self.coefficient,
-            self.first,
-            self.lists.offsets,
-            self.counted,
-            *arrays,
-        )
+        score = np.ascontiguousarray(score[self.order])
+        items = self.weight, self.coefficient, self.first, self.lists.offsets, self.counted
+        kernel(score, *items, *arrays)
 
     def in_rows(self, values: FloatArray) -> FloatArray:
         """Bring values back into the order of the lists."""
@@ -116,22 +106,16 @@ def by_utility(lists: Lists, *, comparison: bool) -> _ByUtility:
     order = np.lexsort((-lists.grade, list_of))
     utility, weight = lists.grade[order], lists.counts[order]
     if comparison:
-        new = np.ones(len(order), dtype=bool)
-        new[1:] = (utility[1:] != utility[:-1]) | (list_of[1:] != list_of[:-1])
-        starts = np.append(np.flatnonzero(new), len(order))
-        first = starts[np.cumsum(new)]
+        is_new = np.ones(len(order), dtype=bool)
+        is_new[1:] = (utility[1:] != utility[:-1]) | (list_of[1:] != list_of[:-1])
+        starts = np.append(np.flatnonzero(is_new), len(order))
+        first = starts[np.cumsum(is_new)]
         first = np.minimum(first, lists.to_items(lists.offsets[1:]))
         coefficient = np.ones(len(order))
     else:
         first, coefficient = lists.to_items(lists.offsets[:-1]), utility
-    return _ByUtility(
-        lists=lists,
-        order=order,
-        weight=weight,
-        coefficient=coefficient,
-        first=np.ascontiguousarray(first, dtype=np.int64),
-        counted=bool(np.any(weight != 1)),
-    )
+    first = np.ascontiguousarray(first, dtype=np.int64)
+    return _ByUtility(lists, order, weight, coefficient, first, bool(np.any(weight != 1)))
 
 
 class LogisticPairs(TemplateLoss):
@@ -139,37 +123,35 @@ class LogisticPairs(TemplateLoss):
 
     is_translation_invariant = True
 
-    def _value_and_gradient(self, prepared: _ByUtility, score: FloatArray) -> _Pair:
+    def _value_and_gradient(self, pairs: _ByUtility, score: FloatArray) -> ArrayPair:
         from ._pair_kernels import logistic_value
 
-        values, gradient = np.empty(prepared.lists.n_lists), np.empty(len(score))
-        prepared.sums(logistic_value, score, values, gradient)
-        return values, prepared.in_rows(gradient)
+        values, gradient = np.empty(pairs.lists.n_lists), np.empty(len(score))
+        pairs.sums(logistic_value, score, values, gradient)
+        return values, pairs.in_rows(gradient)
 
-    def _curvature(self, prepared: _ByUtility, score: FloatArray) -> FloatArray:
+    def _curvature(self, pairs: _ByUtility, score: FloatArray) -> FloatArray:
         from ._pair_kernels import logistic_curvature
 
         diagonal = np.empty(len(score))
-        prepared.sums(logistic_curvature, score, diagonal)
-        return prepared.in_rows(diagonal)
+        pairs.sums(logistic_curvature, score, diagonal)
+        return pairs.in_rows(diagonal)
 
-    def _gradient_and_curvature(self, prepared: _ByUtility, score: FloatArray) -> _Pair:
+    def _gradient_and_curvature(self, pairs: _ByUtility, score: FloatArray) -> ArrayPair:
         from ._pair_kernels import logistic_derivatives
 
         gradient, diagonal = np.empty(len(score)), np.empty(len(score))
-        prepared.sums(logistic_derivatives, score, gradient, diagonal)
-        return prepared.in_rows(gradient), prepared.in_rows(diagonal)
+        pairs.sums(logistic_derivatives, score, gradient, diagonal)
+        return pairs.in_rows(gradient), pairs.in_rows(diagonal)
 
     def _hessian_product(
-        self, prepared: _ByUtility, score: FloatArray, direction: FloatArray
+        self, pairs: _ByUtility, score: FloatArray, direction: FloatArray
     ) -> FloatArray:
         from ._pair_kernels import logistic_hessian
 
         product = np.empty(len(score))
-        prepared.sums(
-            logistic_hessian, score, np.ascontiguousarray(direction[prepared.order]), product
-        )
-        return prepared.in_rows(product)
+        pairs.sums(logistic_hessian, score, np.ascontiguousarray(direction[pairs.order]), product)
+        return pairs.in_rows(product)
 
 
 class PairwiseLogistic(LogisticPairs):
@@ -237,33 +219,33 @@ class PairwiseExponential(TemplateLoss):
     regret_theorem = "Theorem 5.4"
     regret_source = CONSTANT_OF_TABLE
 
-    def _value_and_gradient(self, prepared: Lists, score: FloatArray) -> _Pair:
-        log_falling, log_rising = self._sides(prepared, score)
-        weighted = prepared.counts * prepared.grade
+    def _value_and_gradient(self, lists: Lists, score: FloatArray) -> ArrayPair:
+        log_falling, log_rising = self._sides(lists, score)
+        weighted = lists.counts * lists.grade
         with np.errstate(over="ignore", invalid="ignore"):
             falling = np.exp(log_falling)
             # An item is not paired with itself, but with its own repetitions.
-            least = prepared.totals(prepared.counts * weighted)
-            values = np.maximum(prepared.totals(falling), least) - prepared.totals(weighted)
+            least = lists.totals(lists.counts * weighted)
+            values = np.maximum(lists.totals(falling), least) - lists.totals(weighted)
         return values, _signed_sum((log_rising, 1.0), (log_falling, -1.0))
 
-    def _curvature(self, prepared: Lists, score: FloatArray) -> FloatArray:
-        log_falling, log_rising = self._sides(prepared, score)
+    def _curvature(self, lists: Lists, score: FloatArray) -> FloatArray:
+        log_falling, log_rising = self._sides(lists, score)
         with np.errstate(over="ignore"):
             both = np.exp(log_falling) + np.exp(log_rising)
-        return both - 2 * prepared.counts**2 * prepared.grade
+        return both - 2 * lists.counts**2 * lists.grade
 
     def _hessian_product(
-        self, prepared: Lists, score: FloatArray, direction: FloatArray
+        self, lists: Lists, score: FloatArray, direction: FloatArray
     ) -> FloatArray:
-        log_falling, log_rising = self._sides(prepared, score)
-        weight = prepared.counts
+        log_falling, log_rising = self._sides(lists, score)
+        weight = lists.counts
         # Means of the direction under the two distributions over the partners of an item.
-        up = _tilted_mean(prepared, weight, score, direction)
-        down = _tilted_mean(prepared, weight * prepared.grade, -score, direction)
+        up = _tilted_mean(lists, weight, score, direction)
+        down = _tilted_mean(lists, weight * lists.grade, -score, direction)
         return _signed_sum((log_falling, direction - up), (log_rising, direction - down))
 
-    def _sides(self, lists: Lists, score: FloatArray) -> _Pair:
+    def _sides(self, lists: Lists, score: FloatArray) -> ArrayPair:
         """Logarithms of v_i exp(-s_i) sum_j exp(s_j), and of exp(s_i) sum_j v_j exp(-s_j)."""
         with np.errstate(divide="ignore"):
             log_weight = np.log(lists.counts)
@@ -279,18 +261,18 @@ class PairwiseExponential(TemplateLoss):
         return float(2 * np.sqrt(self._needed(max_utility)))
 
 
-def _signed_sum(one: tuple[FloatArray, Any], two: tuple[FloatArray, Any]) -> FloatArray:
+def _signed_sum(*products: tuple[FloatArray, Any]) -> FloatArray:
     """Sum of two products of an exponential, given by its exponent, and a factor.
 
     Where both are infinite and of different signs the greater one counts.
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        first, second = (product_or_zero(factor, np.exp(log)) for log, factor in (one, two))
-        total = np.asarray(first + second)
-        opposed = np.isinf(first) & np.isinf(second) & (first != second)
+        a, b = (product_or_zero(factor, np.exp(log)) for log, factor in products)
+        total = np.asarray(a + b)
+        opposed = np.isinf(a) & np.isinf(b) & (a != b)
         if opposed.any():
-            size, other = (log + np.log(np.abs(factor)) for log, factor in (one, two))
-            greater = np.where(size > other, first, np.where(size < other, second, 0.0))
+            log_a, log_b = (log + np.log(np.abs(factor)) for log, factor in products)
+            greater = np.where(log_a > log_b, a, np.where(log_a < log_b, b, 0.0))
             total[opposed] = greater[opposed]
     return total
 
@@ -378,34 +360,34 @@ class PairwiseConvex(TemplateLoss):
         """Whether ``second_derivative`` is given."""
         return self.second_derivative is not None
 
-    def _value_and_gradient(self, prepared: Lists, score: FloatArray) -> _Pair:
-        values, gradient = np.zeros(prepared.n_lists), np.zeros(len(score))
+    def _value_and_gradient(self, lists: Lists, score: FloatArray) -> ArrayPair:
+        values, gradient = np.zeros(lists.n_lists), np.zeros(len(score))
         at_zero = float(np.asarray(self.phi(np.zeros(1)))[0])
-        weight = prepared.counts
-        for q, rows, partners in _pair_blocks(prepared):
+        weight = lists.counts
+        for q, rows, partners in _pair_blocks(lists):
             d = score[rows, np.newaxis] - score[partners]
-            factor = weight[rows] * prepared.grade[rows]
+            factor = weight[rows] * lists.grade[rows]
             values[q] += factor @ (np.asarray(self.phi(d)) @ weight[partners] - at_zero)
             slopes = factor[:, np.newaxis] * np.asarray(self.derivative(d)) * weight[partners]
             gradient[rows] += slopes.sum(axis=1)
             gradient[partners] -= slopes.sum(axis=0)
         return values, gradient
 
-    def _curvature(self, prepared: Lists, score: FloatArray) -> FloatArray:
-        diagonal, weight = np.zeros(len(score)), prepared.counts
-        for _, rows, partners in _pair_blocks(prepared):
-            bends = self._bends(prepared, score, rows, partners)
+    def _curvature(self, lists: Lists, score: FloatArray) -> FloatArray:
+        diagonal, weight = np.zeros(len(score)), lists.counts
+        for _, rows, partners in _pair_blocks(lists):
+            bends = self._bends(lists, score, rows, partners)
             diagonal[rows] += bends.sum(axis=1)
             diagonal[partners] += bends.sum(axis=0)
         at_zero = float(np.asarray(self._second()(np.zeros(1)))[0])
-        return diagonal - 2 * at_zero * weight**2 * prepared.grade
+        return diagonal - 2 * at_zero * weight**2 * lists.grade
 
     def _hessian_product(
-        self, prepared: Lists, score: FloatArray, direction: FloatArray
+        self, lists: Lists, score: FloatArray, direction: FloatArray
     ) -> FloatArray:
         product = np.zeros(len(score))
-        for _, rows, partners in _pair_blocks(prepared):
-            bends = self._bends(prepared, score, rows, partners)
+        for _, rows, partners in _pair_blocks(lists):
+            bends = self._bends(lists, score, rows, partners)
             bends *= direction[rows, np.newaxis] - direction[partners]
             product[rows] += bends.sum(axis=1)
             product[partners] -= bends.sum(axis=0)
@@ -439,9 +421,9 @@ def _check_decreasing(
     phi: Callable[[FloatArray], FloatArray], derivative: Callable[[FloatArray], FloatArray]
 ) -> None:
     """Check at some points that a function is convex, falls at 0, and has this derivative."""
-    at = np.linspace(-3, 3, 25)
-    values, slopes = np.asarray(phi(at)), np.asarray(derivative(at))
-    if values.shape != at.shape or slopes.shape != at.shape:
+    points = np.linspace(-3, 3, 25)
+    values, slopes = np.asarray(phi(points)), np.asarray(derivative(points))
+    if values.shape != points.shape or slopes.shape != points.shape:
         raise ValueError("phi and derivative must return one value for each difference.")
     if not slopes[12] < 0:
         raise ValueError(
@@ -454,7 +436,7 @@ def _check_decreasing(
             "phi must be convex and nonincreasing: its derivative must be nondecreasing and at "
             "most 0."
         )
-    chord = np.diff(values) / np.diff(at)
+    chord = np.diff(values) / np.diff(points)
     if np.any(chord < slopes[:-1] - slack) or np.any(chord > slopes[1:] + slack):
         raise ValueError("derivative is not the derivative of phi: check its sign and scale.")
 

@@ -10,9 +10,7 @@ from scipy.special import expit
 from .._arguments import check_number
 from .._lists import Lists
 from .._typing import FloatArray
-from ._base import CONSTANT_OF_TABLE, TemplateLoss, product_or_zero
-
-_Parts = tuple[FloatArray, FloatArray]
+from ._base import CONSTANT_OF_TABLE, ArrayPair, TemplateLoss, product_or_zero
 
 
 class PointwiseSquared(TemplateLoss):
@@ -40,19 +38,19 @@ class PointwiseSquared(TemplateLoss):
     regret_theorem = "Theorem 5.2"
     regret_source = CONSTANT_OF_TABLE
 
-    def _value_and_gradient(self, prepared: Lists, score: FloatArray) -> _Parts:
-        residual = score - prepared.grade
-        weighted = prepared.counts * residual
+    def _value_and_gradient(self, lists: Lists, score: FloatArray) -> ArrayPair:
+        residual = score - lists.grade
+        weighted = lists.counts * residual
         with np.errstate(over="ignore"):
-            return prepared.totals(weighted * residual), 2 * weighted
+            return lists.totals(weighted * residual), 2 * weighted
 
-    def _curvature(self, prepared: Lists, score: FloatArray) -> FloatArray:
-        return 2 * prepared.counts
+    def _curvature(self, lists: Lists, score: FloatArray) -> FloatArray:
+        return 2 * lists.counts
 
     def _hessian_product(
-        self, prepared: Lists, score: FloatArray, direction: FloatArray
+        self, lists: Lists, score: FloatArray, direction: FloatArray
     ) -> FloatArray:
-        return 2 * prepared.counts * direction
+        return 2 * lists.counts * direction
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
         return utility.copy()
@@ -76,39 +74,38 @@ class _TwoSided(TemplateLoss):
         return self.eta
 
     @abstractmethod
-    def _parts(self, score: FloatArray) -> _Parts:
+    def _parts(self, score: FloatArray) -> ArrayPair:
         """Return a and b."""
 
     @abstractmethod
-    def _slopes(self, score: FloatArray) -> _Parts:
+    def _slopes(self, score: FloatArray) -> ArrayPair:
         """Return their derivatives."""
 
     @abstractmethod
-    def _bends(self, score: FloatArray) -> _Parts:
+    def _bends(self, score: FloatArray) -> ArrayPair:
         """Return their second derivatives."""
 
-    def _mix(self, lists: Lists, parts: _Parts) -> FloatArray:
-        mixed = product_or_zero(lists.grade, parts[0]) + product_or_zero(
-            self.eta - lists.grade, parts[1]
-        )
+    def _mix(self, lists: Lists, parts: ArrayPair) -> FloatArray:
+        falling = product_or_zero(lists.grade, parts[0])
+        mixed = falling + product_or_zero(self.eta - lists.grade, parts[1])
         return mixed if lists.weight is None else product_or_zero(lists.weight, mixed)
 
-    def _value(self, prepared: Lists, score: FloatArray) -> FloatArray:
+    def _value(self, lists: Lists, score: FloatArray) -> FloatArray:
         with np.errstate(over="ignore"):
-            return prepared.totals(self._mix(prepared, self._parts(score)))
+            return lists.totals(self._mix(lists, self._parts(score)))
 
-    def _value_and_gradient(self, prepared: Lists, score: FloatArray) -> _Parts:
+    def _value_and_gradient(self, lists: Lists, score: FloatArray) -> ArrayPair:
         with np.errstate(over="ignore"):
-            return self._value(prepared, score), self._mix(prepared, self._slopes(score))
+            return self._value(lists, score), self._mix(lists, self._slopes(score))
 
-    def _curvature(self, prepared: Lists, score: FloatArray) -> FloatArray:
+    def _curvature(self, lists: Lists, score: FloatArray) -> FloatArray:
         with np.errstate(over="ignore"):
-            return self._mix(prepared, self._bends(score))
+            return self._mix(lists, self._bends(score))
 
     def _hessian_product(
-        self, prepared: Lists, score: FloatArray, direction: FloatArray
+        self, lists: Lists, score: FloatArray, direction: FloatArray
     ) -> FloatArray:
-        return product_or_zero(direction, self._curvature(prepared, score))
+        return product_or_zero(direction, self._curvature(lists, score))
 
 
 class PointwiseLogistic(_TwoSided):
@@ -133,14 +130,14 @@ class PointwiseLogistic(_TwoSided):
     array([1.386])
     """
 
-    def _parts(self, score: FloatArray) -> _Parts:
+    def _parts(self, score: FloatArray) -> ArrayPair:
         short = np.log1p(np.exp(-np.abs(score)))
         return short + np.maximum(-score, 0), short + np.maximum(score, 0)
 
-    def _slopes(self, score: FloatArray) -> _Parts:
+    def _slopes(self, score: FloatArray) -> ArrayPair:
         return -expit(-score), expit(score)
 
-    def _bends(self, score: FloatArray) -> _Parts:
+    def _bends(self, score: FloatArray) -> ArrayPair:
         small = np.exp(-np.abs(score))
         bend = small / np.square(1 + small)
         return bend, bend
@@ -174,13 +171,13 @@ class PointwiseExponential(_TwoSided):
     array([1.])
     """
 
-    def _parts(self, score: FloatArray) -> _Parts:
+    def _parts(self, score: FloatArray) -> ArrayPair:
         return np.exp(-score), np.exp(score)
 
-    def _slopes(self, score: FloatArray) -> _Parts:
+    def _slopes(self, score: FloatArray) -> ArrayPair:
         return -np.exp(-score), np.exp(score)
 
-    def _bends(self, score: FloatArray) -> _Parts:
+    def _bends(self, score: FloatArray) -> ArrayPair:
         return np.exp(-score), np.exp(score)
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
@@ -218,13 +215,13 @@ class PointwiseSquaredHinge(_TwoSided):
         super().__init__(eta)
         self.t = check_number("t", t, 0.0, closed="neither")
 
-    def _parts(self, score: FloatArray) -> _Parts:
+    def _parts(self, score: FloatArray) -> ArrayPair:
         return np.maximum(0, self.t - score) ** 2, np.maximum(0, score) ** 2
 
-    def _slopes(self, score: FloatArray) -> _Parts:
+    def _slopes(self, score: FloatArray) -> ArrayPair:
         return -2 * np.maximum(0, self.t - score), 2 * np.maximum(0, score)
 
-    def _bends(self, score: FloatArray) -> _Parts:
+    def _bends(self, score: FloatArray) -> ArrayPair:
         return np.where(score < self.t, 2.0, 0.0), np.where(score > 0, 2.0, 0.0)
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
@@ -270,13 +267,13 @@ class PointwiseDifferentiableHinge(_TwoSided):
         super().__init__(eta)
         self.width = check_number("width", width, 0.0, closed="neither")
 
-    def _parts(self, score: FloatArray) -> _Parts:
+    def _parts(self, score: FloatArray) -> ArrayPair:
         return self._bent(1 - score), self._bent(score)
 
-    def _slopes(self, score: FloatArray) -> _Parts:
+    def _slopes(self, score: FloatArray) -> ArrayPair:
         return -np.clip((1 - score) / self.width, 0, 1), np.clip(score / self.width, 0, 1)
 
-    def _bends(self, score: FloatArray) -> _Parts:
+    def _bends(self, score: FloatArray) -> ArrayPair:
         falls = (score < 1) & (score > 1 - self.width)
         rises = (score > 0) & (score < self.width)
         return falls.astype(np.float64) / self.width, rises.astype(np.float64) / self.width

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._arguments import check_number
 from .._lists import Lists
 from .._typing import FloatArray, IntArray
-from ._base import TemplateLoss, product_or_zero
-from ._listwise import ListwiseSoftmax, shares_of_lists
+from ._base import ArrayPair, TemplateLoss, product_or_zero
+from ._listwise import ListwiseSoftmax
 from ._pairwise import LogisticPairs, _ByUtility, by_utility
-
-_Pair = tuple[FloatArray, FloatArray]
 
 # Scores whose squares, and sums of them, stay within float64.
 LARGEST_SQUARED = 1e150
@@ -49,41 +46,20 @@ class ComparisonLogistic(LogisticPairs):
         return by_utility(lists, comparison=True)
 
 
-@dataclass(frozen=True, eq=False)
-class _Levels:
+class _Levels(NamedTuple):
     """Items with the ranks of their utilities."""
 
     lists: Lists  # The items, with utilities
     level: IntArray  # (n,): How many smaller utilities their list has
 
+    def window_sums(self, score: FloatArray, margin: float, payload: FloatArray) -> FloatArray:
+        """Sums of payloads over the worse and the better partners of each item. (2, n, k)."""
+        from ._pair_kernels import window_sums
 
-def _levels(lists: Lists) -> _Levels:
-    list_of = lists.list_of
-    order = np.lexsort((lists.grade, list_of))
-    utility = lists.grade[order]
-    new = np.zeros(len(order), dtype=np.int64)
-    new[1:] = utility[1:] != utility[:-1]
-    rank = np.cumsum(new)
-    level = np.empty(len(order), dtype=np.int64)
-    level[order] = rank - lists.to_items(rank[lists.offsets[:-1]])
-    return _Levels(lists, level)
-
-
-def _windows(levels: _Levels, score: FloatArray, margin: float, payload: FloatArray) -> FloatArray:
-    """Sums of payloads over the worse and the better partners of each item, of shape (2, n, k)."""
-    from ._pair_kernels import window_sums
-
-    sums = np.empty((2, *payload.shape))
-    window_sums(
-        np.ascontiguousarray(score),
-        levels.level,
-        np.ascontiguousarray(payload),
-        margin,
-        levels.lists.offsets,
-        sums[0],
-        sums[1],
-    )
-    return sums
+        score, payload = np.ascontiguousarray(score), np.ascontiguousarray(payload)
+        sums = np.empty((2, *payload.shape))
+        window_sums(score, self.level, payload, margin, self.lists.offsets, *sums)
+        return sums
 
 
 def _unit(lists: Lists, centred: FloatArray) -> Any:
@@ -108,7 +84,14 @@ class _Hinge(TemplateLoss):
         self.margin = check_number("margin", margin, 0.0, closed="neither")
 
     def _prepare(self, lists: Lists) -> _Levels:
-        return _levels(lists)
+        order = np.lexsort((lists.grade, lists.list_of))
+        utility = lists.grade[order]
+        is_new = np.zeros(len(order), dtype=np.int64)
+        is_new[1:] = utility[1:] != utility[:-1]
+        rank = np.cumsum(is_new)
+        level = np.empty(len(order), dtype=np.int64)
+        level[order] = rank - lists.to_items(rank[lists.offsets[:-1]])
+        return _Levels(lists, level)
 
 
 class ComparisonHinge(_Hinge):
@@ -139,11 +122,11 @@ class ComparisonHinge(_Hinge):
     array([2.])
     """
 
-    def _value_and_gradient(self, prepared: _Levels, score: FloatArray) -> _Pair:
-        lists, weight = prepared.lists, prepared.lists.counts
+    def _value_and_gradient(self, levels: _Levels, score: FloatArray) -> ArrayPair:
+        lists, weight = levels.lists, levels.lists.counts
         centred = score - lists.to_items(lists.totals(score) / lists.lengths)
         payload = np.stack((weight, weight * centred), axis=1)
-        worse, better = _windows(prepared, centred, self.margin, payload)
+        worse, better = levels.window_sums(centred, self.margin, payload)
         lacking = worse[:, 0] * (self.margin - centred) + worse[:, 1]
         return lists.totals(weight * lacking), weight * (better[:, 0] - worse[:, 0])
 
@@ -175,13 +158,13 @@ class ComparisonSquaredHinge(_Hinge):
     array([1.5])
     """
 
-    def _value_and_gradient(self, prepared: _Levels, score: FloatArray) -> _Pair:
-        lists, weight = prepared.lists, prepared.lists.counts
+    def _value_and_gradient(self, levels: _Levels, score: FloatArray) -> ArrayPair:
+        lists, weight = levels.lists, levels.lists.counts
         centred = score - lists.to_items(lists.totals(score) / lists.lengths)
         unit = _unit(lists, centred)
         scaled, margin = centred / unit, self.margin / unit
         payload = np.stack((weight, weight * scaled, weight * scaled**2), axis=1)
-        worse, better = _windows(prepared, centred, self.margin, payload)
+        worse, better = levels.window_sums(centred, self.margin, payload)
         short = margin - scaled
         squares = worse[:, 0] * short**2 + 2 * worse[:, 1] * short + worse[:, 2]
         pull = worse[:, 0] * short + worse[:, 1]
@@ -193,17 +176,17 @@ class ComparisonSquaredHinge(_Hinge):
             squares = product_or_zero(weight * squares, np.square(unit))
             return lists.totals(squares), 2 * weight * (push - pull) * unit
 
-    def _curvature(self, prepared: _Levels, score: FloatArray) -> FloatArray:
-        weight = prepared.lists.counts
-        worse, better = _windows(prepared, score, self.margin, weight[:, np.newaxis])
+    def _curvature(self, levels: _Levels, score: FloatArray) -> FloatArray:
+        weight = levels.lists.counts
+        worse, better = levels.window_sums(score, self.margin, weight[:, np.newaxis])
         return 2 * weight * (worse[:, 0] + better[:, 0])
 
     def _hessian_product(
-        self, prepared: _Levels, score: FloatArray, direction: FloatArray
+        self, levels: _Levels, score: FloatArray, direction: FloatArray
     ) -> FloatArray:
-        weight = prepared.lists.counts
+        weight = levels.lists.counts
         payload = np.stack((weight, weight * direction), axis=1)
-        sums = _windows(prepared, score, self.margin, payload).sum(axis=0)
+        sums = levels.window_sums(score, self.margin, payload).sum(axis=0)
         return 2 * weight * (sums[:, 0] * direction - sums[:, 1])
 
 
@@ -232,7 +215,10 @@ class ListwiseNormalizedSoftmax(ListwiseSoftmax):
     is_order_preserving = False
 
     def _prepare(self, lists: Lists) -> Lists:
-        return shares_of_lists(lists)
+        # Lists of zeros stay zeros.
+        sums = lists.totals(lists.counts * lists.grade)
+        shares = lists.grade / lists.to_items(np.where(sums > 0, sums, 1.0))
+        return lists.with_labels(shares)
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
         raise NotImplementedError(
