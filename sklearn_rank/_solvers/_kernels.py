@@ -30,11 +30,11 @@ def evaluate_series(x, interval, series, values):
     for i in range(len(x)):
         row = interval[i]
         twice = 2.0 * x[i]
-        one = 0.0
-        two = 0.0
+        b1 = 0.0
+        b2 = 0.0
         for q in range(n_terms - 1, 0, -1):
-            one, two = series[row, q] + twice * one - two, one
-        values[i] = series[row, 0] + x[i] * one - two
+            b1, b2 = series[row, q] + twice * b1 - b2, b1
+        values[i] = series[row, 0] + x[i] * b1 - b2
 
 
 # Stumps whose |r| differs by less are equally good, since sums of weights are rounded.

@@ -41,13 +41,13 @@ class PairLabellings:
         above, below = self._sorted(self._positives, scores), self._sorted(self._negatives, scores)
         # One comparison for both classes: with two, rounding would swap halves of pairs.
         short, low = 1.0 - above.scores, -below.scores
-        mass = below.running[np.searchsorted(low, short, side="left")]
-        of_others = above.running[-1] - above.running[np.searchsorted(short, low, side="right")]
-        swapped = float(above.weight @ mass)
+        neg_mass = below.running[np.searchsorted(low, short, side="left")]
+        pos_mass = above.running[-1] - above.running[np.searchsorted(short, low, side="right")]
+        n_swapped = float(above.weight @ neg_mass)
         factors = np.empty(len(scores))
-        factors[above.order] = -above.weight * mass / self._n_pairs
-        factors[below.order] = below.weight * of_others / self._n_pairs
-        return Labelling(swapped / self._n_pairs, factors)
+        factors[above.order] = -above.weight * neg_mass / self._n_pairs
+        factors[below.order] = below.weight * pos_mass / self._n_pairs
+        return Labelling(n_swapped / self._n_pairs, factors)
 
     def _sorted(self, rows: IntArray, scores: FloatArray) -> _Sorted:
         order, ordered = descending(scores[rows])
@@ -90,7 +90,7 @@ class TopLabellings:
     ) -> None:
         self._weight, self._mass, self._unit = weight, mass, unit
         self._margin = np.where(positive, 0.0, 1.0)
-        self._rows_alike = bool(np.all(weight == 1.0)) and mass == np.floor(mass)
+        self._is_unweighted = bool(np.all(weight == 1.0)) and mass == np.floor(mass)
         n_pos, n_neg = weight[positive].sum(), weight[~positive].sum()
         if reference == "best":
             self._goal = min(mass, n_pos)
@@ -101,21 +101,21 @@ class TopLabellings:
 
     def __call__(self, scores: FloatArray) -> Labelling:
         """Find the most violated labelling, the true one where none is violated."""
-        value = scores + self._margin
-        if self._rows_alike:
-            place = len(value) - int(self._mass)
-            last = np.partition(value, place)[place]
+        values = scores + self._margin
+        if self._is_unweighted:
+            place = len(values) - int(self._mass)
+            threshold = np.partition(values, place)[place]
         else:
-            last = quantile_at_mass(value, self._weight, self._mass)
-        taken = np.where(value > last, self._weight, 0.0)
-        tied = np.where(value == last, self._weight, 0.0)
-        taken += tied * ((self._mass - taken.sum()) / tied.sum())
-        lost = (self._goal - self._mass + float(taken @ self._margin)) / self._unit
-        factors = (taken - self._true) / self._unit
-        terms = abs(lost) + float(np.abs(factors) @ np.abs(scores))
-        if lost + factors @ scores <= ROUNDING * terms:
+            threshold = quantile_at_mass(values, self._weight, self._mass)
+        top = np.where(values > threshold, self._weight, 0.0)
+        tied = np.where(values == threshold, self._weight, 0.0)
+        top += tied * ((self._mass - top.sum()) / tied.sum())
+        loss = (self._goal - self._mass + float(top @ self._margin)) / self._unit
+        factors = (top - self._true) / self._unit
+        terms = abs(loss) + float(np.abs(factors) @ np.abs(scores))
+        if loss + factors @ scores <= ROUNDING * terms:
             return Labelling(0.0, np.zeros_like(scores))
-        return Labelling(lost, factors)
+        return Labelling(loss, factors)
 
 
 class MixedLabellings:
@@ -130,28 +130,28 @@ class MixedLabellings:
         self._labellings, self._pairs, self._share = labellings, pairs, share
 
     def __call__(self, scores: FloatArray) -> Labelling:
-        """Find the most violated labelling of each. Their mean."""
-        first, second, share = self._labellings(scores), self._pairs(scores), self._share
+        """Find the mean of the most violated labellings."""
+        labelling, pairs, share = self._labellings(scores), self._pairs(scores), self._share
         return Labelling(
-            (1.0 - share) * first.offset + share * second.offset,
-            (1.0 - share) * first.factors + share * second.factors,
+            (1.0 - share) * labelling.offset + share * pairs.offset,
+            (1.0 - share) * labelling.factors + share * pairs.factors,
         )
 
 
 def mean_of_tied(values: FloatArray, ordered: FloatArray) -> FloatArray:
     """Give tied items the mean of their values: the mean over all orders of them. Shape (n,)."""
-    first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-    if len(first) == len(values):
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    if len(starts) == len(values):
         return values
-    length = np.diff(first, append=len(values))
-    return np.repeat(np.add.reduceat(values, first) / length, length)
+    lengths = np.diff(starts, append=len(values))
+    return np.repeat(np.add.reduceat(values, starts) / lengths, lengths)
 
 
 # Rows, with repetitions, of which an array is made.
 MOST_ROWS = 10**9
 
 
-class _Repeated:
+class _RepeatedRows:
     """Labellings of rows that are repeated by their weights."""
 
     def __init__(self, positive: BoolArray, weight: FloatArray) -> None:
@@ -184,7 +184,7 @@ class _Repeated:
         return rows[order], ordered
 
 
-class AveragePrecisionLabellings(_Repeated):
+class AveragePrecisionLabellings(_RepeatedRows):
     """Structural hinge of average precision (Yue et al. 2007).
 
     A labelling is an order of the rows. Its loss is 1 less its average precision; what it takes is
@@ -221,32 +221,32 @@ def _best_places(high: FloatArray, low: FloatArray) -> IntArray:
     harmonic = np.zeros(n_pos + n_neg + 1)
     np.cumsum(1.0 / np.arange(1, n_pos + n_neg + 1), out=harmonic[1:])
     # Sums over the positives from each on.
-    beyond = np.zeros(n_pos + 1)
-    beyond[:-1] = np.cumsum(high[::-1])[::-1]
+    tail_sums = np.zeros(n_pos + 1)
+    tail_sums[:-1] = np.cumsum(high[::-1])[::-1]
 
     def gain(j: IntArray, p: IntArray) -> FloatArray:
         """What the j-th negative, from 1 on, adds to loss and scores below p positives."""
         tail = harmonic[j + n_pos] - harmonic[j + p]
-        lost = (tail - (j - 1) * (n_pos - p) / ((j + n_pos) * (j + p))) / n_pos
-        return lost + ((n_pos - p) * low[j - 1] - beyond[p]) / (float(n_pos) * n_neg)
+        loss = (tail - (j - 1) * (n_pos - p) / ((j + n_pos) * (j + p))) / n_pos
+        return loss + ((n_pos - p) * low[j - 1] - tail_sums[p]) / (float(n_pos) * n_neg)
 
     places = np.full(n_neg + 1, n_pos)
     stride = 1 << (n_neg.bit_length() - 1)
     while stride:
         j = np.arange(stride, n_neg + 1, 2 * stride)
-        first = np.where(j > stride, places[j - stride], 0)
-        last = np.where(j + stride <= n_neg, places[np.minimum(j + stride, n_neg)], n_pos)
-        length = last - first + 1
-        starts = np.cumsum(length) - length
-        p = ragged_ranges(first, length)
-        value = gain(np.repeat(j, length), p)
-        found = np.flatnonzero(value == np.repeat(np.maximum.reduceat(value, starts), length))
-        places[j] = p[found[np.searchsorted(found, starts)]]
+        least = np.where(j > stride, places[j - stride], 0)
+        most = np.where(j + stride <= n_neg, places[np.minimum(j + stride, n_neg)], n_pos)
+        lengths = most - least + 1
+        starts = np.cumsum(lengths) - lengths
+        p = ragged_ranges(least, lengths)
+        gains = gain(np.repeat(j, lengths), p)
+        best = np.flatnonzero(gains == np.repeat(np.maximum.reduceat(gains, starts), lengths))
+        places[j] = p[best[np.searchsorted(best, starts)]]
         stride //= 2
     return places[1:]
 
 
-class F1Labellings(_Repeated):
+class F1Labellings(_RepeatedRows):
     """Structural hinge of F1 of the classification by the sign (Joachims 2005).
 
     A labelling is any set of rows. Its loss is 1 less its F1; what it takes is the sum of its
@@ -262,10 +262,10 @@ class F1Labellings(_Repeated):
         unit = 2.0 * n_pos
         hits = np.arange(n_pos + 1)
         alarms = _best_alarms(hits, low, n_pos, unit)
-        taken_low = np.append(0.0, np.cumsum(low))[alarms]
-        missed_high = np.append(np.cumsum(high[::-1])[::-1], 0.0)
+        alarm_sums = np.append(0.0, np.cumsum(low))[alarms]
+        miss_sums = np.append(np.cumsum(high[::-1])[::-1], 0.0)
         loss = 1.0 - 2.0 * hits / (n_pos + hits + alarms)
-        best = int(np.argmax(loss + (taken_low - missed_high) / unit))
+        best = int(np.argmax(loss + (alarm_sums - miss_sums) / unit))
         missed = (np.arange(n_pos) >= best).astype(np.float64)
         alarmed = (np.arange(n_neg) < alarms[best]).astype(np.float64)
         return self._tangent(
@@ -279,11 +279,11 @@ class F1Labellings(_Repeated):
 
 def _best_alarms(hits: IntArray, low: FloatArray, n_pos: int, unit: float) -> IntArray:
     """Number of negatives in the best set with each number of positives; the least on ties."""
-    first, last = np.zeros_like(hits), np.full_like(hits, len(low))
-    while np.any(first < last):
-        middle = (first + last) // 2
+    least, most = np.zeros_like(hits), np.full_like(hits, len(low))
+    while np.any(least < most):
+        middle = (least + most) // 2
         size = n_pos + hits + middle
-        added = 2.0 * hits / (size * (size + 1.0)) + low[np.minimum(middle, len(low) - 1)] / unit
-        wanted = (added > 0) & (middle < last)
-        first, last = np.where(wanted, middle + 1, first), np.where(wanted, last, middle)
-    return first
+        gain = 2.0 * hits / (size * (size + 1.0)) + low[np.minimum(middle, len(low) - 1)] / unit
+        rises = (gain > 0) & (middle < most)
+        least, most = np.where(rises, middle + 1, least), np.where(rises, most, middle)
+    return least

@@ -17,6 +17,14 @@ SHORT = 32
 
 
 @compiled()
+def _longest(offsets):
+    longest = 0
+    for q in range(len(offsets) - 1):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    return longest
+
+
+@compiled()
 def _exponentials(s, begin, end, e):
     """Fill in exponentials about the middle of the list; return the range of the scores."""
     low, high = s[begin], s[begin]
@@ -70,10 +78,10 @@ def _short_value(w, a, first, begin, end, e, gradient):
     """
     total = 0.0
     for i in range(begin, end):
-        one, b, own = a[i], first[i], e[i - begin]
-        if one == 0.0 or b == end:
+        a_i, b, e_i = a[i], first[i], e[i - begin]
+        if a_i == 0.0 or b == end:
             continue
-        inverse = 1.0 / own
+        inverse = 1.0 / e_i
         product = 1.0
         for j in range(b, end):
             product *= 1.0 + e[j - begin] * inverse
@@ -81,12 +89,12 @@ def _short_value(w, a, first, begin, end, e, gradient):
         both = b <= i
         if both:
             misordered -= np.log(2.0)
-        total += one * misordered
+        total += a_i * misordered
         pull = 0.0
         for j in range(i + 1 if both else b, end):
-            other = e[j - begin]
-            back = a[j] if both else 0.0
-            slope = (one * other - back * own) / (own + other)
+            e_j = e[j - begin]
+            a_j = a[j] if both else 0.0
+            slope = (a_i * e_j - a_j * e_i) / (e_i + e_j)
             gradient[j] += slope
             pull += slope
         gradient[i] -= pull
@@ -100,9 +108,7 @@ def logistic_value(s, w, a, first, offsets, counted, values, gradient):
     Item j runs from ``first[i]`` to the end of the list of i, and where i is among them it does
     not count against itself. ``counted`` says whether a weight differs from 1.
     """
-    longest = 0
-    for q in range(len(offsets) - 1):
-        longest = max(longest, offsets[q + 1] - offsets[q])
+    longest = _longest(offsets)
     e, odds, chance = np.empty(longest), np.empty(longest), np.empty(longest)
     lanes = np.empty(8)
     gradient[:] = 0.0
@@ -119,12 +125,12 @@ def logistic_value(s, w, a, first, offsets, counted, values, gradient):
             if c == 0.0 or n == 0:
                 continue
             if width <= WIDE:
-                own = e[i - begin]
-                inverse = 1.0 / own
+                e_i = e[i - begin]
+                inverse = 1.0 / e_i
                 for k in range(n):
-                    other = e[b - begin + k]
-                    odds[k] = other * inverse
-                    chance[k] = other / (own + other)
+                    e_j = e[b - begin + k]
+                    odds[k] = e_j * inverse
+                    chance[k] = e_j / (e_i + e_j)
             else:
                 for k in range(n):
                     odds[k] = np.exp(s[b + k] - s[i])
@@ -155,11 +161,11 @@ def logistic_value(s, w, a, first, offsets, counted, values, gradient):
 def _bends(s, w, e, width, i, b, n, begin, counted, out):
     """Second derivatives of log(1 + exp(s_j - s_i)) for one item i, times the weights of j."""
     if width <= WIDE:
-        own = e[i - begin]
+        e_i = e[i - begin]
         for k in range(n):
-            other = e[b - begin + k]
-            both = own + other
-            out[k] = own * other / (both * both)
+            e_j = e[b - begin + k]
+            total = e_i + e_j
+            out[k] = e_i * e_j / (total * total)
     else:
         for k in range(n):
             small = np.exp(-abs(s[b + k] - s[i]))
@@ -176,16 +182,16 @@ def _short_hessian(w, a, first, begin, end, e, direction, product):
     A pair of items that are partners of each other is taken once.
     """
     for i in range(begin, end):
-        one, b, own = a[i], first[i], e[i - begin]
-        if w[i] * one == 0.0 or b == end:
+        a_i, b, e_i = a[i], first[i], e[i - begin]
+        if w[i] * a_i == 0.0 or b == end:
             continue
         both = b <= i
         total = 0.0
         for j in range(i + 1 if both else b, end):
-            other = e[j - begin]
-            sum_of_two = own + other
-            back = a[j] if both else 0.0
-            bend = w[i] * w[j] * (one + back) * (own / sum_of_two) * (other / sum_of_two)
+            e_j = e[j - begin]
+            e_sum = e_i + e_j
+            a_j = a[j] if both else 0.0
+            bend = w[i] * w[j] * (a_i + a_j) * (e_i / e_sum) * (e_j / e_sum)
             bend *= direction[i] - direction[j]
             product[j] -= bend
             total += bend
@@ -195,9 +201,7 @@ def _short_hessian(w, a, first, begin, end, e, direction, product):
 @compiled("void(f8[::1], f8[::1], f8[::1], i8[::1], i8[::1], b1, f8[::1], f8[::1])")
 def logistic_hessian(s, w, a, first, offsets, counted, direction, product):
     """Product of the Hessian of :func:`logistic_value` with a direction."""
-    longest = 0
-    for q in range(len(offsets) - 1):
-        longest = max(longest, offsets[q + 1] - offsets[q])
+    longest = _longest(offsets)
     e, bend = np.empty(longest), np.empty(longest)
     product[:] = 0.0
     for q in range(len(offsets) - 1):
@@ -222,9 +226,7 @@ def logistic_hessian(s, w, a, first, offsets, counted, direction, product):
 @compiled("void(f8[::1], f8[::1], f8[::1], i8[::1], i8[::1], b1, f8[::1])")
 def logistic_curvature(s, w, a, first, offsets, counted, diagonal):
     """Diagonal of the Hessian of :func:`logistic_value`."""
-    longest = 0
-    for q in range(len(offsets) - 1):
-        longest = max(longest, offsets[q + 1] - offsets[q])
+    longest = _longest(offsets)
     e, bend = np.empty(longest), np.empty(longest)
     diagonal[:] = 0.0
     for q in range(len(offsets) - 1):
@@ -247,12 +249,12 @@ def logistic_curvature(s, w, a, first, offsets, counted, diagonal):
 def _chances(s, e, width, i, b, n, begin, up, down):
     """Chances that the partners j of item i are above it, e_j / (e_i + e_j), and below it."""
     if width <= WIDE:
-        own = e[i - begin]
+        e_i = e[i - begin]
         for k in range(n):
-            other = e[b - begin + k]
-            share = 1.0 / (own + other)
-            up[k] = other * share
-            down[k] = own * share
+            e_j = e[b - begin + k]
+            share = 1.0 / (e_i + e_j)
+            up[k] = e_j * share
+            down[k] = e_i * share
     else:
         for k in range(n):
             excess = s[b + k] - s[i]
@@ -269,9 +271,7 @@ def logistic_derivatives(s, w, a, first, offsets, counted, gradient, diagonal):
     Where an item is among its own partners, all are, and the coefficients fall along the list:
     each pair is then taken once, with both coefficients.
     """
-    longest = 0
-    for q in range(len(offsets) - 1):
-        longest = max(longest, offsets[q + 1] - offsets[q])
+    longest = _longest(offsets)
     e, up, down = np.empty(longest), np.empty(longest), np.empty(longest)
     gradient[:] = 0.0
     diagonal[:] = 0.0
@@ -279,21 +279,21 @@ def logistic_derivatives(s, w, a, first, offsets, counted, gradient, diagonal):
         begin, end = offsets[q], offsets[q + 1]
         width = _exponentials(s, begin, end, e)
         for i in range(begin, end):
-            one, both = a[i], first[i] <= i
+            a_i, both = a[i], first[i] <= i
             b = i + 1 if both else first[i]
             n = end - b
-            if w[i] * one == 0.0 or n == 0:
+            if w[i] * a_i == 0.0 or n == 0:
                 continue
             _chances(s, e, width, i, b, n, begin, up, down)
             if both:
                 for k in range(n):
-                    above, below, other = up[k], down[k], a[b + k]
-                    up[k] = one * above - other * below
-                    down[k] = (one + other) * (above * below)
+                    above, below, a_j = up[k], down[k], a[b + k]
+                    up[k] = a_i * above - a_j * below
+                    down[k] = (a_i + a_j) * (above * below)
             else:
                 for k in range(n):
-                    down[k] = one * (up[k] * down[k])
-                    up[k] *= one
+                    down[k] = a_i * (up[k] * down[k])
+                    up[k] *= a_i
             if counted:
                 for k in range(n):
                     up[k] *= w[i] * w[b + k]
