@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -145,8 +145,7 @@ class PivotSolver:
         return solve_pivots_cvxpy(problem, pivots, **options)
 
 
-@dataclass(frozen=True, eq=False)
-class Top:
+class Top(NamedTuple):
     """A quantile of the scores: the largest such that the rows at or above it have a mass."""
 
     mass: FloatArray  # (n_rows,): Positive weight of each row of the problem in the quantile

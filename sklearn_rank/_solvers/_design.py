@@ -166,7 +166,7 @@ class DenseDesign(InMemoryDesign):
         # In parts, so that no copy of all rows is made.
         for start in range(0, len(X), COPIED_ROWS):
             part = slice(start, start + COPIED_ROWS)
-            rows, factor = _weighted(X[part], weight[part])
+            rows, factor = _nonzero(X[part], weight[part])
             total += (rows * factor[:, np.newaxis]).T @ rows
         return total
 
@@ -236,7 +236,7 @@ class SparseDesign(InMemoryDesign):
     def gram(self, weight: FloatArray | None = None) -> FloatArray:
         X = weighted = self._matrix
         if weight is not None:
-            X, factor = _weighted(X, weight)
+            X, factor = _nonzero(X, weight)
             weighted = X.multiply(factor[:, np.newaxis]).tocsr()
         return np.asarray((weighted.T @ X).toarray())
 
@@ -280,7 +280,7 @@ class SparseDesign(InMemoryDesign):
         return CompiledArrays(none, none, X.data, indices, X.indptr.astype(np.int32, copy=False))
 
 
-def _weighted(X: Any, weight: FloatArray) -> tuple[Any, FloatArray]:
+def _nonzero(X: Any, weight: FloatArray) -> tuple[Any, FloatArray]:
     """Rows whose weight is not 0 where these are few, else all, and their weights."""
     used = np.flatnonzero(weight)
     return (X[used], weight[used]) if 2 * len(used) < len(weight) else (X, weight)

@@ -80,16 +80,16 @@ class HingeProblem:
     def _exact(self) -> LossOfScores:
         return self.hinge(self.margin)
 
-    def _smoothed(self, width: float) -> SmoothedHinge:
+    def _smooth(self, width: float) -> SmoothedHinge:
         return SmoothedHinge(self._outer, self.squared_hinge(self.margin - width), width)
 
     def rounded(self, width: float) -> LinearProblem:
         """The problem of the hinge whose kink is a parabola of a width."""
-        return LinearProblem(self.design, self._smoothed(width), self.alpha, bends=self.bends)
+        return LinearProblem(self.design, self._smooth(width), self.alpha, bends=self.bends)
 
     def bounds(self, coef: FloatArray, width: float) -> tuple[float, float]:
         """Value of the objective, and a lower bound of its minimum."""
-        losses = self._exact, self.hinge(self.margin - width), self._smoothed(width)
+        losses = self._exact, self.hinge(self.margin - width), self._smooth(width)
         sums = hinge_sums(self.design, losses, coef)
         return hinge_bounds(*sums, coef, self.alpha, self.margin, width)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
@@ -14,8 +14,7 @@ from .._typing import FloatArray, IntArray
 CHECKED_ROWS = 256
 
 
-@dataclass(frozen=True, eq=False)
-class KernelFactor:
+class KernelFactor(NamedTuple):
     """Coordinates of points in the space of a kernel: their inner products are its values."""
 
     rows: FloatArray  # (n_points, rank): Coordinates of each point

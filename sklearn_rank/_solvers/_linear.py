@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.linalg
@@ -29,8 +29,7 @@ INTERCEPT_STEPS = 30
 SETTLED = 1e-15
 
 
-@dataclass(frozen=True, eq=False)
-class Quadratic:
+class Quadratic(NamedTuple):
     """A convex quadratic function ``p' A p / 2 - c' p`` of the parameters p."""
 
     curvature: FloatArray  # (n_parameters, n_parameters): A, positive semidefinite
@@ -464,7 +463,7 @@ class LabelProblem:
 
     def split(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Take coefficients and intercepts out of parameters."""
-        matrix = self._centred(self._matrix(parameters))
+        matrix = self._centre(self._matrix(parameters))
         coef = np.ascontiguousarray(matrix[: self.n_features].T)
         if not self.fit_intercept:
             return coef, np.zeros(self.n_labels)
@@ -567,7 +566,7 @@ class LabelProblem:
         n_products = min(n_labels, -(-SAMPLED_ROWS * n_labels // n_rows))
         if n_products > MOST_PRODUCTS and self.loss.has_curvature:
             diagonal = self._by_row(self.loss.curvature(scores)).sum(axis=0)
-            return self._centred(self._centred(np.diag(diagonal)).T)
+            return self._centre(self._centre(np.diag(diagonal)).T)
         total = np.zeros((n_labels, n_labels))
         weight = np.zeros(n_labels)
         first_labels = np.random.default_rng(0).integers(n_labels, size=n_rows)
@@ -582,9 +581,9 @@ class LabelProblem:
             weight += np.bincount(labels, self._share, minlength=n_labels)
         total /= np.where(weight > 0, weight, 1.0)[:, np.newaxis]
         total = 0.5 * (total + total.T)
-        return self._centred(self._centred(total).T)
+        return self._centre(self._centre(total).T)
 
-    def _centred(self, matrix: FloatArray) -> FloatArray:
+    def _centre(self, matrix: FloatArray) -> FloatArray:
         """Take the mean over labels of one number from each row."""
         if self.shifted is None:
             return matrix

@@ -335,8 +335,7 @@ def _minimise_on_line(
     return a
 
 
-@dataclass(frozen=True)
-class Boosting:
+class Boosting(NamedTuple):
     """How to boost."""
 
     n_rounds: int  # Largest number of rounds
@@ -345,8 +344,7 @@ class Boosting:
     tol: float  # Size of r from which on a weak ranking is of use
 
 
-@dataclass(frozen=True, eq=False)
-class RankBoostResult:
+class RankBoostResult(NamedTuple):
     """Result of boosting."""
 
     rankings: list[Any]  # The weak rankings, one a round

@@ -354,12 +354,11 @@ class TopPushProblem:
             return -lower_bound <= self.negligible
         return self.has_one_mean
 
-    def change(self, coef: FloatArray, scores: FloatArray) -> tuple[float, float]:
-        """The objective less that at 0, and T."""
+    def change(self, coef: FloatArray, scores: FloatArray) -> float:
+        """The objective less that at 0."""
         top = self.top.value(scores[self.reference])
         rises = self.loss.rises(top - scores[self.positive])
-        change = 0.5 * float(coef @ coef) + float(self.cost @ rises) - self.rise_at_zero
-        return change, top
+        return 0.5 * float(coef @ coef) + float(self.cost @ rises) - self.rise_at_zero
 
 
 def gap_of_change(change: float, lower_bound: float, rounding: float) -> float:

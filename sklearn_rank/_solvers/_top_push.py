@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -52,7 +52,7 @@ def minimise_top_mean(part: TopPart, judge: Judge) -> None:
     n_idle = 0
     while True:
         last_gap = judge.objective - judge.lower_bound
-        if judge.see(*state.certified()):
+        if judge.see(*state.certificate()):
             return
         n_idle = 0 if judge.objective - judge.lower_bound < last_gap else n_idle + 1
         if n_idle > MOST_IDLE or not state.step():
@@ -106,7 +106,7 @@ class _State:
     def total(self) -> float:
         return float(self.loss.slope.sum())
 
-    def certified(self) -> tuple[FloatArray, float, float]:
+    def certificate(self) -> tuple[FloatArray, float, float]:
         """Weights, the change of the objective, and a bound by a feasible point of the dual."""
         part, slope = self.part, self.loss.slope
         # The sums are equal but for rounding.
@@ -608,13 +608,6 @@ SAMPLED_ROWS = 20_000
 SAMPLED_POSITIVES = 2_000
 
 
-@dataclass(frozen=True, eq=False)
-class TopPushSolution(SolverResult):
-    """A solution, and T at its scores."""
-
-    top: float  # T(X coef)
-
-
 def solve_top_push(
     problem: TopPushProblem,
     *,
@@ -622,7 +615,7 @@ def solve_top_push(
     max_iter: int = 500,
     stop: Callable[[float, float], bool] | None = None,
     on_iteration: Callable[[int, float, float], None] | None = None,
-) -> TopPushSolution:
+) -> SolverResult:
     """Put positives above a functional of the top of other rows, with a certificate.
 
     T is taken of the rows that score high so far, and rows that turn out to count are added. The
@@ -632,14 +625,14 @@ def solve_top_push(
     n_rows, n_features = problem.design.shape
     # No solution is worse than 0, which is the best one more often than one would think.
     coef, lower = np.zeros(n_features), -np.inf
-    best, top = problem.change(coef, np.zeros(n_rows))
+    best = problem.change(coef, np.zeros(n_rows))
 
     def is_near_enough(change: float, bound: float) -> bool:
         return problem.is_solved_by_zero(bound) or (stop is not None and stop(change, bound))
 
     n_iter, inner_tol, mask = 0, 0.5 * tol, np.ones(len(problem.reference), dtype=bool)
     if len(mask) > 4 * SPARE_ROWS:
-        sample = sampled(problem)
+        sample = sample_problem(problem)
         if sample is not None:
             start = solve_top_push(sample, tol=ROUGH, max_iter=max_iter).coef
         else:  # the difference of the means
@@ -666,9 +659,9 @@ def solve_top_push(
         n_iter += judge.n_iter
         lower = max(lower, judge.lower_bound)
         scores = problem.design.scores(judge.coef)
-        change, value = problem.change(judge.coef, scores)
+        change = problem.change(judge.coef, scores)
         if is_best(change, best, problem.rounding):
-            coef, best, top = judge.coef, change, value
+            coef, best = judge.coef, change
         gap = gap_of_change(best, lower, problem.rounding)
         if on_iteration is not None:
             on_iteration(n_iter, problem.at_zero + best, gap)
@@ -685,10 +678,10 @@ def solve_top_push(
     certificate = Certificate(
         at_zero + best, at_zero + lower, n_iter=n_iter, converged=converged, gap=gap
     )
-    return TopPushSolution(coef, certificate, top)
+    return SolverResult(coef, certificate)
 
 
-def sampled(problem: TopPushProblem) -> TopPushProblem | None:
+def sample_problem(problem: TopPushProblem) -> TopPushProblem | None:
     """Keep one row in so many of a large problem, and its costs in proportion."""
     stride = len(problem.reference) // SAMPLED_ROWS
     if stride < 2:
@@ -742,7 +735,7 @@ def largest_collapsing_mass(problem: TopPushProblem) -> float:
 
     Large problems are searched in a sample of their rows.
     """
-    sample = sampled(problem)
+    sample = sample_problem(problem)
     if sample is not None:
         share = largest_collapsing_mass(sample) / float(sample.top.weight.sum())
         return max(problem.top.mass, share * float(problem.top.weight.sum()))

@@ -289,13 +289,14 @@ class TemplateLoss(ABC):
             )
         return self._regret_constant(max_utility)
 
-    def _needed(self, max_utility: float | None) -> float:
+    def _root_constant(self, max_utility: float | None) -> float:
+        """Twice the square root of the greatest expected utility."""
         if max_utility is None or not 0 < max_utility < np.inf:
             raise ValueError(
                 f"max_utility={max_utility!r} is not valid: the constant of {self!r} depends on "
                 "the greatest expected utility; pass a positive upper bound of it."
             )
-        return float(max_utility)
+        return float(2 * np.sqrt(float(max_utility)))
 
     def _prepare(self, lists: Lists) -> Any:
         """Find what depends on the utilities alone; the other methods get it in their place."""

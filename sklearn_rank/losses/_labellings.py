@@ -38,7 +38,7 @@ class PairLabellings:
 
     def __call__(self, scores: FloatArray) -> Labelling:
         """Find the most violated labelling."""
-        above, below = self._sorted(self._positives, scores), self._sorted(self._negatives, scores)
+        above, below = self._sort(self._positives, scores), self._sort(self._negatives, scores)
         # One comparison for both classes: with two, rounding would swap halves of pairs.
         short, low = 1.0 - above.scores, -below.scores
         neg_mass = below.running[np.searchsorted(low, short, side="left")]
@@ -49,7 +49,7 @@ class PairLabellings:
         factors[below.order] = below.weight * pos_mass / self._n_pairs
         return Labelling(n_swapped / self._n_pairs, factors)
 
-    def _sorted(self, rows: IntArray, scores: FloatArray) -> _Sorted:
+    def _sort(self, rows: IntArray, scores: FloatArray) -> _Sorted:
         order, ordered = descending(scores[rows])
         rows = rows[order]
         weight = self._weight[rows]
@@ -179,7 +179,7 @@ class _RepeatedRows:
         factors = np.bincount(rows, np.append(by_above, by_below), minlength=self._n)
         return Labelling(loss, factors.astype(np.float64, copy=False))
 
-    def _sorted(self, rows: IntArray, scores: FloatArray) -> tuple[IntArray, FloatArray]:
+    def _sort(self, rows: IntArray, scores: FloatArray) -> tuple[IntArray, FloatArray]:
         order, ordered = descending(scores[rows])
         return rows[order], ordered
 
@@ -198,8 +198,8 @@ class AveragePrecisionLabellings(_RepeatedRows):
 
     def __call__(self, scores: FloatArray) -> Labelling:
         """Find the most violated labelling. Tied rows of one class share their places."""
-        above, high = self._sorted(self._positives, scores)
-        below, low = self._sorted(self._negatives, scores)
+        above, high = self._sort(self._positives, scores)
+        below, low = self._sort(self._negatives, scores)
         n_pos, n_neg = len(above), len(below)
         over = _best_places(high, low)
         # Negatives over the i-th positive: those that stand below fewer than i positives.
@@ -256,8 +256,8 @@ class F1Labellings(_RepeatedRows):
 
     def __call__(self, scores: FloatArray) -> Labelling:
         """Find the most violated labelling."""
-        above, high = self._sorted(self._positives, scores)
-        below, low = self._sorted(self._negatives, scores)
+        above, high = self._sort(self._positives, scores)
+        below, low = self._sort(self._negatives, scores)
         n_pos, n_neg = len(above), len(below)
         unit = 2.0 * n_pos
         hits = np.arange(n_pos + 1)

@@ -66,7 +66,7 @@ class ListwiseSoftmax(TemplateLoss):
         return np.log(utility)
 
     def _regret_constant(self, max_utility: float | None) -> float:
-        return float(2 * np.sqrt(self._needed(max_utility)))
+        return self._root_constant(max_utility)
 
 
 def _softmax(lists: Lists, score: FloatArray) -> ArrayPair:

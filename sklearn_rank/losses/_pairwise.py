@@ -45,7 +45,7 @@ class PairwiseSquared(TemplateLoss):
     def _value_and_gradient(self, lists: Lists, score: FloatArray) -> ArrayPair:
         weight = lists.counts
         total = lists.totals(weight)
-        residual = _centred(lists, score - lists.grade)
+        residual = _centre(lists, score - lists.grade)
         weighted = weight * residual
         with np.errstate(over="ignore"):
             values = total * lists.totals(weighted * residual)
@@ -60,7 +60,7 @@ class PairwiseSquared(TemplateLoss):
     ) -> FloatArray:
         weight = lists.counts
         total = lists.to_items(lists.totals(weight))
-        return 2 * weight * total * _centred(lists, direction)
+        return 2 * weight * total * _centre(lists, direction)
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
         return utility - utility.mean()
@@ -69,7 +69,7 @@ class PairwiseSquared(TemplateLoss):
         return 1.0
 
 
-def _centred(lists: Lists, values: FloatArray) -> FloatArray:
+def _centre(lists: Lists, values: FloatArray) -> FloatArray:
     """Values less the weighted mean of their list; 0 where the list weighs nothing."""
     weight = lists.counts
     total = lists.totals(weight)
@@ -188,7 +188,7 @@ class PairwiseLogistic(LogisticPairs):
         return np.log(utility)
 
     def _regret_constant(self, max_utility: float | None) -> float:
-        return float(2 * np.sqrt(self._needed(max_utility)))
+        return self._root_constant(max_utility)
 
 
 class PairwiseExponential(TemplateLoss):
@@ -258,7 +258,7 @@ class PairwiseExponential(TemplateLoss):
         return 0.5 * np.log(utility)
 
     def _regret_constant(self, max_utility: float | None) -> float:
-        return float(2 * np.sqrt(self._needed(max_utility)))
+        return self._root_constant(max_utility)
 
 
 def _signed_sum(*products: tuple[FloatArray, Any]) -> FloatArray:
