@@ -24,7 +24,7 @@ from sklearn_rank import (
     RankSVM,
     TopFocusedRanker,
 )
-from sklearn_rank._solvers import PivotProblem, Top, solve_candidates, threads_here
+from sklearn_rank._solvers import PivotProblem, Top, count_threads, solve_candidates
 from sklearn_rank._solvers._accuracy_at_top import SentOnce, in_blocks
 from sklearn_rank.datasets import make_label_ranking, make_subset_ranking
 from sklearn_rank.exceptions import QuerySetupError, ScorerSetupError
@@ -138,9 +138,9 @@ def test_errors_and_interrupts_end_a_fit(on_dask, monkeypatch, tmp_path):
 
 
 def test_threads_within_a_fit_are_not_those_of_the_cluster(on_dask):
-    assert threads_here(None) == 1
-    assert threads_here(3) == 3
-    assert threads_here(-1) == joblib.cpu_count()
+    assert count_threads(None) == 1
+    assert count_threads(3) == 3
+    assert count_threads(-1) == joblib.cpu_count()
 
 
 # ------------------------------------------------------------------------------------ the rankers

@@ -47,14 +47,13 @@ from ._linear import (
 from ._logistic import PNormPushProblem, solve_logistic_regression, solve_p_norm_push
 from ._pivots import PivotProblem, most_blocks, solve_pivots_newton
 from ._rank_boost import (
-    Boosting,
     FeatureRanking,
     Features,
-    Found,
     PairWeights,
     RankBoostResult,
     Stump,
     Stumps,
+    WeakRanking,
     by_columns,
     rank_boost,
     score_by_tables,
@@ -67,7 +66,7 @@ from ._rank_statistic import (
     maximise_rank_statistic,
 )
 from ._refine import best_scales, refine_top
-from ._result import Certificate, LossOfScores, SolverResult, choose_method, threads_here
+from ._result import Certificate, LossOfScores, SolverResult, choose_method, count_threads
 from ._top_part import (
     Hinge,
     Linear,

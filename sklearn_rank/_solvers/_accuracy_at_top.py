@@ -7,7 +7,7 @@ import threading
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -152,8 +152,7 @@ class Top(NamedTuple):
     top_mass: float
 
 
-@dataclass(frozen=True, eq=False)
-class CandidateValues:
+class CandidateValues(NamedTuple):
     """Some numbers for each candidate, the solution of Problem (2) at its pivot."""
 
     objective: FloatArray
@@ -170,27 +169,22 @@ class CandidateValues:
         return relative_gap(self.objective, self.lower_bound)
 
     @classmethod
-    def joined(cls, blocks: list[CandidateValues]) -> CandidateValues:
-        """Put blocks of candidates one after another."""
-        names = [field.name for field in fields(cls)]
-        return cls(*(np.concatenate([getattr(b, name) for b in blocks]) for name in names))
+    def concatenate(cls, blocks: list[CandidateValues]) -> CandidateValues:
+        return cls._make(np.concatenate(values) for values in zip(*blocks, strict=True))
 
-    def ordered(self, order: IntArray) -> CandidateValues:
-        """Put the candidates into an order."""
-        return CandidateValues(*(getattr(self, field.name)[order] for field in fields(self)))
+    def take(self, candidates: IntArray) -> CandidateValues:
+        return CandidateValues._make(values[candidates] for values in self)
 
     def at_top(self, number: int) -> CandidateValues:
         """Take the values for one of several tops."""
-        return replace(
-            self,
+        return self._replace(
             distance=self.distance[:, number],
             objective_top=self.objective_top[:, number],
             scaled=self.scaled[:, number],
         )
 
 
-@dataclass(frozen=True, eq=False)
-class CandidateSolutions:
+class CandidateSolutions(NamedTuple):
     """The solutions of Problem (2) for every distinct point, of which a top selects."""
 
     problem: PivotProblem
@@ -265,14 +259,14 @@ def solve_candidates(
             is_saved = number in saved
             block_values, coef = saved.pop(number) if is_saved else next(solved)
             if checkpoint is not None and not is_saved:
-                checkpoint.save(f"block-{number}", **vars(block_values), coef=coef)
+                checkpoint.save(f"block-{number}", **block_values._asdict(), coef=coef)
             values.append(block_values)
             if all_coefs is not None:
                 all_coefs[n_done : n_done + len(coef)] = coef
             n_done += len(block_values.objective)
             on_block(is_saved)
-    joined = CandidateValues.joined(values)
-    return CandidateSolutions(problem, basis, solver, tops, joined, all_coefs)
+    all_values = CandidateValues.concatenate(values)
+    return CandidateSolutions(problem, basis, solver, tops, all_values, all_coefs)
 
 
 # Numbers of the candidates of a block, and their weights where these are held.
@@ -315,15 +309,8 @@ def _solve_block(work: _Work, pivots: IntArray) -> _Block:
             if work.scales:
                 with_mass = replace(problem, mass=top.mass)
                 scaled[:, k] = best_scales(with_mass, coef, top.top_mass)[1]
-    values = CandidateValues(
-        objective=solutions.objective,
-        lower_bound=solutions.lower_bound,
-        n_iter=solutions.n_iter,
-        converged=solutions.converged,
-        distance=distance,
-        objective_top=objective_top,
-        scaled=scaled,
-    )
+    certificates = solutions.objective, solutions.lower_bound, solutions.n_iter
+    values = CandidateValues(*certificates, solutions.converged, distance, objective_top, scaled)
     return values, coef if problem.rows.is_dense else np.empty((0, 0))
 
 
@@ -451,7 +438,7 @@ def select_solution(
         distance=distance,
         pivot_objective=pivot_objective,
         candidate_indices=problem.candidate_indices[by_position],
-        candidates=candidates.ordered(by_position),
+        candidates=candidates.take(by_position),
         averaged=None if averaged is None else np.flatnonzero(np.isin(by_position, averaged)),
     )
 

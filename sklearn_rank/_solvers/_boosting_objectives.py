@@ -217,7 +217,7 @@ class SmoothRankStatistic(ScoreObjective):
         """Sums over pairs, and phi and its slope at the ranks of the positives."""
         z = score / self._width
         sums = LogisticSums(z[self._pos], z)
-        return sums, *self._phi.smoothed(sums.at_upper((1, self._weight)), self._window)
+        return sums, *self._phi.smooth(sums.at_upper((1, self._weight)), self._window)
 
     def value(self, score: FloatArray) -> float:
         return -float(self._pos_shares @ self._at_ranks(score)[1])

@@ -140,12 +140,12 @@ class InMemoryDesign(Design):
     def row_keys(self) -> list[Any]:
         """Sortable keys of canonical rows; equal rows, and only they, have equal keys."""
 
-    def centred(self) -> InMemoryDesign:
+    def centre(self) -> InMemoryDesign:
         """Move the origin to the mean of dense rows; sparse ones stay as they are."""
-        return self.moved(np.asarray(self._matrix.mean(axis=0)))
+        return self.move(np.asarray(self._matrix.mean(axis=0)))
 
     @abstractmethod
-    def moved(self, origin: FloatArray, *, copy: bool = True) -> InMemoryDesign:
+    def move(self, origin: FloatArray, *, copy: bool = True) -> InMemoryDesign:
         """Move the origin of dense rows; sparse ones stay as they are."""
 
     @abstractmethod
@@ -195,7 +195,7 @@ class DenseDesign(InMemoryDesign):
     def row_keys(self) -> list[Any]:
         return [row.tobytes() for row in self._matrix]
 
-    def moved(self, origin: FloatArray, *, copy: bool = True) -> DenseDesign:
+    def move(self, origin: FloatArray, *, copy: bool = True) -> DenseDesign:
         return DenseDesign(np.subtract(self._matrix, origin, out=None if copy else self._matrix))
 
     @cached_property
@@ -271,7 +271,7 @@ class SparseDesign(InMemoryDesign):
             for start, stop in pairwise(X.indptr)
         ]
 
-    def moved(self, origin: FloatArray, *, copy: bool = True) -> SparseDesign:
+    def move(self, origin: FloatArray, *, copy: bool = True) -> SparseDesign:
         return self
 
     def compiled_arrays(self, *, by_columns: bool = False) -> CompiledArrays:

@@ -83,7 +83,7 @@ class HingeProblem:
     def _smooth(self, width: float) -> SmoothedHinge:
         return SmoothedHinge(self._outer, self.squared_hinge(self.margin - width), width)
 
-    def rounded(self, width: float) -> LinearProblem:
+    def smooth_problem(self, width: float) -> LinearProblem:
         """The problem of the hinge whose kink is a parabola of a width."""
         return LinearProblem(self.design, self._smooth(width), self.alpha, bends=self.bends)
 
@@ -111,7 +111,7 @@ class BlockHingeProblem:
         """Number of coefficients."""
         return self.blocks.n_features
 
-    def rounded(self, width: float) -> BlockProblem:
+    def smooth_problem(self, width: float) -> BlockProblem:
         """The problem of the hinge whose kink is a parabola of a width."""
         blocks = self.blocks.on(partial(_smoothed_hinge, self.squared_hinge, self.margin, width))
         return BlockProblem(
@@ -186,7 +186,7 @@ def solve_linear_hinge(
     n_iter = 0
     while n_iter < max_iter and width > LEAST_WIDTH * margin:
         solution = solve_linear(
-            problem.rounded(width),
+            problem.smooth_problem(width),
             # A small part of the gap comes from here, the rest from the width.
             tol=INNER * float(np.sqrt(width / margin)),
             max_iter=max_iter - n_iter,

@@ -63,7 +63,7 @@ class HingeRows(NamedTuple):
         shift = np.sum(coef * pivots, axis=1)
         return 1.0 - self.y * (self.design.scores(coef.T).T - shift[:, np.newaxis])
 
-    def parked(self, held: FloatArray, pivots: FloatArray) -> Parked:
+    def sum_held(self, held: FloatArray, pivots: FloatArray) -> Parked:
         """Sum the rows that are held at 1."""
         cost = held * self.cost
         signed = cost * self.y
@@ -290,7 +290,7 @@ class PivotProblem:
         index = samples[offsets]
         rows = design.rows(index) if coordinates is None else DenseDesign(coordinates(index))
         return cls(
-            rows=rows.centred(),
+            rows=rows.centre(),
             y=np.ascontiguousarray(y[index], dtype=np.float64),
             cost=np.add.reduceat(cost[samples], offsets),
             mass=np.add.reduceat(mass[samples], offsets),
@@ -300,7 +300,7 @@ class PivotProblem:
             starts=offsets,
         )
 
-    def merged(self, weight: FloatArray) -> FloatArray:
+    def merge(self, weight: FloatArray) -> FloatArray:
         """Sum weights of the samples over those that were merged into one row. Shape (n_rows,)."""
         return np.add.reduceat(weight[self.samples], self.starts)
 
@@ -351,34 +351,23 @@ class PivotProblem:
         return np.asarray(0.5 * np.sum(coef**2, axis=-1) + hinge @ self.cost)
 
 
-@dataclass(frozen=True, eq=False)
-class PivotSolutions:
+class PivotSolutions(NamedTuple):
     """Solutions of the problems of several pivots, with the values of a :class:`Certificate`."""
 
     coef: FloatArray  # (n_pivots, n_features): Weight vectors
     objective: FloatArray  # (n_pivots,): Objective values at ``coef``
     lower_bound: FloatArray  # (n_pivots,): Values of a feasible dual point
     n_iter: IntArray  # (n_pivots,): Iterations taken
-    converged: BoolArray
-
-    @classmethod
-    def judged(
-        cls,
-        coef: FloatArray,
-        objective: FloatArray,
-        lower_bound: FloatArray,
-        n_iter: IntArray,
-        *,
-        tol: float,
-    ) -> PivotSolutions:
-        """Compare the relative gaps with a tolerance."""
-        converged = relative_gap(objective, lower_bound) <= tol
-        return cls(coef, objective, lower_bound, n_iter, converged)
+    tol: float  # Relative gap at which a problem counts as solved
 
     @property
     def relative_gap(self) -> FloatArray:
         """Each objective exceeds its optimum by at most this share."""
         return relative_gap(self.objective, self.lower_bound)
+
+    @property
+    def converged(self) -> BoolArray:
+        return self.relative_gap <= self.tol
 
 
 # From how many features on, or rows times features with some for what a row costs besides,
@@ -431,21 +420,19 @@ def solve_pivots_newton(
     points = problem.rows.rows(pivots).to_array()
     if not _is_large(problem):
         ends = problem.hinge_rows.minimise(points, tol=tol, max_iter=max_iter)
-        return PivotSolutions.judged(
-            ends.coef, ends.objective, ends.lower_bound, ends.n_iter, tol=tol
-        )
+        return PivotSolutions(ends.coef, ends.objective, ends.lower_bound, ends.n_iter, tol)
     groups = _Groups(problem, tol, max_iter, interrupted)
     states = [
         state
         for start in range(0, len(pivots), GROUP_SIZE)
         for state in groups.solve(points[start : start + GROUP_SIZE])
     ]
-    return PivotSolutions.judged(
+    return PivotSolutions(
         np.array([state.best for state in states]).reshape(points.shape),
         np.array([state.objective for state in states]),
         np.array([state.lower_bound for state in states]),
         np.array([state.n_iter for state in states], dtype=np.int64),
-        tol=tol,
+        tol,
     )
 
 
@@ -534,7 +521,7 @@ class _Groups:
         points = np.array([state.point for state in states])
         bands = np.array([self._band(state) for state in states])
         held = np.array([state.margins > 0 for state in states]) & ~bands
-        parked = self.rows.parked(held, points)
+        parked = self.rows.sum_held(held, points)
         for k, state in enumerate(states):
             part = Parked(parked.vector[k : k + 1], parked.cost[k : k + 1])
             self._solve_on_band(state, np.flatnonzero(bands[k]), part)
@@ -569,7 +556,7 @@ class _Groups:
         inner = np.abs(margins) <= NARROWED * state.width
         if np.count_nonzero(inner) >= LEAST_ROWS and np.mean(inner) < 0.5:
             held = ~inner & (margins > 0)
-            more = part.parked(held[np.newaxis], point)
+            more = part.sum_held(held[np.newaxis], point)
             all_parked = Parked(parked.vector + more.vector, parked.cost + more.cost)
             index = np.flatnonzero(inner)
             inner_start = Start(start.coef, start.multipliers[index], start.penalty)
@@ -644,4 +631,4 @@ def solve_pivots_cvxpy(
         n_iter[index] = result.attr[cp.settings.NUM_ITERS]
     scores = problem.scores(solutions)
     objective = problem.objective(solutions, scores, scores[np.arange(n_pivots), pivots])
-    return PivotSolutions.judged(solutions, objective, lower_bound, n_iter, tol=tol)
+    return PivotSolutions(solutions, objective, lower_bound, n_iter, tol)

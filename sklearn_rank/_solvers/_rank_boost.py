@@ -117,7 +117,7 @@ class SortedColumns:
 SAME = 1e-12
 
 
-class Found(NamedTuple):
+class WeakRanking(NamedTuple):
     """A weak ranking, its values on the rows, and how well it orders the weighted pairs.
 
     Its method ``values`` takes rows from :func:`by_columns`; they have a range of at most 1 on the
@@ -137,7 +137,7 @@ class WeakRankings(Protocol):
 
     is_exact: bool
 
-    def best(self, signed: FloatArray) -> Found | None:
+    def best(self, signed: FloatArray) -> WeakRanking | None:
         """Find a weak ranking h of large ``|r|``, ``r = signed @ h``; None if there is none.
 
         ``signed`` are weights of rows, positive for positive rows, negative for negative ones,
@@ -169,7 +169,7 @@ class Stumps:
         shares[0], shares[-1] = 0, len(begin) - 1
         self._parts = [(int(a), int(b)) for a, b in pairwise(np.unique(shares))]
 
-    def best(self, signed: FloatArray) -> Found | None:
+    def best(self, signed: FloatArray) -> WeakRanking | None:
         """Stump of the largest ``|r|``; of equal ones the first feature, the lowest threshold."""
         from ._kernels import best_stumps
 
@@ -186,7 +186,7 @@ class Stumps:
         if place[j] < 0:
             return None
         stump = Stump(j, columns.threshold(j, int(place[j])))
-        return Found(stump, stump.values(self._matrix), float(r[j]))
+        return WeakRanking(stump, stump.values(self._matrix), float(r[j]))
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ class Features:
         self._matrix = X
         self._ranges = column_ranges(X)
 
-    def best(self, signed: FloatArray) -> Found | None:
+    def best(self, signed: FloatArray) -> WeakRanking | None:
         """Feature of the largest ``|r|``; of equal ones the first."""
         r = np.zeros(len(self._ranges))
         np.divide(self._matrix.T @ signed, self._ranges, out=r, where=self._ranges > 0)
@@ -217,7 +217,7 @@ class Features:
         if self._ranges[j] == 0:
             return None
         ranking = FeatureRanking(j, float(self._ranges[j]))
-        return Found(ranking, ranking.values(self._matrix), float(r[j]))
+        return WeakRanking(ranking, ranking.values(self._matrix), float(r[j]))
 
 
 def score_by_tables(*arrays: Any) -> None:
@@ -335,15 +335,6 @@ def _minimise_on_line(
     return a
 
 
-class Boosting(NamedTuple):
-    """How to boost."""
-
-    n_rounds: int  # Largest number of rounds
-    step: Literal["closed_form", "line_search"]
-    learning_rate: float  # Factor of the coefficients, in (0, 1]
-    tol: float  # Size of r from which on a weak ranking is of use
-
-
 class RankBoostResult(NamedTuple):
     """Result of boosting."""
 
@@ -358,27 +349,31 @@ class RankBoostResult(NamedTuple):
 def rank_boost(
     rankings: WeakRankings,
     pairs: PairWeights,
-    how: Boosting,
+    n_rounds: int,
+    *,
+    step: Literal["closed_form", "line_search"],
+    learning_rate: float,
+    tol: float,
     on_round: Callable[[Any, float, float], bool] = lambda ranking, alpha, log_loss: False,
 ) -> RankBoostResult:
-    """Boost weak rankings."""
+    """Boost weak rankings, of which one with ``|r|`` of at most ``tol`` is of no use."""
     chosen: list[Any] = []
     alphas: list[float] = []
     log_loss: list[float] = []
     thresholds: list[float] = []
     separates, best = False, None
-    for _ in range(how.n_rounds):
+    for _ in range(n_rounds):
         best = rankings.best(pairs.signed)
-        if best is None or abs(best.r) <= how.tol:
+        if best is None or abs(best.r) <= tol:
             break
         separates = abs(best.r) >= SEPARATES
         if separates:
             # No pair is against it: it decides, and the rankings before it order within.
             alpha = np.copysign(max(LARGEST_STEP, 1.0 + np.sum(np.abs(alphas))), best.r)
-        elif how.step == "closed_form":
-            alpha = how.learning_rate * np.clip(np.arctanh(best.r), -LARGEST_STEP, LARGEST_STEP)
+        elif step == "closed_form":
+            alpha = learning_rate * np.clip(np.arctanh(best.r), -LARGEST_STEP, LARGEST_STEP)
         else:
-            alpha = how.learning_rate * pairs.best_step(best.values, best.r)
+            alpha = learning_rate * pairs.best_step(best.values, best.r)
         pairs.add(alpha * best.values)
         chosen.append(best.ranking)
         alphas.append(float(alpha))
@@ -399,5 +394,5 @@ def rank_boost(
         np.array(log_loss),
         np.array(thresholds),
         largest_r,
-        separates or largest_r <= how.tol,
+        separates or largest_r <= tol,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -66,7 +67,7 @@ class CumulatedPhi:
     rank: FloatArray  # (n_cells + 1,): Ranks from 0 to the length of the list, equally spaced
     total: FloatArray  # (n_cells + 1,): Sums of phi over the ranks up to these
 
-    def smoothed(self, place: FloatArray, width: float) -> tuple[FloatArray, FloatArray]:
+    def smooth(self, place: FloatArray, width: float) -> tuple[FloatArray, FloatArray]:
         """Means of phi about places, with a triangle of a half width, and their derivatives.
 
         Beyond the ends, phi is constant. Shape (n,).
@@ -107,7 +108,7 @@ class RankStatisticProblem:
         spread = float(np.sqrt(share @ (scores - share @ scores) ** 2))
         return spread if spread > LEAST_SPREAD * float(np.abs(scores).max()) else 0.0
 
-    def smoothed(self, scores: FloatArray, bandwidth: float) -> tuple[float, FloatArray]:
+    def smooth(self, scores: FloatArray, bandwidth: float) -> tuple[float, FloatArray]:
         """Smoothed statistic of scores, and its derivatives by them."""
         weight, total = self.weight, float(self.weight.sum())
         centred = scores - weight @ scores / total
@@ -116,7 +117,7 @@ class RankStatisticProblem:
         windows = KernelWindows(z)
         place = windows.below(weight)[self.positive]
         # Phi's jumps are smoothed over as many ranks as are near by the bandwidth.
-        mean, slope = self.phi.smoothed(place, max(1.0, bandwidth * total / 4.0))
+        mean, slope = self.phi.smooth(place, max(1.0, bandwidth * total / 4.0))
         # Sum of phi over the lowest and over the highest ranks, as many as positives.
         mass, length = float(weight[self.positive].sum()), self.phi.rank[-1]
         worst, rest = np.interp([mass, length - mass], self.phi.rank, self.phi.total)
@@ -137,8 +138,7 @@ class RankStatisticSolution(SolverResult):
     start_value: float
 
 
-@dataclass(frozen=True)
-class Search:
+class Search(NamedTuple):
     """How to look for a maximum."""
 
     bandwidth: float
@@ -290,7 +290,7 @@ class _Climb:
         """Smoothed statistic and what the anchor adds, and their gradient."""
         problem, design = self._problem, self._problem.design
         scores = self._cache.scores(self._coef(x))
-        value, slopes = problem.smoothed(scores, bandwidth)
+        value, slopes = problem.smooth(scores, bandwidth)
         share = problem.weight / problem.weight.sum()
         centred = scores - share @ scores
         spread = np.sqrt(share @ centred**2)

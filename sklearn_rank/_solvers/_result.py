@@ -140,7 +140,7 @@ def one_blas_thread() -> Iterator[None]:
                 _limit.restore_original_limits()
 
 
-def threads_here(n_jobs: int | None) -> int:
+def count_threads(n_jobs: int | None) -> int:
     """Count the threads that a fit may use within this process."""
     configured = get_active_backend()[1] if n_jobs is None else n_jobs
     backend, _ = get_active_backend(require="sharedmem")

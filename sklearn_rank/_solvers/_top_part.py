@@ -401,7 +401,7 @@ class TopPart:
                 share = self._join(problem.cost / problem.cost.sum(), np.zeros(len(reference)))
                 self._origin = rows.pull_back(share)
             # Only differences of scores count: the origin may be where it costs no digits.
-            rows = rows.moved(self._origin, copy=False)
+            rows = rows.move(self._origin, copy=False)
         self._rows = rows
 
     def scores(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -473,8 +473,8 @@ class Judge:
         self.objective, self.lower_bound = np.inf, -np.inf
         self.n_iter, self.exhausted = 0, False
 
-    def see(self, coef: FloatArray, objective: float, lower_bound: float) -> bool:
-        """Take notice of a solution and a bound; return whether to end."""
+    def update(self, coef: FloatArray, objective: float, lower_bound: float) -> bool:
+        """Compare a solution and a bound with the best so far; return whether to end."""
         if is_best(objective, self.objective, self._rounding):
             self.coef, self.objective = coef, objective
         self.lower_bound = max(self.lower_bound, lower_bound)

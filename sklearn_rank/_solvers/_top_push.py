@@ -52,7 +52,7 @@ def minimise_top_mean(part: TopPart, judge: Judge) -> None:
     n_idle = 0
     while True:
         last_gap = judge.objective - judge.lower_bound
-        if judge.see(*state.certificate()):
+        if judge.update(*state.certificate()):
             return
         n_idle = 0 if judge.objective - judge.lower_bound < last_gap else n_idle + 1
         if n_idle > MOST_IDLE or not state.step():
@@ -511,7 +511,7 @@ def minimise_top_quantile(part: TopPart, judge: Judge, start: FloatArray) -> Non
         bound = part.lower_bound(values.slope, difference, values.top_conjugate)
         objective = part.change(*point)
         gradient = point.coef - difference
-        if judge.see(point.coef, objective, bound):
+        if judge.update(point.coef, objective, bound):
             return
         # Rounding may hide all that can be won from w = 0.
         at_zero = not point.coef.any()

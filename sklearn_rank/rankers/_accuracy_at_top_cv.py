@@ -575,12 +575,12 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
             # Costs come with C, masses with the tops.
             problem = pivot_problem(kernel, X_train, part, part.weight, part.weight)
             tops = [
-                Top(problem.merged(masses[quantile]), mass_of_top(masses[quantile], tau))
+                Top(problem.merge(masses[quantile]), mass_of_top(masses[quantile], tau))
                 for quantile, tau in product(grid.quantile, grid.tau)
             ]
             for of_cost, C in zip(of_fold, grid.C.tolist(), strict=True):
                 solutions = solve_candidates(
-                    replace(problem, cost=problem.merged(part.costs(C, self.class_weight))),
+                    replace(problem, cost=problem.merge(part.costs(C, self.class_weight))),
                     tops,
                     scales="refine" in grid.selection,
                     solver=self._pivot_solver(),

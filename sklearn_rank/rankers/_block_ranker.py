@@ -16,7 +16,7 @@ from .._lists import LabelType, Lists, TrainingQueries, group_rows, refuse_singl
 from .._partitions import aligned
 from .._row_batches import RowBatches
 from .._sklearn_compat import StrOptions
-from .._solvers import Design, as_design, threads_here, view_design
+from .._solvers import Design, as_design, count_threads, view_design
 from .._typing import AnyArray, FloatArray
 from .._validation import check_qid, check_rows, check_vector, validate_data
 from ..preprocessing import QueryNormalizer
@@ -254,7 +254,7 @@ class BlockRanker(NormalizingRanker):
 
     def _batched(self, rows: RowBatches, lists: Lists) -> BlockLists:
         normalizer = as_normalizer(self.normalize)
-        threads = threads_here(self.n_jobs)
+        threads = count_threads(self.n_jobs)
         self._store_normalizer(normalizer, rows, lists.n_lists)
         ordered = in_file_order(lists)
         blocks = BatchedLists.of(rows, ordered, normalizer=normalizer, n_threads=threads)

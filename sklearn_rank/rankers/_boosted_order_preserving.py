@@ -20,7 +20,7 @@ from .._sklearn_compat import (
     fit_context,
     with_callbacks,
 )
-from .._solvers import threads_here
+from .._solvers import count_threads
 from .._typing import AnyArray, FloatArray
 from .._validation import ravelled
 from .._warn import collected, warn
@@ -410,7 +410,7 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
             train = with_query_weight(train, 1 / weights_of(train).sum())
             loss = self._loss(float(train.grade.max()))
             X_train, train = in_canonical_order(rows, train)
-            objective = LossObjective(loss, train, threads_here(self.n_jobs))
+            objective = LossObjective(loss, train, count_threads(self.n_jobs))
             self.base_score_ = objective.base_score()
             settings = tree_settings(self, int(random.randint(2**31 - 1)))
             progress = FitProgress(self, self.n_estimators, X, y)

@@ -24,7 +24,7 @@ import scipy.sparse as sp
 
 from .._optional import import_optional, lightgbm_aliases
 from .._sklearn_compat import Interval, RealNotInt, StrOptions, check_monotonic_cst
-from .._solvers import threads_here
+from .._solvers import count_threads
 from .._typing import FloatArray, IntArray
 from ._two_classes import summed
 
@@ -99,7 +99,7 @@ def tree_settings(estimator: Any, seed: int) -> TreeSettings:
         l2_regularization=estimator.l2_regularization,
         max_features=estimator.max_features,
         monotonic_cst=constraints if np.any(constraints) else None,
-        n_threads=threads_here(estimator.n_jobs),
+        n_threads=count_threads(estimator.n_jobs),
         seed=seed,
         backend_params=with_categories(estimator),
     )

@@ -362,7 +362,7 @@ class OneProblemRanker(KernelRanker):
         if not (design.is_dense and self._only_differences()):
             return design
         mean = design.pull_back(np.full(design.shape[0], 1.0 / design.shape[0]))
-        return design.moved(mean) if np.any(np.abs(mean) > FAR * scales) else design
+        return design.move(mean) if np.any(np.abs(mean) > FAR * scales) else design
 
     def _only_differences(self) -> bool:
         """Whether the problem depends on differences of scores alone."""

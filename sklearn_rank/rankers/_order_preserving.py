@@ -27,8 +27,8 @@ from .._solvers import (
     LinearProblem,
     Quadratic,
     choose_method,
+    count_threads,
     quadratic_expansion,
-    threads_here,
 )
 from .._typing import FloatArray
 from .._validation import check_propensities
@@ -520,7 +520,7 @@ n_features)
         """The problem of these lists, the mean over queries of this weight in all."""
         total = weights_of(lists).sum() if total_weight is None else total_weight
         weighted = with_query_weight(lists, 1 / total)
-        of_lists = ThreadedLoss(loss, weighted, threads_here(self.n_jobs))
+        of_lists = ThreadedLoss(loss, weighted, count_threads(self.n_jobs))
         relative_alpha(self.alpha)
         bends = feature_curvature(items, of_lists, weighted)
         if not (keep_alpha and isinstance(self.alpha, str)):

@@ -25,7 +25,7 @@ from .._solvers import (
     as_design,
     choose_method,
     column_scales,
-    threads_here,
+    count_threads,
 )
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import ravelled
@@ -412,7 +412,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
 
     def _problem(self, design: InMemoryDesign, lists: Lists, loss: TemplateLoss) -> LabelProblem:
         weighted = with_query_weight(lists, 1 / weights_of(lists).sum())
-        of_rows = ThreadedLoss(loss, weighted, threads_here(self.n_jobs))
+        of_rows = ThreadedLoss(loss, weighted, count_threads(self.n_jobs))
         is_kernel = self.kernel != "linear"
         scales = column_scales(design, lists.query_weight)
         if not is_kernel:

@@ -28,18 +28,17 @@ from .._sklearn_compat import (
     with_callbacks,
 )
 from .._solvers import (
-    Boosting,
     FeatureRanking,
     Features,
-    Found,
     PairWeights,
     RankBoostResult,
     Stump,
     Stumps,
+    WeakRanking,
     by_columns,
+    count_threads,
     rank_boost,
     score_by_tables,
-    threads_here,
 )
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import ravelled, validate_data
@@ -107,7 +106,7 @@ class FittedEstimators:
         self._label = rows.positive.astype(np.int64)
         self._random = random
 
-    def best(self, signed: FloatArray) -> Found | None:
+    def best(self, signed: FloatArray) -> WeakRanking | None:
         """Fit a clone to the rows, weighted by their shares of the pairs, 1 in the mean."""
         weight = np.abs(signed) * (len(signed) / 2.0)
         estimator = clone(self._estimator)
@@ -123,7 +122,7 @@ class FittedEstimators:
         low = float(scores.min())
         ranking = EstimatorRanking(model, low, float(scores.max()) - low)
         values = ranking.scaled(scores)
-        return Found(ranking, values, float(signed @ values))
+        return WeakRanking(ranking, values, float(signed @ values))
 
 
 # Fitted attributes that exist only with some weak rankers.
@@ -419,8 +418,7 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
                 sys.stderr.write(f"alpha {alpha:.6g}, loss {np.exp(log_loss):.6g}\n")
             return validation is not None and validation.ends(ranking, alpha)
 
-        settings = Boosting(self.n_estimators, self.step, self.learning_rate, self.tol)
-        n_threads = threads_here(self.n_jobs)
+        n_threads = count_threads(self.n_jobs)
         with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
             run: Any = map if pool is None else pool.map
             rankings: Any
@@ -432,7 +430,15 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
                 seeds = None if self.random_state is None else random
                 rankings = FittedEstimators(self.weak_ranker, X, part, seeds)
             pairs = PairWeights(part.positive, part.weight)
-            result = rank_boost(rankings, pairs, settings, on_round)
+            result = rank_boost(
+                rankings,
+                pairs,
+                self.n_estimators,
+                step=self.step,
+                learning_rate=self.learning_rate,
+                tol=self.tol,
+                on_round=on_round,
+            )
         self._store(result, rows.direction, X.shape[1])
         if validation is not None:
             self.validation_score_ = np.array(validation.history)

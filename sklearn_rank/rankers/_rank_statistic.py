@@ -347,7 +347,7 @@ class RankStatisticRanker(OneProblemRanker):
         problem = _problem(phi, design, rows)
         start = self._start(design, rows)
         self.fold_values_ = self._compare_in_folds(phi, problem, rows, start, search)
-        search = replace(search, n_init=self._n_runs())
+        search = search._replace(n_init=self._n_runs())
         return maximise_rank_statistic(problem, start, search, progress.iteration)
 
     def _n_runs(self) -> int:

@@ -25,9 +25,9 @@ from .._solvers import (
     Design,
     HingeProblem,
     LinearProblem,
+    count_threads,
     solve_linear,
     solve_linear_hinge,
-    threads_here,
 )
 from .._typing import FloatArray
 from ..losses import ComparisonHinge, ComparisonSquaredHinge
@@ -300,7 +300,7 @@ n_features)
 
     def _problem(self, design: Design, lists: Lists) -> HingeProblem | LinearProblem:
         weighted = with_query_weight(_as_utilities(lists), self.C / weights_of(lists).sum())
-        threads = threads_here(self.n_jobs)
+        threads = count_threads(self.n_jobs)
 
         def on(loss: Any, margin: float) -> ThreadedLoss:
             return ThreadedLoss(loss(margin), weighted, threads)

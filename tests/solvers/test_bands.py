@@ -169,7 +169,7 @@ def test_parked_rows_are_summed(container):
     problem = make(container(X), y, 0.3)
     data, pivots = problem.rows.to_array(), problem.rows.to_array()[:2]
     held = np.random.default_rng(0).random((2, 30)) < 0.5
-    parked = problem.hinge_rows.parked(held, pivots)
+    parked = problem.hinge_rows.sum_held(held, pivots)
     for k in range(2):
         cost = problem.cost * held[k]
         expected = (cost * problem.y) @ (data - pivots[k])

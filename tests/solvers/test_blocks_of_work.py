@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sklearn_rank._solvers import PivotProblem, Top, solve_candidates, threads_here
+from sklearn_rank._solvers import PivotProblem, Top, count_threads, solve_candidates
 from sklearn_rank._solvers import _accuracy_at_top as _blocks_of_work
 from sklearn_rank._solvers import _result as _threads
 from sklearn_rank._solvers._accuracy_at_top import SentOnce, Stop, in_blocks
@@ -51,7 +51,7 @@ def problem(n=130, d=100, seed=0, sparse=False):
 
 
 def assert_equal(one, other):
-    for name, values in vars(one.values).items():
+    for name, values in one.values._asdict().items():
         np.testing.assert_array_equal(values, getattr(other.values, name))
 
 
@@ -213,10 +213,10 @@ def test_blas_is_held_until_the_last_thread_is_done(monkeypatch):
 
 
 def test_threads_within_a_fit_are_those_that_are_configured():
-    assert [threads_here(n_jobs) for n_jobs in (None, 1, 3)] == [1, 1, 3]
-    assert threads_here(-1) == joblib.cpu_count()
+    assert [count_threads(n_jobs) for n_jobs in (None, 1, 3)] == [1, 1, 3]
+    assert count_threads(-1) == joblib.cpu_count()
     for backend in ("threading", "loky"):
         with joblib.parallel_config(backend, n_jobs=2):
-            assert [threads_here(n_jobs) for n_jobs in (None, 1, 3)] == [2, 1, 3]
+            assert [count_threads(n_jobs) for n_jobs in (None, 1, 3)] == [2, 1, 3]
     with joblib.parallel_config(n_jobs=2):
-        assert threads_here(None) == 2
+        assert count_threads(None) == 2

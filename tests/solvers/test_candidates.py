@@ -42,7 +42,7 @@ def problem_of(form=np.asarray, n=70, d=4, seed=0):
 def test_one_solve_serves_every_top_as_a_solve_of_its_own(form, selection):
     problem, X, y, cost, masses = problem_of(form)
     tops = [
-        Top(problem.merged(mass), np.floor(tau * mass.sum()))
+        Top(problem.merge(mass), np.floor(tau * mass.sum()))
         for mass in masses
         for tau in (0.02, 0.1, 0.3)
     ]
@@ -55,7 +55,7 @@ def test_one_solve_serves_every_top_as_a_solve_of_its_own(form, selection):
         assert together.certificate == alone.certificate
         for name in set(vars(alone)) - {"certificate", "candidates"}:
             np.testing.assert_array_equal(getattr(together, name), getattr(alone, name))
-        for name, values in vars(alone.candidates).items():
+        for name, values in alone.candidates._asdict().items():
             np.testing.assert_array_equal(getattr(together.candidates, name), values)
         value = top_quantile.value(together.coef, X, y, cost, masses[k // 3], top.top_mass)
         assert together.certificate.objective == pytest.approx(value, rel=1e-9)
@@ -92,7 +92,7 @@ def test_weights_of_samples_are_summed_over_merged_rows():
     centre = X[[0, 1, 3], 0].mean()
     expected = {(2 - centre, 1.0): 101.0, (1 - centre, -1.0): 10.0, (2 - centre, -1.0): 1000.0}
     for x, label, total in zip(
-        problem.rows.to_array()[:, 0], problem.y, problem.merged(weight), strict=True
+        problem.rows.to_array()[:, 0], problem.y, problem.merge(weight), strict=True
     ):
         assert expected.pop((x, label)) == total
     assert not expected

@@ -177,9 +177,9 @@ def test_candidates_are_joined_and_ordered_field_by_field():
     def block(*numbers):
         return CandidateValues(*(np.array(numbers) + 10 * k for k in range(7)))
 
-    joined = CandidateValues.joined([block(1, 2), block(3)])
+    joined = CandidateValues.concatenate([block(1, 2), block(3)])
     np.testing.assert_array_equal(joined.scaled, [61, 62, 63])
-    ordered = joined.ordered(np.array([2, 0, 1]))
+    ordered = joined.take(np.array([2, 0, 1]))
     np.testing.assert_array_equal(ordered.objective, [3, 1, 2])
     np.testing.assert_array_equal(ordered.lower_bound, [13, 11, 12])
 

@@ -139,6 +139,6 @@ def test_equal_rows_have_equal_keys_in_canonical_form(form):
 
 def test_dense_rows_are_centred_and_sparse_ones_are_not():
     X, _ = rows()
-    np.testing.assert_allclose(as_design(X).centred().matrix, X - X.mean(axis=0), rtol=1e-14)
+    np.testing.assert_allclose(as_design(X).centre().matrix, X - X.mean(axis=0), rtol=1e-14)
     sparse = as_design(sp.csr_array(X))
-    assert sparse.centred() is sparse
+    assert sparse.centre() is sparse

@@ -127,7 +127,7 @@ def test_blocks_partition_the_pivots(n):
 
 
 def test_relative_gap():
-    solutions = PivotSolutions.judged(
+    solutions = PivotSolutions(
         coef=np.zeros((3, 1)),
         objective=np.array([2.0, 4.0, 1.0]),
         lower_bound=np.array([1.0, 4.0, 1.0 + 1e-15]),

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from scipy.optimize import brentq, minimize_scalar
 
 from sklearn_rank._solvers import (
-    Boosting,
     Features,
     PairWeights,
     Stump,
@@ -34,7 +33,7 @@ def boosted(X, positive, weight, n_rounds, *, linear=False, **how):
     settings = {"step": "closed_form", "learning_rate": 1.0, "tol": 0.0, **how}
     rankings = Features(by_columns(X)) if linear else Stumps(by_columns(X))
     pairs = PairWeights(positive, weight)
-    return rank_boost(rankings, pairs, Boosting(n_rounds, **settings)), pairs
+    return rank_boost(rankings, pairs, n_rounds, **settings), pairs
 
 
 def best_of_line(D, u):

@@ -87,14 +87,14 @@ def test_phi_smoothed_by_a_triangle(phi, width):
     n = 25
     place = np.linspace(-1.0, 26.0, 41)
     sums = cumulated(phi, n)
-    mean, slope = sums.smoothed(place, width)
+    mean, slope = sums.smooth(place, width)
     expected = [oracle.smoothed_phi(x, n, phi, width) for x in place]
     np.testing.assert_allclose(mean, expected, atol=1e-12)
-    difference = sums.smoothed(place + 1e-6, width)[0] - sums.smoothed(place - 1e-6, width)[0]
+    difference = sums.smooth(place + 1e-6, width)[0] - sums.smooth(place - 1e-6, width)[0]
     np.testing.assert_allclose(slope, difference / 2e-6, atol=1e-6)
     assert np.all(slope >= -1e-12)
-    coarse = cumulated(phi, 5000, 1000).smoothed(np.array([2000.5, 4980.0]), 300.0)[0]
-    fine = cumulated(phi, 5000).smoothed(np.array([2000.5, 4980.0]), 300.0)[0]
+    coarse = cumulated(phi, 5000, 1000).smooth(np.array([2000.5, 4980.0]), 300.0)[0]
+    fine = cumulated(phi, 5000).smooth(np.array([2000.5, 4980.0]), 300.0)[0]
     np.testing.assert_allclose(coarse, fine, atol=5e-3)
 
 
@@ -104,18 +104,17 @@ def test_the_smoothed_statistic_and_its_slopes(phi, bandwidth):
     X, positive, weight = data(n=30)
     made = problem(X, positive, weight, phi)
     scores = np.random.default_rng(1).normal(size=30)
-    value, slopes = made.smoothed(scores, bandwidth)
+    value, slopes = made.smooth(scores, bandwidth)
     expected = oracle.smoothed_statistic(scores, positive, weight, phi, bandwidth)
     assert value == pytest.approx(expected, abs=1e-12)
     h = 1e-6
     differences = [
-        (made.smoothed(scores + e, bandwidth)[0] - made.smoothed(scores - e, bandwidth)[0])
-        / (2 * h)
+        (made.smooth(scores + e, bandwidth)[0] - made.smooth(scores - e, bandwidth)[0]) / (2 * h)
         for e in h * np.eye(30)
     ]
     np.testing.assert_allclose(slopes, differences, atol=1e-6)
     # Neither where the scores are nor their scale counts.
-    moved, _ = made.smoothed(3.0 * scores + 2.0, bandwidth)
+    moved, _ = made.smooth(3.0 * scores + 2.0, bandwidth)
     assert moved == pytest.approx(value, abs=1e-12)
 
 
@@ -123,7 +122,7 @@ def test_with_a_narrow_kernel_it_is_the_statistic():
     X, positive, _ = data()
     made = problem(X, positive, np.ones(60), PHIS["wilcoxon"])
     coef = np.array([1.0, 0.2, -0.3])
-    value, _ = made.smoothed(X @ coef, 1e-6)
+    value, _ = made.smooth(X @ coef, 1e-6)
     assert value == pytest.approx(exact_value(made, coef), abs=1e-12)
 
 
@@ -192,7 +191,7 @@ def test_the_gradient_of_what_is_climbed():
     scores = X @ climb._coef(place / np.linalg.norm(place))
     moments = np.cov(scores, start / spread, fweights=counts, ddof=0)
     np.testing.assert_allclose(np.diag(moments), 1.0)
-    assert value == pytest.approx(made.smoothed(scores, 0.7)[0] + 2.0 * moments[0, 1])
+    assert value == pytest.approx(made.smooth(scores, 0.7)[0] + 2.0 * moments[0, 1])
 
 
 def test_more_runs_are_no_worse_and_seeded():

@@ -204,7 +204,7 @@ def test_the_number_of_threads_changes_no_bit(container, selection):
         assert one.certificate == other.certificate
         for name in set(vars(one)) - {"certificate", "candidates"}:
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
-        for name, values in vars(one.candidates).items():
+        for name, values in one.candidates._asdict().items():
             np.testing.assert_array_equal(values, getattr(other.candidates, name))
 
 
