@@ -84,6 +84,28 @@ class Quantities:
     power: float | None = None
 
     @classmethod
+    def read(
+        cls,
+        measure: Measure,
+        n: Any,
+        level: Any,
+        width: Any,
+        of_test: dict[str, Any],
+        n_rankers: int,
+    ) -> Quantities:
+        """Check the quantities of a test or, where none is passed, of an interval."""
+        passed = [name for name, value in of_test.items() if value is not None]
+        if not passed:
+            low, high = measure.counted_range
+            return cls.of_interval(n, level, width, (high - low) * n_rankers)
+        if width is not None:
+            raise ValueError(
+                f"width={width!r} is for an interval, but {', '.join(passed)} for a test: pass"
+                " one or the other."
+            )
+        return cls.of_test(measure, n, level, **of_test)
+
+    @classmethod
     def of_interval(cls, n: Any, level: Any, width: Any, most: float) -> Quantities:
         """Check the quantities of an interval."""
         if sum(value is None for value in (n, level, width)) != 1:

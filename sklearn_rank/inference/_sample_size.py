@@ -24,7 +24,7 @@ from ._plan_expectation import (
     check_value,
     model_of,
 )
-from ._plan_models import NormalModel
+from ._plan_models import NormalModel, PlanModel
 from ._plan_pilot import Pilot, pilot_model, variance_factor
 
 # Sizes of a curve, from the smallest to the largest in multiples of the planned one.
@@ -509,30 +509,10 @@ def sample_size(
                 raise ValueError(f"against={against!r} is for one ranker: leave out {name}.")
         why = "the difference from against is computed from it; pass the expected value"
         of_test["difference"] = inputs.require("expected", why) - against
-    passed = [name for name, value in of_test.items() if value is not None]
-    if not passed:
-        low, high = measure.counted_range
-        quantities = Quantities.of_interval(n, level, width, (high - low) * inputs.n_rankers)
-    elif width is not None:
-        raise ValueError(
-            f"width={width!r} is for an interval, but {', '.join(passed)} for a test: pass one or"
-            " the other."
-        )
-    else:
-        quantities = Quantities.of_test(measure, n, level, **of_test)
+    quantities = Quantities.read(measure, n, level, width, of_test, inputs.n_rankers)
     largest = _largest_size(measure, quantities, inputs, fixed=against is not None)
     rng = check_generator(random_state)
-    # The models at the ends of a 95 % interval for the variance of a pilot.
-    ends: list[NormalModel] = []
-    if rows is None:
-        model, method, rests_on = model_of(measure, inputs)
-    else:
-        of_pilot, method, rests_on, degrees = pilot_model(measure, rows, inputs, rng)
-        ends = [of_pilot.scaled(variance_factor(degrees, share)) for share in (0.025, 0.975)]
-        if assurance is not None:
-            share = check_part("assurance", assurance)
-            of_pilot = of_pilot.scaled(variance_factor(degrees, share))
-        model = of_pilot
+    model, ends, method, rests_on = _models(measure, rows, inputs, assurance, rng)
     if against is not None and method == "wilson":
         # The test uses the standard error, not the limits of the interval.
         method = "t" if model.sample.unit == "queries" else "influence"
@@ -573,6 +553,25 @@ def sample_size(
         assurance=assurance,
         pilot_range=pilot_range,
     )._with_values(partial(Quantities.values, quantities, (model, *ends)))
+
+
+def _models(
+    measure: Measure,
+    pilot: Pilot | None,
+    inputs: PlanInputs,
+    assurance: Any,
+    rng: np.random.Generator,
+) -> tuple[PlanModel, list[NormalModel], str, str]:
+    """Model, models at the ends of a 95 % interval for a pilot's variance, and descriptions."""
+    if pilot is None:
+        model, method, rests_on = model_of(measure, inputs)
+        return model, [], method, rests_on
+    of_pilot, method, rests_on, degrees = pilot_model(measure, pilot, inputs, rng)
+    ends = [of_pilot.scaled(variance_factor(degrees, share)) for share in (0.025, 0.975)]
+    if assurance is not None:
+        share = check_part("assurance", assurance)
+        of_pilot = of_pilot.scaled(variance_factor(degrees, share))
+    return of_pilot, ends, method, rests_on
 
 
 def _largest_size(
