@@ -82,12 +82,10 @@ class Cells:
         return len(self.low)
 
     def at(self, which: AnyArray) -> Cells:
-        """Take some of them."""
         return Cells(*(column[which] for column in vars(self).values()))
 
     @classmethod
     def joined(cls, parts: list[Cells]) -> Cells:
-        """Put several together, by ascending score. All of them."""
         columns = zip(*(vars(part).values() for part in parts), strict=True)
         cells = cls(*map(np.concatenate, columns))
         return cells.at(np.argsort(cells.low))
@@ -233,7 +231,6 @@ class ScoreBins:
         np.maximum(self._ends[:, 1], high, out=self._ends[:, 1])
 
     def cells(self) -> Cells:
-        """Find the bins that hold rows."""
         bins = np.flatnonzero((self._child < 0) & (self._child > DONE) & self._count.any(axis=1))
         low, high = self._ends[bins].T
         neg, pos = self._mass[bins].T
@@ -275,7 +272,6 @@ class ScoreBins:
         self._ends = np.concatenate([self._ends, np.tile(np.array(_ENDS), (n_bins, 1))])
 
     def finish(self) -> None:
-        """Be done with the bins whose rows are kept."""
         self._child[self._child == TAKE] = DONE
 
     def start_again(self) -> None:
@@ -299,7 +295,6 @@ ROWS_PER_ITEM = 5
 
 
 def is_additive(measure: Measure) -> bool:
-    """Say whether a measure is additive."""
     of_classes = measure.kind == "binary" and not measure.by_class and measure.weights != "none"
     return of_classes and measure.from_ranges == "sum" and measure.is_mean_over_ties
 
@@ -322,7 +317,6 @@ class KeptBins(Kept):
 
     @classmethod
     def of_table(cls, kept: KeptTable, max_items: int) -> KeptBins:
-        """Count the rows of a table."""
         bins = cls(max_items)
         for table in kept.tables():
             bins._bins.add(table.score, table.label, table.weight)
@@ -374,7 +368,6 @@ class KeptBins(Kept):
         return self._rows is not None
 
     def again(self, measure: Measure) -> None:
-        """Begin another pass over all rows."""
         if self._rows is not None:
             self._bins.start_again()
             self._rows.taken[:] = 0
@@ -390,7 +383,6 @@ class KeptBins(Kept):
         self._n_again, self._has_begun = 0, True
 
     def needs_again(self, measure: Measure) -> bool:
-        """Whether the result needs another pass over the rows."""
         return self._rows is not None or len(self._open(measure)) > 0
 
     def _cells(self) -> Cells:

@@ -59,7 +59,14 @@ class Rules:
             with np.errstate(over="ignore"):
                 score = score.astype(np.float32).astype(np.float64)
         if self.ties == "rows":
-            score = _in_rows(score, lists)
+            blocks = tied_blocks(score, lists.offsets)
+            n = len(score)
+            if len(blocks.starts) < n:
+                # A sort of integers is several times faster than np.lexsort.
+                block = np.repeat(np.arange(len(blocks.starts)), blocks.lengths()) * n
+                order = np.sort(block + blocks.order) - block
+                score = np.empty(n)
+                score[order] = np.arange(n, 0.0, -1.0)
         elif self.ties == "worst":
             # Of tied rows the less relevant ones are higher.
             order = np.lexsort((-relevance.astype(np.float64), score, lists.list_of))
@@ -115,20 +122,6 @@ def check_convention(
                 f"{parameter}={value!r} conflicts with convention={convention!r}, which has no"
                 f" such parameter for {name}: leave out one of the two."
             )
-
-
-def _in_rows(score: FloatArray, lists: ScoredLists) -> FloatArray:
-    """Scores without ties, by which tied rows stand in the order in which they come."""
-    blocks = tied_blocks(score, lists.offsets)
-    n = len(score)
-    if len(blocks.starts) == n:
-        return score
-    # Of integers a sort of values will do, which is several times faster than np.lexsort.
-    block = np.repeat(np.arange(len(blocks.starts)), blocks.lengths()) * n
-    order = np.sort(block + blocks.order) - block
-    untied = np.empty(n)
-    untied[order] = np.arange(n, 0.0, -1.0)
-    return untied
 
 
 def _refuse_ties(lists: ScoredLists, relevance: AnyArray, bits: str) -> None:

@@ -272,5 +272,4 @@ class CustomMeasure(Measure):
 
 
 def _ends(lists: Lists) -> list[tuple[int, int]]:
-    """Where each list begins and ends."""
     return list(pairwise(lists.offsets.tolist()))

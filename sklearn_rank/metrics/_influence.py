@@ -31,12 +31,10 @@ class ClassPart:
 
     @cached_property
     def size(self) -> int:
-        """Number of items."""
         return len(self.values) if self.counts is None else int(self.counts.sum())
 
     @cached_property
     def mean(self) -> float:
-        """Mean over the items."""
         if self.counts is None:
             return float(self.values.mean())
         return float((self.counts * self.values).sum()) / self.size
@@ -67,7 +65,6 @@ class ClassInfluence:
 
     @property
     def length(self) -> float:
-        """Length of the range."""
         return self.range[1] - self.range[0]
 
     @cached_property
@@ -83,7 +80,6 @@ class ClassInfluence:
 
     @property
     def n_pos(self) -> int:
-        """Number of positives."""
         return self.parts[0].size
 
     @property

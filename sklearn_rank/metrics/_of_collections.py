@@ -117,7 +117,6 @@ class KeptTable(Kept):
 
     @property
     def table(self) -> ScoreTable:
-        """The table of all rows."""
         return self._merge()
 
     def result(self, measure: Any) -> float:
@@ -292,7 +291,6 @@ class KeptRows(Kept):
 
     @property
     def lists(self) -> ScoredLists:
-        """The lists of all rows."""
         parts = self._parts
         ids: AnyArray | None = None
         query_weight = None
@@ -326,7 +324,7 @@ NO_QUERY_COUNTS = "query_weight is zero for all queries: give one query a positi
 
 
 def _copied(lists: ScoredLists) -> ScoredLists:
-    """Copy of the lists, because the caller may change the arrays."""
+    """Copy of lists, whose arrays the caller may change."""
     return replace(
         lists,
         labels=lists.labels.copy(),
@@ -573,16 +571,13 @@ class ListOfChunks:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows of all tables."""
         return sum(summary.n_rows for summary in self.summaries)
 
     @property
     def whole(self) -> bool:
-        """Whether all weights are whole numbers."""
         return all(summary.single.whole for summary in self.summaries)
 
     def plan(self) -> RangePlan | None:
-        """Plan ranges of scores."""
         if self.n_rows <= FEW_ROWS:
             return None
         return RangePlan.of(self.summaries, min(MOST_RANGES, -(-self.n_rows // ROWS_OF_RANGE)))

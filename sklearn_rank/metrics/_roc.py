@@ -185,6 +185,15 @@ def partial_auc_score(
     """
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class _Rates(Measure):
+    """A measure between 0 and 1 of the rates of both classes."""
+
+    lacking = "items of one class only"
+    weights = "relative"
+    range = (0.0, 1.0)
+
+
 @dataclass(frozen=True)
 class _ShareOfPositives(Power):
     """The p-th power of a count as a share of another."""
@@ -197,13 +206,10 @@ class _ShareOfPositives(Power):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class NegativeHeightMeasure(Measure):
+class NegativeHeightMeasure(_Rates):
     """Height of the negatives, the highest first; see ``negative_height_loss``."""
 
     greater_is_better = False
-    weights = "relative"
-    range = (0.0, 1.0)
-    lacking = "items of one class only"
     stem = "negative_height_loss@"
     in_name = NamedNumber("p", exponent, "4")
 
@@ -374,12 +380,9 @@ def _passing(
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class TPRAtFPRMeasure(Measure):
+class TPRAtFPRMeasure(_Rates):
     """True positive rate at a largest false positive rate; see ``tpr_at_fpr_score``."""
 
-    lacking = "items of one class only"
-    weights = "relative"
-    range = (0.0, 1.0)
     stem = "tpr@fpr"
     in_name = NamedNumber("max_fpr", small_rate, "0.01")
     from_ranges = "sum"
@@ -485,13 +488,10 @@ def tpr_at_fpr_score(
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class FPRAtTPRMeasure(Measure):
+class FPRAtTPRMeasure(_Rates):
     """False positive rate at a smallest true positive rate; see ``fpr_at_tpr_loss``."""
 
     greater_is_better = False
-    lacking = "items of one class only"
-    weights = "relative"
-    range = (0.0, 1.0)
     stem = "fpr@tpr"
     in_name = NamedNumber("min_tpr", large_rate, "0.9")
     from_ranges = "sum"
@@ -591,12 +591,9 @@ def fpr_at_tpr_loss(
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KolmogorovSmirnovMeasure(Measure):
+class KolmogorovSmirnovMeasure(_Rates):
     """Largest difference of the rates over all thresholds; see ``kolmogorov_smirnov_score``."""
 
-    lacking = "items of one class only"
-    weights = "relative"
-    range = (0.0, 1.0)
     stem = "ks"
     from_ranges = "largest"
 

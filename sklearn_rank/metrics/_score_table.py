@@ -132,7 +132,6 @@ class SingleWeights:
 
     @classmethod
     def of_rows(cls, n_rows: int, weight: FloatArray | None) -> SingleWeights:
-        """Find what is to be known of the weights of some rows."""
         if weight is None:
             return cls(n_rows)
         whole = bool(np.all(weight == np.floor(weight)))
@@ -207,7 +206,6 @@ class ScoreTable:
     def of_rows(
         cls, score: AnyArray, label: AnyArray, weight: FloatArray | None = None
     ) -> ScoreTable:
-        """Make the table of some rows in any order."""
         single = SingleWeights.of_rows(len(score), weight)
         # Adding 0 makes one zero of both.
         small = score.dtype.itemsize <= 2 or score.dtype == np.float32
@@ -217,7 +215,6 @@ class ScoreTable:
 
     @classmethod
     def merged(cls, tables: Sequence[ScoreTable]) -> ScoreTable:
-        """Make one table of several. The table of the rows of all of them."""
         if len(tables) == 1:
             return tables[0]
         single = SingleWeights(0)
@@ -237,7 +234,6 @@ class ScoreTable:
         return cls(*runs[0], single)
 
     def merge(self, other: ScoreTable) -> ScoreTable:
-        """Make one table of this one and another. The table of the rows of both."""
         return ScoreTable.merged([self, other])
 
     def __len__(self) -> int:
@@ -260,7 +256,6 @@ class ScoreTable:
         return self.score.nbytes + self.label.nbytes + weight
 
     def to_lists(self) -> TableLists:
-        """Make the list that measures are of. One list without an id."""
         return TableLists.of(self.score, self.label, self.weight, self.single)
 
 
@@ -369,7 +364,6 @@ class RangePlan:
 
     @classmethod
     def of(cls, summaries: Sequence[TableSummary], n_ranges: int) -> RangePlan | None:
-        """Plan ranges of about the same number of rows."""
         labels = np.unique(np.concatenate([summary.labels for summary in summaries]))
         if len(labels) > MOST_LABELS:
             return None
