@@ -183,7 +183,6 @@ class CustomMeasure(Measure):
 
     @property
     def range(self) -> tuple[float, float]:
-        """The range that was given."""
         return self.limits
 
     @property
@@ -198,7 +197,7 @@ class CustomMeasure(Measure):
         low, high = self.limits
         slack = ROUNDING * max(abs(low), abs(high), 1.0) if np.isfinite([low, high]).all() else 0.0
         values = np.empty(lists.n_lists)
-        for index, (start, stop) in enumerate(_ends(lists)):
+        for index, (start, stop) in enumerate(pairwise(lists.offsets.tolist())):
             value = self.func(labels[start:stop], score[start:stop])
             if np.ndim(value) != 0 or np.asarray(value).dtype.kind not in "biuf":
                 raise ValueError(
@@ -215,7 +214,6 @@ class CustomMeasure(Measure):
 
     @property
     def has_influence(self) -> bool:
-        """Whether a function for it was given."""
         return self.item_influence is not None
 
     def influence(self, lists: ScoredLists) -> ClassInfluence | None:
@@ -246,7 +244,7 @@ class CustomMeasure(Measure):
                 " query_weight."
             )
         labels, utility = self._labels(lists), np.empty(len(lists.labels))
-        for index, (start, stop) in enumerate(_ends(lists)):
+        for index, (start, stop) in enumerate(pairwise(lists.offsets.tolist())):
             values = np.asarray(
                 self.item_utilities(labels[start:stop]),  # type: ignore[misc]
                 dtype=np.float64,
@@ -269,7 +267,3 @@ class CustomMeasure(Measure):
                 f" not increase, got {values!r}."
             )
         return values
-
-
-def _ends(lists: Lists) -> list[tuple[int, int]]:
-    return list(pairwise(lists.offsets.tolist()))

@@ -100,7 +100,6 @@ class LinearRankMeasure(_RankStatistic):
 
     @property
     def is_mean_over_ties(self) -> bool:  # type: ignore[override]
-        """Not where tied items count one rank."""
         return self.ties == "average"
 
     @property
@@ -492,7 +491,6 @@ def phi_of(measure: Measure) -> ScoreGeneratingFunction | None:
 def statistic_of(
     blocks: ClassBlocks, phi: ScoreGeneratingFunction, ties: Ties, normalize: Normalize
 ) -> FloatArray:
-    """Find the statistic of each list. The statistics; NaN where it is undefined."""
     n, k = near_whole(blocks.total), blocks.n_class
     of_block = blocks.by_block(n)
     below = blocks.below

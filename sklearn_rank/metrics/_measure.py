@@ -710,7 +710,6 @@ class ConventionalMeasure(Measure):
         return self.convention is None and super().has_influence
 
     def label_type(self, pos_label: Any = None, name: str = "y_true") -> LabelType:
-        """Return how the measure reads labels, by the rules of the system."""
         labels = super().label_type(pos_label, name)
         if self.kind == "binary" and self.rel is None and pos_label is None:
             return replace(labels, rel=self.rules.relevant)

@@ -17,7 +17,6 @@ ROUNDING = 1e-6
 def check_probabilities(
     y_true: Any, y_prob: Any, pos_label: Any, *, sample_weight: Any = None
 ) -> ScoredLists:
-    """Check the labels and probabilities of one list."""
     y_true, y_prob = ravelled(y_true, "y_true"), ravelled(y_prob, "y_prob")
     if np.ndim(y_prob) == 2:
         raise ValueError(
@@ -150,5 +149,4 @@ def net_benefit(
 
 
 def check_threshold(threshold: Any, name: str = "threshold") -> float:
-    """Check a threshold of probabilities."""
     return check_number(name, threshold, 0.0, 1.0, closed="left", what="a probability below 1")

@@ -88,7 +88,6 @@ class KeptTable(Kept):
             self._wait(len(table))
 
     def tables(self) -> list[ScoreTable]:
-        """Find the tables that all rows are in. Tables that may share rows."""
         tables = [] if self._table is None else [self._table]
         if self._rows:
             score, labels, weight = joined_columns(self._rows)
@@ -112,7 +111,6 @@ class KeptTable(Kept):
 
     @property
     def is_full(self) -> bool:
-        """Whether the table has more items than the limit."""
         return self._table is not None and len(self._table) > self._max_items
 
     @property
@@ -163,7 +161,6 @@ class QueryValues:
         return in_both[:1].tolist()[0] if len(in_both) else None
 
     def to_lists(self) -> Lists:
-        """Make lists that have ids and weights, and no items. One for each query."""
         return Lists(
             labels=np.empty(0),
             offsets=np.zeros(len(self) + 1, dtype=np.intp),
@@ -261,7 +258,6 @@ class KeptQueries(Kept):
         return float(self.combined(measure, "mean", False))
 
     def combined(self, measure: Any, average: Any, return_qid: bool) -> Any:
-        """Give the mean, or all values. As :meth:`Measure.of_lists` gives it."""
         values = self.values
         if values.query_weight is not None and not values.query_weight.any():
             raise ValueError(NO_QUERY_COUNTS)

@@ -68,7 +68,6 @@ class PositionalMeasure(Measure):
 
     @property
     def positional(self) -> PositionalForm:
-        """The gains and the discounts."""
         return PositionalForm(lambda lists: gains_of(lists.grade, self.gain), self._discounts)
 
     def _discounts(self, n: int) -> FloatArray:
@@ -177,7 +176,6 @@ class DCGMeasure(ConventionalMeasure):
 
     @property
     def positional(self) -> PositionalForm:
-        """The gains, at logarithmic discounts."""
         return PositionalForm(self._gains, self._discounts)
 
     def _read(self, y_true: Any, y_score: Any, **arguments: Any) -> ScoredLists:
@@ -287,7 +285,6 @@ def dcg_score(
 
 
 def has_exponential_gain(measure: Measure) -> bool:
-    """Say whether a measure gains ``2**y - 1`` from an item of relevance y."""
     if isinstance(measure, DCGMeasure):
         return isinstance(measure._gain, str) and measure._gain == "exponential"
     gain = measure.gain if isinstance(measure, PositionalMeasure) else None

@@ -170,22 +170,18 @@ class TableLists(ScoredLists):
         return cls.of(some >> 1, (some & 1).astype(bool), weight[some], single)
 
     def blocks(self, *, of_negatives: bool = False, joined: bool = True) -> ClassBlocks:
-        """Find the blocks of tied items that hold positives, or negatives, without a sort."""
         in_class = ~self.positive if of_negatives else self.positive
         return sorted_class_blocks(self.score, in_class, self.weight, joined=joined)
 
     def top_blocks(self, *, of_negatives: bool = False) -> ClassBlocks:
-        """Find the topmost block that holds positives, or negatives. All such blocks."""
         return self.blocks(of_negatives=of_negatives)
 
     @cached_property
     def whole(self) -> BoolArray:
-        """Whether all weights of rows are whole numbers: repetitions."""
         return np.array([self.single.whole])
 
     @cached_property
     def smallest(self) -> FloatArray:
-        """Smallest weight of a row."""
         return np.array([self.single.lightest])
 
 
@@ -241,7 +237,6 @@ class ScoreTable:
 
     @property
     def counts(self) -> FloatArray:
-        """How often each row counts."""
         return np.ones(len(self)) if self.weight is None else self.weight
 
     @property
@@ -251,7 +246,6 @@ class ScoreTable:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the table."""
         weight = 0 if self.weight is None else self.weight.nbytes
         return self.score.nbytes + self.label.nbytes + weight
 
@@ -359,7 +353,6 @@ class RangePlan:
 
     @property
     def n_ranges(self) -> int:
-        """Number of ranges, some of which may be empty."""
         return len(self.edges) + 1
 
     @classmethod

@@ -63,7 +63,6 @@ def estimators_within(estimator: Any) -> Iterator[Any]:
 
 
 def positive_class(estimator: Any, pos_label: Any = None) -> Any:
-    """Find the positive class of a fitted estimator."""
     pos_label = own_pos_label(estimator) if pos_label is None else pos_label
     if not is_classifier(estimator):
         return pos_label
@@ -113,7 +112,6 @@ def one_score_a_row(values: Any, estimator: Any, method: str) -> Any:
 
 
 def response_method(estimator: Any) -> str:
-    """Find the method by which an estimator ranks."""
     methods = RESPONSE_METHODS[:2] if is_classifier(estimator) else RESPONSE_METHODS
     for method in methods:
         if hasattr(estimator, method):
@@ -153,7 +151,6 @@ def label_reader(estimator: Any, y: Any) -> LabelReader | None:
 
 
 def _grades_of_columns(y: Any) -> FloatArray:
-    """Grades of the columns of a matrix."""
     if not sp.issparse(y) and any(isinstance(label, str) for label in np.asarray(y)[0].tolist()):
         raise ScorerSetupError(
             "y has two dimensions, one column for each label, but contains strings: pass grades;"
@@ -202,7 +199,22 @@ def scored_labels(
             scores, y, weight = scores[rows], rows_at(y, rows), weight[rows]
     with rows_numbered(rows):
         grades = read(y)
-    _check_labels(measure, grades)
+    if measure.by_class:
+        raise ScorerSetupError(
+            f"{measure.name} needs one class per row, but y has one column for each label: leave"
+            " out multi_class."
+        )
+    least = float(np.nanmin(grades))
+    if measure.kind == "graded" and least < measure.lowest:
+        raise ScorerSetupError(
+            f"{measure.name} needs grades of at least {measure.lowest:g}, but y has {least:g}: use"
+            " a measure of the order only, such as 'tau_b', or add a constant to y."
+        )
+    try:
+        check_two_grades(measure, grades)
+        check_fixed_scale(measure, grades[~np.isnan(grades)])
+    except ValueError as error:
+        raise ScorerSetupError(str(error)) from None
     if scores.shape != grades.shape:
         n_scores = f"{scores.shape[1]} scores" if scores.ndim == 2 else "one score"
         raise ScorerSetupError(
@@ -225,26 +237,6 @@ def scored_labels(
     )
     measure._check_weights(lists)
     return lists
-
-
-def _check_labels(measure: Measure, grades: FloatArray) -> None:
-    """Refuse a measure for grades of labels of which it has no value."""
-    if measure.by_class:
-        raise ScorerSetupError(
-            f"{measure.name} needs one class per row, but y has one column for each label: leave"
-            " out multi_class."
-        )
-    least = float(np.nanmin(grades))
-    if measure.kind == "graded" and least < measure.lowest:
-        raise ScorerSetupError(
-            f"{measure.name} needs grades of at least {measure.lowest:g}, but y has {least:g}: use"
-            " a measure of the order only, such as 'tau_b', or add a constant to y."
-        )
-    try:
-        check_two_grades(measure, grades)
-        check_fixed_scale(measure, grades[~np.isnan(grades)])
-    except ValueError as error:
-        raise ScorerSetupError(str(error)) from None
 
 
 def check_two_grades(measure: Measure, grades: FloatArray) -> None:
@@ -285,7 +277,6 @@ def metadata_for(estimator: Any, method: str, **metadata: Any) -> dict[str, Any]
 
 
 def call_with_metadata(estimator: Any, method: str, *args: Any, **metadata: Any) -> Any:
-    """Call a method with what it takes of some metadata."""
     metadata = metadata_for(estimator, method, **metadata)
     if not hasattr(estimator, "steps"):
         return getattr(estimator, method)(*args, **metadata)
@@ -366,7 +357,6 @@ MOST_LABELS = 64
 
 
 def counted_labels(y_true: AnyArray, sample_weight: Any) -> AnyArray:
-    """Find the labels of the rows that count."""
     weight = None if sample_weight is None else np.asarray(sample_weight)
     if weight is None or weight.shape != y_true.shape or weight.dtype.kind not in "biuf":
         return y_true

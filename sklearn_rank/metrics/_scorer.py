@@ -262,7 +262,6 @@ class RankingScorer(BaseScorer):
         )
 
     def _value(self, y_true: Any, y_score: Any, arguments: dict[str, Any]) -> float:
-        """Value of what is scored, less its sign."""
         return self.measure(y_true, y_score, **arguments)
 
     def _value_of_labels(

@@ -12,7 +12,7 @@ import numpy as np
 from .._arguments import check_share, is_number
 from .._lists import LabelType, ScoredLists, check_scored_lists
 from .._order import counted_blocks, sorted_descending, tied_blocks, top_masses
-from .._typing import AnyArray, FloatArray, IntArray
+from .._typing import AnyArray, FloatArray
 from .._warn import warn
 from ..exceptions import SmallTopWarning
 from ._at_k import positives_in_top
@@ -31,7 +31,6 @@ from ._measure import ConventionalMeasure, Measure, Value, checked, short
 
 
 def check_top(name: str, share: Any) -> None:
-    """Check the share of the items that form the top, in (0, 1)."""
     if not is_number(share):
         raise TypeError(f"{name}={share!r} must be a number between 0 and 1, both excluded.")
     if not 0 < share < 1:
@@ -318,10 +317,34 @@ class AccuracyAtTopMeasure(_OfTop):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         mass = masses_of_tops(lists, "tau", self.tau)
+        # Negatives above the quantile of each list, positives below it, negatives, positives.
+        above: AnyArray
         if lists.weight is None:
-            above, below, n_neg, n_pos = _errors_of_items(lists, mass.astype(np.intp))
+            count = mass.astype(np.intp)
+            if lists.n_lists == 1:
+                place = len(lists.score) - int(count[0])
+                quantile = np.partition(lists.score, place)[place]
+            else:
+                ordered = sorted_descending(lists.score, lists.offsets)
+                quantile = lists.to_items(ordered[lists.offsets[:-1] + count - 1])
+            is_pos, is_neg = lists.positive, ~lists.positive
+            errors = (is_neg & (lists.score > quantile), is_pos & (lists.score < quantile))
+            above, below, n_neg, n_pos = (
+                np.add.reduceat(rows, lists.offsets[:-1], dtype=np.intp)
+                for rows in (*errors, is_neg, is_pos)
+            )
         else:
-            above, below, n_neg, n_pos = _errors_of_weights(lists, lists.weight, mass)
+            blocks = tied_blocks(lists.score, lists.offsets)
+            positive = blocks.totals(np.where(lists.positive, lists.weight, 0.0))
+            negative = blocks.totals(np.where(lists.positive, 0.0, lists.weight))
+            upto = blocks.running(positive + negative)
+            n_above = blocks.list_totals(upto < mass[blocks.list_of()], dtype=np.intp)
+            last = np.append(blocks.first[1:], len(upto)) - 1
+            at_quantile = np.minimum(blocks.first + n_above, last)
+            pos_upto, neg_upto = blocks.running(positive), blocks.running(negative)
+            n_neg, n_pos = neg_upto[last], pos_upto[last]
+            above = neg_upto[at_quantile] - negative[at_quantile]
+            below = n_pos - pos_upto[at_quantile]
         with np.errstate(invalid="ignore"):
             return (above / n_neg + below / n_pos) / 2
 
@@ -412,37 +435,6 @@ def accuracy_at_top_loss(
     >>> accuracy_at_top_loss([0, 1, 1, 0], [4.0, 3.0, 2.0, 1.0], tau=0.5)
     0.5
     """
-
-
-def _errors_of_items(lists: ScoredLists, count: IntArray) -> tuple[AnyArray, ...]:
-    """Negatives above the quantile of each list, positives below it, negatives, positives."""
-    if lists.n_lists == 1:
-        place = len(lists.score) - int(count[0])
-        quantile = np.partition(lists.score, place)[place]
-    else:
-        ordered = sorted_descending(lists.score, lists.offsets)
-        quantile = lists.to_items(ordered[lists.offsets[:-1] + count - 1])
-    positive, negative = lists.positive, ~lists.positive
-    above, below = lists.score > quantile, lists.score < quantile
-    items = (negative & above, positive & below, negative, positive)
-    return tuple(np.add.reduceat(rows, lists.offsets[:-1], dtype=np.intp) for rows in items)
-
-
-def _errors_of_weights(
-    lists: ScoredLists, weight: FloatArray, mass: FloatArray
-) -> tuple[AnyArray, ...]:
-    """The same as weights."""
-    blocks = tied_blocks(lists.score, lists.offsets)
-    positive = blocks.totals(np.where(lists.positive, weight, 0.0))
-    negative = blocks.totals(np.where(lists.positive, 0.0, weight))
-    upto = blocks.running(positive + negative)
-    short = blocks.list_totals(upto < mass[blocks.list_of()], dtype=np.intp)
-    last = np.append(blocks.first[1:], len(upto)) - 1
-    at_quantile = np.minimum(blocks.first + short, last)
-    positives, negatives = blocks.running(positive), blocks.running(negative)
-    below = positives[last] - positives[at_quantile]
-    above = negatives[at_quantile] - negative[at_quantile]
-    return above, below, negatives[last], positives[last]
 
 
 def masses_of_tops(
