@@ -217,7 +217,7 @@ class CuttingPlaneResult(SolverResult):
     planes: Planes  # They serve the problem with another C
 
 
-class _Point(NamedTuple):
+class _RiskPoint(NamedTuple):
     """A weight vector with its scores and the tangent of the risk there."""
 
     coef: FloatArray
@@ -240,33 +240,35 @@ class _Risk:
         self._rows, self._tangent_at = rows, tangent_at
         self.at_zero = float(tangent_at(np.zeros(rows.shape[0]))[0])
 
-    def at(self, coef: FloatArray, scores: FloatArray | None = None) -> _Point:
+    def at(self, coef: FloatArray, scores: FloatArray | None = None) -> _RiskPoint:
         """Evaluate it."""
         scores = self._rows.scores(coef) if scores is None else scores
         offset, factors = self._tangent_at(scores)
         risk = float((offset - self.at_zero) + factors @ scores)
-        return _Point(coef, scores, (offset, factors), risk)
+        return _RiskPoint(coef, scores, (offset, factors), risk)
 
-    def between(self, start: _Point, end: _Point, step: float) -> _Point:
+    def between(self, start: _RiskPoint, end: _RiskPoint, step: float) -> _RiskPoint:
         """Evaluate it on a line, which takes no product with the rows."""
         return self.at(
             start.coef + step * (end.coef - start.coef),
             start.scores + step * (end.scores - start.scores),
         )
 
-    def add_plane(self, planes: Planes, point: _Point) -> None:
+    def add_plane(self, planes: Planes, point: _RiskPoint) -> None:
         """Add the tangent at a point to planes."""
         offset, factors = point.tangent
         planes.add(offset - self.at_zero, self._rows.pull_back(factors))
 
 
-def _best_on_line(risk: _Risk, start: _Point, end: _Point, C: float, accuracy: float) -> _Point:
+def _best_on_line(
+    risk: _Risk, start: _RiskPoint, end: _RiskPoint, C: float, accuracy: float
+) -> _RiskPoint:
     """Find the best point between two, to an accuracy; the line's own cutting planes find it."""
     direction = end.coef - start.coef
     scores = end.scores - start.scores
     squared = float(direction @ direction)
 
-    def slope(point: _Point) -> float:
+    def slope(point: _RiskPoint) -> float:
         return C * float(point.tangent[1] @ scores)
 
     inner = float(start.coef @ direction)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -94,8 +94,7 @@ class HingeProblem:
         return hinge_bounds(*sums, coef, self.alpha, self.margin, width)
 
 
-@dataclass(frozen=True, eq=False)
-class BlockHingeProblem:
+class BlockHingeProblem(NamedTuple):
     """The :class:`HingeProblem` of all rows, where these are in blocks."""
 
     blocks: Blocks  # The rows, in whole lists

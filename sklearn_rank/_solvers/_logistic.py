@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NamedTuple, Protocol
 
@@ -64,7 +63,7 @@ class ScoreFunction(Protocol):
     def curvature(self, scores: FloatArray, /) -> Curvature: ...
 
 
-class _Point(NamedTuple):
+class _Evaluation(NamedTuple):
     """Coefficients with their scores, and the objective there."""
 
     coef: FloatArray
@@ -123,14 +122,14 @@ def minimise_with_ridge(
     )
 
 
-def _evaluate(function: ScoreFunction, coef: FloatArray, scores: FloatArray) -> _Point:
+def _evaluate(function: ScoreFunction, coef: FloatArray, scores: FloatArray) -> _Evaluation:
     value, slopes = function.value_and_slopes(scores)
-    return _Point(coef, scores, 0.5 * float(coef @ coef) + value, slopes)
+    return _Evaluation(coef, scores, 0.5 * float(coef @ coef) + value, slopes)
 
 
 def _search_line(
-    function: ScoreFunction, point: _Point, step: FloatArray, scores_of_step: FloatArray
-) -> _Point | None:
+    function: ScoreFunction, point: _Evaluation, step: FloatArray, scores_of_step: FloatArray
+) -> _Evaluation | None:
     """Go along a step until half of its slope is gone; None where nothing is won.
 
     The slope of a convex function tells on which side its minimum lies.
@@ -239,14 +238,14 @@ def solve_logistic_regression(
     if stride >= 2:
         pos, neg = np.flatnonzero(positive), np.flatnonzero(~positive)
         sample = np.union1d(pos[::stride], neg[::stride])
-        loss = _LogisticLoss(positive[sample], weight[sample], C * stride)
+        loss = _LogisticRegressionLoss(positive[sample], weight[sample], C * stride)
         rows = design.rows(sample)
         start = minimise_with_ridge(rows, loss, tol=ROUGH, max_iter=MOST_STEPS).coef
-    loss = _LogisticLoss(positive, weight, C)
+    loss = _LogisticRegressionLoss(positive, weight, C)
     return minimise_with_ridge(design, loss, tol=0.0, max_iter=MOST_STEPS, start=start)
 
 
-class _LogisticLoss:
+class _LogisticRegressionLoss:
     """Sum of the losses of scores at the intercept that is best for them, convex in these."""
 
     def __init__(self, positive: BoolArray, weight: FloatArray, C: float) -> None:
@@ -398,8 +397,7 @@ def _table(order: int, offset: int) -> FloatArray:
     return np.asarray(table)
 
 
-@dataclass(frozen=True, eq=False)
-class PNormPushProblem:
+class PNormPushProblem(NamedTuple):
     """Minimise ``1 / 2 ||w||**2 + C f(R_p)``, the p-norm push of the scores X w.
 
     ``R_p = (mean over negatives j of (mean over positives i of l(s_j - s_i))**p)**(1/p)``, the
@@ -416,10 +414,10 @@ class PNormPushProblem:
 
     def function(self) -> ScoreFunction:
         """The objective without the penalty, as a function of scores."""
-        return (_ExponentialPush if self.loss == "exponential" else _LogisticPush)(self)
+        return (_ExponentialPushLoss if self.loss == "exponential" else _LogisticPushLoss)(self)
 
 
-class _Push:
+class _PushLoss:
     """Base class of both losses."""
 
     def __init__(self, problem: PNormPushProblem) -> None:
@@ -436,7 +434,7 @@ class _Push:
         return joined
 
 
-class _ExponentialPush(_Push):
+class _ExponentialPushLoss(_PushLoss):
     """``C log R_p`` of the exponential, which is a sum of two logarithms of sums.
 
     ``log mean exp(-s_i) + (1 / p) log mean exp(p s_j)``, i positives, j negatives.
@@ -466,7 +464,7 @@ def _soft_maximum(values: FloatArray, shares: FloatArray, p: float) -> tuple[flo
     return highest + np.log(total) / p, terms / total
 
 
-class _LogisticPush(_Push):
+class _LogisticPushLoss(_PushLoss):
     """``C R_p`` of ``log(1 + exp(u))``: a norm of convex functions that are not negative."""
 
     def value_and_slopes(self, scores: FloatArray) -> tuple[float, FloatArray]:

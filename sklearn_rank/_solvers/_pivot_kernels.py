@@ -356,11 +356,11 @@ def _gram(dense, data, indices, indptr, z, free, n_free, root):
         return np.dot(rows, rows.T)
     gram = np.empty((n_free, n_free))
     scattered = np.empty(d)
-    one = np.ones(n_free)
+    ones = np.ones(n_free)
     for p in range(n_free):
         for j in range(d):
             scattered[j] = -z[j]
-        _add_rows(dense, data, indices, indptr, free, p, p + 1, one, scattered)
+        _add_rows(dense, data, indices, indptr, free, p, p + 1, ones, scattered)
         shift = np.dot(scattered, z)
         _dot_rows(dense, data, indices, indptr, free, p, n_free, scattered, gram[p])
         for q in range(p, n_free):

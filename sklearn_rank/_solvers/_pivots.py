@@ -442,7 +442,7 @@ def _is_large(problem: PivotProblem) -> bool:
 
 
 @dataclass(eq=False)
-class _State:
+class _PivotState:
     """How far the problem of one pivot has come.
 
     ``coef`` are the latest weights and ``margins`` those of all rows; ``error`` is by how much
@@ -491,12 +491,12 @@ class _Groups:
         self.tol, self.max_iter, self.interrupted = tol, max_iter, interrupted
 
     @np.errstate(over="ignore", invalid="ignore")
-    def solve(self, points: FloatArray) -> list[_State]:
+    def solve(self, points: FloatArray) -> list[_PivotState]:
         """Solve the problems of a group."""
         coef, distance = self.free.coefs_at(points)
         margins = self.rows.margins(coef, points)
         states = [
-            _State(z, w, u, BAND + BAND_PER_DISTANCE * abs(d), best=w)
+            _PivotState(z, w, u, BAND + BAND_PER_DISTANCE * abs(d), best=w)
             for z, w, u, d in zip(points, coef, margins, distance, strict=True)
         ]
         pending = states
@@ -516,7 +516,7 @@ class _Groups:
             state.take_margins(self.rows.margins(ends.coef, point)[0], self.rows.cost)
         return states
 
-    def _solve_on_bands(self, states: list[_State]) -> None:
+    def _solve_on_bands(self, states: list[_PivotState]) -> None:
         """Solve each problem on its band, and evaluate it on all rows."""
         points = np.array([state.point for state in states])
         bands = np.array([self._band(state) for state in states])
@@ -532,7 +532,7 @@ class _Groups:
             state.width = max(2.0 * state.error, NARROWED * state.width)
             state.take_margins(margins[k], self.rows.cost)
 
-    def _band(self, state: _State) -> BoolArray:
+    def _band(self, state: _PivotState) -> BoolArray:
         """Rows with margins about 0, at least as many as a solution may need."""
         size = np.abs(state.margins)
         n, d = len(size), len(state.coef)
@@ -540,14 +540,14 @@ class _Groups:
         band: BoolArray = size <= max(state.width, np.partition(size, least - 1)[least - 1])
         return band
 
-    def _start(self, state: _State, band: IntArray) -> Start:
+    def _start(self, state: _PivotState, band: IntArray) -> Start:
         margins = state.margins[band]
         if state.error is None:
             return Start(state.coef, self.free.multipliers_at(margins, band), PENALTY)
         penalty = PENALTY_TIMES_ERROR / max(state.error, 1e-3)
         return Start(state.coef, np.clip(0.5 + penalty * margins, 0.0, 1.0), penalty)
 
-    def _solve_on_band(self, state: _State, band: IntArray, parked: Parked) -> None:
+    def _solve_on_band(self, state: _PivotState, band: IntArray, parked: Parked) -> None:
         """Solve roughly on a band, then on a narrower one within it, on the first if need be."""
         part = self.rows.take(band)
         start = self._minimise(state, part, self._start(state, band), parked, ROUGH)
@@ -572,7 +572,7 @@ class _Groups:
         self._minimise(state, part, start, parked, 0.5 * self.tol)
 
     def _minimise(
-        self, state: _State, rows: HingeRows, start: Start, parked: Parked, tol: float
+        self, state: _PivotState, rows: HingeRows, start: Start, parked: Parked, tol: float
     ) -> Start:
         """Go on with a problem on some rows."""
         if self.interrupted():

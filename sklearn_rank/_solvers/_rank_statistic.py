@@ -92,8 +92,7 @@ class CumulatedPhi:
         return np.append(0.0, np.cumsum(means * self.rank[1]))
 
 
-@dataclass(frozen=True, eq=False)
-class RankStatisticProblem:
+class RankStatisticProblem(NamedTuple):
     """Maximise the sum over positives of phi at their ranks, between its worst and best value."""
 
     design: Design

@@ -99,7 +99,7 @@ def refine_top(
             for start in range(0, len(coefs), BLOCK_SIZE)
         ]
         scales, objectives = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
-        search = _Search(problem, top_mass, tol, max_steps)
+        search = _ConeSearch(problem, top_mass, tol, max_steps)
         zero = np.zeros(problem.n_features)
         best = _Walk(-1, search.best_of(zero), [search.value(zero)])
         for start in np.argsort(objectives, kind="stable")[: max(n_starts, 1)]:
@@ -121,7 +121,7 @@ def refine_top(
     )
 
 
-class _Point(NamedTuple):
+class _Candidate(NamedTuple):
     """A weight vector, and the multipliers of the rows that made it, which sum to zero."""
 
     coef: FloatArray
@@ -134,15 +134,15 @@ class _Walk:
     """A start, where it led, and the values on the way."""
 
     start: int
-    point: _Point
+    point: _Candidate
     history: list[float]
 
-    def move(self, point: _Point) -> None:
+    def move(self, point: _Candidate) -> None:
         self.point = point
         self.history.append(point.value)
 
 
-class _Search:
+class _ConeSearch:
     """Steps from cone to cone, none taken twice."""
 
     def __init__(self, problem: PivotProblem, top_mass: float, tol: float, max_steps: int) -> None:
@@ -157,13 +157,13 @@ class _Search:
         quantile = quantile_at_mass(scores, self.problem.mass, self.top_mass)
         return float(self.problem.objective(coef, scores, quantile))
 
-    def best_of(self, *coefs: FloatArray) -> _Point:
-        points = [_Point(coef, self.value(coef)) for coef in coefs]
+    def best_of(self, *coefs: FloatArray) -> _Candidate:
+        points = [_Candidate(coef, self.value(coef)) for coef in coefs]
         return min(points, key=lambda point: point.value)
 
     def descend(self, start: int, coef: FloatArray, scale: float) -> _Walk:
         value = self.value(coef)
-        walk = _Walk(start, _Point(coef, value), [value])
+        walk = _Walk(start, _Candidate(coef, value), [value])
         scaled = self.best_of(scale * coef)
         if scaled.value < walk.point.value:
             walk.move(scaled)
@@ -198,7 +198,7 @@ class _Search:
                     is_better = True
                     break
 
-    def solve(self, order: IntArray, point: _Point) -> _Point | None:
+    def solve(self, order: IntArray, point: _Candidate) -> _Candidate | None:
         """Minimise over the cone of an order; None if that gains nothing or was tried before."""
         pivot, above = self.cone(order)
         key = pivot, above.tobytes()
@@ -219,7 +219,7 @@ class _Search:
         above[order[: position + 1]] = True
         return int(order[position]), above
 
-    def ranks(self, point: _Point) -> tuple[FloatArray, FloatArray, BoolArray]:
+    def ranks(self, point: _Candidate) -> tuple[FloatArray, FloatArray, BoolArray]:
         """Scores less the quantile, what each row pulls upwards, and which rows are tied."""
         problem = self.problem
         scores = problem.scores(point.coef)
@@ -230,7 +230,7 @@ class _Search:
         np.add.at(pull, self.point_of, multipliers + problem.y * problem.cost)
         return np.where(tied, 0.0, scores), pull[self.point_of], tied
 
-    def exchanges(self, point: _Point) -> list[IntArray]:
+    def exchanges(self, point: _Candidate) -> list[IntArray]:
         """Orders with one row of the top and one of the rest exchanged, the likeliest first."""
         scores, pull, tied = self.ranks(point)
         order = _order(scores, pull, tied)
@@ -284,8 +284,8 @@ class _Cone:
 
     def gather(self, index: IntArray) -> FloatArray:
         """Some turned rows."""
-        turned: FloatArray = self.rows.rows(index).to_array() - self.z
-        return self.side[index, np.newaxis] * turned
+        differences: FloatArray = self.rows.rows(index).to_array() - self.z
+        return self.side[index, np.newaxis] * differences
 
     def multipliers(self, shifted: FloatArray, penalty: FloatArray) -> FloatArray:
         """Gradient of the smoothed losses, from ``penalty * u`` plus the multipliers before."""
@@ -317,9 +317,9 @@ class _Cone:
         pull = -self.backward(np.where(at_zero | at_one, 0.0, g))
         if len(index) == 0:
             return pull
-        turned = self.gather(index)
-        target = at_one[index] - turned @ pull
-        correction = np.linalg.lstsq(turned, target, rcond=None)[0]
+        signed_rows = self.gather(index)
+        target = at_one[index] - signed_rows @ pull
+        correction = np.linalg.lstsq(signed_rows, target, rcond=None)[0]
         return pull + np.asarray(correction)
 
     def row_multipliers(self, g: FloatArray) -> FloatArray:
@@ -331,8 +331,8 @@ class _Cone:
 
 
 def _minimise(
-    search: _Search, cone: _Cone, multipliers: FloatArray | None, cutoff: float
-) -> _Point | None:
+    search: _ConeSearch, cone: _Cone, multipliers: FloatArray | None, cutoff: float
+) -> _Candidate | None:
     """Solve the problem of a cone; None if its dual value shows that it cannot beat the cutoff.
 
     The weights returned may leave the cone by rounding or by the tolerance: their value is that of
@@ -344,7 +344,7 @@ def _minimise(
     else:
         g, factor = np.minimum(cone.side * multipliers, cone.cap), PENALTY_WARM
     coef = -cone.backward(g)
-    best = _Point(coef, np.inf)
+    best = _Candidate(coef, np.inf)
     bound, n_newton = -np.inf, 0
     for _ in range(MAX_OUTER):
         penalty = factor * cost
@@ -372,14 +372,14 @@ def _minimise(
             return None
         value = search.value(coef)
         if value < best.value:
-            best = _Point(coef, value)
+            best = _Candidate(coef, value)
         if best.value - bound <= search.tol * best.value or n_newton >= MAX_NEWTON:
             break
         factor *= PENALTY_GROWTH
     polished = search.best_of(cone.polish(g))
     if polished.value <= best.value * (1.0 + search.tol):  # rows that are tied are so exactly
         best = polished
-    return _Point(best.coef, best.value, cone.row_multipliers(g))
+    return _Candidate(best.coef, best.value, cone.row_multipliers(g))
 
 
 def _newton_step(
@@ -429,11 +429,11 @@ def _search_line(
         rise = slope_high - slope_low  # 0 where the slopes have overflowed
         share = -slope_low / rise if rise > 0 else 0.5
         length = low + (high - low) * min(max(share, 0.1), 0.9)
-        slope_here = slope(length)
-        if abs(slope_here) <= limit:
+        new_slope = slope(length)
+        if abs(new_slope) <= limit:
             break
-        if slope_here > 0:
-            high, slope_high = length, slope_here
+        if new_slope > 0:
+            high, slope_high = length, new_slope
         else:
-            low, slope_low = length, slope_here
+            low, slope_low = length, new_slope
     return length

@@ -48,7 +48,7 @@ MOST_IDLE = 30
 
 def minimise_top_mean(part: TopPart, judge: Judge) -> None:
     """Minimise the objective of a part whose functional is a mean of the top."""
-    state = _State(part)
+    state = _InteriorPoint(part)
     n_idle = 0
     while True:
         last_gap = judge.objective - judge.lower_bound
@@ -61,14 +61,14 @@ def minimise_top_mean(part: TopPart, judge: Judge) -> None:
         judge.n_iter += 1
 
 
-class _State:
+class _InteriorPoint:
     """An interior point with its scores."""
 
     def __init__(self, part: TopPart) -> None:
         functional = cast(TopMean, part.functional)
         self.part = part
         self.kappa = functional.weight / functional.mass
-        self.loss = LOSS_ROWS[type(part.problem.loss)](part.problem.cost)
+        self.loss = LOSS_DUALS[type(part.problem.loss)](part.problem.cost)
         share = functional.weight / functional.weight.sum()
         coef = part.difference(self.loss.slope, self.total * share)
         # The share of the slopes by which the scores are no longer than the margin asks for.
@@ -178,7 +178,7 @@ class _Step(NamedTuple):
 
 
 def _newton_directions(
-    state: _State, gamma: FloatArray, h: FloatArray, g: FloatArray
+    state: _InteriorPoint, gamma: FloatArray, h: FloatArray, g: FloatArray
 ) -> Callable[[float, _Step | None], _Step]:
     """Solver of Newton's system at a state, given curvatures of the losses and weights of rows.
 
@@ -216,16 +216,18 @@ def _newton_directions(
         e = state.loss.constant(aim)
         f = (gamma * excess_aim - state.beta * xi_aim) / divisor
         right = part.difference(e, f) + state.residual
-        moved = system.solve(right[:, np.newaxis])[:, 0]
-        by = system.sums.T @ moved
+        solution = system.solve(right[:, np.newaxis])[:, 0]
+        products = system.sums.T @ solution
         k = state.kappa * (state.xi * excess_aim + state.excess * xi_aim) / divisor
-        constant = np.array([by[0] - e.sum(), -by[1] - f.sum(), -by[2] - k.sum()])
+        constant = np.array(
+            [products[0] - e.sum(), -products[1] - f.sum(), -products[2] - k.sum()]
+        )
         try:
             d_top, d_eta, d_total = np.linalg.solve(border, constant)
         except np.linalg.LinAlgError:
             # No loss has a curvature left, and T is free: it moves the least that it can.
             d_top, d_eta, d_total = np.linalg.lstsq(border, constant)[0]
-        coef = moved + solved @ np.array([d_top, d_eta, -d_total])
+        coef = solution + solved @ np.array([d_top, d_eta, -d_total])
         positive, reference = part.scores(coef)
         d_slope = h * (d_top - positive) + e
         d_beta = g * (reference - d_eta) + m * d_total + f
@@ -259,8 +261,8 @@ def _longest_step(value: FloatArray, change: FloatArray) -> float:
     return float(np.min(value[falling] / -change[falling]))
 
 
-class _LossRows(ABC):
-    """The positives of a problem: slopes of their costs, and what is complementary to these."""
+class _LossDual(ABC):
+    """Dual variables of the positives: slopes of their losses, and what is complementary."""
 
     n_pairs = 0
     # Share of the slopes below which the start is not a point of the dual problem.
@@ -307,7 +309,7 @@ class _LossRows(ABC):
         self.slope = self.slope + length * step[0]
 
 
-class _SquaredHingeRows(_LossRows):
+class _SquaredHingeDual(_LossDual):
     """Slopes a >= 0 with ``a / 2c - 1 - u >= 0``, the product 0."""
 
     def __init__(self, cost: FloatArray) -> None:
@@ -347,7 +349,7 @@ class _SquaredHingeRows(_LossRows):
         self.slack = self.slack + length * step[1]
 
 
-class _HingeRows(_LossRows):
+class _HingeDual(_LossDual):
     """Slopes ``0 <= a <= c`` with losses ``z >= 0`` and ``z >= 1 + u``."""
 
     def __init__(self, cost: FloatArray) -> None:
@@ -412,7 +414,7 @@ class _HingeRows(_LossRows):
         self.value = self.value + length * step[2]
 
 
-class _LogisticRows(_LossRows):
+class _LogisticDual(_LossDual):
     """Slopes a between 0 and their bound b, ``log(a / (b - a)) = u``."""
 
     least_share = 1e-9
@@ -439,7 +441,7 @@ class _LogisticRows(_LossRows):
         self.rest = self.rest - length * step[0]
 
 
-class _LinearRows(_LossRows):
+class _LinearDual(_LossDual):
     """Slopes that are the costs."""
 
     def __init__(self, cost: FloatArray) -> None:
@@ -455,11 +457,11 @@ class _LinearRows(_LossRows):
         return np.zeros_like(aim.u)
 
 
-LOSS_ROWS: dict[type[DifferenceLoss], Callable[[FloatArray], _LossRows]] = {
-    SquaredHinge: _SquaredHingeRows,
-    Hinge: _HingeRows,
-    LogisticLoss: _LogisticRows,
-    Linear: _LinearRows,
+LOSS_DUALS: dict[type[DifferenceLoss], Callable[[FloatArray], _LossDual]] = {
+    SquaredHinge: _SquaredHingeDual,
+    Hinge: _HingeDual,
+    LogisticLoss: _LogisticDual,
+    Linear: _LinearDual,
 }
 
 
@@ -471,7 +473,7 @@ LEAST_WIDTH = 1e-10
 ROUNDING = 1e-14
 
 
-class _Point(NamedTuple):
+class _ScoredCoef(NamedTuple):
     """Weights with the scores of the rows, or a direction of both."""
 
     coef: FloatArray
@@ -493,7 +495,7 @@ class _Values(NamedTuple):
     def total(self) -> float:
         return float(self.slope.sum())
 
-    def along(self, point: _Point, step: _Point) -> float:
+    def along(self, point: _ScoredCoef, step: _ScoredCoef) -> float:
         """Derivative along a step."""
         by_reference = self.total * float(self.top_slope @ step.reference)
         return float(point.coef @ step.coef + by_reference - self.slope @ step.positive)
@@ -504,7 +506,7 @@ def minimise_top_quantile(part: TopPart, judge: Judge, start: FloatArray) -> Non
 
     Kinks are rounded off, ever less, and each rounded problem is solved from the last.
     """
-    point, width = _Point(start, *part.scores(start)), 1.0
+    point, width = _ScoredCoef(start, *part.scores(start)), 1.0
     while True:
         values = _evaluate(part, point, width)
         difference = part.difference(values.slope, values.total * values.top_slope)
@@ -537,7 +539,7 @@ def minimise_top_quantile(part: TopPart, judge: Judge, start: FloatArray) -> Non
             width *= SHRINKAGE
 
 
-def _evaluate(part: TopPart, point: _Point, width: float) -> _Values:
+def _evaluate(part: TopPart, point: _ScoredCoef, width: float) -> _Values:
     functional, cost = cast(SurrogateQuantile, part.functional), part.problem.cost
     top, top_slope, top_curvature, top_conjugate = functional.parts(point.reference, width)
     losses, slopes, curvatures = part.problem.loss.parts(top - point.positive, width)
@@ -547,7 +549,7 @@ def _evaluate(part: TopPart, point: _Point, width: float) -> _Values:
     )
 
 
-def _direction(part: TopPart, gradient: FloatArray, values: _Values) -> _Point:
+def _direction(part: TopPart, gradient: FloatArray, values: _Values) -> _ScoredCoef:
     """Newton's direction.
 
     The second derivatives are ``I + sum of weight (x - g)(x - g)'`` over all rows, g the mean of
@@ -568,15 +570,17 @@ def _direction(part: TopPart, gradient: FloatArray, values: _Values) -> _Point:
     rows = np.vstack((centre, weighted))
     products = np.linalg.solve(np.eye(2) - rows @ columns, rows @ by_gradient)
     coef = by_gradient + columns @ products
-    return _Point(coef, *part.scores(coef))
+    return _ScoredCoef(coef, *part.scores(coef))
 
 
-def _search_line(part: TopPart, point: _Point, step: _Point, slope: float, width: float) -> _Point:
+def _search_line(
+    part: TopPart, point: _ScoredCoef, step: _ScoredCoef, slope: float, width: float
+) -> _ScoredCoef:
     """Go along a step until nine tenths of its slope are gone; rows are not looked at."""
     length, low, low_slope = 1.0, 0.0, slope
     high, high_slope = np.inf, np.inf
     for _ in range(60):
-        trial = _Point(*(x + length * dx for x, dx in zip(point, step, strict=True)))
+        trial = _ScoredCoef(*(x + length * dx for x, dx in zip(point, step, strict=True)))
         new_slope = _evaluate(part, trial, width).along(trial, step)
         if abs(new_slope) <= 0.1 * abs(slope):
             break
