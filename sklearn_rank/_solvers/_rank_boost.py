@@ -94,12 +94,7 @@ class SortedColumns:
     def _value(self, j: int, place: int) -> float:
         """Value of the row at a place of the order."""
         row = int(self.order[place])
-        row = ~row if row < 0 else row
-        X = self._matrix
-        if not sp.issparse(X):
-            return float(X[row, j])
-        rows, values = self._entries(j)
-        return float(values[np.searchsorted(rows, row)])
+        return float(column(self._matrix, j)[~row if row < 0 else row])
 
     def threshold(self, j: int, place: int) -> float:
         """Threshold after a row of the order of a column."""

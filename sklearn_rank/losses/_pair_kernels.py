@@ -71,14 +71,14 @@ def _log_product(odds, n, lanes):
 
 
 @compiled()
-def _short_value(w, a, first, begin, end, e, gradient):
+def _short_value(w, a, start, begin, end, e, gradient):
     """Value of a short list, of scores within the narrow range and items that count once.
 
     A pair of items that are partners of each other is taken once for its gradient.
     """
     total = 0.0
     for i in range(begin, end):
-        a_i, b, e_i = a[i], first[i], e[i - begin]
+        a_i, b, e_i = a[i], start[i], e[i - begin]
         if a_i == 0.0 or b == end:
             continue
         inverse = 1.0 / e_i
@@ -102,11 +102,11 @@ def _short_value(w, a, first, begin, end, e, gradient):
 
 
 @compiled("void(f8[::1], f8[::1], f8[::1], i8[::1], i8[::1], b1, f8[::1], f8[::1])")
-def logistic_value(s, w, a, first, offsets, counted, values, gradient):
+def logistic_value(s, w, a, start, offsets, is_weighted, values, gradient):
     """Value and gradient of ``sum_i w_i a_i sum_j w_j log(1 + exp(s_j - s_i))``.
 
-    Item j runs from ``first[i]`` to the end of the list of i, and where i is among them it does
-    not count against itself. ``counted`` says whether a weight differs from 1.
+    Item j runs from ``start[i]`` to the end of the list of i, and where i is among them it does
+    not count against itself. ``is_weighted`` says whether a weight differs from 1.
     """
     longest = _longest(offsets)
     e, odds, chance = np.empty(longest), np.empty(longest), np.empty(longest)
@@ -115,13 +115,13 @@ def logistic_value(s, w, a, first, offsets, counted, values, gradient):
     for q in range(len(offsets) - 1):
         begin, end = offsets[q], offsets[q + 1]
         width = _exponentials(s, begin, end, e)
-        if end - begin <= SHORT and width <= NARROW and not counted:
-            values[q] = _short_value(w, a, first, begin, end, e, gradient)
+        if end - begin <= SHORT and width <= NARROW and not is_weighted:
+            values[q] = _short_value(w, a, start, begin, end, e, gradient)
             continue
         total = 0.0
         for i in range(begin, end):
             c = w[i] * a[i]
-            b, n = first[i], end - first[i]
+            b, n = start[i], end - start[i]
             if c == 0.0 or n == 0:
                 continue
             if width <= WIDE:
@@ -135,10 +135,10 @@ def logistic_value(s, w, a, first, offsets, counted, values, gradient):
                 for k in range(n):
                     odds[k] = np.exp(s[b + k] - s[i])
                     chance[k] = 1.0 / (1.0 + np.exp(s[i] - s[b + k]))
-            if counted:
+            if is_weighted:
                 for k in range(n):
                     chance[k] *= w[b + k]
-            if counted or width > NARROW:
+            if is_weighted or width > NARROW:
                 for k in range(n):
                     excess = s[b + k] - s[i]
                     if excess > 0.0:
@@ -158,7 +158,7 @@ def logistic_value(s, w, a, first, offsets, counted, values, gradient):
 
 
 @compiled()
-def _bends(s, w, e, width, i, b, n, begin, counted, out):
+def _bends(s, w, e, width, i, b, n, begin, is_weighted, out):
     """Second derivatives of log(1 + exp(s_j - s_i)) for one item i, times the weights of j."""
     if width <= WIDE:
         e_i = e[i - begin]
@@ -170,19 +170,19 @@ def _bends(s, w, e, width, i, b, n, begin, counted, out):
         for k in range(n):
             small = np.exp(-abs(s[b + k] - s[i]))
             out[k] = small / ((1.0 + small) * (1.0 + small))
-    if counted:
+    if is_weighted:
         for k in range(n):
             out[k] *= w[b + k]
 
 
 @compiled()
-def _short_hessian(w, a, first, begin, end, e, direction, product):
+def _short_hessian(w, a, start, begin, end, e, direction, product):
     """Product of the Hessian of a short list of scores within the wide range.
 
     A pair of items that are partners of each other is taken once.
     """
     for i in range(begin, end):
-        a_i, b, e_i = a[i], first[i], e[i - begin]
+        a_i, b, e_i = a[i], start[i], e[i - begin]
         if w[i] * a_i == 0.0 or b == end:
             continue
         both = b <= i
@@ -199,7 +199,7 @@ def _short_hessian(w, a, first, begin, end, e, direction, product):
 
 
 @compiled("void(f8[::1], f8[::1], f8[::1], i8[::1], i8[::1], b1, f8[::1], f8[::1])")
-def logistic_hessian(s, w, a, first, offsets, counted, direction, product):
+def logistic_hessian(s, w, a, start, offsets, is_weighted, direction, product):
     """Product of the Hessian of :func:`logistic_value` with a direction."""
     longest = _longest(offsets)
     e, bend = np.empty(longest), np.empty(longest)
@@ -208,14 +208,14 @@ def logistic_hessian(s, w, a, first, offsets, counted, direction, product):
         begin, end = offsets[q], offsets[q + 1]
         width = _exponentials(s, begin, end, e)
         if end - begin <= SHORT and width <= WIDE:
-            _short_hessian(w, a, first, begin, end, e, direction, product)
+            _short_hessian(w, a, start, begin, end, e, direction, product)
             continue
         for i in range(begin, end):
             c = w[i] * a[i]
-            b, n = first[i], end - first[i]
+            b, n = start[i], end - start[i]
             if c == 0.0 or n == 0:
                 continue
-            _bends(s, w, e, width, i, b, n, begin, counted, bend)
+            _bends(s, w, e, width, i, b, n, begin, is_weighted, bend)
             for k in range(n):
                 bend[k] *= c * (direction[i] - direction[b + k])
             for k in range(n):
@@ -224,7 +224,7 @@ def logistic_hessian(s, w, a, first, offsets, counted, direction, product):
 
 
 @compiled("void(f8[::1], f8[::1], f8[::1], i8[::1], i8[::1], b1, f8[::1])")
-def logistic_curvature(s, w, a, first, offsets, counted, diagonal):
+def logistic_curvature(s, w, a, start, offsets, is_weighted, diagonal):
     """Diagonal of the Hessian of :func:`logistic_value`."""
     longest = _longest(offsets)
     e, bend = np.empty(longest), np.empty(longest)
@@ -234,10 +234,10 @@ def logistic_curvature(s, w, a, first, offsets, counted, diagonal):
         width = _exponentials(s, begin, end, e)
         for i in range(begin, end):
             c = w[i] * a[i]
-            b, n = first[i], end - first[i]
+            b, n = start[i], end - start[i]
             if c == 0.0 or n == 0:
                 continue
-            _bends(s, w, e, width, i, b, n, begin, counted, bend)
+            _bends(s, w, e, width, i, b, n, begin, is_weighted, bend)
             if b <= i:
                 bend[i - b] = 0.0
             for k in range(n):
@@ -265,7 +265,7 @@ def _chances(s, e, width, i, b, n, begin, up, down):
 
 
 @compiled("void(f8[::1], f8[::1], f8[::1], i8[::1], i8[::1], b1, f8[::1], f8[::1])")
-def logistic_derivatives(s, w, a, first, offsets, counted, gradient, diagonal):
+def logistic_derivatives(s, w, a, start, offsets, is_weighted, gradient, diagonal):
     """Gradient and diagonal of the Hessian of :func:`logistic_value`, in one pass.
 
     Where an item is among its own partners, all are, and the coefficients fall along the list:
@@ -279,8 +279,8 @@ def logistic_derivatives(s, w, a, first, offsets, counted, gradient, diagonal):
         begin, end = offsets[q], offsets[q + 1]
         width = _exponentials(s, begin, end, e)
         for i in range(begin, end):
-            a_i, both = a[i], first[i] <= i
-            b = i + 1 if both else first[i]
+            a_i, both = a[i], start[i] <= i
+            b = i + 1 if both else start[i]
             n = end - b
             if w[i] * a_i == 0.0 or n == 0:
                 continue
@@ -294,7 +294,7 @@ def logistic_derivatives(s, w, a, first, offsets, counted, gradient, diagonal):
                 for k in range(n):
                     down[k] = a_i * (up[k] * down[k])
                     up[k] *= a_i
-            if counted:
+            if is_weighted:
                 for k in range(n):
                     up[k] *= w[i] * w[b + k]
                     down[k] *= w[i] * w[b + k]

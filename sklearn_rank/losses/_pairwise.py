@@ -84,13 +84,13 @@ class _ByUtility(NamedTuple):
     order: IntArray  # (n,): The items by list and falling utility
     weight: FloatArray
     coefficient: FloatArray
-    first: IntArray  # (n,): In this order: where the partners of each item begin
-    counted: bool  # Whether a weight differs from 1
+    start: IntArray  # (n,): In this order: where the partners of each item begin
+    is_weighted: bool  # Whether a weight differs from 1
 
     def sums(self, kernel: Callable[..., None], score: FloatArray, *arrays: Any) -> None:
         """Call a kernel on scores in this order."""
         score = np.ascontiguousarray(score[self.order])
-        items = self.weight, self.coefficient, self.first, self.lists.offsets, self.counted
+        items = self.weight, self.coefficient, self.start, self.lists.offsets, self.is_weighted
         kernel(score, *items, *arrays)
 
     def in_rows(self, values: FloatArray) -> FloatArray:
@@ -108,14 +108,14 @@ def by_utility(lists: Lists, *, comparison: bool) -> _ByUtility:
     if comparison:
         is_new = np.ones(len(order), dtype=bool)
         is_new[1:] = (utility[1:] != utility[:-1]) | (list_of[1:] != list_of[:-1])
-        starts = np.append(np.flatnonzero(is_new), len(order))
-        first = starts[np.cumsum(is_new)]
-        first = np.minimum(first, lists.to_items(lists.offsets[1:]))
+        block_starts = np.append(np.flatnonzero(is_new), len(order))
+        start = block_starts[np.cumsum(is_new)]
+        start = np.minimum(start, lists.to_items(lists.offsets[1:]))
         coefficient = np.ones(len(order))
     else:
-        first, coefficient = lists.to_items(lists.offsets[:-1]), utility
-    first = np.ascontiguousarray(first, dtype=np.int64)
-    return _ByUtility(lists, order, weight, coefficient, first, bool(np.any(weight != 1)))
+        start, coefficient = lists.to_items(lists.offsets[:-1]), utility
+    start = np.ascontiguousarray(start, dtype=np.int64)
+    return _ByUtility(lists, order, weight, coefficient, start, bool(np.any(weight != 1)))
 
 
 class LogisticPairs(TemplateLoss):
