@@ -2,7 +2,6 @@
 
 from ._accuracy_at_top import (
     AccuracyAtTopSolution,
-    CandidateSolutions,
     CandidateValues,
     PivotSolver,
     Selection,

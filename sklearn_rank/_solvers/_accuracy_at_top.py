@@ -138,7 +138,6 @@ class PivotSolver:
         pivots: IntArray,
         interrupted: Callable[[], bool] = lambda: False,
     ) -> PivotSolutions:
-        """Solve the problems of some pivots."""
         options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
         if self.name == "newton":
             return solve_pivots_newton(problem, pivots, interrupted=interrupted, **options)

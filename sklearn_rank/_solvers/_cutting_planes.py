@@ -255,7 +255,6 @@ class _Risk:
         )
 
     def add_plane(self, planes: Planes, point: _RiskPoint) -> None:
-        """Add the tangent at a point to planes."""
         offset, factors = point.tangent
         planes.add(offset - self.at_zero, self._rows.pull_back(factors))
 

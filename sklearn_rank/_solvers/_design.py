@@ -125,7 +125,6 @@ class InMemoryDesign(Design):
         return np.asarray(self._matrix.T @ by_row)
 
     def rows(self, index: Any) -> InMemoryDesign:
-        """Take some rows; see :meth:`Design.rows`."""
         return type(self)(self._matrix[index])
 
     @abstractmethod
@@ -220,7 +219,6 @@ class KernelDesign(DenseDesign):
         self._points = np.arange(len(values)) if points is None else points
 
     def rows(self, index: Any) -> KernelDesign:
-        """Take some rows; see :meth:`Design.rows`."""
         return KernelDesign(self._matrix[index], self._values, self._points[index])
 
     def row_gram(self, index: IntArray) -> FloatArray:
@@ -287,7 +285,6 @@ def _nonzero(X: Any, weight: FloatArray) -> tuple[Any, FloatArray]:
 
 
 def as_design(X: Any) -> Design:
-    """Wrap rows for a solver."""
     if isinstance(X, Design):
         return X
     matrix = X if sp.issparse(X) else np.asarray(X)
@@ -546,7 +543,7 @@ class ChunkOfRows(NamedTuple):
 
     @staticmethod
     def bytes_of(rows: Any) -> int:
-        """Count the bytes of rows in float64. Their number."""
+        """Bytes of rows in float64."""
         if sp.issparse(rows):
             return int(rows.nnz * (8 + rows.indices.itemsize))
         return int(8 * rows.size)
@@ -741,14 +738,12 @@ class Coordinates:
         return 1.0 / np.where(self.penalty > 0, self.penalty, 1.0)
 
     def of(self, parameters: FloatArray) -> FloatArray:
-        """Coordinates of parameters."""
         if self.origin is not None:
             intercept = parameters[-1] + self.origin @ parameters[:-1]
             parameters = np.append(parameters[:-1], intercept)
         return parameters * self.scale
 
     def parameters(self, coordinates: FloatArray) -> FloatArray:
-        """Parameters at coordinates."""
         parameters = coordinates / self.scale
         if self.origin is not None:
             parameters[-1] -= self.origin @ parameters[:-1]

@@ -69,7 +69,6 @@ class HingeProblem:
 
     @property
     def n_features(self) -> int:
-        """Number of coefficients."""
         return self.design.shape[1]
 
     @cached_property
@@ -88,7 +87,6 @@ class HingeProblem:
         return LinearProblem(self.design, self._smooth(width), self.alpha, bends=self.bends)
 
     def bounds(self, coef: FloatArray, width: float) -> tuple[float, float]:
-        """Value of the objective, and a lower bound of its minimum."""
         losses = self._exact, self.hinge(self.margin - width), self._smooth(width)
         sums = hinge_sums(self.design, losses, coef)
         return hinge_bounds(*sums, coef, self.alpha, self.margin, width)
@@ -107,7 +105,6 @@ class BlockHingeProblem(NamedTuple):
 
     @property
     def n_features(self) -> int:
-        """Number of coefficients."""
         return self.blocks.n_features
 
     def smooth_problem(self, width: float) -> BlockProblem:
@@ -118,7 +115,6 @@ class BlockHingeProblem(NamedTuple):
         )
 
     def bounds(self, coef: FloatArray, width: float) -> tuple[float, float]:
-        """Value of the objective, and a lower bound of its minimum."""
         make = partial(_hinge_losses, self.hinge, self.squared_hinge, self.margin, width)
         value, inner, gradient = self.blocks.on(make).total(hinge_sums, coef)
         sums = self.factor * value, self.factor * inner, self.factor * gradient

@@ -40,7 +40,6 @@ class Quadratic(NamedTuple):
 
 
 def scores_of(items: Design, parameters: FloatArray) -> FloatArray:
-    """Score items. Shape (n_items,)."""
     n_features = items.shape[1]
     scores = items.scores(parameters[:n_features])
     return scores if len(parameters) == n_features else scores + parameters[-1]
@@ -151,7 +150,6 @@ class PenalisedLoss(ABC):
         return Coordinates(scale, penalty, origin)
 
     def split(self, parameters: FloatArray) -> tuple[FloatArray, float]:
-        """Take coefficients and intercept out of parameters."""
         intercept = float(parameters[-1]) if self.fit_intercept else 0.0
         return parameters[: self.n_features], intercept
 
@@ -199,7 +197,6 @@ class PenalisedLoss(ABC):
         return value, gradient
 
     def value_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
-        """Value of the objective, and its gradient."""
         value, gradient = self._loss_and_gradient(parameters)
         penalty = self._curvature_of_penalty(parameters)
         value = float(value + 0.5 * penalty @ parameters)
@@ -210,7 +207,6 @@ class PenalisedLoss(ABC):
         return value - float(slope @ parameters), gradient - slope
 
     def hessian_product(self, scores: Any, direction: FloatArray) -> FloatArray:
-        """Product of the second derivatives with a direction. Shape (n_parameters,)."""
         (product,) = self._sum(loss_product, scores, direction)
         return product + self._curvature_of_penalty(direction)
 
@@ -254,11 +250,9 @@ class LinearProblem(PenalisedLoss):
 
     @property
     def n_features(self) -> int:
-        """Number of coefficients."""
         return self.design.shape[1]
 
     def scores(self, parameters: FloatArray) -> FloatArray:
-        """Score the rows. Shape (n_rows,)."""
         return scores_of(self.design, parameters)
 
     def _sum(self, function: Callable[..., Any], scores: FloatArray, argument: Any) -> Any:
@@ -270,12 +264,12 @@ class LinearProblem(PenalisedLoss):
 
 def quadratic_expansion(problem: LinearProblem, parameters: FloatArray) -> Quadratic:
     """Second-order expansion of the sum of losses, without penalty and other terms."""
-    of_loss = LinearProblem(problem.design, problem.loss, 0.0, problem.fit_intercept)
-    score = of_loss.scores(parameters)
-    units = np.eye(of_loss.n_parameters)
-    curvature = np.stack([of_loss.hessian_product(score, unit) for unit in units])
+    plain = LinearProblem(problem.design, problem.loss, 0.0, problem.fit_intercept)
+    scores = plain.scores(parameters)
+    units = np.eye(plain.n_parameters)
+    curvature = np.stack([plain.hessian_product(scores, unit) for unit in units])
     curvature = 0.5 * (curvature + curvature.T)
-    slope = curvature @ parameters - of_loss.value_and_gradient(parameters)[1]
+    slope = curvature @ parameters - plain.value_and_gradient(parameters)[1]
     return Quadratic(curvature, slope)
 
 
@@ -320,7 +314,6 @@ class BlockProblem(PenalisedLoss):
 
     @property
     def n_features(self) -> int:
-        """Number of coefficients."""
         return self.blocks.n_features
 
     def scores(self, parameters: FloatArray) -> FloatArray:
@@ -381,12 +374,10 @@ class LabelProblem:
 
     @property
     def n_features(self) -> int:
-        """Number of coefficients of each label."""
         return self.design.shape[1]
 
     @property
     def n_parameters(self) -> int:
-        """Number of coefficients and intercepts of all labels."""
         return (self.n_features + self.fit_intercept) * self.n_labels
 
     @cached_property
@@ -462,7 +453,6 @@ class LabelProblem:
         return np.vstack((coef.T, intercept + coef @ self._mean)).ravel()
 
     def split(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Take coefficients and intercepts out of parameters."""
         matrix = self._centre(self._matrix(parameters))
         coef = np.ascontiguousarray(matrix[: self.n_features].T)
         if not self.fit_intercept:
@@ -470,7 +460,6 @@ class LabelProblem:
         return coef, matrix[-1] - coef @ self._mean
 
     def scores(self, parameters: FloatArray) -> FloatArray:
-        """Score the items. Shape (n_items,)."""
         matrix = self._matrix(parameters)
         coef = matrix[: self.n_features]
         scores = self.design.scores(coef)
@@ -479,14 +468,12 @@ class LabelProblem:
         return self._items(scores)
 
     def value_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
-        """Value of the objective, and its gradient."""
         values, by_score = self.loss.value_and_gradient(self.scores(parameters))
         penalty = self._curvature_of_penalty(parameters)
         value = float(values.sum() + 0.5 * penalty @ parameters)
         return value, self._pull_back(by_score) + penalty
 
     def hessian_product(self, scores: FloatArray, direction: FloatArray) -> FloatArray:
-        """Product of the second derivatives with a direction. Shape (n_parameters,)."""
         by_score = self.loss.hessian_product(scores, self.scores(direction))
         return self._pull_back(by_score) + self._curvature_of_penalty(direction)
 

@@ -13,6 +13,7 @@ from scipy.special import expit, logit
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ._design import Design, InMemoryDesign
+from ._newton_cg import conjugate_gradients
 from ._result import Certificate, SolverResult, relative_gap
 
 # Features up to which the second derivatives are summed up in a matrix and factorised.
@@ -185,24 +186,18 @@ def _direction(
         solve = _factorise(matrix - pulled @ pulled.T)
         if curvature.is_exact:
             return -solve(gradient)
-    # Conjugate gradients.
-    step, residual = np.zeros_like(gradient), -gradient
     norm = float(np.linalg.norm(gradient))
     limit = min(FORCING, np.sqrt(norm)) * norm
-    preconditioned = residual if solve is None else solve(residual)
-    direction, square = preconditioned.copy(), float(residual @ preconditioned)
-    for _ in range(20 * len(step) + 20):
+
+    def product(direction: FloatArray) -> FloatArray:
         by_row = curvature.product(design.scores(direction))
-        product = direction + design.pull_back(by_row)
-        length = square / float(direction @ product)
-        step += length * direction
-        residual = residual - length * product
-        if float(np.linalg.norm(residual)) <= limit:
-            break
-        preconditioned = residual if solve is None else solve(residual)
-        last_square, square = square, float(residual @ preconditioned)
-        direction = preconditioned + square / last_square * direction
-    return step
+        return direction + design.pull_back(by_row)
+
+    def is_done(residual: FloatArray, _: FloatArray) -> bool:
+        return float(np.linalg.norm(residual)) <= limit
+
+    start, n_steps = np.zeros_like(gradient), 20 * len(gradient) + 20
+    return conjugate_gradients(product, is_done, start, -gradient, n_steps, solve)[0]
 
 
 def _factorise(matrix: FloatArray) -> Callable[[FloatArray], FloatArray]:

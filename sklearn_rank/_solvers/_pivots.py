@@ -306,7 +306,6 @@ class PivotProblem:
 
     @property
     def n_candidates(self) -> int:
-        """Number of distinct points, each the pivot of one problem."""
         return len(self.pivots)
 
     @cached_property
@@ -337,7 +336,6 @@ class PivotProblem:
 
     @property
     def n_features(self) -> int:
-        """Number of features."""
         return self.rows.shape[1]
 
     def scores(self, coef: FloatArray) -> FloatArray:
@@ -472,7 +470,6 @@ class _PivotState:
             self.objective, self.best = value, self.coef
 
     def is_solved(self, tol: float) -> bool:
-        """Whether the relative gap is at most ``tol``."""
         return self.objective - self.lower_bound <= tol * self.objective
 
 
@@ -492,7 +489,6 @@ class _Groups:
 
     @np.errstate(over="ignore", invalid="ignore")
     def solve(self, points: FloatArray) -> list[_PivotState]:
-        """Solve the problems of a group."""
         coef, distance = self.free.coefs_at(points)
         margins = self.rows.margins(coef, points)
         states = [

@@ -28,7 +28,6 @@ def by_columns(X: Any) -> Any:
 
 
 def column(X: Any, j: int) -> FloatArray:
-    """Values of a column. Shape (n_rows,)."""
     if not sp.issparse(X):
         return np.asarray(X[:, j])
     values = np.zeros(X.shape[0])

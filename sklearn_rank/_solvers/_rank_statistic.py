@@ -172,9 +172,9 @@ def maximise_rank_statistic(
         climb.run(run)
     certificate = Certificate(
         climb.best_value,
-        gradient_norm=climb.steepness[max(climb.best_run, 0)] if climb.steepness else float("nan"),
+        gradient_norm=climb.norms[max(climb.best_run, 0)] if climb.norms else float("nan"),
         n_iter=climb.n_iter,
-        converged=climb.at_rest,
+        converged=climb.converged,
     )
     return RankStatisticSolution(climb.best_coef, certificate, start_value=start_value)
 
@@ -228,8 +228,8 @@ class _Climb:
         self._anchor = scores - problem.weight @ scores / problem.weight.sum()
         self.best_value = -np.inf
         self._compare(start, -1)
-        self.n_iter, self.at_rest = 0, True
-        self.steepness: list[float] = []
+        self.n_iter, self.converged = 0, True
+        self.norms: list[float] = []  # Largest entry of the gradient at the end of each run
 
     def _compare(self, coef: FloatArray, run: int) -> None:
         scores, terms = self._cache.scores_with_terms(coef)
@@ -245,17 +245,17 @@ class _Climb:
         """Climb from the start, or from a point beside it at an angle of 45 degrees."""
         x = self._origin
         if number:
-            aside = self._search.random.standard_normal(self._problem.design.shape[1])
+            offset = self._search.random.standard_normal(self._problem.design.shape[1])
             if self._basis is not None:
                 # Turned back into features, these do not depend on the signs of the basis.
-                aside = aside @ (self._basis / np.linalg.norm(self._basis, axis=0))
-            beside = x + aside * (np.linalg.norm(x) / np.linalg.norm(aside))
+                offset = offset @ (self._basis / np.linalg.norm(self._basis, axis=0))
+            point = x + offset * (np.linalg.norm(x) / np.linalg.norm(offset))
             # With one feature the point beside it may be 0.
-            x = beside if beside.any() else x
+            x = point if point.any() else x
         for factor in (2.0, 1.0):
             x = x / np.linalg.norm(x) * np.linalg.norm(self._origin)
-            x, steepness = self._maximise(x, factor * self._search.bandwidth, number)
-        self.steepness.append(steepness)
+            x, norm = self._maximise(x, factor * self._search.bandwidth, number)
+        self.norms.append(norm)
 
     def _maximise(self, x: FloatArray, bandwidth: float, run: int) -> tuple[FloatArray, float]:
         max_iter = self._search.max_iter - self.n_iter
@@ -271,7 +271,7 @@ class _Climb:
                 self._on_iteration(self.n_iter, -float(intermediate_result.fun), self.best_value)
 
         if max_iter == 0:
-            self.at_rest = False
+            self.converged = False
             return x, float(np.abs(loss(x)[1]).max())
         options = {
             "maxiter": max_iter,
@@ -282,7 +282,7 @@ class _Climb:
         result = scipy.optimize.minimize(
             loss, x, jac=True, method="L-BFGS-B", callback=end_of_iteration, options=options
         )
-        self.at_rest &= self.n_iter < self._search.max_iter
+        self.converged &= self.n_iter < self._search.max_iter
         return result.x, float(np.abs(result.jac).max())
 
     def _value_and_gradient(self, x: FloatArray, bandwidth: float) -> tuple[float, FloatArray]:

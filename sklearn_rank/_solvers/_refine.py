@@ -62,12 +62,12 @@ def best_scales(
     margin = problem.y * (scores - quantile[:, np.newaxis])
     square = np.sum(coef**2, axis=1)[:, np.newaxis]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        reached = np.where(margin > 0, 1.0 / margin, np.inf)
-        order = np.argsort(reached, axis=1)
+        kinks = np.where(margin > 0, 1.0 / margin, np.inf)
+        order = np.argsort(kinks, axis=1)
         pull = np.take_along_axis(problem.cost * margin, order, axis=1)
         # From the right: the rows that still lose before the point.
-        losing = np.cumsum(pull[:, ::-1], axis=1)[:, ::-1]
-        points = np.minimum(np.take_along_axis(reached, order, axis=1), losing / square)
+        tail_pull = np.cumsum(pull[:, ::-1], axis=1)[:, ::-1]
+        points = np.minimum(np.take_along_axis(kinks, order, axis=1), tail_pull / square)
     scale = np.maximum(np.max(points, axis=1), 0.0)
     scale[~np.isfinite(scale)] = 0.0
     column = scale[:, np.newaxis]
@@ -272,7 +272,6 @@ class _Cone:
         self.cap = np.where(self.right, 0.0, self.cost)
 
     def forward(self, coef: FloatArray) -> FloatArray:
-        """Signed distances."""
         distance: FloatArray = self.side * (self.rows.scores(coef) - self.z @ coef)
         return distance
 

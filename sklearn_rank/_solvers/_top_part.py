@@ -127,7 +127,7 @@ class TopFunctional(ABC):
         """T as it is."""
 
     @abstractmethod
-    def counting(self, scores: FloatArray) -> BoolArray:
+    def active(self, scores: FloatArray) -> BoolArray:
         """Whether the value would be less without the score. Shape (n,)."""
 
     @abstractmethod
@@ -151,7 +151,7 @@ class TopMean(TopFunctional):
         over = np.maximum(scores - quantile, 0.0)
         return quantile + float(self.weight @ over) / self.mass
 
-    def counting(self, scores: FloatArray) -> BoolArray:
+    def active(self, scores: FloatArray) -> BoolArray:
         return np.asarray(scores >= quantile_at_mass(scores, self.weight, self.mass))
 
     def part(self, index: BoolArray) -> TopMean:
@@ -205,7 +205,7 @@ class SurrogateQuantile(TopFunctional):
                 break
         return value
 
-    def counting(self, scores: FloatArray) -> BoolArray:
+    def active(self, scores: FloatArray) -> BoolArray:
         return np.asarray(scores > self.value(scores) - self.loss.reach / self.beta)
 
     def part(self, index: BoolArray) -> SurrogateQuantile:

@@ -644,7 +644,7 @@ def solve_top_push(
             by_row[problem.reference] = -1.0 / len(problem.reference)
             by_row[problem.positive] += problem.cost / problem.cost.sum()
             start = problem.design.pull_back(by_row)
-        mask = _counting_and_spare(problem, problem.design.scores(start)[problem.reference])
+        mask = _active_and_spare(problem, problem.design.scores(start)[problem.reference])
         inner_tol = max(inner_tol, ROUGH)
     part = TopPart(problem, mask)
     is_small = n_rows * n_features <= SMALL
@@ -670,12 +670,12 @@ def solve_top_push(
         if on_iteration is not None:
             on_iteration(n_iter, problem.at_zero + best, gap)
         converged = gap <= tol or is_near_enough(best, lower)
-        missing = problem.top.counting(scores[problem.reference]) & ~part.mask
+        missing = problem.top.active(scores[problem.reference]) & ~part.mask
         if converged or n_iter >= max_iter or (judge.exhausted and not missing.any()):
             break
         inner_tol = 0.5 * tol
         if missing.any():
-            part.select(part.mask | _counting_and_spare(problem, scores[problem.reference]))
+            part.select(part.mask | _active_and_spare(problem, scores[problem.reference]))
     at_zero = problem.at_zero
     if problem.is_solved_by_zero(lower):
         coef, best, gap = np.zeros(n_features), 0.0, -lower / at_zero if at_zero else 0.0
@@ -703,14 +703,14 @@ def sample_problem(problem: TopPushProblem) -> TopPushProblem | None:
     )
 
 
-def _counting_and_spare(problem: TopPushProblem, scores: FloatArray) -> BoolArray:
+def _active_and_spare(problem: TopPushProblem, scores: FloatArray) -> BoolArray:
     """Rows that T depends on, and some that score less."""
-    counting = problem.top.counting(scores)
-    n_rows = int(1.5 * np.count_nonzero(counting)) + SPARE_ROWS
+    active = problem.top.active(scores)
+    n_rows = int(1.5 * np.count_nonzero(active)) + SPARE_ROWS
     if n_rows >= len(scores):
         return np.ones(len(scores), dtype=bool)
     least = np.partition(scores, len(scores) - n_rows)[len(scores) - n_rows]
-    return np.asarray(counting | (scores >= least))
+    return np.asarray(active | (scores >= least))
 
 
 # Relative accuracy of the mass that is searched for, where it is not less than one row.
