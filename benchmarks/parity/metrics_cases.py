@@ -174,6 +174,8 @@ def function_cases():
         more = {k: v for k, v in more.items() if known[k].default is inspect.Parameter.empty}
         if name == "positional_score":
             more = {"gain": np.sqrt, "discount": lambda position, n: 1 / position}
+        yield f"metrics get_measure({name})", partial(get_measure, function, **more)
+        yield f"metrics get_measure({name}), defaults", partial(get_measure, function)
         graded = name in METRIC_GRADED
         scores = "y_prob" if "y_prob" in known else "y_score"
         arguments = {"y_true": i.grades if graded else i.y, scores: i.prob, **more}

@@ -93,8 +93,11 @@ def tree_of(before):
         yield Path(folder)
 
 
-def compare(before, after):
-    """Print the differences and a summary; return whether there are any."""
+def compare(before, after, ignored=()):
+    """Print the differences and a summary; return whether there are any.
+
+    Differences with one of the ignored texts are left out.
+    """
     from values import differences
 
     n_equal = 0
@@ -102,13 +105,18 @@ def compare(before, after):
         if name not in before or name not in after:
             print(f"{name}: only {'before' if name in before else 'after'}")
             continue
-        told = list(differences(before[name], after[name]))
+        told = [
+            line
+            for line in differences(before[name], after[name])
+            if not any(text in line for text in ignored)
+        ]
         n_equal += not told
         if told:
             more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
             print(f"{name}: {min(told)}{more}")
     n = len(before.keys() | after.keys())
-    print(f"{n_equal:,} of {n:,} calls equal")
+    but = f", not counting what has {' or '.join(map(repr, ignored))}" if ignored else ""
+    print(f"{n_equal:,} of {n:,} calls equal{but}")
     return n_equal < n
 
 
@@ -125,6 +133,9 @@ def main():
     parser.add_argument("--record", type=Path, help="write the outcomes of --after to this file")
     parser.add_argument("--only", default=",".join(GROUPS), help="groups, separated by commas")
     parser.add_argument("--workers", type=int, default=1, help="processes of each version")
+    parser.add_argument(
+        "--ignore", nargs="+", default=(), metavar="TEXT", help="differences that are intended"
+    )
     options = parser.parse_args()
     groups = options.only.split(",")
     after = record(options.after.resolve(), groups, options.workers)
@@ -139,7 +150,7 @@ def main():
     else:
         with tree_of(options.before) as tree:
             before = record(tree, groups, options.workers)
-    return compare(before, after)
+    return compare(before, after, options.ignore)
 
 
 if __name__ == "__main__":

@@ -23,8 +23,9 @@ TOLERANCE = 1e-12
 
 
 def text_of(value):
-    """A text without addresses, tracebacks, private module paths and temporary folders."""
+    """A text without addresses, tracebacks, and names of functions, modules and folders."""
     text = re.sub(r"0x[0-9a-f]{6,}", "0x", str(value))
+    text = re.sub(r"<(?:bound method|function) [^ ]+ ", "<function ", text)
     text = re.sub(r"Traceback .*?\n(?=\S)", "", text, flags=re.DOTALL)
     text = re.sub(r"\w+\.(\w+\(\) (?:got|missing|takes) )", r"\1", text)
     text = re.sub(r"sklearn_rank(?:\.\w+)*\.(?=\w)", "sklearn_rank.", text)
