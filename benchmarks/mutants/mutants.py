@@ -34,8 +34,8 @@ MUTANTS = [
     ("other problem", "if problem != self.folder.name", "if False", "tests/test_checkpoint.py"),
     (
         "one label",
-        "if len(found.labels) < 2",
-        "if len(found.labels) < 1",
+        "if len(orders.labels) < 2",
+        "if len(orders.labels) < 1",
         "tests/test_label_orders.py",
     ),
     (
