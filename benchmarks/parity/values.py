@@ -25,7 +25,7 @@ TOLERANCE = 1e-12
 def text_of(value):
     """A text without addresses, tracebacks, names of functions and modules, order of sets."""
     text = re.sub(r"0x[0-9a-f]{6,}", "0x", str(value))
-    text = re.sub(r"<(?:bound method|function) (?:<locals>|[^>])*>", "<function>", text)
+    text = re.sub(r"<(?:bound method|function) (?:<\w+>|[^>])*>", "<function>", text)
     text = re.sub(r"(?<=among \{)[^}]*", lambda names: str(sorted(names[0].split(", "))), text)
     text = re.sub(r"Traceback .*?\n(?=\S)", "", text, flags=re.DOTALL)
     text = re.sub(r"\w+\.(\w+\(\) (?:got|missing|takes) )", r"\1", text)
