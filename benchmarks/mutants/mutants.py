@@ -19,12 +19,6 @@ MUTANTS = [
     ),
     ("other problem", "if problem != self.folder.name", "if False", "tests/test_checkpoint.py"),
     (
-        "name of labels",
-        "{name} has {shape[0]} items, but y_score",
-        "y_true has {shape[0]} items, but y_score",
-        "tests/test_validation.py tests/conformance/test_inputs.py",
-    ),
-    (
         "weights all 0",
         'if not weight.any():\n        raise ValueError(f"{name} must',
         'if False:\n        raise ValueError(f"{name} must',
@@ -106,7 +100,7 @@ MUTANTS = [
         "contrast index",
         'index=pandas.Index(self.contrasts, name="contrast")',
         "index=None",
-        "tests/inference/test_comparison.py tests/inference/test_compare.py",
+        "tests/inference/test_results.py",
     ),
     ("score limits", "(1.0 - value) + share / 4.0", "(1.0 - value) + share / 2.0", "tests/bounds"),
     ("all positive", "if len(rank) == n:", "if False:", "tests/bounds"),
@@ -114,7 +108,7 @@ MUTANTS = [
         "top k of 0",
         "if not 1 <= k <= len(scores)",
         "if not 0 <= k <= len(scores)",
-        "tests/rankers/test_base.py",
+        "tests/conformance/test_acting_on_the_top.py",
     ),
     (
         "one standard error",
@@ -177,6 +171,12 @@ MUTANTS = [
         "[:: 1 if turn % 2 == 0 else -1]",
         "[::1]",
         "tests/model_selection/test_query_splitters.py",
+    ),
+    (
+        "named feature",
+        "The values of feature {column} within",
+        "The values of feature {column + 1} within",
+        "tests/preprocessing",
     ),
     (
         "highest gain",

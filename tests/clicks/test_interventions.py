@@ -46,6 +46,19 @@ def test_exchanges_as_defined():
         assert found.value[k - 1] == pytest.approx(expected, rel=1e-12)
 
 
+def test_standard_errors_of_exchanges_are_those_of_two_means():
+    data = log("swap", n_sessions=60)
+    found = by_swaps(data)
+    rows = [np.flatnonzero(data.qid == session) for session in np.unique(data.qid)]
+    rows = [own for own in rows if data.exchanged[own[0]] == 2]
+    at = [[data.clicks[own[data.position[own] == k]][0] for own in rows] for k in (1, 2)]
+    residual = np.array(at[1]) - found.value[1] * np.array(at[0])
+    arm = np.array([data.swapped[own[0]] for own in rows]).astype(bool)
+    variance = sum(residual[one].var(ddof=1) / one.sum() for one in (arm, ~arm))
+    total = sum(np.array(at[0])[one].mean() for one in (arm, ~arm))
+    assert found.standard_error[1] == pytest.approx(np.sqrt(variance) / total, rel=1e-12)
+
+
 def test_random_orders_as_defined():
     data = log("random", n_sessions=300)
     found = by_orders(data)

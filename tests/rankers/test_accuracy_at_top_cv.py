@@ -284,6 +284,7 @@ def test_ties_go_to_the_strongest_regularisation_and_the_first_named():
         np.testing.assert_array_equal(found.Cs_, [0.01, 0.1, 1.0])
         assert (found.C_, found.selection_, found.quantile_of_) == (0.01, "objective", "sample")
         assert found.cv_results_["rank_test_score"].tolist() == [1] * 12
+        assert found.cv_results_["rank_test_score"].dtype == np.int32
 
 
 def test_a_number_of_costs():

@@ -35,6 +35,11 @@ def test_weights_are_repetitions_and_one_row_of_1e8_hides_no_other_column(kind):
     )
 
 
+def test_constant_columns_of_a_sparse_matrix_have_no_scale():
+    constants = np.array([0.1, 0.3, 1 / 3, 0.7, 1e9 / 7])
+    assert column_scales(sp.csr_array(np.tile(constants, (7, 1)))).tolist() == [0.0] * 5
+
+
 def test_entries_that_a_sparse_matrix_has_twice_are_summed():
     twice = sp.csr_array((np.ones(3), np.array([0, 0, 0]), np.array([0, 2, 3])), shape=(2, 1))
     assert column_scales(twice) == pytest.approx([0.5])
