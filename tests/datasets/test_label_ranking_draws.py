@@ -71,7 +71,7 @@ def test_orders_have_the_distribution(noise, concentration, n_labels):
     random = np.random.RandomState(0)
     scores = np.tile([0.9, -0.3, 0.4, 0.0][:n_labels], (40_000, 1))
     best = draws._positions(scores)
-    drawn = draws._drawn(scores, best, noise, concentration, random)
+    drawn = draws._draw_orders(scores, best, noise, concentration, random)
     if noise == "mallows":
         distribution = oracle.mallows(order_of(best[0]), concentration)
     else:
