@@ -31,7 +31,6 @@ from sklearn_rank.inference import (
     precision_at_top_interval,
     two_sample_rank_test,
 )
-from sklearn_rank.inference._auc import METHODS
 from sklearn_rank.inference._limits import flipped_subsets, resampled_means
 from sklearn_rank.inference._queries import (
     ComparisonOptions,
@@ -39,6 +38,7 @@ from sklearn_rank.inference._queries import (
     sample_interval,
     sample_test,
 )
+from sklearn_rank.inference._roc import METHODS
 from sklearn_rank.metrics import Exponential, LocalAUC
 
 LEVEL = 0.95

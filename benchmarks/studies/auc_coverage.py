@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, describe_machine, format_table, write_table
 
 from sklearn_rank.inference import auc_interval
-from sklearn_rank.inference._auc import ESTIMATED, METHODS, AUCMoments, auc_limits
+from sklearn_rank.inference._roc import ESTIMATED, METHODS, AUCMoments, auc_limits
 
 SIZES = [(3, 10), (10, 10), (10, 90), (10, 1000), (90, 10), (20, 200), (30, 30), (30, 300)]
 SIZES += [(50, 1000), (100, 100), (100, 1000), (500, 5000)]

@@ -1,18 +1,63 @@
-"""Confidence interval for any measure, over queries or for one list, of rows or an accumulator."""
+"""Confidence interval for any measure, over queries or for one list, of rows or an accumulator.
+
+Given the scores the labels are independent, so that such a sum is one of independent draws.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from math import isfinite
 from typing import Any
 
+import numpy as np
+from scipy.special import betaincinv, smirnovi
+from scipy.stats import binom
+
 from .._arguments import check_generator, check_level, check_resamples
+from .._lists import ScoredLists
+from .._order import check_n_places, counted_blocks, tied_blocks
 from .._partitions import any_collection
+from .._typing import IntArray
 from .._validation import ravelled
-from ..metrics import Accumulator, get_measure
-from ..metrics._shared import AUCMeasure, GiniMeasure, MeasureLike
-from ._auc import auc_interval_of_chunks
-from ._list_methods import gini_of, list_methods
+from ..metrics import Accumulator, Measure, get_measure
+from ..metrics._shared import (
+    AUCMeasure,
+    AveragePrecisionMeasure,
+    ClassInfluence,
+    CustomMeasure,
+    DCGMeasure,
+    EnrichmentFactorMeasure,
+    FPRAtTPRMeasure,
+    GiniMeasure,
+    KolmogorovSmirnovMeasure,
+    LiftMeasure,
+    MeasureLike,
+    NDCGMeasure,
+    NegativeHeightMeasure,
+    Normalize,
+    PartialAUCMeasure,
+    PositionalMeasure,
+    PositivesAtTopMeasure,
+    PrecisionAtKMeasure,
+    PrecisionAtTopMeasure,
+    RankBiasedPrecisionMeasure,
+    RateInfluence,
+    RIEMeasure,
+    ScoreGeneratingFunction,
+    SmoothedPrecisionAtTopMeasure,
+    SuccessMeasure,
+    TPRAtFPRMeasure,
+    phi_of,
+)
+from ._correlations import CORRELATIONS, correlation_interval
+from ._influence import influence_of, list_interval, refuse_sampling, sampling_influence
+from ._limits import Limits, independent_rows, influence_limits, kolmogorov_margin, safe_limits
+from ._linear_rank import dkw_interval, rank_bootstrap_interval, rank_interval_of
 from ._queries import accumulated_values, query_values_of, sample_interval
 from ._results import Interval
+from ._roc import METHODS, WITH_GROUPS, auc_interval_of, auc_interval_of_chunks
 from ._samples import (
     OneList,
     WeightMeaning,
@@ -20,8 +65,558 @@ from ._samples import (
     check_one_list,
     check_weight_meaning,
     dimensions,
+    ordered_rows,
     refuse_collections,
+    refuse_one_class,
+    runs_of_negatives,
+    with_tied_tail,
 )
+from ._top import top_interval_of
+
+
+def place_sum_interval(
+    measure: Measure, sample: OneList, level: float, method: str, *_: Any
+) -> Interval:
+    """Interval for the expectation of a sum over the places of one list, given its scores.
+
+    A mean of draws of weights w from [0, 1] has limits as if it were that of ``1 / max(w)`` draws
+    of 0 and 1 that are alike, which is k for precision: draws that differ, count less or are
+    between 0 and 1 spread less.
+    """
+    mean, largest, unit = _draws_of(measure, sample)[:3]
+    low, high = (exact_limits if method == "exact" else safe_limits)(mean, 1.0 / largest, level)
+    return Interval(
+        estimate=unit * mean,
+        low=unit * low,
+        high=unit * high,
+        level=level,
+        method=method,
+        target=f"expected {measure.name} given the scores, labels new",
+    )
+
+
+def success_interval(measure: SuccessMeasure, sample: OneList, level: float, *_: Any) -> Interval:
+    """Interval for the chance of a positive among the first items of one list, given its scores.
+
+    The lower limit follows from that for the expected precision p of the first k, since ``1 - (1 -
+    p)**k`` is the least chance of a positive; where ties are cut by the k-th place p itself is
+    taken. The upper one is that of a single draw: 1, unless there was no positive.
+    """
+    precision = PrecisionAtKMeasure(k=measure.k, rel=measure.rel)
+    mean, largest, _unit, of_whole_places = _draws_of(precision, sample)
+    low = exact_limits(mean, 1.0 / largest, level)[0]
+    if of_whole_places:
+        low = -float(np.expm1(measure.k * np.log1p(-low))) if low < 1.0 else 1.0
+    estimate = float(np.nan_to_num(measure.values(sample.data)[0]))
+    return Interval(
+        estimate=estimate,
+        low=min(low, estimate),
+        high=1.0 if mean > 0.0 else (1.0 + level) / 2.0,
+        level=level,
+        method="exact",
+        target=f"expected {measure.name} given the scores, labels new",
+    )
+
+
+def exact_limits(estimate: float, draws: float, level: float) -> Limits:
+    """Limits of Clopper and Pearson, for numbers of draws that need not be whole."""
+    tail = (1.0 - level) / 2.0
+    hits, misses = draws * estimate, draws * (1.0 - estimate)
+    low = 0.0 if hits <= 0.0 else float(betaincinv(hits, misses + 1.0, tail))
+    high = 1.0 if misses <= 0.0 else float(betaincinv(hits + 1.0, misses, 1.0 - tail))
+    return low, high
+
+
+def _draws_of(measure: Any, sample: OneList) -> tuple[float, float, float, bool]:
+    """Read a list as draws from [0, 1]: each item with the mean discount of its tied block.
+
+    Weighted mean of the draws, largest weight, value of the measure where all draws are 1, and
+    whether no block of ties is cut, so that each place is one item.
+    """
+    data, n = sample.data, int(sample.data.sizes[0])
+    if measure.kind == "graded" and measure.scaled_by_labels:
+        measure = replace(measure, max_grade=float(data.grade.max()) or 1.0)
+    form = measure.positional
+    check_n_places(n)
+    discounts = form.discounts(n)
+    places = int(np.flatnonzero(discounts)[-1]) + 1 if discounts.any() else 0
+    top = OneList(data.leading(places)).repeat().data
+    blocks = tied_blocks(top.score)
+    lengths = blocks.lengths()
+    cut = (blocks.starts < places) & (blocks.starts + lengths > places)
+    share = np.add.reduceat(discounts[: len(top.score)], blocks.starts) / lengths
+    weight = np.empty(len(top.score))
+    weight[blocks.order] = np.repeat(share, lengths)
+    utility = np.asarray(form.utilities(top), dtype=np.float64)
+    highest = float(form.utilities(data).max()) if form.largest is None else form.largest
+    if discounts.min() < 0.0 or utility.min() < 0.0:
+        raise ValueError(
+            f"{measure.name} has a negative gain or discount, which its interval for one list does"
+            " not support: pass qid for the mean over queries."
+        )
+    total = float(weight.sum())
+    if not (total > 0.0 and highest > 0.0):
+        raise ValueError(
+            f"{measure.name} is 0 for every order, because no item of y_true has a positive gain:"
+            " pass a list with grades above 0."
+        )
+    mean = min(max(float(weight @ utility) / (total * highest), 0.0), 1.0)
+    return mean, float(weight.max()) / total, total * highest, not cut.any()
+
+
+def above_negatives_interval(
+    measure: PositivesAtTopMeasure, sample: OneList, level: float, method: str, *_: Any
+) -> Interval:
+    """Interval for the fraction of new positives above the highest observed negative.
+
+    Given the negatives, the positives above the highest of them are a binomial number. The highest
+    of new negatives is another one: its own variance, that of an extreme, is not in the interval.
+    """
+    data = sample.data
+    positive, counts = data.positive, data.counts
+    highest = data.score[~positive].max()
+    n_tied = float(counts[~positive & (data.score == highest)].sum())
+    # A tied positive counts with the probability that it is above all tied negatives.
+    above = np.where(data.score > highest, 1.0, 0.0)
+    above[data.score == highest] = 1.0 / (n_tied + 1.0)
+    above[~positive] = 0.0
+    n_pos, n_neg = int(data.positives[0]), int(data.sizes[0] - data.positives[0])
+    share = float(counts @ above) / n_pos
+    if sample.groups is not None:
+        influence = ClassInfluence(
+            share, above, positive, ends=(0.0, 1.0, 0.0, 0.0), range=(0.0, 1.0), label_slope=0.0
+        )
+        limits, _variance = influence_limits(
+            influence, share, level, conditional=True, groups=sample.groups
+        )
+    else:
+        limits = (exact_limits if method == "exact" else safe_limits)(share, float(n_pos), level)
+    unit = 1.0 if measure.normalize else float(n_pos)
+    quantity = "share" if measure.normalize else f"expected number among {n_pos}"
+    return Interval(
+        estimate=unit * share,
+        low=unit * limits[0],
+        high=unit * limits[1],
+        level=level,
+        method=method,
+        target=f"{quantity} of new positives above the highest of the {n_neg} negatives seen",
+    )
+
+
+def height_interval(
+    measure: NegativeHeightMeasure, sample: OneList, level: float, *_: Any
+) -> Interval:
+    """Interval for the height of the negatives in the population, of a finite norm.
+
+    The power ``M = mean over negatives of h(s)^p`` varies as the mean of ``h(s)^p`` over the
+    negatives and that of ``p E[h(S)^(p - 1); S > x]``, S a negative, over the positives x; its
+    limits are taken to the power ``1 / p``.
+    """
+    data, p = sample.data, float(measure.p)
+    estimate = float(measure.values(data)[0])
+    blocks = counted_blocks(data.score, data.positive, data.weight)
+    n_pos, n_neg = blocks.n_pos, blocks.size - blocks.n_pos
+    k, m = float(blocks.k), float(blocks.n - blocks.k)
+    # Blocks descend: a negative has the positives below it and half of those of its own block.
+    height = (k - np.cumsum(n_pos) + n_pos / 2.0) / k
+    weighted = n_neg * p * height ** (p - 1.0) / m
+    above = np.cumsum(weighted) - weighted / 2.0
+    order = blocks.rows.order
+    values = np.empty(len(order))
+    values[order] = np.where(
+        data.positive[order], blocks.to_rows(above), blocks.to_rows(height**p)
+    )
+    influence = ClassInfluence(
+        estimate=estimate**p,
+        values=values,
+        positive=data.positive,
+        # A positive below all negatives and one above, a negative likewise.
+        ends=(float(weighted.sum()), 0.0, 0.0, 1.0),
+        range=(0.0, 1.0),
+        counts=data.weight,
+    )
+    limits, variance = influence_limits(
+        influence, influence.estimate, level, conditional=True, groups=sample.groups
+    )
+    slope = estimate ** (1.0 - p) / p if estimate > 0.0 else np.inf
+    error = slope * float(np.sqrt(variance))
+    return Interval(
+        estimate=estimate,
+        low=min(limits[0] ** (1.0 / p), estimate),
+        high=max(limits[1] ** (1.0 / p), estimate),
+        level=level,
+        method="influence",
+        target=f"{measure.name} of the population",
+        standard_error=error if np.isfinite(error) else None,
+    )
+
+
+def largest_difference_interval(
+    measure: Measure, sample: OneList, level: float, *_: Any
+) -> Interval:
+    """Interval for the Kolmogorov-Smirnov statistic of the population, valid for every n.
+
+    The statistic is at most as far from that of the population as both distribution functions
+    together: ``|D - D'| <= sup|F+ - F+'| + sup|F- - F-'|``.
+    """
+    data, groups = sample.data, sample.groups
+    estimate = float(measure.values(data)[0])
+    n_pos = int(data.positives[0])
+    n_neg = int(data.sizes[0]) - n_pos
+    if groups is not None:
+        n_pos, n_neg = (
+            independent_rows(groups.sizes(rows)) for rows in (data.positive, ~data.positive)
+        )
+    reach = _largest_deviation(n_pos, n_neg, level, groups is not None)
+    low, high = max(estimate - reach, 0.0), min(estimate + reach, 1.0)
+    return Interval(estimate, low, high, level, "dkw", f"{measure.name} of the population")
+
+
+@lru_cache(maxsize=64)
+def _largest_deviation(n_pos: int, n_neg: int, level: float, grouped: bool) -> float:
+    """Bound for the sum of the deviations of both distribution functions."""
+    sums = []
+    # Shares of the error that one class may have; the best of them depends on the counts alone.
+    for share in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
+        delta = share * (1.0 - level)
+        if grouped:
+            rest = 1.0 - level - delta
+            sums.append(kolmogorov_margin(delta, n_pos) + kolmogorov_margin(rest, n_neg))
+        else:
+            # The classes are independent.
+            rest = 1.0 - level / (1.0 - delta)
+            sums.append(float(smirnovi(n_pos, delta / 2.0)) + float(smirnovi(n_neg, rest / 2.0)))
+    return min(sums)
+
+
+# Largest number of items in the lists that are evaluated at once.
+ITEMS = 2**20
+
+
+def bootstrap_interval(
+    measure: Measure,
+    sample: OneList,
+    level: float,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> Interval:
+    """Interval between percentiles of the measure of resampled lists."""
+    least = int(np.ceil(2.0 / (1.0 - level)))
+    if n_resamples < least:
+        raise ValueError(
+            f"n_resamples={n_resamples} is too small for level={level}: pass at least {least}."
+        )
+    sample = sample.repeat()
+    data = sample.data
+    estimate = float(measure.values(data)[0])
+    units, stratified = _units(sample)
+
+    def draw() -> IntArray:
+        if stratified:
+            return np.concatenate([rows[rng.integers(0, len(rows), len(rows))] for rows in units])
+        return np.concatenate([units[i] for i in rng.integers(0, len(units), len(units))])
+
+    size = max(1, ITEMS // len(data.score))
+    batches = []
+    for start in range(0, n_resamples, size):
+        lists = [draw() for _ in range(min(size, n_resamples - start))]
+        rows = np.concatenate(lists)
+        resampled = ScoredLists(
+            labels=data.labels[rows],
+            score=data.score[rows],
+            offsets=np.append(0, np.cumsum(list(map(len, lists)))),
+            ids=np.arange(len(lists)),
+        )
+        batches.append(measure._values(resampled))
+    values = np.concatenate(batches)
+    undefined = int(np.count_nonzero(np.isnan(values)))
+    if undefined or np.isnan(estimate):
+        raise ValueError(
+            f"{measure.name} is undefined for {undefined} of {n_resamples} bootstrap samples"
+            f" ({measure.lacking}): pass more items, or larger groups."
+        )
+    if np.ptp(values) == 0.0:
+        raise ValueError(
+            f"{measure.name} is {estimate:.4g} for all {n_resamples} bootstrap samples, so its"
+            " variance cannot be estimated: pass a list for which the order matters, or"
+            " make_measure(..., influence=)."
+        )
+    low, high = np.quantile(values, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+    return Interval(
+        estimate=estimate,
+        low=min(float(low), estimate),
+        high=max(float(high), estimate),
+        level=level,
+        method="bootstrap",
+        target=f"{measure.name} of the population",
+        standard_error=float(values.std(ddof=1)),
+    )
+
+
+def _units(sample: OneList) -> tuple[list[IntArray], bool]:
+    """Rows of each group or, without groups, of each class; whether rows are resampled within."""
+    data = sample.data
+    if sample.groups is not None:
+        order = np.argsort(sample.groups.codes, kind="stable")
+        starts = np.flatnonzero(np.diff(sample.groups.codes[order], prepend=-1))
+        return np.split(order, starts[1:]), False
+    if data.labels.dtype != bool:
+        return [np.arange(len(data.score))], True
+    return [np.flatnonzero(data.positive), np.flatnonzero(~data.positive)], True
+
+
+def rate_limits(influence: RateInfluence, level: float) -> Limits:
+    """Join the limits of the threshold, a quantile of one class, and of the rate of the other."""
+    curve, tail = influence.curve, (1.0 - level) / 2.0
+    k, m = float(curve.ones.sum()), float(curve.others.sum())
+    estimate = curve.before(influence.threshold) / k
+    least = int(binom.ppf(tail, m, influence.rate))
+    largest = int(binom.isf(tail, m, influence.rate)) + 1
+    chance = safe_limits(estimate, k, level)
+    low = max(estimate - np.hypot(estimate - curve.before(least) / k, estimate - chance[0]), 0.0)
+    high = min(
+        estimate + np.hypot(curve.before(largest) / k - estimate, chance[1] - estimate), 1.0
+    )
+    return (low, high) if influence.of_positives else (1.0 - high, 1.0 - low)
+
+
+@dataclass(frozen=True)
+class ListMethods:
+    """Methods of intervals for a measure of one list."""
+
+    measure: Measure
+    names: tuple[str, ...]  # Names of the methods, what "auto" is first
+    make: Callable[..., Interval]  # Of a sample, level, method, number of resamples and generator
+    grouped: tuple[str, ...]  # Methods that take groups
+    explicit: str = ""  # Why "auto" is refused
+    one_class: bool = False  # Whether lists of one class have an interval too
+
+    def choose(self, method: str, *, grouped: bool = False, sampled: bool = False) -> str:
+        """Name of the method; refuse one that does not support the sample."""
+        if sampled:
+            refuse_sampling(self.measure)
+            if method not in ("auto", "influence"):
+                raise ValueError(
+                    f"method={method!r} does not support weights='sampling': pass"
+                    " method='influence', or leave method out."
+                )
+            return "influence"
+        names = " or ".join(map(repr, self.names))
+        if method == "auto":
+            if self.explicit:
+                raise ValueError(
+                    f"method='auto' has no valid interval for {self.measure.name} of one list:"
+                    f" {self.explicit}; pass method={names}, or qid for the mean over queries."
+                )
+            method = (self.grouped or self.names)[0] if grouped else self.names[0]
+        if method not in self.names:
+            of_queries = (
+                "; for a mean over queries pass qid" if method in ("t", "bootstrap", "bca") else ""
+            )
+            raise ValueError(
+                f"method={method!r} does not support {self.measure.name} of one list: pass"
+                f" {names}{of_queries}."
+            )
+        if grouped and method not in self.grouped:
+            supported = " or ".join(f"method={name!r}" for name in self.grouped)
+            raise ValueError(
+                f"method={method!r} needs independent items and takes no groups for"
+                f" {self.measure.name}: "
+                + (
+                    f"pass {supported}."
+                    if supported
+                    else "leave groups out if they are independent."
+                )
+            )
+        return method
+
+    def interval(
+        self,
+        sample: OneList,
+        level: float,
+        method: str = "auto",
+        n_resamples: int = 10_000,
+        rng: np.random.Generator | None = None,
+    ) -> Interval:
+        """Make an interval."""
+        method = self.choose(method, grouped=sample.groups is not None, sampled=sample.sampled)
+        if not self.one_class or sample.sampled:
+            refuse_one_class(sample.data)
+        if sample.sampled:
+            influence = sampling_influence(self.measure, sample.data)
+            return list_interval(self.measure, influence, level, sample.groups)
+        if sample.groups is not None and not isinstance(self.measure, AUCMeasure | GiniMeasure):
+            sample = sample.repeat()
+        return self.make(sample, level, method, n_resamples, rng)
+
+
+def list_methods(measure: Measure) -> ListMethods:
+    """Find the methods that make intervals for a measure of one list."""
+    other_convention = getattr(measure, "convention", None) is not None
+    if isinstance(measure, AUCMeasure | GiniMeasure):
+        make: Callable[..., Interval] = partial(_auc_interval, measure)
+        return ListMethods(measure, tuple(METHODS), make, WITH_GROUPS, one_class=True)
+    if isinstance(measure, PrecisionAtTopMeasure):
+        return ListMethods(
+            measure,
+            ("influence", "exact"),
+            lambda sample, level, method, *_: top_interval_of(
+                sample.data, float(measure.tau), level, method, sample.groups
+            ),
+            ("influence",),
+        )
+    # Linear rank statistics that are a mean over the positives, or its place in the range.
+    phi = phi_of(measure)
+    normalize: Any = getattr(
+        measure, "normalize", "mean" if isinstance(measure, RIEMeasure) else "minmax"
+    )
+    on_average = getattr(measure, "ties", "average") == "average"
+    if phi is not None and normalize is not None and on_average and not other_convention:
+        make = partial(_rank_interval, measure, phi, normalize)
+        if phi.is_limit_functional:
+            names: tuple[str, ...] = ("influence", "dkw", "bootstrap")
+            return ListMethods(measure, names, make, ("influence", "dkw"))
+        reason = f"{phi!r} depends on the length of the list, so that lists are resampled"
+        return ListMethods(measure, ("bootstrap",), make, (), explicit=reason)
+    # Sums over places of what the item there gains by its own label.
+    sums = DCGMeasure | PositionalMeasure | PrecisionAtKMeasure | RankBiasedPrecisionMeasure
+    if isinstance(measure, sums) and not isinstance(measure, NDCGMeasure) and not other_convention:
+        make = partial(place_sum_interval, measure)
+        return ListMethods(measure, ("wilson", "exact"), make, (), one_class=True)
+    if isinstance(measure, SuccessMeasure) and not other_convention:
+        make = partial(success_interval, measure)
+        return ListMethods(measure, ("exact",), make, (), one_class=True)
+    if isinstance(measure, PositivesAtTopMeasure):
+        make = partial(above_negatives_interval, measure)
+        return ListMethods(measure, ("wilson", "exact"), make, ("wilson",))
+    if isinstance(measure, KolmogorovSmirnovMeasure):
+        return ListMethods(
+            measure, ("dkw",), partial(largest_difference_interval, measure), ("dkw",)
+        )
+    by_influence = partial(_influence_interval, measure)
+    # A point of the ROC curve at the extreme of a class has no influence function.
+    if isinstance(measure, FPRAtTPRMeasure | TPRAtFPRMeasure) and measure.has_influence:
+        names = ("order statistics", "influence")
+        return ListMethods(measure, names, by_influence, ("influence",))
+    # The height of the highest negative is an extreme.
+    if isinstance(measure, NegativeHeightMeasure) and isfinite(measure.p):
+        make = partial(height_interval, measure)
+        return ListMethods(measure, ("influence",), make, ("influence",))
+    if type(measure) in CORRELATIONS:
+        make = partial(correlation_interval, measure)
+        return ListMethods(measure, ("influence",), make, ("influence",), one_class=True)
+    has_influence = measure.kind == "binary" and measure.has_influence
+    if isinstance(measure, CustomMeasure):
+        names = ("influence", "bootstrap") if has_influence else ("bootstrap",)
+        reason = (
+            "it has no influence function (see make_measure(..., influence=)), and the bootstrap"
+            " is wrong for measures that a single item determines, such as extremes"
+        )
+        return ListMethods(
+            measure,
+            names,
+            by_influence,
+            names,
+            explicit="" if has_influence else reason,
+            one_class=measure.kind == "graded",
+        )
+    if has_influence:
+        return ListMethods(measure, ("influence",), by_influence, ("influence",))
+    if measure.by_class:
+        reason = (
+            "is a mean over classes, which has no interval: pass the labels of one class against"
+            " the others, y_true == label, and its column of scores with 'auc'"
+        )
+    elif other_convention:
+        reason = (
+            "of one list follows the convention of another system, which has no interval: leave"
+            " out convention, or pass qid for the mean over queries"
+        )
+    elif measure.per_query:
+        reason = (
+            "of one list is a single value, so its variance cannot be estimated: pass qid, the"
+            " query id of each row, for the mean over queries"
+        )
+    else:
+        reason = (
+            "has no influence function, so it has no interval for one list: pass influence= to"
+            " make_measure, or pass qid for the mean over queries"
+        )
+    raise ValueError(f"{measure.name} {reason}.")
+
+
+def _auc_interval(
+    measure: Measure, sample: OneList, level: float, method: str, *_: Any
+) -> Interval:
+    grouped = sample.groups is not None
+    interval = auc_interval_of(sample.by_groups(), level, method, grouped=grouped)
+    return interval if isinstance(measure, AUCMeasure) else gini_of(interval)
+
+
+def gini_of(interval: Interval) -> Interval:
+    """Turn an interval for the AUC into that of the Gini coefficient: twice the area, less 1."""
+    error = interval.standard_error
+    return replace(
+        interval,
+        estimate=2.0 * interval.estimate - 1.0,
+        low=2.0 * interval.low - 1.0,
+        high=2.0 * interval.high - 1.0,
+        target="expected Gini coefficient",
+        standard_error=None if error is None else 2.0 * error,
+    )
+
+
+def _rank_interval(
+    measure: Measure,
+    phi: ScoreGeneratingFunction,
+    normalize: Normalize,
+    sample: OneList,
+    level: float,
+    method: str,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> Interval:
+    options: dict[str, Any] = {"conditional": True, "normalize": normalize, "name": measure.name}
+    if method == "bootstrap":
+        data = sample.repeat().data
+        interval = rank_bootstrap_interval(data, phi, level, n_resamples, rng, **options)
+    else:
+        make = dkw_interval if method == "dkw" else rank_interval_of
+        interval = make(sample.data, phi, level, groups=sample.groups, **options)
+    if not isinstance(measure, RIEMeasure):
+        return interval
+    n = sample.data.sizes
+    return interval.scaled(float((n / phi._sums(np.zeros_like(n), n, n))[0]))
+
+
+def _influence_interval(
+    measure: Measure,
+    sample: OneList,
+    level: float,
+    method: str,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> Interval:
+    if method == "bootstrap":
+        return bootstrap_interval(measure, sample, level, n_resamples, rng)
+    data = sample.data
+    if sample.groups is None and not isinstance(measure, CustomMeasure):
+        # Merge items that the measure does not distinguish.
+        if isinstance(measure, AveragePrecisionMeasure | PartialAUCMeasure):
+            data = runs_of_negatives(data)
+        else:
+            top = 1.0
+            if isinstance(measure, EnrichmentFactorMeasure | LiftMeasure):
+                top = float(measure.fraction)
+            elif isinstance(measure, SmoothedPrecisionAtTopMeasure):
+                top = measure.largest_top
+            data = ordered_rows(with_tied_tail(data, top))
+    influence = influence_of(measure, data, conditional=True)
+    interval = list_interval(measure, influence, level, sample.groups)
+    if isinstance(influence, RateInfluence) and method != "influence":
+        low, high = rate_limits(influence, level)
+        return replace(interval, low=low, high=high, method=method)
+    return interval
 
 
 def accumulator_interval(

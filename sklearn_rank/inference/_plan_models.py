@@ -13,28 +13,13 @@ import numpy as np
 from scipy.special import betaincinv, erfc, nctdtr, ndtr, ndtri, stdtr, stdtrit
 from scipy.stats import binom
 
-from .._arguments import MOST_ITEMS
 from .._typing import FloatArray
 from ..bounds import auc_bound, auc_deviation_bound, auc_variance_bound
 from ..bounds._shared import kl_limits
 from ..metrics._shared import PSEUDO_WEIGHT
-from ._auc import AUCMoments, auc_limits
 from ._limits import Limits, safe_limits, two_sided_quantile
-from ._score_distributions import auc_parts
+from ._roc import AUCMoments, auc_limits, auc_parts
 from ._top import THRESHOLD_SHARE, top_limits
-
-
-def smallest_size(enough: Callable[[int], bool], wish: str) -> int:
-    """Least size that is enough."""
-    fewest, most = 1, 2
-    while not enough(most):
-        fewest, most = most, 2 * most
-        if most > MOST_ITEMS:
-            raise ValueError(f"{wish} takes more than 2**53 items: ask for less.")
-    while most - fewest > 1:
-        middle = (fewest + most) // 2
-        fewest, most = (fewest, middle) if enough(middle) else (middle, most)
-    return most
 
 
 def root_between(reaches: Callable[[float], bool], low: float, high: float) -> float:
@@ -46,8 +31,6 @@ def root_between(reaches: Callable[[float], bool], low: float, high: float) -> f
         low, high = (low, middle) if reaches(middle) else (middle, high)
     return high
 
-
-PLAN_ALTERNATIVES = ("two-sided", "less", "greater", "non-inferior", "equivalent")
 
 # From this number of degrees of freedom on, Student's distribution is replaced by the normal one.
 NORMAL_DEGREES = 1e7

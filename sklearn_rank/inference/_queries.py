@@ -25,13 +25,14 @@ from .._validation import check_item_weights, ravelled
 from .._warn import warn
 from ..metrics import Measure, get_measure
 from ..metrics._shared import KeptValues, MeasureLike
-from ._comparison import holm_adjust, level_of_both
 from ._limits import (
     ALTERNATIVES,
     Alternative,
     Limits,
     bca_levels,
     flipped_subsets,
+    holm_adjust,
+    level_of_both,
     pvalue_of,
     resampled_means,
     safe_limits,

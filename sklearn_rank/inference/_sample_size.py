@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, inf, isfinite
@@ -10,22 +10,23 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from .._arguments import MOST_ITEMS, check_generator, check_whole
+from .._arguments import MOST_ITEMS, check_choice, check_generator, check_number, check_whole
 from .._optional import import_pandas
 from .._printed import Printed
 from .._typing import FloatArray, IntArray
 from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
-from ._plan_expectation import (
-    WITH_MARGIN,
+from ._limits import CONTRAST_ALTERNATIVES
+from ._plan_inputs import (
+    Pilot,
     PlanInputs,
-    Quantities,
     check_part,
     check_value,
     model_of,
+    pilot_model,
+    variance_factor,
 )
-from ._plan_models import NormalModel, PlanModel
-from ._plan_pilot import Pilot, pilot_model, variance_factor
+from ._plan_models import NormalModel, PlanModel, PlannedTest, root_between
 
 # Sizes of a curve, from the smallest to the largest in multiples of the planned one.
 N_SIZES, FROM, UPTO = 41, 0.1, 4.0
@@ -256,6 +257,214 @@ class SampleSizePlan(Printed):
             quantity = f"{self.measure} {self.difference:+.4g} from {self.against:g}"
         margin = "" if self.margin is None else f" with margin {self.margin:.4g}"
         return f"power {self.power:.4g} for {quantity}, {self.alternative}{margin} at {level}"
+
+
+USUAL_POWER = 0.8
+
+
+WITH_MARGIN = ("non-inferior", "equivalent")
+
+
+def smallest_size(enough: Callable[[int], bool], wish: str) -> int:
+    """Least size that is enough."""
+    fewest, most = 1, 2
+    while not enough(most):
+        fewest, most = most, 2 * most
+        if most > MOST_ITEMS:
+            raise ValueError(f"{wish} takes more than 2**53 items: ask for less.")
+    while most - fewest > 1:
+        middle = (fewest + most) // 2
+        fewest, most = (fewest, middle) if enough(middle) else (middle, most)
+    return most
+
+
+@dataclass(frozen=True)
+class Quantities:
+    """The quantities of an interval or of a test, one of which is unknown."""
+
+    n: int | None
+    level: float | None
+    width: float | None = None
+    test: PlannedTest | None = None  # None is an interval
+    difference: float | None = None  # True difference of the test
+    power: float | None = None
+
+    @classmethod
+    def read(
+        cls,
+        measure: Measure,
+        n: Any,
+        level: Any,
+        width: Any,
+        of_test: dict[str, Any],
+        n_rankers: int,
+    ) -> Quantities:
+        """Check the quantities of a test or, where none is passed, of an interval."""
+        passed = [name for name, value in of_test.items() if value is not None]
+        if not passed:
+            low, high = measure.counted_range
+            return cls.of_interval(n, level, width, (high - low) * n_rankers)
+        if width is not None:
+            raise ValueError(
+                f"width={width!r} is for an interval, but {', '.join(passed)} for a test: pass"
+                " one or the other."
+            )
+        return cls.of_test(measure, n, level, **of_test)
+
+    @classmethod
+    def of_interval(cls, n: Any, level: Any, width: Any, most: float) -> Quantities:
+        """Check the quantities of an interval."""
+        if sum(value is None for value in (n, level, width)) != 1:
+            raise ValueError(
+                f"n={n!r}, width={width!r} and level={level!r}: pass two of the three and leave"
+                " out the one to compute, or pass level=None to compute the level; for a test"
+                " pass difference."
+            )
+        return cls(
+            n=None if n is None else check_whole("n", n, 2, MOST_ITEMS),
+            level=None if level is None else check_part("level", level),
+            width=None if width is None else _check_length("width", width, most, "the interval"),
+        )
+
+    @classmethod
+    def of_test(
+        cls,
+        measure: Measure,
+        n: Any,
+        level: Any,
+        *,
+        difference: Any,
+        margin: Any,
+        alternative: Any,
+        power: Any,
+    ) -> Quantities:
+        """Check the quantities of a test."""
+        if level is None:
+            raise ValueError(
+                "level=None is computed for an interval only: pass the level of the test."
+            )
+        level = check_part("level", level)
+        n = None if n is None else check_whole("n", n, 2, MOST_ITEMS)
+        low, high = measure.counted_range
+        if alternative is None:
+            alternative = "two-sided" if margin is None else "non-inferior"
+        check_choice("alternative", alternative, CONTRAST_ALTERNATIVES)
+        with_margin = alternative in WITH_MARGIN
+        if difference is not None:
+            difference = check_number("difference", difference, what="of the two rankers")
+            if difference == 0.0 and not with_margin:
+                raise ValueError(
+                    "difference=0 cannot be detected by a test: pass the smallest difference that"
+                    " matters, or margin= to test equivalence."
+                )
+            if difference != 0.0:
+                _check_length("difference", abs(difference), high - low, "the two rankers")
+        elif with_margin:
+            difference = 0.0
+        if margin is not None:
+            if not with_margin:
+                raise ValueError(
+                    f"margin={margin!r} is not used by alternative={alternative!r}: leave it out,"
+                    " or pass alternative='non-inferior' or 'equivalent'."
+                )
+            margin = _check_length("margin", margin, high - low, "what does not matter")
+        test = PlannedTest(alternative, margin, measure.greater_is_better)
+        name, size = ("margin", margin) if with_margin else ("difference", difference)
+        if n is None or (size is None and power is None):
+            power = USUAL_POWER if power is None else power
+        if sum(value is None for value in (n, size, power)) != 1:
+            raise ValueError(
+                f"n={n!r}, {name}={size!r} and power={power!r}: pass two of the three and leave"
+                " out the one to compute."
+            )
+        if power is not None and (power := check_part("power", power)) <= 1.0 - level:
+            raise ValueError(
+                f"power={power!r} is not above 1 - level, the rejection rate of a true hypothesis:"
+                " pass a greater power."
+            )
+        if size is not None and min(test.distances(float(difference or 0.0))) <= 0.0:
+            suffix = "" if margin is None else f" with margin={margin!r}"
+            raise ValueError(
+                f"difference={difference!r} is not in the direction of"
+                f" alternative={alternative!r}{suffix}: change its sign, or the alternative."
+            )
+        return cls(n, level, test=test, difference=difference, power=power)
+
+    @property
+    def unknown(self) -> str:
+        """Name of the unknown quantity."""
+        if self.n is None:
+            return "n"
+        if self.test is None:
+            return "width" if self.width is None else "level"
+        if self.power is None:
+            return "power"
+        return "margin" if self.test.alternative in WITH_MARGIN else "difference"
+
+    def solve(self, model: PlanModel, largest: float) -> float:
+        """Compute the unknown quantity."""
+        unknown = self.unknown
+        if unknown == "n":
+            if self.test is None:
+                width = float(self.width or 0.0)
+                wish = f"width={self.width!r} at level={self.level!r}"
+                return smallest_size(lambda n: self.value(model, n) <= width, wish)
+            power = float(self.power or 0.0)
+            wish = f"power={self.power!r} for difference={self.difference!r}"
+            return smallest_size(lambda n: self.value(model, n) >= power, wish)
+        n = int(self.n or 0)
+        if unknown in ("width", "power"):
+            return self.value(model, n)
+        if unknown == "level":
+            return model.level(n, float(self.width or 0.0))
+        power = float(self.power or 0.0)
+
+        def is_detected(share: float) -> bool:
+            return self.with_size(share * largest).value(model, n) >= power
+
+        # Largest fraction of the largest possible difference or margin that the search tries.
+        nearly = 1.0 - 1e-9
+        if not is_detected(nearly):
+            raise ValueError(
+                f"With n={n} the power is below {power:g} for every possible {unknown} of the"
+                " measure: pass a greater n, or a smaller power."
+            )
+        return largest * root_between(is_detected, 0.0, nearly)
+
+    def with_solution(self, solution: float) -> Quantities:
+        """Set the unknown quantity."""
+        if self.unknown in ("difference", "margin"):
+            return self.with_size(solution)
+        value = int(solution) if self.unknown == "n" else solution
+        return replace(self, **{self.unknown: value})  # type: ignore[arg-type]
+
+    def with_size(self, size: float) -> Quantities:
+        """Set the difference of the test, or its margin."""
+        if self.test is not None and self.test.alternative in WITH_MARGIN:
+            return replace(self, test=replace(self.test, margin=size))
+        return replace(self, difference=size)
+
+    def value(self, model: PlanModel, n: int) -> float:
+        """Width of the interval, or power of the test."""
+        level = float(self.level or 0.0)
+        if self.test is None:
+            return model.width(n, level)
+        return model.power(n, float(self.difference or 0.0), self.test, level)
+
+    def values(self, models: Sequence[PlanModel], n: int) -> tuple[float, ...]:
+        """Width or power of several models."""
+        return tuple(self.value(model, n) for model in models)
+
+
+def _check_length(name: str, value: Any, most: float, what: str) -> float:
+    """Check a positive length that is shorter than the range."""
+    value = check_number(name, value, 0.0, closed="neither", what=f"of {what}")
+    if isfinite(most) and value >= most:
+        percent = f"; for {value:g} per cent pass {value / 100:g}" if 1.0 < value <= 100.0 else ""
+        raise ValueError(
+            f"{name}={value!r} must be less than {most:g}, the length of the range{percent}."
+        )
+    return value
 
 
 PlanAlternative: TypeAlias = Literal["two-sided", "less", "greater", "non-inferior", "equivalent"]

@@ -1,13 +1,6 @@
 """Names that other subpackages import from this one, besides the public names."""
 
-from ._auc import AUCMoments, auc_score_limits, design_effect, sample_moments, unseen_effect
-from ._comparison import (
-    Question,
-    correlation_root,
-    covariance_root,
-    joint_comparison,
-    normal_draws,
-)
+from ._compare import Question, correlation_root, covariance_root, joint_comparison, normal_draws
 from ._influence import (
     JointEstimate,
     joint_influence,
@@ -27,6 +20,7 @@ from ._queries import (
     query_values_of,
     sample_interval,
 )
+from ._roc import AUCMoments, auc_score_limits, design_effect, sample_moments, unseen_effect
 from ._samples import Groups, check_groups, check_two_classes, named_scores
 from ._top import share_at_threshold, top_limits
 

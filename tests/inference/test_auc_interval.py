@@ -12,16 +12,14 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn_rank.bounds import auc_bound
 from sklearn_rank.bounds._shared import score_limits
 from sklearn_rank.inference import auc_interval
-from sklearn_rank.inference._auc import (
+from sklearn_rank.inference._roc import (
     METHODS,
     WITH_GROUPS,
     auc_score_limits,
-    sample_moments,
-)
-from sklearn_rank.inference._score_distributions import (
     both_below,
     hanley_mcneil_pairs,
     lehmann_variance,
+    sample_moments,
 )
 from sklearn_rank.metrics import roc_auc_score
 from tests.oracles import auc_variance as oracle

@@ -10,13 +10,14 @@ from scipy.special import ndtri
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank.inference import ConfidenceSequence, accumulator_interval, paired_rank_test
-from sklearn_rank.inference._betting import (
+from sklearn_rank.inference._sequence_streams import (
+    WIDEST,
     Bets,
     Wagers,
+    level_at_all_times,
     pair_growth,
     top_limits_at_all_times,
 )
-from sklearn_rank.inference._sequence_streams import WIDEST, level_at_all_times
 from sklearn_rank.metrics import Accumulator, get_measure, make_measure
 from tests.oracles import confidence_sequences as oracle
 

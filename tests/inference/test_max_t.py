@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm, studentized_range
 
-from sklearn_rank.inference import _comparison as module
-from sklearn_rank.inference._comparison import covariance_root, largest_of_contrasts, normal_draws
+from sklearn_rank.inference import _compare as module
+from sklearn_rank.inference._compare import covariance_root, largest_of_contrasts, normal_draws
 
 N_DRAWS = 100_000
 

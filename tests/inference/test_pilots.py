@@ -9,7 +9,7 @@ from sklearn_rank.inference import (
     sample_size,
 )
 from sklearn_rank.inference._influence import joint_influence, measure_influence
-from sklearn_rank.inference._plan_pilot import _degrees
+from sklearn_rank.inference._plan_inputs import _degrees
 from sklearn_rank.inference._samples import check_groups
 from sklearn_rank.metrics import get_measure
 

@@ -15,9 +15,9 @@ from sklearn_rank.inference import (
     precision_at_top_interval,
     sample_size,
 )
-from sklearn_rank.inference._plan_expectation import AUC_METHODS
+from sklearn_rank.inference._plan_inputs import AUC_METHODS, threshold_share
 from sklearn_rank.inference._plan_models import AUCVariance, PlannedTest, Sample
-from sklearn_rank.inference._score_distributions import both_below, threshold_share
+from sklearn_rank.inference._roc import both_below
 from tests.oracles import sample_sizes as oracle
 
 FRACTIONS = (0.5, 0.1, 0.97)

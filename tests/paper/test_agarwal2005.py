@@ -17,7 +17,7 @@ from sklearn_rank.bounds import (
     auc_variance_bound,
 )
 from sklearn_rank.inference import auc_interval
-from sklearn_rank.inference._score_distributions import hanley_mcneil_pairs, lehmann_variance
+from sklearn_rank.inference._roc import hanley_mcneil_pairs, lehmann_variance
 from sklearn_rank.metrics import roc_auc_score
 from tests.oracles import auc_variance as oracle
 

@@ -1,17 +1,17 @@
-"""Variance of a larger sample from a pilot, and the precision of that variance."""
+"""Models of a measure for a plan, from its expected value or from a pilot."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import inf, isfinite
+from math import inf, isfinite, sqrt
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtri
+from scipy.special import chdtri, ndtri
 
-from .._arguments import check_choice
+from .._arguments import check_choice, check_flag, check_number, check_share, is_number
 from .._lists import LabelType, ScoredLists, check_scored_lists
 from .._order import counted_blocks
 from .._typing import BoolArray, FloatArray, IntArray
@@ -22,18 +22,26 @@ from ..metrics._shared import (
     AUCMeasure,
     ClassInfluence,
     GiniMeasure,
+    PrecisionAtKMeasure,
     PrecisionAtTopMeasure,
+    SuccessMeasure,
     share_at,
 )
 from ._influence import ROUNDING_VARIANCE, influence_of, joint_influence, refuse_unknown
-from ._plan_expectation import PlanInputs
 from ._plan_models import (
+    AUCVariance,
     ClassVariance,
+    ExactTopModel,
+    GuaranteedAUC,
+    GuaranteedMean,
     MeanVariance,
     NormalModel,
+    PlanModel,
     Sample,
+    ShareVariance,
     TopVariance,
     Variance,
+    WorstAUCVariance,
 )
 from ._queries import are_shares, query_differences, query_values_of
 from ._samples import (
@@ -48,6 +56,312 @@ from ._samples import (
     robust_sums,
 )
 from ._top import grouped_top, top_limits
+
+
+def check_part(name: str, value: Any, what: str = "") -> float:
+    """Check a number in (0, 1), with a hint for percentages."""
+    if is_number(value) and 1.0 < value <= 100.0:
+        raise ValueError(
+            f"{name}={value!r} must be a number in (0, 1): for {value:g} per cent pass"
+            f" {name}={value / 100:g}."
+        )
+    return check_share(name, value, what=what)
+
+
+def check_value(name: str, value: Any, measure: Measure) -> float:
+    """Check a value of a measure, inside its range."""
+    low, high = measure.counted_range
+    if is_number(value) and 1.0 < value <= 100.0 and (low, high) == (0.0, 1.0):
+        return check_part(name, value)
+    number = check_number(name, value, low, high, closed="neither", what=f"of {measure.name}")
+    if isinstance(measure, AUCMeasure) and number < 0.5:
+        raise ValueError(
+            f"{name}={value!r} is below 0.5, the value of a random order: negate the scores and"
+            f" pass {1.0 - number:g}."
+        )
+    return number
+
+
+AUC_GUARANTEED = ("mcdiarmid", "hoeffding", "kl", "chebyshev")
+AUC_METHODS = ("auto", "wilson", "delong", "hanley-mcneil", "normal-worst", *AUC_GUARANTEED)
+# Methods that do not use the expected AUC, and methods that need it.
+WITHOUT_AUC = ("mcdiarmid", "hoeffding")
+WITH_AUC = ("auto", "wilson", "delong", "hanley-mcneil", "kl")
+
+QUERY_GUARANTEED = ("hoeffding", "kl", "bernstein")
+QUERY_METHODS = ("auto", "t", "normal-worst", *QUERY_GUARANTEED)
+TOP_METHODS = ("auto", "influence", "exact")
+
+
+@dataclass(frozen=True)
+class PlanInputs:
+    """Expected values of the rankers."""
+
+    expected: float | None  # Value of the measure, of a comparison that of the second ranker
+    positive_fraction: float | None
+    comparing: bool  # Whether two rankers are compared
+    paired: bool  # Whether both score the same data
+    correlation: float | None  # Of the two rankers
+    sd: float | None  # Standard deviation of the values, or differences, of queries
+    method: str
+
+    def check(self, measure: Measure) -> PlanInputs:
+        """Check the numbers, which become those of Python."""
+        values: dict[str, Any] = {"paired": check_flag("paired", self.paired)}
+        if self.expected is not None:
+            values["expected"] = check_value("expected", self.expected, measure)
+        if self.positive_fraction is not None:
+            values["positive_fraction"] = check_part(
+                "positive_fraction", self.positive_fraction, "the share of positives"
+            )
+        if self.correlation is not None:
+            values["correlation"] = check_number(
+                "correlation", self.correlation, -1.0, 1.0, closed="neither"
+            )
+        if self.sd is not None:
+            values["sd"] = check_number("sd", self.sd, 0.0, closed="neither")
+        return replace(self, **values)
+
+    @property
+    def n_rankers(self) -> int:
+        """One, or two."""
+        return 2 if self.comparing else 1
+
+    @property
+    def joint_correlation(self) -> float | None:
+        """Correlation on the same data; None of one ranker and on different data."""
+        return self.correlation if self.comparing and self.paired else None
+
+    def require(self, name: str, why: str) -> Any:
+        """Return a number, or raise an error if it is None."""
+        if (value := getattr(self, name)) is None:
+            raise ValueError(f"{name} is missing: {why}.")
+        return value
+
+    def refuse(self, name: str, why: str) -> None:
+        """Raise an error if a number is passed that is not used."""
+        if (value := getattr(self, name)) is not None:
+            raise ValueError(f"{name}={value!r} is not used {why}.")
+
+    def refuse_comparison(self) -> None:
+        """Raise an error for a method that plans for one ranker only."""
+        if self.comparing:
+            raise ValueError(
+                f"method={self.method!r} does not support a difference of two rankers: pass"
+                " method='auto' or 'hoeffding'."
+            )
+
+    def require_correlation(self, of: str) -> None:
+        """Check that a correlation is passed if both rankers score the same data."""
+        if self.comparing and self.paired:
+            self.require(
+                "correlation",
+                f"two rankers on the same data need the correlation of {of} (typically at least .9"
+                " for versions of one model, .5 for different models); pass correlation=, a pilot"
+                " of both, or paired=False for different data",
+            )
+
+    @property
+    def guarantee(self) -> str:
+        """Describe a bound for every distribution."""
+        suffix = "" if self.expected is None else f", expecting {self.expected:g}"
+        return f"holds for every distribution{suffix}"
+
+
+def model_of(measure: Measure, inputs: PlanInputs) -> tuple[PlanModel, str, str]:
+    """Model of a measure, its method and what it rests on."""
+    if isinstance(measure, AUCMeasure):
+        return _auc_model(inputs)
+    if isinstance(measure, PrecisionAtTopMeasure):
+        return _top_model(measure, inputs)
+    if measure.per_query:
+        return _expected_query_model(measure, inputs)
+    raise ValueError(
+        f"The variance of {measure.name} has no formula: pass pilot=(y_true, y_score), or"
+        " pilot=(y_true, {'a': scores_a, 'b': scores_b}) for the difference of two rankers."
+    )
+
+
+def _items(measure: str, inputs: PlanInputs) -> Sample:
+    inputs.refuse("sd", "in a plan for items of one list: pass expected or a pilot")
+    share = inputs.require(
+        "positive_fraction",
+        f"the variance of the {measure} depends on it; pass the fraction of positive items, such"
+        " as positive_fraction=0.1",
+    )
+    return Sample("items", share)
+
+
+def _auc_model(inputs: PlanInputs) -> tuple[PlanModel, str, str]:
+    check_choice("method", inputs.method, AUC_METHODS, hint=" for the auc without a pilot")
+    sample = _items("auc", inputs)
+    method, expected = inputs.method, inputs.expected
+    if method in WITHOUT_AUC:
+        inputs.refuse("expected", f"by method={method!r}: leave it out, or pass method='kl'")
+    elif method in WITH_AUC:
+        inputs.require(
+            "expected",
+            "the variance of the AUC depends on it; pass the expected AUC, such as expected=0.8,"
+            " or method='hoeffding', which is valid for every AUC",
+        )
+    if method in AUC_GUARANTEED:
+        scale = 1.0
+        if inputs.comparing:
+            if method not in WITHOUT_AUC:
+                inputs.refuse_comparison()
+            inputs.refuse("correlation", f"by method={method!r}: leave it out")
+            # The difference of two outcomes of a pair has twice the range; squares of deviations
+            # of independent samples add up.
+            scale = 2.0 if inputs.paired else sqrt(2.0)
+        bound = GuaranteedAUC(sample, method, expected, scale, float(inputs.n_rankers))
+        return bound, method, inputs.guarantee
+    if method == "normal-worst":
+        inputs.refuse_comparison()
+        worst = "" if expected is None else f" at {expected:g}"
+        variance = WorstAUCVariance(sample, expected)
+        return NormalModel(sample, 1.0, variance), method, f"the largest variance{worst}"
+    if method == "wilson":
+        inputs.refuse_comparison()
+    inputs.require_correlation("their scores within a class")
+    pairs = "hanley-mcneil" if method == "hanley-mcneil" else "delong"
+    of_auc = AUCVariance(
+        sample, float(expected or 0.0), pairs, inputs.joint_correlation, inputs.n_rankers
+    )
+    known = method in ("delong", "hanley-mcneil")
+    scores = "exponential" if pairs == "hanley-mcneil" else "normal"
+    rests_on = f"{scores} scores, expecting {expected:g}"
+    if inputs.joint_correlation is not None:
+        rests_on += f", correlation {inputs.joint_correlation:g}"
+    by_limits = not inputs.comparing and not known
+    if by_limits or method == "auto":
+        method = "wilson" if by_limits else "influence"
+    most = float(inputs.n_rankers)
+    model = NormalModel(sample, most, of_auc, known=known, by_limits=by_limits)
+    return model, method, rests_on
+
+
+def threshold_share(precision: float, tau: float, positive_fraction: float) -> float:
+    """Find the share of positives at the threshold of the top, where scores are normal."""
+    # How far the threshold is above the mean of each class.
+    of_pos = -ndtri(precision * tau / positive_fraction)
+    of_neg = -ndtri((1.0 - precision) * tau / (1.0 - positive_fraction))
+    log_odds = (of_neg**2 - of_pos**2) / 2.0
+    odds = positive_fraction / (1.0 - positive_fraction) * np.exp(log_odds)
+    return float(odds / (1.0 + odds))
+
+
+def _top_model(measure: PrecisionAtTopMeasure, inputs: PlanInputs) -> tuple[PlanModel, str, str]:
+    check_choice("method", inputs.method, TOP_METHODS, hint=f" for {measure.name}")
+    sample = _items("precision at the top", inputs)
+    share, tau = float(inputs.positive_fraction or 0.0), measure.tau
+    expected = inputs.require(
+        "expected", "the variance of the precision depends on it; pass the expected precision"
+    )
+    if expected <= share:
+        raise ValueError(
+            f"expected={expected!r} is not above positive_fraction={share!r}, the precision of a"
+            " random order: pass a greater value."
+        )
+    if expected * tau >= share:
+        raise ValueError(
+            f"expected={expected!r} in the top {tau:g} needs more positives than"
+            f" positive_fraction={share!r} gives: pass at most {share / tau:.4g}."
+        )
+    inputs.require_correlation("the influence of single items on them")
+    eta = threshold_share(expected, tau, share)
+    variance = TopVariance(expected, eta, tau, 1.0, inputs.joint_correlation, inputs.n_rankers)
+    rests_on = f"normal scores, expecting {expected:g}"
+    if inputs.method == "exact":
+        inputs.refuse_comparison()
+        return ExactTopModel(sample, variance), "exact", inputs.guarantee
+    by_limits = not inputs.comparing
+    model = NormalModel(sample, float(inputs.n_rankers), variance, by_limits=by_limits)
+    return model, "influence", rests_on
+
+
+def _expected_query_model(measure: Measure, inputs: PlanInputs) -> tuple[PlanModel, str, str]:
+    hint = f" for {measure.name}, which is a mean over queries"
+    check_choice("method", inputs.method, QUERY_METHODS, hint=hint)
+    inputs.refuse("positive_fraction", f"for {measure.name}, a mean over queries: leave it out")
+    sample = Sample("queries", None)
+    low, high = measure.counted_range
+    length = high - low
+    method = inputs.method
+    if method in QUERY_GUARANTEED:
+        return _guaranteed_mean(measure, sample, inputs), method, inputs.guarantee
+    most = length * inputs.n_rankers
+    if inputs.sd is not None:
+        inputs.refuse(
+            "correlation", "with sd, the standard deviation of differences: leave it out"
+        )
+        spread = inputs.sd**2
+        variances = (spread, spread) if inputs.comparing and not inputs.paired else (spread,)
+        of_differences = inputs.comparing and inputs.paired
+        largest = length * (1.0 if of_differences else 0.5)
+        if inputs.sd > largest:
+            raise ValueError(
+                f"sd={inputs.sd!r} is above {largest:g}, the largest possible value in the range"
+                f" of {measure.name}: pass the standard deviation of single queries."
+            )
+        quantity = "differences" if of_differences else "values"
+        model = NormalModel(sample, most, MeanVariance(variances))
+        return model, "t", f"{quantity} of sd {inputs.sd:g}"
+    # Whether the measure is 0 or 1 on each query.
+    is_share = isinstance(measure, SuccessMeasure) or (
+        isinstance(measure, PrecisionAtKMeasure) and measure.k == 1
+    )
+    if not is_share and method != "normal-worst":
+        raise ValueError(
+            f"The variance of {measure.name} over queries is unknown: pass a pilot with qid"
+            " (pilot=(y_true, y_score), qid=qid), sd=, the standard deviation of its values or,"
+            " for two rankers on the same queries, of the differences, or method='normal-worst'"
+            " or 'hoeffding' for the worst case."
+        )
+    if not isfinite(length):
+        raise ValueError(
+            f"{measure.name} has no largest value, so it has no worst case: pass sd=."
+        )
+    expected = inputs.require("expected", f"the variance of {measure.name} depends on it; pass it")
+    inputs.require_correlation("their values on a query")
+    variance_of = ShareVariance(
+        (expected - low) / length, length, inputs.joint_correlation, inputs.n_rankers
+    )
+    rests_on = f"a share of queries, expecting {expected:g}"
+    if not is_share:
+        rests_on = f"the largest variance of values with the mean {expected:g}"
+    if is_share:
+        method = "t" if inputs.comparing else "wilson"
+    model = NormalModel(sample, most, variance_of, by_limits=not inputs.comparing)
+    return model, method, rests_on
+
+
+def _guaranteed_mean(measure: Measure, sample: Sample, inputs: PlanInputs) -> GuaranteedMean:
+    """Bounds of a mean over queries that hold for every distribution."""
+    low, high = measure.counted_range
+    length = high - low
+    if not isfinite(length):
+        raise ValueError(
+            f"{measure.name} has no known range, which method={inputs.method!r} needs: pass"
+            " method='t' with sd= or a pilot."
+        )
+    inputs.refuse("correlation", f"by method={inputs.method!r}: leave it out")
+    most = length * inputs.n_rankers
+    if inputs.method == "hoeffding":
+        inputs.refuse("sd", "by method='hoeffding': leave it out, or pass method='bernstein'")
+        inputs.refuse("expected", "by method='hoeffding': leave it out, or pass method='kl'")
+        spread = length * (2.0 if inputs.paired else sqrt(2.0)) if inputs.comparing else length
+        return GuaranteedMean(sample, "hoeffding", most, spread)
+    if inputs.comparing and (inputs.method == "kl" or not inputs.paired):
+        inputs.refuse_comparison()
+    if inputs.method == "kl":
+        inputs.refuse("sd", "by method='kl': leave it out, or pass method='bernstein'")
+        inputs.require("expected", "method='kl' depends on the mean; pass the expected value")
+    else:
+        inputs.require("sd", "method='bernstein' depends on it; pass it")
+    expected = None if inputs.expected is None else (inputs.expected - low) / length
+    variance = None if inputs.sd is None else inputs.sd**2
+    return GuaranteedMean(sample, inputs.method, most, most, expected, variance)
+
 
 # With fewer items of a class, queries or groups than these, the pilot raises an error or warns.
 FEWEST, FEW = 3, 10
