@@ -6,6 +6,8 @@ from ._accuracy_at_top import (
     PivotSolver,
     Selection,
     Top,
+    best_scales,
+    refine_top,
     select_solution,
     solve_accuracy_at_top,
     solve_candidates,
@@ -28,11 +30,13 @@ from ._design import (
     InMemoryDesign,
     as_design,
     as_kernel_design,
+    check_definite,
     column_scales,
+    factorise_kernel,
+    factorise_kernel_matrix,
     view_design,
 )
 from ._hinge import BlockHingeProblem, HingeProblem, solve_linear_hinge
-from ._kernel import check_definite, factorise_kernel, factorise_kernel_matrix
 from ._linear import (
     BlockProblem,
     Blocks,
@@ -64,7 +68,6 @@ from ._rank_statistic import (
     Search,
     maximise_rank_statistic,
 )
-from ._refine import best_scales, refine_top
 from ._result import Certificate, LossOfScores, SolverResult, choose_method, count_threads
 from ._top_part import (
     Hinge,

@@ -1,4 +1,4 @@
-"""Accuracy at the top: all candidates, and the selection of one solution."""
+"""Accuracy at the top: all candidates, the selection of one solution, and its refinement."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
+import scipy.linalg
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
@@ -19,13 +20,13 @@ from .._order import quantile_at_mass, quantiles_at_masses
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._design import DenseDesign
 from ._pivots import (
+    BLOCK_SIZE,
     PivotProblem,
     PivotSolutions,
     prepare_newton,
     solve_pivots_cvxpy,
     solve_pivots_newton,
 )
-from ._refine import best_scales, refine_top
 from ._result import Certificate, SolverResult, one_blas_thread, relative_gap
 
 Result = TypeVar("Result")
@@ -479,3 +480,428 @@ def _average(
     quantile = quantile_at_mass(scores, problem.mass, top_mass)
     objective = float(problem.objective(coef, scores, quantile))
     return coef, int(np.argmax(scores == quantile)), objective, averaged
+
+
+# The method of multipliers: the penalty of a row is its cost times a factor that starts at
+# PENALTY_START, from other multipliers at PENALTY_WARM, and grows by PENALTY_GROWTH; an inner
+# problem is solved until its squared gradient is INNER_RATIO times the dual progress; the line
+# search stops when the slope has fallen by LINE_SEARCH_RATIO. Chosen by the number of Newton
+# steps on Ionosphere at C from .01 to 1.
+PENALTY_START = 1.0
+PENALTY_WARM = 10.0
+PENALTY_GROWTH = 3.0
+INNER_RATIO = 0.01
+LINE_SEARCH_RATIO = 0.1
+MAX_LINE_SEARCH = 40
+MAX_NEWTON = 500
+MAX_OUTER = 60
+
+# A step counts if it lowers the objective by this multiple of the tolerance.
+LEAST_GAIN = 10.0
+
+# Scores this close to the quantile, as a share of the largest distance from it, are tied with it.
+TIED = 1e-8
+
+# Rows on either side of the quantile that are considered for an exchange.
+MOST_EXCHANGED = 64
+
+
+@dataclass(frozen=True, eq=False)
+class RefinedSolution(SolverResult):
+    """The best weight vector found for Problem (1), and how it was found."""
+
+    quantile: float  # The quantile of its scores ``problem.scores(coef)``
+    pivot: int  # The first row with that score, an index into ``problem.rows``
+    start: int  # The start that led to it, an index into the weight vectors given, or -1 for zero
+    history: FloatArray
+
+
+def best_scales(
+    problem: PivotProblem, coef: FloatArray, top_mass: float
+) -> tuple[FloatArray, FloatArray]:
+    """Find the best multiple of each weight vector for Problem (1).
+
+    The quantile of ``a w`` is ``a`` times that of ``w``, so that the objective is convex in ``a``,
+    quadratic between the points where a margin reaches 1. Its derivative crosses zero at the
+    largest of ``min(b, s)`` over the points ``b``, with ``s`` the stationary point of the
+    quadratic before ``b``: one sort, exact.
+    """
+    scores = problem.scores(coef)
+    quantile = quantile_at_mass(scores, problem.mass, top_mass)
+    margin = problem.y * (scores - quantile[:, np.newaxis])
+    square = np.sum(coef**2, axis=1)[:, np.newaxis]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        kinks = np.where(margin > 0, 1.0 / margin, np.inf)
+        order = np.argsort(kinks, axis=1)
+        pull = np.take_along_axis(problem.cost * margin, order, axis=1)
+        # From the right: the rows that still lose before the point.
+        tail_pull = np.cumsum(pull[:, ::-1], axis=1)[:, ::-1]
+        points = np.minimum(np.take_along_axis(kinks, order, axis=1), tail_pull / square)
+    scale = np.maximum(np.max(points, axis=1), 0.0)
+    scale[~np.isfinite(scale)] = 0.0
+    column = scale[:, np.newaxis]
+    return scale, problem.objective(column * coef, column * scores, scale * quantile)
+
+
+def refine_top(
+    problem: PivotProblem,
+    coefs: FloatArray,
+    top_mass: float,
+    *,
+    tol: float = 1e-6,
+    n_starts: int = 20,
+    max_steps: int = 200,
+) -> RefinedSolution:
+    """Lower the value of Problem (1), hinge loss around the quantile of the scores.
+
+    The end is in general a local minimum, unless ``max_steps`` came first; there is no claim to
+    the global one, which the smallest value of Problem (2) bounds from below.
+    """
+    coefs = np.asarray(coefs, dtype=np.float64)
+    if coefs.ndim != 2 or len(coefs) == 0:
+        raise ValueError(f"coefs has shape {coefs.shape}: pass one or more rows of weights.")
+    if not np.all(np.isfinite(coefs)):
+        raise ValueError("coefs has weights that are not finite.")
+    with one_blas_thread():
+        blocks = [
+            best_scales(problem, coefs[start : start + BLOCK_SIZE], top_mass)
+            for start in range(0, len(coefs), BLOCK_SIZE)
+        ]
+        scales, objectives = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+        search = _ConeSearch(problem, top_mass, tol, max_steps)
+        zero = np.zeros(problem.n_features)
+        best = _Walk(-1, search.best_of(zero), [search.value(zero)])
+        for start in np.argsort(objectives, kind="stable")[: max(n_starts, 1)]:
+            walk = search.descend(int(start), coefs[start], float(scales[start]))
+            if walk.point.value < best.point.value:
+                best = walk
+        search.exchange(best)
+        scores = problem.scores(best.point.coef)
+    quantile = float(quantile_at_mass(scores, problem.mass, top_mass))
+    return RefinedSolution(
+        coef=best.point.coef,
+        certificate=Certificate(
+            best.point.value, n_iter=search.n_steps, converged=search.n_steps < max_steps
+        ),
+        quantile=quantile,
+        pivot=int(np.flatnonzero(scores == quantile)[0]),
+        start=best.start,
+        history=np.array(best.history),
+    )
+
+
+class _Candidate(NamedTuple):
+    """A weight vector, and the multipliers of the rows that made it, which sum to zero."""
+
+    coef: FloatArray
+    value: float
+    multipliers: FloatArray | None = None
+
+
+@dataclass
+class _Walk:
+    """A start, where it led, and the values on the way."""
+
+    start: int
+    point: _Candidate
+    history: list[float]
+
+    def move(self, point: _Candidate) -> None:
+        self.point = point
+        self.history.append(point.value)
+
+
+class _ConeSearch:
+    """Steps from cone to cone, none taken twice."""
+
+    def __init__(self, problem: PivotProblem, top_mass: float, tol: float, max_steps: int) -> None:
+        self.problem, self.top_mass, self.tol, self.max_steps = problem, top_mass, tol, max_steps
+        self.n_steps = 0
+        self.solved: set[tuple[int, bytes]] = set()
+        # Rows of one point, of both classes, stay together.
+        self.point_of = np.searchsorted(problem.pivots, np.arange(len(problem.y)), "right") - 1
+
+    def value(self, coef: FloatArray) -> float:
+        scores = self.problem.scores(coef)
+        quantile = quantile_at_mass(scores, self.problem.mass, self.top_mass)
+        return float(self.problem.objective(coef, scores, quantile))
+
+    def best_of(self, *coefs: FloatArray) -> _Candidate:
+        points = [_Candidate(coef, self.value(coef)) for coef in coefs]
+        return min(points, key=lambda point: point.value)
+
+    def descend(self, start: int, coef: FloatArray, scale: float) -> _Walk:
+        value = self.value(coef)
+        walk = _Walk(start, _Candidate(coef, value), [value])
+        scaled = self.best_of(scale * coef)
+        if scaled.value < walk.point.value:
+            walk.move(scaled)
+        # From the order of the scores as given: at scale zero there is none.
+        point = self.solve(np.argsort(-self.problem.scores(coef), kind="stable"), walk.point)
+        if point is not None:
+            walk.move(point)
+            self.reorder_ties(walk)
+        return walk
+
+    def reorder_ties(self, walk: _Walk) -> None:
+        """Reorder tied rows while that helps."""
+        while True:
+            scores, pull, tied = self.ranks(walk.point)
+            if np.count_nonzero(tied) < 2:
+                return
+            point = self.solve(_order(scores, pull, tied), walk.point)
+            if point is None:
+                return
+            walk.move(point)
+
+    def exchange(self, walk: _Walk) -> None:
+        """Exchange rows across the quantile while that helps."""
+        is_better = walk.point.multipliers is not None
+        while is_better and self.n_steps < self.max_steps:
+            is_better = False
+            for order in self.exchanges(walk.point):
+                point = self.solve(order, walk.point)
+                if point is not None:
+                    walk.move(point)
+                    self.reorder_ties(walk)
+                    is_better = True
+                    break
+
+    def solve(self, order: IntArray, point: _Candidate) -> _Candidate | None:
+        """Minimise over the cone of an order; None if that gains nothing or was tried before."""
+        pivot, above = self.cone(order)
+        key = pivot, above.tobytes()
+        if key in self.solved or self.n_steps >= self.max_steps:
+            return None
+        self.solved.add(key)
+        self.n_steps += 1
+        cutoff = point.value * (1.0 - LEAST_GAIN * self.tol)
+        end = _minimise(self, _Cone(self.problem, pivot, above), point.multipliers, cutoff)
+        return end if end is not None and end.value < cutoff else None
+
+    def cone(self, order: IntArray) -> tuple[int, BoolArray]:
+        """The row of an order that reaches the mass, and which rows stand up to it."""
+        reached = np.cumsum(self.problem.mass[order]) >= self.top_mass
+        reached[-1] = True
+        position = int(np.argmax(reached))
+        above = np.zeros(len(order), dtype=bool)
+        above[order[: position + 1]] = True
+        return int(order[position]), above
+
+    def ranks(self, point: _Candidate) -> tuple[FloatArray, FloatArray, BoolArray]:
+        """Scores less the quantile, what each row pulls upwards, and which rows are tied."""
+        problem = self.problem
+        scores = problem.scores(point.coef)
+        scores = scores - quantile_at_mass(scores, problem.mass, self.top_mass)
+        tied = np.abs(scores) <= TIED * np.max(np.abs(scores))
+        multipliers = np.zeros(len(tied)) if point.multipliers is None else point.multipliers
+        pull = np.zeros(problem.n_candidates)
+        np.add.at(pull, self.point_of, multipliers + problem.y * problem.cost)
+        return np.where(tied, 0.0, scores), pull[self.point_of], tied
+
+    def exchanges(self, point: _Candidate) -> list[IntArray]:
+        """Orders with one row of the top and one of the rest exchanged, the likeliest first."""
+        scores, pull, tied = self.ranks(point)
+        order = _order(scores, pull, tied)
+        _, above = self.cone(order)
+        # A row of the wrong class is a margin nearer.
+        key = scores + self.problem.y / 2
+        inside, outside = np.flatnonzero(above), np.flatnonzero(~above)
+        inside = inside[np.argsort(key[inside], kind="stable")][:MOST_EXCHANGED]
+        outside = outside[np.argsort(-key[outside], kind="stable")][:MOST_EXCHANGED]
+        distance = key[inside][:, np.newaxis] - key[outside]
+        position = np.empty(len(order), dtype=np.intp)
+        position[order] = np.arange(len(order))
+        orders = []
+        for pair in np.argsort(distance, axis=None, kind="stable")[: self.max_steps]:
+            i, k = inside[pair // len(outside)], outside[pair % len(outside)]
+            orders.append(order.copy())
+            orders[-1][position[i]], orders[-1][position[k]] = k, i
+        return orders
+
+
+def _order(scores: FloatArray, pull: FloatArray, tied: BoolArray) -> IntArray:
+    """The order in which tied rows that pull upwards come first."""
+    return np.lexsort((np.arange(len(scores)), np.where(tied, -pull, 0.0), -scores))
+
+
+class _Cone:
+    """One convex problem, with every row turned to the side where it has to be.
+
+    The signed distance of a row from the pivot, ``u = e.w`` with ``e = +-(x - z)``, has to be
+    nonnegative, and costs ``c max(0, 1 - u)`` for rows of the right class, ``c (1 + u)`` for the
+    others. Multipliers g are subgradients of that in u: at most 0, respectively c.
+    """
+
+    def __init__(self, problem: PivotProblem, pivot: int, above: BoolArray) -> None:
+        self.rows, self.cost, self.pivot = problem.rows, problem.cost, pivot
+        self.side = np.where(above, 1.0, -1.0)
+        self.right = self.side * problem.y > 0
+        self.z: FloatArray = self.rows.rows([pivot]).to_array()[0]
+        self.cap = np.where(self.right, 0.0, self.cost)
+
+    def forward(self, coef: FloatArray) -> FloatArray:
+        distance: FloatArray = self.side * (self.rows.scores(coef) - self.z @ coef)
+        return distance
+
+    def backward(self, g: FloatArray) -> FloatArray:
+        """Sum of the turned rows with factors."""
+        signed = self.side * g
+        total: FloatArray = self.rows.pull_back(signed) - signed.sum() * self.z
+        return total
+
+    def gather(self, index: IntArray) -> FloatArray:
+        """Some turned rows."""
+        differences: FloatArray = self.rows.rows(index).to_array() - self.z
+        return self.side[index, np.newaxis] * differences
+
+    def multipliers(self, shifted: FloatArray, penalty: FloatArray) -> FloatArray:
+        """Gradient of the smoothed losses, from ``penalty * u`` plus the multipliers before."""
+        at_zero = np.minimum(shifted, -self.cost)
+        at_one = np.minimum(shifted - penalty, 0.0)
+        return np.where(
+            self.right,
+            np.where(shifted >= penalty - self.cost, at_one, at_zero),
+            np.minimum(shifted, self.cost),
+        )
+
+    def curved_rows(self, shifted: FloatArray, penalty: FloatArray) -> IntArray:
+        """Rows at a kink of their loss, for which the smoothed loss is curved."""
+        near_one = (shifted > penalty - self.cost) & (shifted < penalty)
+        return np.flatnonzero(
+            np.where(self.right, near_one | (shifted < -self.cost), shifted < self.cost)
+        )
+
+    def dual_value(self, coef: FloatArray, g: FloatArray) -> float:
+        """A lower bound on the loss of all weights in the cone, from multipliers."""
+        gain = np.where(self.right, np.minimum(-g, self.cost), self.cost)
+        return float(gain.sum() - coef @ coef / 2)
+
+    def polish(self, g: FloatArray) -> FloatArray:
+        """The minimiser if exactly the rows at a kink by their multipliers are there."""
+        at_zero = np.where(self.right, g < -self.cost, g < self.cost)
+        at_one = self.right & (g < 0) & (g > -self.cost)
+        index = np.flatnonzero(at_zero | at_one)
+        pull = -self.backward(np.where(at_zero | at_one, 0.0, g))
+        if len(index) == 0:
+            return pull
+        signed_rows = self.gather(index)
+        target = at_one[index] - signed_rows @ pull
+        correction = np.linalg.lstsq(signed_rows, target, rcond=None)[0]
+        return pull + np.asarray(correction)
+
+    def row_multipliers(self, g: FloatArray) -> FloatArray:
+        """Multipliers of the rows as they are, that of the pivot such that they sum to zero."""
+        multipliers = self.side * g
+        multipliers[self.pivot] = 0.0
+        multipliers[self.pivot] = -multipliers.sum()
+        return multipliers
+
+
+def _minimise(
+    search: _ConeSearch, cone: _Cone, multipliers: FloatArray | None, cutoff: float
+) -> _Candidate | None:
+    """Solve the problem of a cone; None if its dual value shows that it cannot beat the cutoff.
+
+    The weights returned may leave the cone by rounding or by the tolerance: their value is that of
+    Problem (1) all the same.
+    """
+    cost = cone.cost
+    if multipliers is None:
+        g, factor = np.zeros_like(cost), PENALTY_START
+    else:
+        g, factor = np.minimum(cone.side * multipliers, cone.cap), PENALTY_WARM
+    coef = -cone.backward(g)
+    best = _Candidate(coef, np.inf)
+    bound, n_newton = -np.inf, 0
+    for _ in range(MAX_OUTER):
+        penalty = factor * cost
+        distance = cone.forward(coef)
+        while True:
+            shifted = penalty * distance + g
+            new_g = cone.multipliers(shifted, penalty)
+            gradient = coef + cone.backward(new_g)
+            progress = float(np.sum((new_g - g) ** 2 / penalty))
+            limit = max(INNER_RATIO * progress, 1e-26 * float(coef @ coef))
+            if gradient @ gradient <= limit or n_newton >= MAX_NEWTON:
+                break
+            n_newton += 1
+            step = _newton_step(cone, cone.curved_rows(shifted, penalty), penalty, gradient)
+            if step is None:
+                n_newton = MAX_NEWTON
+                break
+            length = _search_line(cone, coef, distance, step, g, penalty, gradient)
+            coef = coef + length * step
+            distance = cone.forward(coef)
+        g = new_g
+        coef = -cone.backward(g)
+        bound = max(bound, cone.dual_value(coef, g))
+        if bound >= cutoff:
+            return None
+        value = search.value(coef)
+        if value < best.value:
+            best = _Candidate(coef, value)
+        if best.value - bound <= search.tol * best.value or n_newton >= MAX_NEWTON:
+            break
+        factor *= PENALTY_GROWTH
+    polished = search.best_of(cone.polish(g))
+    if polished.value <= best.value * (1.0 + search.tol):  # rows that are tied are so exactly
+        best = polished
+    return _Candidate(best.coef, best.value, cone.row_multipliers(g))
+
+
+def _newton_step(
+    cone: _Cone, curved: IntArray, penalty: FloatArray, gradient: FloatArray
+) -> FloatArray | None:
+    """Minus the gradient through the inverse of the Hessian, None where rounding forbids it."""
+    if len(curved) == 0:
+        return -gradient
+    root = np.sqrt(penalty[curved])[:, np.newaxis] * cone.gather(curved)
+    is_wide = root.shape[0] < root.shape[1]
+    matrix = root @ root.T if is_wide else root.T @ root
+    matrix[np.diag_indices_from(matrix)] += 1.0
+    try:
+        factor = scipy.linalg.cho_factor(matrix, check_finite=False, overwrite_a=True)
+    except np.linalg.LinAlgError:
+        return None
+    solved: FloatArray
+    if is_wide:
+        solved = gradient - root.T @ scipy.linalg.cho_solve(factor, root @ gradient)
+    else:
+        solved = scipy.linalg.cho_solve(factor, gradient)
+    return -solved
+
+
+def _search_line(
+    cone: _Cone,
+    coef: FloatArray,
+    distance: FloatArray,
+    step: FloatArray,
+    g: FloatArray,
+    penalty: FloatArray,
+    gradient: FloatArray,
+) -> float:
+    """A length at which the slope of the smoothed objective has almost vanished, or 1."""
+    change = cone.forward(step)
+
+    def slope(length: float) -> float:
+        moved = cone.multipliers(penalty * (distance + length * change) + g, penalty)
+        return float((coef + length * step) @ step + moved @ change)
+
+    low, high, length = 0.0, 1.0, 1.0
+    slope_low, slope_high = float(gradient @ step), slope(1.0)
+    limit = LINE_SEARCH_RATIO * abs(slope_low)
+    if slope_high <= limit:
+        return length
+    for _ in range(MAX_LINE_SEARCH):
+        rise = slope_high - slope_low  # 0 where the slopes have overflowed
+        share = -slope_low / rise if rise > 0 else 0.5
+        length = low + (high - low) * min(max(share, 0.1), 0.9)
+        new_slope = slope(length)
+        if abs(new_slope) <= limit:
+            break
+        if new_slope > 0:
+            high, slope_high = length, new_slope
+        else:
+            low, slope_low = length, new_slope
+    return length

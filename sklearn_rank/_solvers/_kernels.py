@@ -1,10 +1,28 @@
-"""Compiled loops: series on intervals, searches for stumps, sums over windows of scores."""
+"""Compiled loops: problems of pivots, series on intervals, stumps, windows of scores.
+
+With ``d_i = y_i (x_i - z)`` and ``u_i = 1 - w.d_i`` the problem is
+``min 1/2 |w|^2 + sum_i c_i max(0, u_i)`` and its dual
+``max sum_i c_i b_i - 1/2 |sum_i c_i b_i d_i|^2`` over multipliers ``0 <= b_i <= 1``. An outer
+step of the method of multipliers replaces ``b`` by ``clip(b + sigma u, 0, 1)`` at the minimiser
+of the augmented Lagrangian, whose Hessian ``I + sigma sum_F c_i d_i d_i'`` runs only over the
+*free* rows F, those with ``0 < b_i + sigma u_i < 1``. A few Newton steps with an exact line
+search find that minimiser, so that a step costs one product with the data and one small
+Cholesky factorisation.
+
+Rows whose multiplier is held at 1 need not be among the rows of the kernel: they are *parked*,
+and count by ``sum c_i`` and ``sum c_i d_i``; rows held at 0 count nothing.
+
+The loop of :func:`solve_pivots` is one function in which the short steps are written out: as
+functions of their own, whose arrays are counted as references at each call, they made fits of
+512 x 8 by 10 to 50 % slower. All kernels are in one file, because numba's cache on disk looks at
+the time stamp of the file of the compiled function alone.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .._jit import compiled
+from .._jit import call_potrf, compiled
 
 
 @compiled("void(f8[::1], i8[::1], f8[::1], f8[:, ::1])")
@@ -136,3 +154,733 @@ def window_sums(z, weight, integrated, values):
             else:
                 total += 0.75 * (m0 * (1.0 - y * y) + 2.0 * y * m1 - m2)
         values[i] = total
+
+
+# The penalty of a cold start is SIGMA_START. It grows by SIGMA_GROWTH at each outer step, by
+# SETTLED_GROWTH where the last Newton step was exact, so that the free rows have settled; the
+# inner problem is solved until its squared gradient is INNER_RATIO times the dual progress; the
+# line search stops when the slope has fallen by LINE_SEARCH_RATIO. Chosen by the time and the
+# number of Newton steps over three data sets and C from .001 to 1.
+SIGMA_START = 0.9
+SIGMA_GROWTH = 2.5
+SETTLED_GROWTH = 10.0
+SETTLED = 1e-20
+INNER_RATIO = 30.0
+LINE_SEARCH_RATIO = 0.1
+MAX_LINE_SEARCH = 40
+
+# Rows gathered at a time for the d x d Hessian; the number of features from which it pays to
+# update it by the rows that enter and leave; and the updates after which it is summed anew, so
+# that their rounding errors do not pile up.
+GATHER = 256
+MIN_UPDATED = 16
+MAX_UPDATES = 16
+
+# Features from which it pays to factorise the matrix that the first steps of all pivots share.
+MIN_SHARED = 48
+
+# Size from which LAPACK factorises faster, and the share by which its diagonal is raised there,
+# so that rounding does not make a pivot negative.
+MIN_LAPACK = 64
+RAISED = 1e-13
+
+
+# Rows are handled by the list: a call with arrays costs more than a short row.
+@compiled()
+def _dot_rows(dense, data, indices, indptr, rows, start, stop, vector, out):
+    """``out[p] = x_i.vector`` for ``i = rows[p]``, p from start to stop."""
+    for p in range(start, stop):
+        i = rows[p]
+        total = 0.0
+        if dense.shape[0] > 0 and vector.shape[0] >= MIN_LAPACK:
+            total = np.dot(dense[i], vector)
+        elif dense.shape[0] > 0:
+            row = dense[i]
+            t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
+            j = 0
+            while j + 4 <= vector.shape[0]:
+                t0 += row[j] * vector[j]
+                t1 += row[j + 1] * vector[j + 1]
+                t2 += row[j + 2] * vector[j + 2]
+                t3 += row[j + 3] * vector[j + 3]
+                j += 4
+            while j < vector.shape[0]:
+                t0 += row[j] * vector[j]
+                j += 1
+            total = (t0 + t1) + (t2 + t3)
+        else:
+            for t in range(indptr[i], indptr[i + 1]):
+                total += data[t] * vector[indices[t]]
+        out[p] = total
+
+
+@compiled()
+def _add_rows(dense, data, indices, indptr, rows, start, stop, factors, vector):
+    """``vector += sum factors[p] x_i`` over ``i = rows[p]``, p from start to stop."""
+    if dense.shape[0] > 0:
+        p = start
+        while p + 4 <= stop:
+            f0 = factors[p]
+            f1 = factors[p + 1]
+            f2 = factors[p + 2]
+            f3 = factors[p + 3]
+            r0 = dense[rows[p]]
+            r1 = dense[rows[p + 1]]
+            r2 = dense[rows[p + 2]]
+            r3 = dense[rows[p + 3]]
+            for j in range(vector.shape[0]):
+                vector[j] += (f0 * r0[j] + f1 * r1[j]) + (f2 * r2[j] + f3 * r3[j])
+            p += 4
+        while p < stop:
+            i = rows[p]
+            for j in range(vector.shape[0]):
+                vector[j] += factors[p] * dense[i, j]
+            p += 1
+    else:
+        for p in range(start, stop):
+            i = rows[p]
+            for t in range(indptr[i], indptr[i + 1]):
+                vector[indices[t]] += factors[p] * data[t]
+
+
+@compiled()
+def _margins(dense, columns, data, indices, indptr, y, z, w, out):
+    """``-w.d_i`` for every row."""
+    shift = np.dot(w, z)
+    if columns.shape[1] > 0:
+        np.dot(w, columns, out)
+    elif dense.shape[0] > 0:
+        np.dot(dense, w, out)
+    else:
+        for i in range(out.shape[0]):
+            total = 0.0
+            for t in range(indptr[i], indptr[i + 1]):
+                total += data[t] * w[indices[t]]
+            out[i] = total
+    for i in range(out.shape[0]):
+        out[i] = y[i] * (shift - out[i])
+
+
+# Loops in place of assignments to slices: these take numba seconds to compile.
+@compiled()
+def _fill(vector, value):
+    for i in range(vector.shape[0]):
+        vector[i] = value
+
+
+@compiled()
+def _fill_matrix(matrix, value):
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[1]):
+            matrix[i, j] = value
+
+
+@compiled()
+def _copy(source, target):
+    for i in range(source.shape[0]):
+        target[i] = source[i]
+
+
+@compiled()
+def _clip(b, u, sigma, out):
+    for i in range(b.shape[0]):
+        out[i] = min(max(b[i] + sigma * u[i], 0.0), 1.0)
+
+
+@compiled()
+def _clip_along(b, u, direction, sigma, step, out):
+    for i in range(b.shape[0]):
+        out[i] = min(max(b[i] + sigma * (u[i] + step * direction[i]), 0.0), 1.0)
+
+
+@compiled()
+def _compare(new, old, changed, free):
+    """List the rows whose multiplier changed and those that are free, without branching."""
+    n_changed = 0
+    n_free = 0
+    for i in range(new.shape[0]):
+        changed[n_changed] = i
+        n_changed += new[i] != old[i]
+        free[n_free] = i
+        n_free += (new[i] > 0.0) & (new[i] < 1.0)
+    return n_changed, n_free
+
+
+@compiled()
+def _factor_small(matrix, size):
+    """Eliminate the rows of a matrix of which only the upper triangle is read, four at a time.
+
+    A pivot that rounding has made too small is raised to a tiny share of its diagonal entry, so
+    that the result stays finite.
+    """
+    floors = np.empty(size)
+    for p in range(size):
+        floors[p] = max(1e-14 * matrix[p, p], 1e-300)
+    j = 0
+    while j < size:
+        width = min(4, size - j)
+        for p in range(j, j + width):
+            for k in range(j, p):
+                factor = matrix[k, p]
+                for i in range(p, size):
+                    matrix[p, i] -= factor * matrix[k, i]
+            scale = 1.0 / np.sqrt(max(matrix[p, p], floors[p]))
+            matrix[p, p] = 1.0 / scale
+            for i in range(p + 1, size):
+                matrix[p, i] *= scale
+        if width == 4:
+            r0 = matrix[j]
+            r1 = matrix[j + 1]
+            r2 = matrix[j + 2]
+            r3 = matrix[j + 3]
+            for k in range(j + 4, size):
+                f0 = r0[k]
+                f1 = r1[k]
+                f2 = r2[k]
+                f3 = r3[k]
+                row = matrix[k]
+                for i in range(k, size):
+                    row[i] -= (f0 * r0[i] + f1 * r1[i]) + (f2 * r2[i] + f3 * r3[i])
+        j += width
+
+
+@compiled()
+def _factor(matrix, size, potrf):
+    """Cholesky factorisation in place, ``U'U``; only the upper triangle is read and written.
+
+    Returns whether it succeeded.
+    """
+    if size < MIN_LAPACK:
+        _factor_small(matrix, size)
+        return True
+    for p in range(size):
+        matrix[p, p] *= 1.0 + RAISED
+    return call_potrf(potrf, size, matrix) == 0
+
+
+@compiled()
+def _solve_factored(matrix, rhs, size):
+    """Solve ``U'U x = rhs`` in place."""
+    for j in range(size):
+        rhs[j] /= matrix[j, j]
+        row = matrix[j]
+        factor = rhs[j]
+        for i in range(j + 1, size):
+            rhs[i] -= factor * row[i]
+    for j in range(size - 1, -1, -1):
+        row = matrix[j]
+        if size - j > MIN_LAPACK:
+            rhs[j] = (rhs[j] - np.dot(row[j + 1 : size], rhs[j + 1 : size])) / row[j]
+            continue
+        t0, t1, t2, t3 = rhs[j], 0.0, 0.0, 0.0
+        i = j + 1
+        # Four sums, which do not wait for each other.
+        while i + 4 <= size:
+            t0 -= row[i] * rhs[i]
+            t1 -= row[i + 1] * rhs[i + 1]
+            t2 -= row[i + 2] * rhs[i + 2]
+            t3 -= row[i + 3] * rhs[i + 3]
+            i += 4
+        while i < size:
+            t0 -= row[i] * rhs[i]
+            i += 1
+        rhs[j] = ((t0 + t1) + (t2 + t3)) / row[j]
+
+
+@compiled()
+def _solve_cholesky(matrix, rhs, size, potrf):
+    """Solve a positive definite system in place; only the upper triangle is read.
+
+    Returns whether rounding left the matrix positive definite; else ``rhs`` stays.
+    """
+    done = _factor(matrix, size, potrf)
+    if done:
+        _solve_factored(matrix, rhs, size)
+    return done
+
+
+@compiled()
+def _gather(dense, z, root, rows, start, stop, out):
+    """Dense rows ``root[p] (x_i - z)`` for ``i = rows[p]``, p from start to stop."""
+    for p in range(start, stop):
+        i = rows[p]
+        scale = root[p]
+        row = out[p - start]
+        for j in range(z.shape[0]):
+            row[j] = scale * (dense[i, j] - z[j])
+
+
+@compiled()
+def _add_outer(
+    dense, data, indices, indptr, origin, cost, rows, n_added, n_rows, root, block, signed, outer,
+    row,
+):  # fmt: skip
+    """Add ``c_i x_i x_i'`` and ``c_i x_i`` over the first ``n_added`` rows, subtract the others'.
+
+    Of the outer products the upper triangle only; ``origin`` is 0. Dense rows are taken GATHER at
+    a time, sparse ones by their stored entries. Returns the sum of ``c_i``, signed alike.
+    """
+    total = 0.0
+    for p in range(n_rows):
+        i = rows[p]
+        factor = cost[i] if p < n_added else -cost[i]
+        total += factor
+        root[p] = np.sqrt(cost[i])
+        if dense.shape[0] > 0:
+            for j in range(row.shape[0]):
+                row[j] += factor * dense[i, j]
+        else:
+            for s in range(indptr[i], indptr[i + 1]):
+                scaled = factor * data[s]
+                row[indices[s]] += scaled
+                into = outer[indices[s]]
+                for t in range(indptr[i], indptr[i + 1]):
+                    if indices[t] >= indices[s]:
+                        into[indices[t]] += scaled * data[t]
+    if dense.shape[0] == 0:
+        return total
+    for start in range(0, n_rows, GATHER):
+        stop = min(start + GATHER, n_rows)
+        _gather(dense, origin, root, rows, start, stop, block)
+        left = block[: stop - start]
+        right = left
+        if stop > n_added:
+            right = signed[: stop - start]
+            for p in range(stop - start):
+                sign = 1.0 if start + p < n_added else -1.0
+                for j in range(origin.shape[0]):
+                    right[p, j] = sign * left[p, j]
+        product = np.dot(left.T, right)
+        for p in range(outer.shape[0]):
+            for q in range(p, outer.shape[0]):
+                outer[p, q] += product[p, q]
+    return total
+
+
+@compiled()
+def _list_differences(free, n_free, inside, rows, left):
+    """List the rows that enter the Hessian, then those that leave; update the marks.
+
+    Returns the number that enter and the number of both.
+    """
+    n_enter = 0
+    n_left = 0
+    for p in range(n_free):
+        inside[free[p]] += 2
+    for i in range(inside.shape[0]):
+        rows[n_enter] = i
+        n_enter += inside[i] == 2
+        left[n_left] = i
+        n_left += inside[i] == 1
+        inside[i] = inside[i] >= 2
+    for p in range(n_left):
+        rows[n_enter + p] = left[p]
+    return n_enter, n_enter + n_left
+
+
+@compiled()
+def _gram(dense, data, indices, indptr, z, free, n_free, root):
+    """``root_p root_q d_p.d_q`` over the free rows, up to signs that cancel in the direction."""
+    d = z.shape[0]
+    if dense.shape[0] > 0:
+        rows = np.empty((n_free, d))
+        _gather(dense, z, root, free, 0, n_free, rows)
+        return np.dot(rows, rows.T)
+    gram = np.empty((n_free, n_free))
+    scattered = np.empty(d)
+    ones = np.ones(n_free)
+    for p in range(n_free):
+        for j in range(d):
+            scattered[j] = -z[j]
+        _add_rows(dense, data, indices, indptr, free, p, p + 1, ones, scattered)
+        shift = np.dot(scattered, z)
+        _dot_rows(dense, data, indices, indptr, free, p, n_free, scattered, gram[p])
+        for q in range(p, n_free):
+            gram[p, q] = root[p] * root[q] * (gram[p, q] - shift)
+    return gram
+
+
+@compiled()
+def _look_up(products, numbers, with_pivot, square, free, n_free, root, of_free, out):
+    """Fill in the same as :func:`_gram` from the inner products of all rows.
+
+    ``numbers`` are the places of the rows in this table, ``with_pivot`` their inner products with
+    the pivot, ``square`` that of the pivot with itself.
+    """
+    places = np.empty(n_free, np.int64)
+    for q in range(n_free):
+        places[q] = numbers[free[q]]
+        of_free[q] = with_pivot[free[q]]
+    for p in range(n_free):
+        row = products[places[p]]
+        shift = square - of_free[p]
+        for q in range(p, n_free):
+            out[p, q] = root[p] * root[q] * (row[places[q]] + (shift - of_free[q]))
+
+
+@compiled()
+def _sum_margins(dense, columns, data, indices, indptr, y, z, w, u):
+    """Write ``u = 1 - w.d_i``."""
+    _margins(dense, columns, data, indices, indptr, y, z, w, u)
+    for i in range(u.shape[0]):
+        u[i] += 1.0
+
+
+@compiled()
+def _factor_first(all_outer, all_sum, all_cost, centre, factor, potrf):
+    """Factorise the matrix of the first step, which all pivots share; write the centre.
+
+    There all rows are free and the penalty is one: its matrices differ by the pivot only, a term
+    of rank one about the centre of the rows. Returns whether it succeeded.
+    """
+    d = centre.shape[0]
+    for p in range(d):
+        centre[p] = all_sum[p] / all_cost
+        for q in range(p, d):
+            factor[p, q] = SIGMA_START * (all_outer[p, q] - all_sum[p] * all_sum[q] / all_cost)
+        factor[p, p] += 1.0
+    return _factor(factor, d, potrf)
+
+
+@compiled()
+def _find_first_direction(centre, all_cost, factor, z, gradient, moved, solved, direction):
+    """Newton direction where all rows are free at the first penalty, from the shared factor.
+
+    ``(B + r m m')^-1 g = B^-1 g - r (m.B^-1 g) B^-1 m / (1 + r m.B^-1 m)``.
+    """
+    d = z.shape[0]
+    for j in range(d):
+        moved[j] = z[j] - centre[j]
+        solved[j] = moved[j]
+        direction[j] = -gradient[j]
+    _solve_factored(factor, solved, d)
+    _solve_factored(factor, direction, d)
+    rate = SIGMA_START * all_cost
+    above = 0.0
+    below = 1.0
+    for j in range(d):
+        above += rate * moved[j] * direction[j]
+        below += rate * moved[j] * solved[j]
+    for j in range(d):
+        direction[j] -= above / below * solved[j]
+
+
+@compiled()
+def _find_direction_by_rows(
+    dense, data, indices, indptr, z, free, n_free, root, system, gradient, rhs, direction, potrf
+):  # fmt: skip
+    """Newton direction from the inner products of the free rows, where these are few."""
+    for j in range(z.shape[0]):
+        direction[j] = -gradient[j]
+    base = np.dot(z, gradient)
+    _dot_rows(dense, data, indices, indptr, free, 0, n_free, gradient, rhs)
+    for p in range(n_free):
+        system[p, p] += 1.0
+        rhs[p] = root[p] * (rhs[p] - base)
+    if not _solve_cholesky(system, rhs, n_free, potrf):
+        return
+    shift = 0.0
+    for p in range(n_free):
+        rhs[p] *= root[p]
+        shift += rhs[p]
+    _add_rows(dense, data, indices, indptr, free, 0, n_free, rhs, direction)
+    for j in range(z.shape[0]):
+        direction[j] -= shift * z[j]
+
+
+@compiled()
+def _scale_about(outer, row, total, z, sigma, hessian):
+    """``I + sigma`` times the sum of ``c_i (x_i - z)(x_i - z)'``, from sums about 0."""
+    for p in range(z.shape[0]):
+        for q in range(p, z.shape[0]):
+            moved = outer[p, q] - row[p] * z[q] - z[p] * row[q] + total * z[p] * z[q]
+            hessian[p, q] = sigma * moved
+        hessian[p, p] += 1.0
+
+
+# Arrays that are not written to may be in read-only shared memory.
+READ = "Array({}, {}, 'C', readonly=True)".format
+READ_MATRIX, READ_VECTOR = READ("float64", 2), READ("float64", 1)
+READ_INT32, READ_INT64 = READ("int32", 1), READ("int64", 1)
+
+
+@compiled(
+    f"void({READ_MATRIX}, {READ_MATRIX}, {READ_VECTOR}, {READ_INT32}, {READ_INT32},"
+    f" {READ_MATRIX}, {READ_INT64}, {READ_VECTOR}, {READ_VECTOR}, {READ_MATRIX},"
+    f" {READ_MATRIX}, {READ_VECTOR}, boolean, float64, int64, intp,"
+    " float64[:, ::1], float64[:, ::1], float64[::1], float64[::1], float64[::1], int64[::1])"
+)
+def solve_pivots(
+    dense,
+    columns,
+    data,
+    indices,
+    indptr,
+    products,
+    numbers,
+    y,
+    cost,
+    pivots,
+    parked,
+    parked_cost,
+    cold,
+    tol,
+    max_iter,
+    potrf,
+    coef,
+    multipliers,
+    penalty,
+    objective,
+    lower_bound,
+    n_iter,
+):
+    """Solve the problem of each pivot; write solution, values and Newton steps.
+
+    Dense data come as rows, and as columns or without, with empty CSR arrays; CSR data with empty
+    dense ones. ``products`` are inner products of rows, among which those given have ``numbers``,
+    or empty. ``pivots`` are points. ``parked`` are the sums of ``c_i d_i`` over the rows held at
+    1, ``parked_cost`` those of ``c_i``. ``coef``, ``multipliers`` and ``penalty`` are where to
+    start, if not ``cold``, and where it ended.
+    """
+    n = y.shape[0]
+    d = coef.shape[1]
+    v = np.empty(d)
+    gradient = np.empty(d)
+    direction = np.empty(d)
+    moved = np.empty(d)
+    solved = np.empty(d)
+    best_w = np.empty(d)
+    u = np.empty(n)
+    trial = np.empty(n)
+    counted = np.empty(n)
+    best_trial = np.empty(n)
+    by_row = np.empty(n)
+    along = np.empty(n)
+    cost_along = np.empty(n)
+    changed = np.empty(n + 1, np.int64)
+    free = np.empty(n + 1, np.int64)
+    left = np.empty(n + 1, np.int64)
+    inside = np.zeros(n, np.int64)
+    rhs = np.empty(max(min(n, d), 1))
+    root = np.empty(n)
+    # The d x d form is only ever used with at least d free rows.
+    outer_sum = np.empty((d, d)) if d <= n else np.empty((0, 0))
+    row_sum = np.zeros(d)
+    total = 0.0
+    hessian = np.empty(outer_sum.shape)
+    block = np.empty((min(GATHER, n), d)) if d <= n else np.empty((0, d))
+    signed = np.empty(block.shape)
+    looked_up = np.empty(0)
+    with_pivot = np.empty(n) if products.shape[0] > 0 else np.empty(0)
+    origin = np.zeros(d)
+    every = np.arange(n)
+    all_outer = np.zeros(outer_sum.shape) if cold else np.zeros((0, 0))
+    all_sum = np.zeros(d)
+    all_cost = 0.0
+    if cold and d <= n:
+        all_cost = _add_outer(
+            dense, data, indices, indptr, origin, cost, every, n, n, root, block, signed,
+            all_outer, all_sum,
+        )  # fmt: skip
+    shares_first = cold and MIN_SHARED <= d <= n
+    centre = np.empty(d)
+    first = np.empty((d, d)) if shares_first else np.empty((0, 0))
+    if shares_first:
+        shares_first = _factor_first(all_outer, all_sum, all_cost, centre, first, potrf)
+
+    for index in range(pivots.shape[0]):
+        z = pivots[index]
+        w = coef[index]
+        b = multipliers[index]
+        beside = parked[index]
+        if products.shape[0] > 0:
+            np.dot(dense, z, with_pivot)
+        square = np.dot(z, z)
+        _copy(beside, v)
+        linear = parked_cost[index]
+        _fill(counted, 0.0)
+        if cold:
+            _fill(w, 0.0)
+            _fill(u, 1.0)
+            _fill(b, 0.0)
+            sigma = SIGMA_START
+            _clip(b, u, sigma, trial)
+        else:
+            _sum_margins(dense, columns, data, indices, indptr, y, z, w, u)
+            sigma = penalty[index]
+            _copy(b, trial)
+        _fill(inside, 0)
+        steps = 0
+        inner = 0
+        updates = MAX_UPDATES
+        checked = False
+        # A warm start goes on where the multipliers were renewed.
+        renew = not cold
+        best_gap = np.inf
+        while True:
+            n_changed, n_free = _compare(trial, counted, changed, free)
+            shift = 0.0
+            for t in range(n_changed):
+                i = changed[t]
+                difference = cost[i] * (trial[i] - counted[i])
+                linear += difference
+                by_row[t] = y[i] * difference
+                shift += by_row[t]
+                counted[i] = trial[i]
+            _add_rows(dense, data, indices, indptr, changed, 0, n_changed, by_row, v)
+            squared_gradient = 0.0
+            for j in range(d):
+                v[j] -= shift * z[j]
+                gradient[j] = w[j] - v[j]
+                squared_gradient += gradient[j] * gradient[j]
+            for i in range(n):
+                by_row[i] = max(u[i], 0.0)
+            upper = 0.5 * np.dot(w, w) + np.dot(cost, by_row)
+            upper += parked_cost[index] - np.dot(beside, w)
+            squared_v = np.dot(v, v)
+            lower = linear - 0.5 * squared_v
+            if squared_v > linear:
+                # A share of the multipliers is feasible, too: this is the best share's value.
+                lower = 0.5 * linear * linear / squared_v
+            if upper - lower < best_gap:
+                best_gap = upper - lower
+                _copy(w, best_w)
+                _copy(trial, best_trial)
+            if upper - lower <= tol * upper or steps >= max_iter:
+                if checked:
+                    break
+                if upper - lower > best_gap:
+                    # Out of steps, possibly by differences below float64 resolution.
+                    _copy(best_w, w)
+                    _copy(best_trial, trial)
+                # u and v were updated step by step: certify from sums made anew.
+                checked = True
+                _sum_margins(dense, columns, data, indices, indptr, y, z, w, u)
+                _copy(beside, v)
+                _fill(counted, 0.0)
+                linear = parked_cost[index]
+                continue
+            checked = False
+
+            for i in range(n):
+                by_row[i] = (trial[i] - b[i]) ** 2
+            progress = np.dot(cost, by_row) / sigma
+            outer = renew or (inner > 0 and squared_gradient <= INNER_RATIO * progress)
+            if outer:
+                _copy(trial, b)
+                settled = squared_gradient <= SETTLED * np.dot(w, w)
+                sigma *= SETTLED_GROWTH if settled else SIGMA_GROWTH
+                inner = 0
+                renew = False
+                # The first Newton step keeps the free rows, where the gradient of their linear
+                # pieces is the guide: at the new multipliers and penalty many of them would be
+                # clipped for one step only.
+                shift = 0.0
+                for p in range(n_free):
+                    i = free[p]
+                    by_row[p] = -sigma * cost[i] * u[i] * y[i]
+                    shift += by_row[p]
+                _add_rows(dense, data, indices, indptr, free, 0, n_free, by_row, gradient)
+                for j in range(d):
+                    gradient[j] -= shift * z[j]
+
+            if shares_first and steps == 0:
+                _find_first_direction(
+                    centre, all_cost, first, z, gradient, moved, solved, direction
+                )
+            elif n_free < d:
+                for p in range(n_free):
+                    root[p] = np.sqrt(sigma * cost[free[p]])
+                if products.shape[0] > 0:
+                    if looked_up.shape[0] < n_free * n_free:
+                        looked_up = np.empty(n_free * n_free)
+                    system = looked_up[: n_free * n_free].reshape((n_free, n_free))
+                    _look_up(
+                        products, numbers, with_pivot, square, free, n_free, root, rhs, system
+                    )
+                else:
+                    system = _gram(dense, data, indices, indptr, z, free, n_free, root)
+                _find_direction_by_rows(
+                    dense, data, indices, indptr, z, free, n_free, root, system, gradient, rhs,
+                    direction, potrf,
+                )  # fmt: skip
+            else:
+                if cold and n_free == n:  # as at each start
+                    for j in range(d):
+                        row_sum[j] = all_sum[j]
+                        for q in range(j, d):
+                            outer_sum[j, q] = all_outer[j, q]
+                    total = all_cost
+                    _fill(inside, 1)
+                    updates = 0
+                else:
+                    n_enter = n_free
+                    n_both = n_free
+                    if d >= MIN_UPDATED:
+                        n_enter, n_both = _list_differences(free, n_free, inside, changed, left)
+                        updates += 1
+                    if n_both >= n_free or updates > MAX_UPDATES:
+                        _fill_matrix(outer_sum, 0.0)
+                        _fill(row_sum, 0.0)
+                        total = _add_outer(
+                            dense, data, indices, indptr, origin, cost, free, n_free, n_free,
+                            root, block, signed, outer_sum, row_sum,
+                        )  # fmt: skip
+                        updates = 0
+                    else:
+                        total += _add_outer(
+                            dense, data, indices, indptr, origin, cost, changed, n_enter, n_both,
+                            root, block, signed, outer_sum, row_sum,
+                        )  # fmt: skip
+                _scale_about(outer_sum, row_sum, total, z, sigma, hessian)
+                for j in range(d):
+                    direction[j] = -gradient[j]
+                # If rounding makes the matrix indefinite, the line search uses the gradient.
+                _solve_cholesky(hessian, direction, d, potrf)
+
+            _margins(dense, columns, data, indices, indptr, y, z, direction, along)
+            steps += 1
+            for i in range(n):
+                cost_along[i] = cost[i] * along[i]
+            slope_w = np.dot(w, direction) - np.dot(beside, direction)
+            slope_d = np.dot(direction, direction)
+            low = 0.0
+            _clip(b, u, sigma, trial)
+            slope_low = slope_w + np.dot(trial, cost_along)
+            if slope_low >= 0.0:
+                # No descent: the prediction was wrong, or the step is within rounding.
+                renew = not outer
+                continue
+            high = -1.0
+            slope_high = 0.0
+            target = LINE_SEARCH_RATIO * abs(slope_low)
+            step = 1.0
+            for _ in range(MAX_LINE_SEARCH):
+                _clip_along(b, u, along, sigma, step, trial)
+                slope = slope_w + step * slope_d + np.dot(trial, cost_along)
+                if abs(slope) <= target:
+                    break
+                if slope > 0:
+                    high = step
+                    slope_high = slope
+                else:
+                    low = step
+                    slope_low = slope
+                if high > 0:
+                    # Regula falsi kept off the ends, so that the bracket always shrinks.
+                    width = high - low
+                    step = low - slope_low * width / (slope_high - slope_low)
+                    step = min(max(step, low + 0.05 * width), high - 0.05 * width)
+                else:
+                    step *= 2.0
+            for j in range(d):
+                w[j] += step * direction[j]
+            for i in range(n):
+                u[i] += step * along[i]
+            inner += 1
+
+        _copy(trial, b)
+        penalty[index] = sigma
+        objective[index] = upper
+        lower_bound[index] = lower
+        n_iter[index] = steps

@@ -81,7 +81,7 @@ class HingeRows(NamedTuple):
     ) -> Ends:
         """Solve the problems of some pivots, from nothing or from a start for the only one."""
         from .._jit import address_of_potrf
-        from ._pivot_kernels import solve_pivots
+        from ._kernels import solve_pivots
 
         n_pivots, d = pivots.shape
         if start is None:
@@ -399,7 +399,7 @@ MAX_BANDS = 4
 
 def prepare_newton(problem: PivotProblem) -> None:
     """Compile the kernel, or load it from numba's cache, and find what all pivots share."""
-    from ._pivot_kernels import solve_pivots
+    from ._kernels import solve_pivots
 
     solve_pivots.compile()
     if _is_large(problem):

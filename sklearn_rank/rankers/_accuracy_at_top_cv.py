@@ -47,9 +47,8 @@ from ..metrics import (
 )
 from ._accuracy_at_top import MANY_ROWS, AccuracyAtTopBase, AccuracyAtTopRanker, pivot_problem
 from ._base import FitProgress, restored_on_error, warn_not_converged, warn_of_scales
-from ._folds import Fold, of_taken_rows, values_of_taken_rows
 from ._kernel_base import KernelMap, learned_scores
-from ._two_classes import TwoClasses, mass_of_top
+from ._two_classes import Fold, TwoClasses, mass_of_top, of_taken_rows, values_of_taken_rows
 
 Rule = Literal["best", "one_standard_error"]
 

@@ -29,15 +29,17 @@ from ..losses._shared import ThreadedLoss
 from ..metrics import Measure, get_measure
 from ._base import FitProgress, restored_on_error
 from ._boosting import (
+    EARLY_STOPPING_CONSTRAINTS,
     TREE_CONSTRAINTS,
     Monitor,
     boost,
     category_codes,
+    check_validation_data,
+    held_out_lists,
     importances_of,
     tree_settings,
 )
-from ._folds import EARLY_STOPPING_CONSTRAINTS, check_validation_data, held_out_lists
-from ._query_base import (
+from ._list_base import (
     MEASURE_CONSTRAINTS,
     CalibratedRanker,
     QueryRanker,

@@ -33,16 +33,18 @@ from .._validation import ravelled, validate_data
 from ..metrics import Exponential, Measure, ScoreGeneratingFunction, get_measure, roc_auc_score
 from ._base import BipartiteRanker, refuse_blocked, restored_on_error
 from ._boosting import (
+    EARLY_STOPPING_CONSTRAINTS,
     TREE_CONSTRAINTS,
     Monitor,
     boost,
     category_codes,
+    check_validation_data,
+    hold_out_rows,
     importances_of,
     tree_settings,
     with_categories,
 )
-from ._folds import EARLY_STOPPING_CONSTRAINTS, check_validation_data, hold_out_rows
-from ._query_base import MEASURE_CONSTRAINTS
+from ._list_base import MEASURE_CONSTRAINTS
 from ._rank_statistic import read_phi, sums_over_ranks
 from ._two_classes import TwoClasses, mass_of_top
 

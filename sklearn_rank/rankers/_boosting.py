@@ -1,4 +1,4 @@
-"""Boosted trees for any loss of the scores, grown by LightGBM or XGBoost.
+"""Boosted trees for any loss of the scores, grown by LightGBM or XGBoost, and early stopping.
 
 This module contains the loop over the rounds. It gets gradient and curvature at the scores of all
 rows from an objective, passes them to a backend that grows one tree, and gets the value on
@@ -21,11 +21,13 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import check_random_state
 
+from .._lists import Lists
 from .._optional import import_optional, lightgbm_aliases
 from .._sklearn_compat import Interval, RealNotInt, StrOptions, check_monotonic_cst
 from .._solvers import count_threads
-from .._typing import FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._two_classes import summed
 
 
@@ -577,6 +579,77 @@ BACKENDS: dict[str, type[LightGBMGrower] | type[XGBoostGrower]] = {
     "lightgbm": LightGBMGrower,
     "xgboost": XGBoostGrower,
 }
+
+
+# Parameters by which a fit stops early, for scikit-learn's validation.
+EARLY_STOPPING_CONSTRAINTS: dict[str, list[Any]] = {
+    "early_stopping": ["boolean"],
+    "validation_fraction": [
+        Interval(RealNotInt, 0, 1, closed="neither"),
+        Interval(Integral, 1, None, closed="left"),
+    ],
+    "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+    "random_state": ["random_state"],
+}
+
+
+def check_validation_data(early_stopping: bool, X_val: Any, **labels: Any) -> bool:
+    """Check which arguments of validation came together; whether there are validation data."""
+    data = {"X_val": X_val, **labels}
+    absent = [name for name, value in data.items() if value is None]
+    present = [name for name in data if name not in absent]
+    if present and absent:
+        raise ValueError(
+            f"fit got {' and '.join(present)} without {' and '.join(absent)}: pass all of"
+            f" {', '.join(data)}, or none of them."
+        )
+    if present and not early_stopping:
+        raise ValueError(
+            f"fit got {', '.join(present)}, which early_stopping=False does not use: set "
+            "early_stopping=True, or leave them out."
+        )
+    return bool(present)
+
+
+def held_out_lists(lists: Lists, fraction: Any, random_state: Any) -> BoolArray:
+    """Draw the lists that are held out: at least one, and not all. Shape (n_lists,)."""
+    n = lists.n_lists
+    if n < 2:
+        raise ValueError(
+            "early_stopping=True holds out whole queries, but the number of queries of positive "
+            f"weight is {n}: pass qid= of several queries, X_val=, y_val= and qid_val= of other "
+            "queries, or early_stopping=False."
+        )
+    order = check_random_state(random_state).permutation(n)
+    mask = np.zeros(n, dtype=bool)
+    mask[order[: _n_held_out(fraction, n, "queries")]] = True
+    return mask
+
+
+def hold_out_rows(labels: AnyArray, fraction: Any, random_state: Any) -> tuple[IntArray, IntArray]:
+    """Rows to train on and rows that are held out, a share of the rows of each class."""
+    random = check_random_state(random_state)
+    share = fraction / len(labels) if isinstance(fraction, Integral) else fraction
+    held = np.zeros(len(labels), dtype=bool)
+    for label in np.unique(labels):
+        rows = np.flatnonzero(labels == label)
+        if len(rows) < 2:
+            raise ValueError(
+                "early_stopping=True holds out rows of each class, but the class "
+                f"{label.item()!r} has one row: pass X_val= and y_val=, or early_stopping=False."
+            )
+        held[random.permutation(rows)[: _n_held_out(share, len(rows), "rows")]] = True
+    return np.flatnonzero(~held), np.flatnonzero(held)
+
+
+def _n_held_out(fraction: Any, n: int, unit: str) -> int:
+    if isinstance(fraction, Integral) and int(fraction) >= n:
+        raise ValueError(
+            f"validation_fraction={fraction} would hold out all {n} {unit}: pass a smaller "
+            "number, or a share in (0, 1)."
+        )
+    number = int(fraction) if isinstance(fraction, Integral) else round(float(fraction) * n)
+    return min(max(number, 1), n - 1)
 
 
 # Minimum curvature of a row, where the initial mean is 1: rows without curvature, such as those

@@ -25,9 +25,14 @@ from .._validation import hint_of_adaboost, refuse_missing_labels, validate_data
 from ..metrics import Measure, get_measure
 from ..metrics._shared import check_fixed_scale
 from ._base import forget, refuse_blocked, restored_on_error
-from ._boosting import check_limits, refuse_unknown_parameters
-from ._folds import EARLY_STOPPING_CONSTRAINTS, check_validation_data, held_out_lists
-from ._query_base import MEASURE_CONSTRAINTS, QueryRanker
+from ._boosting import (
+    EARLY_STOPPING_CONSTRAINTS,
+    check_limits,
+    check_validation_data,
+    held_out_lists,
+    refuse_unknown_parameters,
+)
+from ._list_base import MEASURE_CONSTRAINTS, QueryRanker
 from ._two_classes import is_frame, mixed_bits, row_keys, summed
 
 

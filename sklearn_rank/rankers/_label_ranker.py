@@ -29,7 +29,7 @@ from ..losses import TemplateLoss, get_loss
 from ..metrics import get_measure
 from ..metrics._shared import call_with_metadata, metadata_for, scores_with_ids
 from ._base import check_columns, forget, in_parallel, restored_on_error
-from ._label_base import LabelOrderRanker, utility_lists
+from ._list_base import LabelOrderRanker, utility_lists
 from ._two_classes import fit_with_weights, weight_argument
 
 Reduction: TypeAlias = Literal["regression", "pairs", "queries"]

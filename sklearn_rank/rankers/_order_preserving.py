@@ -39,9 +39,17 @@ from ..losses import TemplateLoss, get_loss, get_loss_names
 from ..losses._shared import LossOnLists, ThreadedLoss
 from ..metrics import Measure
 from ._base import forget, is_blocked, refuse_blocked, restored_on_error, warn_of_scales
-from ._block_ranker import NORMALIZE_CONSTRAINTS, BlockLists, BlockRanker
 from ._kernel_base import LinearScores
-from ._query_base import (
+from ._linear_base import (
+    NORMALIZE_CONSTRAINTS,
+    BlockLists,
+    BlockRanker,
+    alpha_of_curvature,
+    feature_curvature,
+    relative_alpha,
+    ridge_solution,
+)
+from ._list_base import (
     MEASURE_CONSTRAINTS,
     CalibratedRanker,
     QueryRanker,
@@ -53,7 +61,6 @@ from ._query_base import (
     with_query_weight,
     with_utilities,
 )
-from ._ridge_fit import alpha_of_curvature, feature_curvature, relative_alpha, ridge_solution
 
 
 class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker):

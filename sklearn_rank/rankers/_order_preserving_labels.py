@@ -43,9 +43,14 @@ from ..losses._shared import ThreadedLoss
 from ..metrics import get_measure
 from ._base import forget, restored_on_error, warn_of_scales
 from ._kernel_base import KernelMap, check_kernel_shape, fitted_scores
-from ._label_base import LabelOrderRanker, utility_lists
-from ._query_base import calibrated_loss, weights_of, with_query_weight
-from ._ridge_fit import label_alpha, ridge_solution
+from ._linear_base import label_alpha, ridge_solution
+from ._list_base import (
+    LabelOrderRanker,
+    calibrated_loss,
+    utility_lists,
+    weights_of,
+    with_query_weight,
+)
 
 
 class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):

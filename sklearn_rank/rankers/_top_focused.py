@@ -32,15 +32,17 @@ from ..metrics import Cauchy, ScoreGeneratingFunction, get_measure
 from ..metrics._shared import own_pos_label
 from ._base import BipartiteRanker, check_columns, forget, in_parallel, restored_on_error
 from ._boosting import refuse_unknown_parameters
-from ._folds import Fold, of_taken_rows, values_of_taken_rows
 from ._two_classes import (
+    Fold,
     TwoClasses,
     fit_with_weights,
     is_flexible,
     log_odds,
     log_odds_of_probabilities,
     mass_of_top,
+    of_taken_rows,
     share_threshold,
+    values_of_taken_rows,
     weight_argument,
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from inspect import Parameter, signature
@@ -13,12 +13,14 @@ import scipy.sparse as sp
 from scipy.special import logit
 from sklearn import config_context
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.utils import indexable
 from sklearn.utils.class_weight import compute_class_weight
 
 from .._codes import coded_column, distinct_codes
 from .._order import merge_rounded, top_mass, top_threshold
-from .._sklearn_compat import BaseSearchCV
+from .._sklearn_compat import BaseSearchCV, rows_at
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._validation import ravelled
 from .._warn import collected, told_once, warn
 from ..exceptions import SmallTopWarning, ThresholdWarning
 from ..metrics._shared import ranking_scores, response_method
@@ -202,6 +204,29 @@ def _mixed(bits: AnyArray, factor: Any) -> AnyArray:
     bits *= factor
     bits ^= bits >> np.uint64(32)
     return bits
+
+
+Fold = tuple[IntArray, IntArray]
+
+
+def of_taken_rows(cv: Any, taken: IntArray, n_samples: int) -> Any:
+    """Renumber parts that are given by row numbers, where rows of weight 0 are left out."""
+    if not isinstance(cv, Iterable) or hasattr(cv, "split"):
+        return cv
+    number = np.full(n_samples, -1)
+    number[taken] = np.arange(len(taken))
+    parts = [(number[train], number[test]) for train, test in cv]
+    return [(train[train >= 0], test[test >= 0]) for train, test in parts]
+
+
+def values_of_taken_rows(name: str, values: Any, taken: IntArray, n_samples: int) -> Any:
+    """Values of some rows, such as their groups. Shape (n,)."""
+    (values,) = indexable(ravelled(values, name))
+    if len(values) != n_samples:
+        raise ValueError(
+            f"{name} has {len(values)} values for {n_samples} rows: pass one value per row."
+        )
+    return rows_at(values, taken)
 
 
 # With fewer rows for each coefficient, a linear fit separates its training rows too well.

@@ -30,7 +30,7 @@ from sklearn_rank import OrderPreservingLabelRanker
 from sklearn_rank.exceptions import ScorerSetupError
 from sklearn_rank.metrics import get_measure, get_scorer, roc_auc_score, tau_b_score
 from sklearn_rank.model_selection import make_bound_scorer
-from sklearn_rank.rankers._label_base import LabelOrderRanker
+from sklearn_rank.rankers._list_base import LabelOrderRanker
 
 
 class LeastSquares(LabelOrderRanker):

@@ -17,7 +17,7 @@ from sklearn_rank._solvers import as_design
 from sklearn_rank.exceptions import QueryOverlapWarning
 from sklearn_rank.metrics import get_measure, get_scorer
 from sklearn_rank.preprocessing import QueryNormalizer
-from sklearn_rank.rankers import _ridge_fit as _penalty
+from sklearn_rank.rankers import _linear_base as _penalty
 
 pytestmark = pytest.mark.filterwarnings(
     f"ignore::{QueryOverlapWarning.__module__}.{QueryOverlapWarning.__name__}"

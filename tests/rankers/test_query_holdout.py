@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank._lists import Lists, group_rows
-from sklearn_rank.rankers._folds import check_validation_data, held_out_lists, hold_out_rows
+from sklearn_rank.rankers._boosting import check_validation_data, held_out_lists, hold_out_rows
 
 
 def hold_out_queries(qid, fraction, seed):

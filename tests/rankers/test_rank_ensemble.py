@@ -19,8 +19,8 @@ from sklearn_rank import OrderPreservingRanker, RankEnsemble, RankSVM
 from sklearn_rank.exceptions import QueryOverlapWarning, ScorerSetupError, SingleListWarning
 from sklearn_rank.metrics import get_measure, get_scorer
 from sklearn_rank.preprocessing import QueryNormalizer
-from sklearn_rank.rankers._query_base import LabelType, check_lists
-from sklearn_rank.rankers._rank_ensemble import fitted_weights
+from sklearn_rank.rankers._list_base import LabelType, check_lists
+from sklearn_rank.rankers._meta_rankers import fitted_weights
 from tests.oracles import query_features as oracle
 
 pytestmark = pytest.mark.filterwarnings(

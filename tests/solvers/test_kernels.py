@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 
 from sklearn_rank._jit import address_of_potrf
-from sklearn_rank._solvers import _pivot_kernels as kernels
+from sklearn_rank._solvers import _kernels as kernels
 
 NO_ROWS = np.empty((0, 0))
 NO_INDEX = np.empty(0, dtype=np.int32)

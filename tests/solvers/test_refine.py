@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from sklearn_rank._order import quantile_at_mass, top_mass
 from sklearn_rank._solvers import PivotProblem, solve_accuracy_at_top, solve_pivots_newton
-from sklearn_rank._solvers._refine import best_scales, refine_top
+from sklearn_rank._solvers._accuracy_at_top import best_scales, refine_top
 from sklearn_rank.datasets import load_ionosphere
 from tests.oracles import top_quantile as oracle
 

@@ -1,28 +1,379 @@
-"""Several rankers together: their scores fused within each query."""
+"""Rankers that fit others to folds of queries: parameters by cross-validation, and ensembles."""
 
 from __future__ import annotations
 
-from numbers import Integral
+import warnings
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import scipy.optimize
 from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GroupKFold, KFold, check_cv
 from sklearn.utils import Bunch, get_tags
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from .._lists import LabelType, Lists
-from .._sklearn_compat import BaseComposition, HasMethods, StrOptions, fit_context
+from .._sklearn_compat import BaseComposition, HasMethods, Interval, StrOptions, fit_context
 from .._typing import FloatArray
 from .._warn import told_once
 from ..calibration._shared import positional_form, utilities_of
-from ..metrics import get_measure
+from ..exceptions import CalibrationWarning, FeatureScaleWarning
+from ..losses import TemplateLoss
+from ..metrics import Measure, get_measure
 from ..metrics._shared import call_with_metadata, metadata_for, scores_with_ids
 from ..preprocessing import QueryNormalizer
 from ._base import in_parallel, restored_on_error
-from ._folds import Fold, query_folds
+from ._kernel_base import LinearScores
+from ._linear_base import NORMALIZE_CONSTRAINTS, NormalizingRanker, as_normalizer
+from ._list_base import (
+    MEASURE_CONSTRAINTS,
+    QueryRanker,
+    check_held_out_weights,
+    in_lists,
+    weights_of,
+)
 from ._order_preserving import OrderPreservingRanker
-from ._query_base import MEASURE_CONSTRAINTS, QueryRanker, in_lists
+from ._two_classes import Fold, of_taken_rows, row_keys
+
+
+def query_folds(cv: Any, items: Any, lists: Lists, n_rows: int) -> list[Fold]:
+    """Folds of lists, or of the rows of one list with equal rows in one fold."""
+    cv = 5 if cv is None else cv
+    groups = lists.list_of
+    if isinstance(cv, int | np.integer):
+        if lists.n_lists == 1:
+            distinct, place = np.unique(row_keys(items, lists.labels), return_inverse=True)
+            # Fewer folds where the rows are enough, but not different.
+            n_folds = min(int(cv), max(2, len(distinct))) if len(groups) >= cv else int(cv)
+            held_out = [np.isin(place, test) for _, test in KFold(n_folds).split(distinct)]
+            return [(np.flatnonzero(~test), np.flatnonzero(test)) for test in held_out]
+        if lists.n_lists < cv:
+            raise ValueError(
+                f"cv={cv} needs at least {cv} queries, but there are {lists.n_lists}: pass more "
+                "queries or a smaller cv."
+            )
+        return list(GroupKFold(int(cv)).split(groups, groups=groups))
+    if lists.rows is not None:
+        cv = of_taken_rows(cv, lists.rows, n_rows)
+    folds = list(check_cv(cv).split(groups, lists.labels, groups))
+    for train, test in folds:
+        shared = np.intersect1d(groups[train], groups[test])
+        if len(shared) and lists.n_lists > 1:
+            raise ValueError(
+                f"cv splits {len(shared)} queries, such as {lists.name_of(int(shared[0]))}, "
+                "between training and test parts: pass an int, or a splitter that keeps groups "
+                "whole."
+            )
+    return folds
+
+
+# From a penalty that leaves only the direction of the gradient to almost none.
+ALPHAS = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
+
+
+class OrderPreservingRankerCV(NormalizingRanker):
+    """OrderPreservingRanker with penalty, loss and scaling chosen by cross-validation.
+
+    For each loss, each normalisation of features and each fold of whole queries, it fits a path of
+    :class:`OrderPreservingRanker` from the strongest penalty to the weakest, and scores the
+    held-out queries by the measure. The setting with the best mean score is refitted to all rows.
+
+    Parameters
+    ----------
+    losses : str, TemplateLoss or sequence of these, default="pairwise_logistic"
+        The losses to choose from.
+    alphas : array-like of float, default=(100, 30, 10, 3, 1, 0.3, 0.1, 0.03, 0.01)
+        Strengths of the penalty to choose from, greater than 0, as multiples of the ``"scale"`` of
+        :class:`OrderPreservingRanker`, so that they are comparable across losses and list lengths.
+    normalize : None, {"zscore", "rank", "minmax"}, QueryNormalizer or sequence of these, \
+default="zscore"
+        Normalisations of features within queries to choose from. If one other than None is chosen,
+        :meth:`predict` needs ``qid``.
+    measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
+        Measure that selects the setting, defines the utilities, and is computed by :meth:`score`.
+    cv : int, splitter, iterable or None, default=None
+        Folds of whole queries: their number, a splitter that takes groups, or pairs of training
+        and test indices. None is 5.
+    tol : float, default=1e-6
+        Tolerance on the norm of the gradient in the final fit, relative to the norm at 0. The path
+        uses 1e-4.
+    max_iter : int, default=200
+        Maximum number of iterations of a fit.
+    single_list : bool, default=False
+        Whether all rows belong to one query. ``fit`` then takes no ``qid``, and folds split the
+        rows.
+    n_jobs : int or None, default=None
+        Number of paths fitted in parallel. None is 1, -1 uses all cores.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The chosen penalty, as a value of ``alpha`` in :class:`OrderPreservingRanker`.
+    best_params_ : dict
+        The chosen ``loss``, ``alpha`` (with the unit ``*scale``) and ``normalize``.
+    best_score_ : float
+        Mean of the measure over held-out queries for the chosen setting. As the greatest of
+        several means it is optimistic.
+    cv_results_ : dict of list and ndarray
+        ``params`` and ``mean_test_score`` of all candidates, and ``test_scores`` of shape
+        (n_candidates, n_folds).
+    estimator_ : OrderPreservingRanker
+        The ranker fitted to all rows.
+    coef_ : ndarray of shape (n_features,)
+        Its coefficients.
+    intercept_ : float
+        Its intercept.
+    normalizer_ : QueryNormalizer or None
+        Normalises the features within each query.
+    training_queries_ : object
+        Record of the training queries. :meth:`score` and scorers use it to warn when training
+        queries are scored.
+    n_queries_ : int
+        Number of queries that were used.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features seen in ``fit``, if they are all strings.
+
+    See Also
+    --------
+    RankEnsemble : Averages rankers; use it when no loss is clearly better than the others.
+
+    Notes
+    -----
+    There are ``n_losses * n_normalizations * n_folds`` paths. A path costs about two fits, since
+    each fit starts from the previous solution. Features are normalised once, since each query is
+    normalised separately. Among candidates with equal scores the first is chosen, which has the
+    stronger penalty. Nothing is random.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank import OrderPreservingRankerCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 3))
+    >>> qid = np.repeat(np.arange(20), 10)
+    >>> y = rng.binomial(3, 1 / (1 + np.exp(-X[:, 0])))
+    >>> ranker = OrderPreservingRankerCV(alphas=[10, 1, 0.1], measure="ndcg@5")
+    >>> ranker = ranker.fit(X, y, qid=qid)
+    >>> ranker.best_params_["loss"], ranker.cv_results_["mean_test_score"].shape
+    ('pairwise_logistic', (3,))
+    """
+
+    _parameter_constraints = {
+        **QueryRanker._parameter_constraints,
+        "losses": [str, TemplateLoss, list, tuple],
+        "alphas": ["array-like"],
+        "normalize": [*NORMALIZE_CONSTRAINTS, list, tuple],
+        "measure": MEASURE_CONSTRAINTS,
+        "cv": ["cv_object"],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(
+        self,
+        losses="pairwise_logistic",
+        *,
+        alphas=ALPHAS,
+        normalize="zscore",
+        measure="ndcg",
+        cv=None,
+        tol=1e-6,
+        max_iter=200,
+        single_list=False,
+        n_jobs=None,
+    ):
+        self.losses = losses
+        self.alphas = alphas
+        self.normalize = normalize
+        self.measure = measure
+        self.cv = cv
+        self.tol = tol
+        self.max_iter = max_iter
+        self.single_list = single_list
+        self.n_jobs = n_jobs
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        qid: Any = None,
+        sample_weight: Any = None,
+        query_weight: Any = None,
+    ) -> OrderPreservingRankerCV:
+        """Choose penalty, loss and normalisation by cross-validation and refit to all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows. Sparse matrices are accepted only without normalisation.
+        y : array-like of shape (n_samples,)
+            Relevance, at least 0.
+        qid : array-like of shape (n_samples,), default=None
+            Id of the query of each row: numbers, strings or any sortable values, in any order.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the rows. A row of weight 2 counts as two rows, a row of weight
+            0 is ignored.
+        query_weight : array-like of shape (n_samples,), default=None
+            Non-negative weight of the query of each row, the same for all rows of a query.
+
+        Returns
+        -------
+        OrderPreservingRankerCV
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If an argument is not valid, there are fewer queries than folds, or ``cv`` splits a
+            query.
+        """
+        with restored_on_error(self):
+            weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+            labels = LabelType("graded", name="y")
+            X, lists = self._lists(X, y, qid, weights, labels=labels)
+            check_held_out_weights(get_measure(self.measure), lists)
+            items, alphas = in_lists(X, lists), self._checked_alphas()
+            folds = query_folds(self.cv, items, lists, X.shape[0])
+            metadata = {
+                "qid": lists.list_of,
+                "sample_weight": lists.weight,
+                "query_weight": None
+                if lists.query_weight is None
+                else lists.to_items(lists.query_weight),
+            }
+            candidates, scores = self._paths(items, lists, metadata, folds, alphas)
+            mean = _mean_scores(scores, lists, folds)
+            best = int(np.argmax(mean))
+            chosen = self._ranker(candidates[best]).set_params(tol=self.tol)
+            self.estimator_ = chosen.fit(items, lists.grade, **metadata)
+            self.coef_, self.intercept_ = chosen.coef_, chosen.intercept_
+            self.normalizer_, self.alpha_ = chosen.normalizer_, chosen.alpha_
+            self.best_params_, self.best_score_ = candidates[best], float(mean[best])
+            self.cv_results_ = {
+                "params": candidates,
+                "mean_test_score": mean,
+                "test_scores": scores,
+            }
+            self._store_queries(lists)
+        return self
+
+    def _checked_alphas(self) -> list[float]:
+        """The factors, from the strongest penalty on."""
+        alphas = np.asarray(self.alphas, dtype=np.float64)
+        if alphas.ndim != 1 or not len(alphas) or not np.all((alphas > 0) & np.isfinite(alphas)):
+            raise ValueError(
+                "alphas must contain at least one number, all greater than 0, got "
+                f"{self.alphas!r}."
+            )
+        return sorted(set(alphas.tolist()), reverse=True)
+
+    def _paths(
+        self,
+        items: Any,
+        lists: Lists,
+        metadata: dict[str, Any],
+        folds: list[Fold],
+        alphas: list[float],
+    ) -> tuple[list[dict[str, Any]], FloatArray]:
+        """All candidates, and their scores of each fold."""
+        measure = get_measure(self.measure)
+        candidates: list[dict[str, Any]] = []
+        tasks = []
+        for normalize in _several(self.normalize):
+            normalizer = as_normalizer(normalize)
+            rows = items
+            if normalizer is not None:
+                rows = normalizer.fit_transform(
+                    items, qid=lists.list_of, sample_weight=lists.weight
+                )
+            for loss in _several(self.losses):
+                path = [
+                    {"loss": loss, "alpha": f"{alpha:g}*scale", "normalize": normalize}
+                    for alpha in alphas
+                ]
+                candidates += path
+                rankers = [self._ranker({**p, "normalize": None}) for p in path]
+                tasks += [
+                    delayed(_scores_of_path)(rankers, rows, lists.grade, metadata, fold, measure)
+                    for fold in folds
+                ]
+        scores = np.array(Parallel(n_jobs=self.n_jobs)(tasks))
+        # Path by path: its folds, and in each the scores of its penalties.
+        scores = scores.reshape(-1, len(folds), len(alphas))
+        return candidates, scores.swapaxes(1, 2).reshape(len(candidates), len(folds))
+
+    def _ranker(self, params: dict[str, Any]) -> OrderPreservingRanker:
+        return OrderPreservingRanker(
+            measure=self.measure,
+            max_iter=self.max_iter,
+            tol=max(self.tol, 1e-4),
+            **params,
+        )
+
+    def _scores(self, X: Any) -> FloatArray:
+        return LinearScores(self.coef_).scores(X) + self.intercept_
+
+
+def _several(choices: Any) -> list[Any]:
+    if isinstance(choices, list | tuple):
+        if not choices:
+            raise ValueError("losses and normalize must each contain at least one value.")
+        return list(choices)
+    return [choices]
+
+
+def _mean_scores(scores: FloatArray, lists: Lists, folds: list[Fold]) -> FloatArray:
+    """Mean over the folds, by the weight of the queries that each holds out."""
+    weight = weights_of(lists)
+    held_out = np.array([weight[np.unique(lists.list_of[test])].sum() for _, test in folds])
+    # A fold in which the measure is undefined is ignored for all candidates.
+    defined = ~np.isnan(scores).any(axis=0)
+    if not defined.any():
+        raise ValueError(
+            "The measure is undefined for all queries of every fold: pass more queries that "
+            "contain both relevant and other rows."
+        )
+    return scores[:, defined] @ held_out[defined] / held_out[defined].sum()
+
+
+def _scores_of_path(
+    rankers: list[OrderPreservingRanker],
+    X: Any,
+    y: FloatArray,
+    metadata: dict[str, Any],
+    fold: Fold,
+    measure: Measure,
+) -> list[float]:
+    """Scores of a held-out fold along a path, each fit from where the last one ended."""
+    train, test = fold
+    of_train: dict[str, Any]
+    of_test: dict[str, Any]
+    of_train, of_test = (
+        {name: None if values is None else values[part] for name, values in metadata.items()}
+        for part in fold
+    )
+    X_train, X_test, scores = X[train], X[test], []
+    path = clone(rankers[0]).set_params(warm_start=True)
+    for ranker in rankers:
+        path.set_params(alpha=ranker.alpha)
+        with warnings.catch_warnings():
+            # The fit to all rows issues these warnings.
+            warnings.simplefilter("ignore", CalibrationWarning)
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter("ignore", FeatureScaleWarning)
+            path.fit(X_train, y[train], **of_train)
+        value = measure(y[test], path.predict(X_test), **of_test)
+        scores.append(float(value if measure.greater_is_better else -value))
+    return scores
+
 
 # How the scores of one member are made comparable with those of others.
 FUSIONS = ("zscore", "rank", "minmax", "reciprocal_rank")
