@@ -33,7 +33,6 @@ from sklearn_rank.inference import (
 )
 from sklearn_rank.inference._limits import flipped_subsets, resampled_means
 from sklearn_rank.inference._queries import (
-    ComparisonOptions,
     QueryValues,
     sample_interval,
     sample_test,
@@ -145,8 +144,7 @@ def query_calls(values, n_resamples, rng):
         return sample_interval(sample((-np.inf, np.inf)), LEVEL, method, n_resamples, rng)
 
     def comparison(method):
-        options = ComparisonOptions(method, "two-sided", LEVEL, n_resamples)
-        return sample_test(sample((-1.0, 1.0)), options, rng)
+        return sample_test(sample((-1.0, 1.0)), method, "two-sided", LEVEL, n_resamples, rng)
 
     return {
         "sign flips": lambda: flipped_subsets(values, n_resamples, rng),

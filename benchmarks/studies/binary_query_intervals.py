@@ -23,7 +23,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import describe_machine, format_table
 
 from sklearn_rank.inference._queries import (
-    ComparisonOptions,
     QueryValues,
     sample_interval,
     sample_test,
@@ -58,8 +57,7 @@ def interval_of(values, method, groups=None, low=0.0):
             found = sample_interval(sample, LEVEL, "t")
         else:
             name = "t" if method == "t" else "wilcoxon"
-            options = ComparisonOptions(name, "two-sided", LEVEL, 9999)
-            found = sample_test(sample, options, rng)[-1]
+            found = sample_test(sample, name, "two-sided", LEVEL, 9999, rng)[-1]
     return found.low, found.high
 
 

@@ -22,7 +22,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import describe_machine, format_table
 
 from sklearn_rank.inference._queries import (
-    ComparisonOptions,
     QueryValues,
     sample_interval,
     sample_test,
@@ -121,7 +120,7 @@ def rejections(repetitions, n_resamples, sizes):
             for method in TESTS:
                 if method == "wilcoxon" and n <= SLOW_WILCOXON:
                     continue
-                options = ComparisonOptions(method, "two-sided", LEVEL, n_resamples)
+                options = (method, "two-sided", LEVEL, n_resamples)
                 for shift, what in ((0.0, ""), (0.3 * sd, " power")):
                     pvalues = []
                     for v in values + shift:
@@ -130,7 +129,7 @@ def rejections(repetitions, n_resamples, sizes):
                         if method == "t" and varied.constant:
                             pvalues.append(1.0)
                         else:
-                            pvalues.append(sample_test(varied, options, rng)[1])
+                            pvalues.append(sample_test(varied, *options, rng)[1])
                     row[method + what] = 100 * np.mean(np.array(pvalues) <= 0.05)
             rows.append(row)
     return rows

@@ -92,7 +92,7 @@ def rejects(joint):
 
 def influence_joint(measure, y, scores, groups=None):
     """Estimates of both rankers and their covariance."""
-    found = measure_influence(measure, y, tuple(scores), conditional=True, pos_label=None)
+    found, _ = measure_influence(measure, y, tuple(scores))
     return joint_influence(found, conditional=True, groups=check_groups(groups, len(y)))
 
 
@@ -104,7 +104,7 @@ def test_of_items(measure, rng, plan, paired, draw):
     samples = []
     for name in "ab":
         y, scores, _ = draw(rng, plan.n, plan.n_pos)
-        (found,) = measure_influence(measure, y, (scores[name],), conditional=True, pos_label=None)
+        (found,), _ = measure_influence(measure, y, (scores[name],))
         samples.append((found, None))
     return rejects(joint_samples(samples, conditional=True))
 

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite, isinf, nan
-from numbers import Real
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy.special import ndtr, stdtr, stdtrit
 from scipy.stats import rankdata
 
-from .._arguments import check_choice, check_flag, check_generator, check_level, check_resamples
+from .._arguments import (
+    check_choice,
+    check_flag,
+    check_generator,
+    check_level,
+    check_resamples,
+    is_number,
+)
 from .._partitions import any_collection
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import ravelled
@@ -29,10 +35,9 @@ from ._influence import (
     measure_influence,
     never_certain_covariance,
     sample_influence,
-    weighted_influence,
 )
 from ._limits import ALTERNATIVES, CONTRAST_ALTERNATIVES, Alternative, holm_adjust, level_of_both
-from ._queries import ComparisonOptions, compare_samples, query_values_of
+from ._queries import compare_samples, query_values_of
 from ._results import Comparison
 from ._samples import (
     WeightMeaning,
@@ -229,8 +234,7 @@ class Question:
                     f" alternative={alternative!r}: leave one of them out."
                 )
             low, high = measure.counted_range
-            number = isinstance(margin, Real) and not isinstance(margin, bool | np.bool_)
-            if not number or not 0.0 < margin < high - low or not isfinite(margin):
+            if not is_number(margin) or not 0.0 < margin < high - low or not isfinite(margin):
                 raise ValueError(
                     f"margin={margin!r} must be greater than 0 and less than {high - low:g}, the"
                     f" length of the range of {measure.name}: pass the largest difference of no"
@@ -247,11 +251,7 @@ class Question:
         if baseline is not None:
             if contrasts is not None:
                 raise ValueError("baseline and contrasts are both given: pass one of them.")
-            if str(baseline) not in names:
-                raise ValueError(
-                    f"baseline={baseline!r} is not among the rankers {list(names)}: pass one of"
-                    " these names."
-                )
+            _index(str(baseline), names, f"baseline={baseline!r}")
             return read_contrasts(names, str(baseline))
         if self.alternative == "non-inferior" and contrasts is None and len(names) > 2:
             raise ValueError(
@@ -495,9 +495,7 @@ def swap_tests(
     dependent = check_groups(groups, n)
     unit = np.arange(n) if dependent is None else dependent.codes
     ranks = {name: rankdata(data.score) for name, data in lists.items()}
-    influences = measure_influence(
-        measure, positive, [*ranks.values()], conditional=True, pos_label=None
-    )
+    influences, _ = measure_influence(measure, positive, [*ranks.values()])
     statistics, differences, pvalues = [], [], []
     for a, b in pairs:
         pair = np.stack([ranks[a], ranks[b]])
@@ -542,9 +540,7 @@ def _studentise(
     measure: Measure, positive: BoolArray, ranks: FloatArray, unit: IntArray
 ) -> tuple[float, float]:
     """Difference over its standard error, infinite where that is 0, and the difference."""
-    a, b = measure_influence(
-        measure, positive, (ranks[0], ranks[1]), conditional=True, pos_label=None
-    )
+    (a, b), _ = measure_influence(measure, positive, (ranks[0], ranks[1]))
     difference = a.estimate - b.estimate
     sums = np.bincount(unit, a.centred() - b.centred()) / len(positive)
     error = float(np.sqrt(np.sum(sums**2)))
@@ -674,14 +670,14 @@ def paired_rank_test(
     check_choice("alternative", alternative, ALTERNATIVES)
     level, conditional = check_level(level), check_flag("conditional", conditional)
     measure = get_measure(measure)
-    influences = measure_influence(
+    influences, dependent = measure_influence(
         measure,
         y_true,
         (y_score_a, y_score_b),
         conditional=conditional,
         pos_label=pos_label,
+        groups=groups,
     )
-    dependent = check_groups(groups, len(influences[0].positive))
     joint = joint_influence(influences, conditional=conditional, groups=dependent)
     target = list_target(measure, [influences[0]], [dependent])
     return _test(joint, alternative, level, measure, target)
@@ -1062,15 +1058,14 @@ def _same_rows(
     if not any_collection(y_true):
         y_true = ravelled(y_true, "y_true")
     if rows["qid"] is None and dimensions(y_true) != 2:
-        influences, groups = weighted_influence(
+        columns = {name: rows[name] for name in ("sample_weight", "weights", "groups")}
+        influences, groups = measure_influence(
             measure,
             y_true,
             tuple(scores.values()),
-            rows["sample_weight"],
-            rows["weights"],
-            rows["groups"],
             conditional=conditional,
             pos_label=pos_label,
+            **columns,
         )
         joint = joint_influence(influences, conditional=conditional, groups=groups)
         return joint, list_target(measure, influences[:1], [groups])
@@ -1191,6 +1186,6 @@ def _compare_pairs(
             pos_label=pos_label,
         )
     alternative: Any = question.alternative
-    options = ComparisonOptions(method, alternative, question.level, n_resamples)
     samples = query_values_of(measure, scores=scores, pos_label=pos_label, **rows)
-    return compare_samples(samples, pairs, options, rng, measure)
+    options = (method, alternative, question.level, n_resamples)
+    return compare_samples(measure, samples, pairs, *options, rng)

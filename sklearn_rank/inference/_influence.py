@@ -45,38 +45,14 @@ def measure_influence(
     y_true: Any,
     scores: Sequence[Any],
     *,
-    conditional: bool,
-    pos_label: Any,
-    name: str = "y_true",
-) -> list[ClassInfluence]:
-    """Influence of the same items on the measure of several rankers."""
-    influences, _ = weighted_influence(
-        measure,
-        y_true,
-        scores,
-        None,
-        None,
-        None,
-        conditional=conditional,
-        pos_label=pos_label,
-        name=name,
-    )
-    return influences
-
-
-def weighted_influence(
-    measure: Measure,
-    y_true: Any,
-    scores: Sequence[Any],
-    sample_weight: Any,
-    weights: WeightMeaning,
-    groups: Any,
-    *,
-    conditional: bool,
-    pos_label: Any,
+    conditional: bool = True,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    weights: WeightMeaning = None,
+    groups: Any = None,
     name: str = "y_true",
 ) -> tuple[list[ClassInfluence], Groups | None]:
-    """Influence of the same weighted rows on the measure of several rankers, and their groups."""
+    """Influence of the same rows on the measure of several rankers, and the groups of the rows."""
     # Differences need both scores of each row, which counts of scores do not keep.
     refuse_collections("scorers are compared row by row", **{name: y_true}, y_score=tuple(scores))
     sampled = check_weight_meaning(weights, sample_weight)
@@ -113,9 +89,10 @@ def sample_influence(
 ) -> ClassInfluence:
     """Influence of the items of one sample, or of the rows of a table of their counts."""
     if not any_collection(y_true, y_score):
-        return measure_influence(
+        (influence,), _ = measure_influence(
             measure, y_true, (y_score,), conditional=conditional, pos_label=pos_label, name=name
-        )[0]
+        )
+        return influence
     refuse_unknown(measure)
     data, _ = check_sample(y_true, y_score, pos_label, measure=measure)
     return influence_of(measure, data, conditional=conditional)

@@ -392,21 +392,13 @@ _TESTS = {
 }
 
 
-@dataclass(frozen=True)
-class ComparisonOptions:
-    """Checked method, alternative, level and number of exchanges of a test."""
-
-    method: str
-    alternative: Alternative
-    level: float
-    n_resamples: int
-
-    def __post_init__(self) -> None:
-        check_choice("method", self.method, tuple(_TESTS))
-        check_choice("alternative", self.alternative, ALTERNATIVES)
-        check_level(self.level)
-        level_of_both(self.level, self.alternative)
-        check_resamples(self.n_resamples)
+def check_test_options(method: str, alternative: str, level: float, n_resamples: int) -> None:
+    """Check the options of a test for a mean over queries."""
+    check_choice("method", method, tuple(_TESTS))
+    check_choice("alternative", alternative, ALTERNATIVES)
+    check_level(level)
+    level_of_both(level, alternative)
+    check_resamples(n_resamples)
 
 
 def check_interval_options(level: float, method: str, n_resamples: int) -> None:
@@ -448,18 +440,22 @@ def sample_interval(
 
 
 def sample_test(
-    sample: QueryValues, options: ComparisonOptions, rng: np.random.Generator
+    sample: QueryValues,
+    test: str,
+    alternative: Alternative,
+    level: float,
+    n_resamples: int,
+    rng: np.random.Generator,
 ) -> tuple[float, float, str, Interval]:
     """Test differences of queries: statistic, p-value, method and interval of the mean."""
-    method, alternative = options.method, options.alternative
-    level = level_of_both(options.level, alternative)
+    method, level = test, level_of_both(level, alternative)
     target = f"mean {sample.measure} over queries"
     interval = None
     if method != "t":
         _refuse_sampling(sample, method, "method='t', or compare without method")
     if method == "randomization":
         sizes = None if sample.groups is None else sample.part.sizes
-        flips = flipped_subsets(sample.totals, int(options.n_resamples), rng, sizes)
+        flips = flipped_subsets(sample.totals, int(n_resamples), rng, sizes)
         statistic, pvalue = sample.mean, flips.pvalue(alternative)
         if not sample.constant and not are_differences_of_shares(sample):
             interval = _interval(sample, flips.limits(level), level, method, target)
@@ -479,10 +475,10 @@ def sample_test(
     else:
         # The sum of the signed ranks, and exchanges of whole groups.
         ranks = rankdata(np.abs(sample.values)) * np.sign(sample.values)
-        flips = flipped_subsets(sample.groups.sums(ranks), int(options.n_resamples), rng)
+        flips = flipped_subsets(sample.groups.sums(ranks), int(n_resamples), rng)
         statistic, pvalue = ranks.sum(), flips.pvalue(alternative)
     if interval is None:
-        if options.method == "t" or sample.constant or not are_differences_of_shares(sample):
+        if test == "t" or sample.constant or not are_differences_of_shares(sample):
             interval = _t_interval(sample, level, target)
         else:
             interval = _interval(sample, difference_limits(sample, level), level, "tango", target)
@@ -490,21 +486,24 @@ def sample_test(
 
 
 def compare_samples(
+    measure: Measure,
     samples: Mapping[str, QueryValues],
     pairs: Sequence[tuple[str, str]],
-    options: ComparisonOptions,
+    method: str,
+    alternative: Alternative,
+    level: float,
+    n_resamples: int,
     rng: np.random.Generator,
-    measure: Measure,
 ) -> Comparison:
     """Test differences of rankers on the same queries, adjusted for their number."""
-    of_each = replace(options, level=1.0 - (1.0 - options.level) / len(pairs))
+    options = (method, alternative, 1.0 - (1.0 - level) / len(pairs), n_resamples)
+    differences = [query_differences(samples[a], samples[b]) for a, b in pairs]
     statistics, pvalues, methods, intervals = zip(
-        *(sample_test(query_differences(samples[a], samples[b]), of_each, rng) for a, b in pairs),
-        strict=True,
+        *(sample_test(sample, *options, rng) for sample in differences), strict=True
     )
     texts = dict.fromkeys(
-        method if interval.method in method else f"{method}, {interval.method} limits"
-        for method, interval in zip(methods, intervals, strict=True)
+        name if interval.method in name else f"{name}, {interval.method} limits"
+        for name, interval in zip(methods, intervals, strict=True)
     )
     return Comparison(
         measure=measure.name,
@@ -517,12 +516,12 @@ def compare_samples(
         high=tuple(interval.high for interval in intervals),
         statistics=statistics,
         pvalues=tuple(holm_adjust(pvalues)),
-        level=options.level,
-        alternative=options.alternative,
+        level=level,
+        alternative=alternative,
         margin=None,
         method=" / ".join(texts) + (", Holm" if len(pairs) > 1 else ""),
         target=f"mean {measure.name} over {next(iter(samples.values())).size_text}",
-        hypothesis=_TESTS[options.method].format(measure.name),
+        hypothesis=_TESTS[method].format(measure.name),
         difference_errors=tuple(
             nan if interval.standard_error is None else interval.standard_error
             for interval in intervals
@@ -718,7 +717,7 @@ def paired_query_test(
     >>> result.pvalue < 0.01
     True
     """
-    options = ComparisonOptions(method, alternative, level, n_resamples)
+    check_test_options(method, alternative, level, n_resamples)
     rng, measure = check_generator(random_state), get_measure(measure)
     samples = query_values_of(
         measure,
@@ -730,4 +729,5 @@ def paired_query_test(
         groups=groups,
         pos_label=pos_label,
     )
-    return compare_samples(samples, [("a", "b")], options, rng, measure)
+    options = (method, alternative, level, n_resamples)
+    return compare_samples(measure, samples, [("a", "b")], *options, rng)

@@ -27,7 +27,7 @@ from .._warn import warn
 from ..bounds._shared import kl_limits, score_limits
 from ..metrics import get_measure, partial_auc_score
 from ..metrics._shared import partial_auc_influence_of
-from ._influence import influence_of, list_interval, weighted_influence
+from ._influence import influence_of, list_interval, measure_influence
 from ._limits import independent_rows, kolmogorov_margin
 from ._results import Interval
 from ._samples import (
@@ -565,6 +565,7 @@ def auc_interval(
     level = check_level(level)
     check_choice("method", method, tuple(METHODS))
     sampled = check_weight_meaning(weights, sample_weight)
+    rows = {"sample_weight": sample_weight, "groups": groups, "pos_label": pos_label}
     if groups is not None and method not in WITH_GROUPS:
         raise ValueError(
             f"method={method!r} does not support groups, it needs independent items: choose one of"
@@ -577,28 +578,13 @@ def auc_interval(
                 " probability: pass method='wilson'."
             )
         measure = get_measure("auc")
-        influences, dependent = weighted_influence(
-            measure,
-            y_true,
-            (y_score,),
-            sample_weight,
-            "sampling",
-            groups,
-            conditional=False,
-            pos_label=pos_label,
+        (influence,), dependent = measure_influence(
+            measure, y_true, (y_score,), conditional=False, weights=weights, **rows
         )
-        interval = list_interval(measure, influences[0], level, dependent)
+        interval = list_interval(measure, influence, level, dependent)
         return replace(interval, method=method, target=TARGET)
     if any_collection(y_true, y_score, sample_weight, groups):
-        return auc_interval_of_chunks(
-            y_true,
-            y_score,
-            level,
-            method,
-            sample_weight=sample_weight,
-            groups=groups,
-            pos_label=pos_label,
-        )
+        return auc_interval_of_chunks(y_true, y_score, level, method, **rows)
     y_true = ravelled(y_true, "y_true")
     if dimensions(y_true) != 1:
         raise ValueError(

@@ -345,24 +345,9 @@ def check_sample(
 ) -> tuple[ScoredLists, Groups | None]:
     """Check a list that holds both classes, and the groups of its rows."""
     measure = measure or get_measure("auc")
-    if not any_collection(y_true, y_score, groups):
-        data = check_two_classes(y_true, y_score, pos_label, rel=measure.rel)
-        return data, check_groups(groups, len(data.score))
-    refuse_grouped_collections(groups, y_true=y_true, y_score=y_score)
-    refuse_counts(measure)
-    table = list_of_chunks(measure, y_true, y_score, pos_label).in_one_memory(measure)
-    data = table.to_lists()
-    refuse_one_class(data)
-    return data, None
-
-
-def refuse_counts(measure: Measure) -> None:
-    """Refuse a measure whose variance needs all rows instead of counts."""
-    if measure.weights == "none" or measure.kind != "binary":
-        raise ValueError(
-            f"The influence function of {measure.name} needs all rows in memory, not a dask"
-            " collection: pass y_true.compute() and y_score.compute()."
-        )
+    sample = check_one_list(measure, y_true, y_score, groups=groups, pos_label=pos_label)
+    refuse_one_class(sample.data)
+    return sample.data, sample.groups
 
 
 def refuse_grouped_collections(groups: Any, **columns: Any) -> None:
@@ -526,7 +511,11 @@ def check_one_list(
         refuse_grouped_collections(
             groups, y_true=y_true, y_score=y_score, sample_weight=sample_weight
         )
-        refuse_counts(measure)
+        if measure.weights == "none" or measure.kind != "binary":
+            raise ValueError(
+                f"The influence function of {measure.name} needs all rows in memory, not a dask"
+                " collection: pass y_true.compute() and y_score.compute()."
+            )
         table = list_of_chunks(measure, y_true, y_score, pos_label, sample_weight)
         return OneList(table.in_one_memory(measure).to_lists())
     y_true = _labels_of_one_list(y_true, "y_true")

@@ -12,9 +12,9 @@ from ._influence import (
 from ._limits import midp_limits, safe_limits, two_sided_quantile
 from ._linear_rank import dkw_lower_limits
 from ._queries import (
-    ComparisonOptions,
     QueryValues,
     check_interval_options,
+    check_test_options,
     compare_samples,
     query_differences,
     query_values_of,
@@ -26,7 +26,6 @@ from ._top import share_at_threshold, top_limits
 
 __all__ = [
     "AUCMoments",
-    "ComparisonOptions",
     "Groups",
     "Question",
     "JointEstimate",
@@ -34,6 +33,7 @@ __all__ = [
     "auc_score_limits",
     "check_groups",
     "check_interval_options",
+    "check_test_options",
     "check_two_classes",
     "compare_samples",
     "correlation_root",

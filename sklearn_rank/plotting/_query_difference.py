@@ -9,7 +9,7 @@ import numpy as np
 from .._arguments import check_flag, check_generator
 from ..inference import Comparison
 from ..inference._shared import (
-    ComparisonOptions,
+    check_test_options,
     compare_samples,
     query_differences,
     query_values_of,
@@ -290,7 +290,7 @@ class QueryDifferenceDisplay(Display):
         QueryDifferenceDisplay
             Display with the drawn plot.
         """
-        options = ComparisonOptions(method, alternative, level, n_resamples)
+        check_test_options(method, alternative, level, n_resamples)
         rng = check_generator(random_state)
         found = get_measure(measure)
         samples = query_values_of(
@@ -303,9 +303,10 @@ class QueryDifferenceDisplay(Display):
             groups=groups,
             pos_label=pos_label,
         )
+        options = (method, alternative, level, n_resamples)
         display = cls(
             query_differences(samples["a"], samples["b"]).values,
-            compare_samples(samples, [("a", "b")], options, rng, found),
+            compare_samples(found, samples, [("a", "b")], *options, rng),
             found.name,
             names=names,
             greater_is_better=found.greater_is_better,

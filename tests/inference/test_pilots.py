@@ -63,7 +63,7 @@ def test_the_width_of_the_precision_at_the_top():
 def test_the_error_of_a_difference_is_that_of_the_pilot(measure, grouped):
     y, scores, rng = items()
     groups = rng.integers(0, 40, len(y)) if grouped else None
-    found = measure_influence(
+    found, _ = measure_influence(
         get_measure(measure), y, tuple(scores.values()), conditional=True, pos_label=None
     )
     joint = joint_influence(found, conditional=True, groups=check_groups(groups, len(y)))
@@ -115,7 +115,7 @@ def test_shares_of_queries_and_two_dimensions():
 def test_the_auc_at_another_share_of_positives():
     y, scores, _ = items()
     plan = sample_size("auc", n=1000, power=0.8, pilot=(y, scores), positive_fraction=0.02)
-    found = measure_influence(
+    found, _ = measure_influence(
         get_measure("auc"), y, tuple(scores.values()), conditional=True, pos_label=None
     )
     difference = found[0].values - found[1].values
@@ -127,7 +127,7 @@ def test_a_measure_that_depends_on_the_share_sees_rows_repeated():
     y, scores, _ = items(share=0.5)
     plan = sample_size("bedroc@20", n=900, pilot=(y, scores["a"]), positive_fraction=0.1)
     often = np.where(y == 1, 1, 9)
-    (repeated,) = measure_influence(
+    (repeated,), _ = measure_influence(
         get_measure("bedroc@20"),
         np.repeat(y, often),
         (np.repeat(scores["a"], often),),
