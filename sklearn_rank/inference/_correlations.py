@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.special import digamma, zeta
 
 from .._lists import ScoredLists
-from .._order import TiedBlocks, tied_blocks
+from .._order import tied_blocks
 from .._typing import FloatArray, IntArray
 from ..metrics import Measure
 from ..metrics._shared import (
@@ -22,41 +21,27 @@ from ..metrics._shared import (
 )
 from ._limits import safe_limits
 from ._results import Interval
-from ._samples import GroupPart, OneList, Spread, singleton_groups
+from ._samples import GroupPart, OneList, singleton_groups
 
 # Influence of each item, of mean 0, and of an item at either extreme.
 CorrelationInfluence: TypeAlias = tuple[FloatArray, tuple[float, float]]
 
 
-@dataclass(frozen=True, eq=False)
 class _Pairs:
     """Items in descending order of their scores, and the counts of the items around each."""
 
-    blocks: TiedBlocks  # Blocks of tied scores
-    level: IntArray  # (n,): Number of distinct relevances above that of each item
-    counts: FloatArray  # (4, n): Higher and equal relevance, above the block and in the block
-    above: FloatArray  # (n,): Items above the block
-    size: FloatArray  # (n,): Items of the block
-
-    @classmethod
-    def of(cls, data: ScoredLists) -> _Pairs:
-        blocks, by_grade = tied_blocks(data.score), tied_blocks(data.grade)
-        level = np.empty(len(data.score), dtype=np.int64)
+    def __init__(self, data: ScoredLists) -> None:
+        self.n = len(data.score)
+        self.blocks = blocks = tied_blocks(data.score)
+        # Number of distinct relevances above that of each item.
+        by_grade, level = tied_blocks(data.grade), np.empty(self.n, dtype=np.int64)
         level[by_grade.order] = np.repeat(np.arange(len(by_grade.starts)), by_grade.lengths())
-        level = level[blocks.order]
+        self.level = level[blocks.order]
+        # (4, n): Items of higher and of equal relevance, above the block and in the block.
+        self.counts = _weights_around(self.level, np.ones(self.n), blocks.starts)
         lengths = blocks.lengths()
-        return cls(
-            blocks,
-            level,
-            _weights_around(level, np.ones(len(level)), blocks.starts),
-            np.repeat(blocks.starts, lengths).astype(np.float64),
-            np.repeat(lengths, lengths).astype(np.float64),
-        )
-
-    @property
-    def n(self) -> int:
-        """Number of items."""
-        return len(self.level)
+        self.above = np.repeat(blocks.starts, lengths).astype(np.float64)  # Items above the block
+        self.size = np.repeat(lengths, lengths).astype(np.float64)  # and of the block
 
     def agreement(self) -> FloatArray:
         """Items that both orders put on the same side of each, less those on opposite sides."""
@@ -86,7 +71,7 @@ def _weights_around(level: IntArray, weight: FloatArray, starts: IntArray) -> Fl
 
 def of_tau_x(data: ScoredLists) -> CorrelationInfluence:
     """Influence of the items on tau-x."""
-    pairs = _Pairs.of(data)
+    pairs = _Pairs(data)
     agreement = (pairs.agreement() + pairs.counts[3] - 1.0) / (pairs.n - 1.0)
     mean = float(agreement.mean())
     ends = (2.0 * (-1.0 - mean), 2.0 * (1.0 - mean))
@@ -95,7 +80,7 @@ def of_tau_x(data: ScoredLists) -> CorrelationInfluence:
 
 def of_tau_b(data: ScoredLists) -> CorrelationInfluence:
     """Influence of the items on tau-b."""
-    pairs = _Pairs.of(data)
+    pairs = _Pairs(data)
     n_others = pairs.n - 1.0
     agreement = pairs.agreement() / n_others
     same_grade = np.bincount(pairs.level).astype(np.float64)[pairs.level]
@@ -143,7 +128,7 @@ def of_spearman(data: ScoredLists) -> CorrelationInfluence:
 
 def of_tau_ap(data: ScoredLists) -> CorrelationInfluence:
     """Influence of the items on tau-AP."""
-    pairs = _Pairs.of(data)
+    pairs = _Pairs(data)
     above, size = pairs.above, pairs.size
     right = pairs.counts[0] + pairs.counts[1] / 2.0
     # Of the others of the block, those that belong above the item: each has place r in 1..size.
@@ -223,14 +208,7 @@ def correlation_interval(measure: Measure, sample: OneList, level: float, *_: An
     variance += squares / count**2
     shrunken = min(max((estimate + shift + 1.0) / 2.0, 0.0), 1.0)
     n_effective = shrunken * (1.0 - shrunken) / (variance / 4.0)
-    degrees = float(Spread.of_groups([part]).degrees[0])
-    low, high = safe_limits((estimate + 1.0) / 2.0, n_effective, level, degrees)
-    return Interval(
-        estimate=estimate,
-        low=2.0 * low - 1.0,
-        high=2.0 * high - 1.0,
-        level=level,
-        method="influence",
-        target=f"{measure.name} of the population",
-        standard_error=float(np.sqrt(variance)),
-    )
+    low, high = safe_limits((estimate + 1.0) / 2.0, n_effective, level, part.degrees)
+    low, high = 2.0 * low - 1.0, 2.0 * high - 1.0
+    target = f"{measure.name} of the population"
+    return Interval(estimate, low, high, level, "influence", target, float(np.sqrt(variance)))

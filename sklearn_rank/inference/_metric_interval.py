@@ -85,14 +85,8 @@ def place_sum_interval(
     """
     mean, largest, unit = _draws_of(measure, sample)[:3]
     low, high = (exact_limits if method == "exact" else safe_limits)(mean, 1.0 / largest, level)
-    return Interval(
-        estimate=unit * mean,
-        low=unit * low,
-        high=unit * high,
-        level=level,
-        method=method,
-        target=f"expected {measure.name} given the scores, labels new",
-    )
+    target = f"expected {measure.name} given the scores, labels new"
+    return Interval(unit * mean, unit * low, unit * high, level, method, target)
 
 
 def success_interval(measure: SuccessMeasure, sample: OneList, level: float, *_: Any) -> Interval:
@@ -108,14 +102,9 @@ def success_interval(measure: SuccessMeasure, sample: OneList, level: float, *_:
     if of_whole_places:
         low = -float(np.expm1(measure.k * np.log1p(-low))) if low < 1.0 else 1.0
     estimate = float(np.nan_to_num(measure.values(sample.data)[0]))
-    return Interval(
-        estimate=estimate,
-        low=min(low, estimate),
-        high=1.0 if mean > 0.0 else (1.0 + level) / 2.0,
-        level=level,
-        method="exact",
-        target=f"expected {measure.name} given the scores, labels new",
-    )
+    high = 1.0 if mean > 0.0 else (1.0 + level) / 2.0
+    target = f"expected {measure.name} given the scores, labels new"
+    return Interval(estimate, min(low, estimate), high, level, "exact", target)
 
 
 def exact_limits(estimate: float, draws: float, level: float) -> Limits:
@@ -186,21 +175,16 @@ def above_negatives_interval(
         influence = ClassInfluence(
             share, above, positive, ends=(0.0, 1.0, 0.0, 0.0), range=(0.0, 1.0), label_slope=0.0
         )
-        limits, _variance = influence_limits(
+        (low, high), _variance = influence_limits(
             influence, share, level, conditional=True, groups=sample.groups
         )
     else:
-        limits = (exact_limits if method == "exact" else safe_limits)(share, float(n_pos), level)
+        find = exact_limits if method == "exact" else safe_limits
+        low, high = find(share, float(n_pos), level)
     unit = 1.0 if measure.normalize else float(n_pos)
     quantity = "share" if measure.normalize else f"expected number among {n_pos}"
-    return Interval(
-        estimate=unit * share,
-        low=unit * limits[0],
-        high=unit * limits[1],
-        level=level,
-        method=method,
-        target=f"{quantity} of new positives above the highest of the {n_neg} negatives seen",
-    )
+    target = f"{quantity} of new positives above the highest of the {n_neg} negatives seen"
+    return Interval(unit * share, unit * low, unit * high, level, method, target)
 
 
 def height_interval(
@@ -238,16 +222,17 @@ def height_interval(
     limits, variance = influence_limits(
         influence, influence.estimate, level, conditional=True, groups=sample.groups
     )
+    low, high = (limit ** (1.0 / p) for limit in limits)
     slope = estimate ** (1.0 - p) / p if estimate > 0.0 else np.inf
     error = slope * float(np.sqrt(variance))
     return Interval(
-        estimate=estimate,
-        low=min(limits[0] ** (1.0 / p), estimate),
-        high=max(limits[1] ** (1.0 / p), estimate),
-        level=level,
-        method="influence",
-        target=f"{measure.name} of the population",
-        standard_error=error if np.isfinite(error) else None,
+        estimate,
+        min(low, estimate),
+        max(high, estimate),
+        level,
+        "influence",
+        f"{measure.name} of the population",
+        error if np.isfinite(error) else None,
     )
 
 
@@ -341,16 +326,10 @@ def bootstrap_interval(
             " variance cannot be estimated: pass a list for which the order matters, or"
             " make_measure(..., influence=)."
         )
-    low, high = np.quantile(values, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
-    return Interval(
-        estimate=estimate,
-        low=min(float(low), estimate),
-        high=max(float(high), estimate),
-        level=level,
-        method="bootstrap",
-        target=f"{measure.name} of the population",
-        standard_error=float(values.std(ddof=1)),
-    )
+    low, high = np.quantile(values, [(1.0 - level) / 2.0, (1.0 + level) / 2.0]).tolist()
+    target, error = f"{measure.name} of the population", float(values.std(ddof=1))
+    low, high = min(low, estimate), max(high, estimate)
+    return Interval(estimate, low, high, level, "bootstrap", target, error)
 
 
 def _units(sample: OneList) -> tuple[list[IntArray], bool]:
@@ -386,7 +365,8 @@ class ListMethods:
 
     measure: Measure
     names: tuple[str, ...]  # Names of the methods, what "auto" is first
-    make: Callable[..., Interval]  # Of a sample, level, method, number of resamples and generator
+    # Of the measure, a sample, level, method, number of resamples and generator.
+    make: Callable[..., Interval]
     grouped: tuple[str, ...]  # Methods that take groups
     explicit: str = ""  # Why "auto" is refused
     one_class: bool = False  # Whether lists of one class have an interval too
@@ -447,24 +427,17 @@ class ListMethods:
             return list_interval(self.measure, influence, level, sample.groups)
         if sample.groups is not None and not isinstance(self.measure, AUCMeasure | GiniMeasure):
             sample = sample.repeat()
-        return self.make(sample, level, method, n_resamples, rng)
+        return self.make(self.measure, sample, level, method, n_resamples, rng)
 
 
 def list_methods(measure: Measure) -> ListMethods:
     """Find the methods that make intervals for a measure of one list."""
+    names: tuple[str, ...]
     other_convention = getattr(measure, "convention", None) is not None
     if isinstance(measure, AUCMeasure | GiniMeasure):
-        make: Callable[..., Interval] = partial(_auc_interval, measure)
-        return ListMethods(measure, tuple(METHODS), make, WITH_GROUPS, one_class=True)
+        return ListMethods(measure, tuple(METHODS), _auc_interval, WITH_GROUPS, one_class=True)
     if isinstance(measure, PrecisionAtTopMeasure):
-        return ListMethods(
-            measure,
-            ("influence", "exact"),
-            lambda sample, level, method, *_: top_interval_of(
-                sample.data, float(measure.tau), level, method, sample.groups
-            ),
-            ("influence",),
-        )
+        return ListMethods(measure, ("influence", "exact"), _top_interval, ("influence",))
     # Linear rank statistics that are a mean over the positives, or its place in the range.
     phi = phi_of(measure)
     normalize: Any = getattr(
@@ -472,39 +445,33 @@ def list_methods(measure: Measure) -> ListMethods:
     )
     on_average = getattr(measure, "ties", "average") == "average"
     if phi is not None and normalize is not None and on_average and not other_convention:
-        make = partial(_rank_interval, measure, phi, normalize)
+        make = partial(_rank_interval, phi=phi, normalize=normalize)
         if phi.is_limit_functional:
-            names: tuple[str, ...] = ("influence", "dkw", "bootstrap")
+            names = ("influence", "dkw", "bootstrap")
             return ListMethods(measure, names, make, ("influence", "dkw"))
         reason = f"{phi!r} depends on the length of the list, so that lists are resampled"
         return ListMethods(measure, ("bootstrap",), make, (), explicit=reason)
     # Sums over places of what the item there gains by its own label.
     sums = DCGMeasure | PositionalMeasure | PrecisionAtKMeasure | RankBiasedPrecisionMeasure
     if isinstance(measure, sums) and not isinstance(measure, NDCGMeasure) and not other_convention:
-        make = partial(place_sum_interval, measure)
-        return ListMethods(measure, ("wilson", "exact"), make, (), one_class=True)
+        names = ("wilson", "exact")
+        return ListMethods(measure, names, place_sum_interval, (), one_class=True)
     if isinstance(measure, SuccessMeasure) and not other_convention:
-        make = partial(success_interval, measure)
-        return ListMethods(measure, ("exact",), make, (), one_class=True)
+        return ListMethods(measure, ("exact",), success_interval, (), one_class=True)
     if isinstance(measure, PositivesAtTopMeasure):
-        make = partial(above_negatives_interval, measure)
-        return ListMethods(measure, ("wilson", "exact"), make, ("wilson",))
+        return ListMethods(measure, ("wilson", "exact"), above_negatives_interval, ("wilson",))
     if isinstance(measure, KolmogorovSmirnovMeasure):
-        return ListMethods(
-            measure, ("dkw",), partial(largest_difference_interval, measure), ("dkw",)
-        )
-    by_influence = partial(_influence_interval, measure)
+        return ListMethods(measure, ("dkw",), largest_difference_interval, ("dkw",))
     # A point of the ROC curve at the extreme of a class has no influence function.
     if isinstance(measure, FPRAtTPRMeasure | TPRAtFPRMeasure) and measure.has_influence:
         names = ("order statistics", "influence")
-        return ListMethods(measure, names, by_influence, ("influence",))
+        return ListMethods(measure, names, _influence_interval, ("influence",))
     # The height of the highest negative is an extreme.
     if isinstance(measure, NegativeHeightMeasure) and isfinite(measure.p):
-        make = partial(height_interval, measure)
-        return ListMethods(measure, ("influence",), make, ("influence",))
+        return ListMethods(measure, ("influence",), height_interval, ("influence",))
     if type(measure) in CORRELATIONS:
-        make = partial(correlation_interval, measure)
-        return ListMethods(measure, ("influence",), make, ("influence",), one_class=True)
+        names = ("influence",)
+        return ListMethods(measure, names, correlation_interval, names, one_class=True)
     has_influence = measure.kind == "binary" and measure.has_influence
     if isinstance(measure, CustomMeasure):
         names = ("influence", "bootstrap") if has_influence else ("bootstrap",)
@@ -515,13 +482,13 @@ def list_methods(measure: Measure) -> ListMethods:
         return ListMethods(
             measure,
             names,
-            by_influence,
+            _influence_interval,
             names,
             explicit="" if has_influence else reason,
             one_class=measure.kind == "graded",
         )
     if has_influence:
-        return ListMethods(measure, ("influence",), by_influence, ("influence",))
+        return ListMethods(measure, ("influence",), _influence_interval, ("influence",))
     if measure.by_class:
         reason = (
             "is a mean over classes, which has no interval: pass the labels of one class against"
@@ -553,6 +520,12 @@ def _auc_interval(
     return interval if isinstance(measure, AUCMeasure) else gini_of(interval)
 
 
+def _top_interval(
+    measure: PrecisionAtTopMeasure, sample: OneList, level: float, method: str, *_: Any
+) -> Interval:
+    return top_interval_of(sample.data, float(measure.tau), level, method, sample.groups)
+
+
 def gini_of(interval: Interval) -> Interval:
     """Turn an interval for the AUC into that of the Gini coefficient: twice the area, less 1."""
     error = interval.standard_error
@@ -568,13 +541,14 @@ def gini_of(interval: Interval) -> Interval:
 
 def _rank_interval(
     measure: Measure,
-    phi: ScoreGeneratingFunction,
-    normalize: Normalize,
     sample: OneList,
     level: float,
     method: str,
     n_resamples: int,
     rng: np.random.Generator,
+    *,
+    phi: ScoreGeneratingFunction,
+    normalize: Normalize,
 ) -> Interval:
     options: dict[str, Any] = {"conditional": True, "normalize": normalize, "name": measure.name}
     if method == "bootstrap":

@@ -47,7 +47,6 @@ from ._queries import are_shares, query_differences, query_values_of
 from ._samples import (
     GroupPart,
     Groups,
-    Spread,
     check_groups,
     check_two_classes,
     dimensions,
@@ -510,7 +509,7 @@ def _mean_variance(values: FloatArray, groups: Groups | None, estimate: float) -
     parts = [GroupPart.of_rows(row[np.newaxis], groups) for row in values]
     grouped = sum(float(np.sum(robust_sums([part]) ** 2)) for part in parts)
     independent = float(spreads.sum()) / n
-    degrees = sum(float(Spread.of_groups([part]).degrees[0]) for part in parts)
+    degrees = sum(part.degrees for part in parts)
     effect = grouped / independent if independent > 0.0 else 1.0
     return MeanVariance(tuple(spreads.tolist()), effect, degrees / n, estimate)
 

@@ -53,7 +53,7 @@ class Term:
         ends = PSEUDO_WEIGHT * ((1.0 - shrunken) ** 2 + shrunken**2)
         variance = ((part.effective**2) * float(influence @ influence) + ends) / count**2
         draws = min(shrunken * (1.0 - shrunken) / variance, n)
-        return cls(factor, estimate, influence, draws, max(part.effective - 1.0, 1.0), odds)
+        return cls(factor, estimate, influence, draws, part.degrees, odds)
 
     def value(self, share: float) -> float:
         """Value of the term at a share."""

@@ -42,7 +42,6 @@ from ._results import Comparison, Interval
 from ._samples import (
     GroupPart,
     Groups,
-    Spread,
     WeightMeaning,
     check_groups,
     check_weight_meaning,
@@ -108,7 +107,7 @@ class QueryValues:
         """Degrees of freedom of the standard error."""
         if self.is_plain:
             return len(self.values) - 1.0
-        return float(Spread.of_groups([self.part]).degrees[0])
+        return self.part.degrees
 
     @property
     def constant(self) -> bool:

@@ -219,6 +219,11 @@ class GroupPart:
         squares = self.sizes**2
         return float(squares.sum() ** 2 / (squares**2).sum())
 
+    @property
+    def degrees(self) -> float:
+        """Degrees of freedom of the variance, at least 1."""
+        return max(self.effective - 1.0, 1.0)
+
     @classmethod
     def of_rows(
         cls, values: FloatArray, groups: Groups, weight: FloatArray | None = None
@@ -265,7 +270,7 @@ class Spread:
         profile = np.stack([part.share**2 for part in parts])
         profile /= np.sqrt((profile**2).sum(axis=1, keepdims=True))
         sums = [part.corrected() for part in parts]
-        degrees = np.array([max(part.effective - 1.0, 1.0) for part in parts])
+        degrees = np.array([part.degrees for part in parts])
         return cls(np.stack([x @ x.T for x in sums]), degrees, profile @ profile.T)
 
     def of(self, contrast: FloatArray) -> float:

@@ -16,7 +16,7 @@ from ..metrics import get_measure, precision_at_top_score
 from ..metrics._shared import PSEUDO_WEIGHT, share_at
 from ._limits import Limits, midp_limits, wider, wilson_limits
 from ._results import Interval
-from ._samples import GroupPart, Groups, Spread, check_sample
+from ._samples import GroupPart, Groups, check_sample
 
 
 def share_at_threshold(blocks: CountedBlocks, n: int, n_pos: float, top: int) -> float:
@@ -69,8 +69,7 @@ def grouped_top(
     shrunken = (part.effective * precision + PSEUDO_WEIGHT) / count
     ends = PSEUDO_WEIGHT * ((1.0 - shrunken) ** 2 + shrunken**2)
     variance = float(np.sum(part.sums**2)) * (part.effective / count) ** 2 + ends / count**2
-    degrees = float(Spread.of_groups([part]).degrees[0])
-    return shrunken * (1.0 - shrunken) / variance, variance, degrees
+    return shrunken * (1.0 - shrunken) / variance, variance, part.degrees
 
 
 # Part of the error that "exact" spends on where the top of the population ends in the sample.
