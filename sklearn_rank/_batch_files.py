@@ -18,9 +18,9 @@ from typing import IO, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from ._arguments import check_flag, check_whole
 from ._optional import import_optional
 from ._typing import AnyArray, FloatArray
+from ._validation import check_flag, check_whole
 
 ZeroBased: TypeAlias = bool | Literal["auto"]
 

@@ -15,11 +15,10 @@ import scipy.sparse as sp
 from scipy.stats import rankdata
 from sklearn.utils.multiclass import type_of_target
 
-from ._arguments import check_choice
 from ._codes import is_missing
 from ._lists import Lists
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ._validation import KNOWN_IN_PART, ravelled, refuse_mask
+from ._validation import KNOWN_IN_PART, check_choice, ravelled, refuse_mask
 from ._warn import warn
 from .exceptions import ContinuousLabelWarning
 

@@ -13,8 +13,8 @@ import numpy as np
 from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
-from .._arguments import check_choice
 from .._typing import FloatArray
+from .._validation import check_choice
 
 
 def relative_gap(objective: Any, lower_bound: Any) -> FloatArray:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import exp, log
 from typing import Literal, TypeAlias
 
-from .._arguments import (
+from .._validation import (
     check_choice,
     check_count,
     check_number,

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 
-from .._arguments import check_number
 from .._printed import Printed
 from .._typing import FloatArray
+from .._validation import check_number
 
 
 @dataclass(frozen=True, repr=False)

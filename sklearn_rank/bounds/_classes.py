@@ -22,8 +22,8 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from .._arguments import MOST_ITEMS, check_choice, check_count
 from .._typing import FloatArray
+from .._validation import MOST_ITEMS, check_choice, check_count
 from ._bound import AGARWAL, OURS, Side, binary_kl, kl_limits, of_side, score_limits
 
 FiniteMethod: TypeAlias = Literal["mcdiarmid", "hoeffding", "kl", "chebyshev"]

@@ -13,9 +13,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._arguments import check_choice, check_flag, check_number, check_share
 from .._typing import FloatArray
-from .._validation import check_scores, check_vector
+from .._validation import (
+    check_choice,
+    check_flag,
+    check_number,
+    check_scores,
+    check_share,
+    check_vector,
+)
 from ._bound import INDEPENDENT, OURS, Bound
 
 PAPER = "Boyd et al. (2012)"

@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binom
 
-from .._arguments import check_choice, check_count, check_share, check_whole
 from .._order import top_mass
 from .._typing import FloatArray
-from .._validation import check_vector
+from .._validation import check_choice, check_count, check_share, check_vector, check_whole
 from ._bound import FIXED_FUNCTION, INDEPENDENT, OURS, SIDES, Bound, Side, of_side
 
 TOP_THEOREM = f"{OURS}, Theorem 10"

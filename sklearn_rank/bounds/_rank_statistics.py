@@ -14,9 +14,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._arguments import check_choice, check_count, check_number, check_share
 from .._typing import FloatArray
-from .._validation import check_vector
+from .._validation import check_choice, check_count, check_number, check_share, check_vector
 from ._bound import (
     FIXED_FUNCTION,
     INDEPENDENT,

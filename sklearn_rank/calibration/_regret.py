@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import check_number, is_whole
 from .._lists import Lists, check_lists
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import check_scores, check_vector, ravelled
+from .._validation import check_number, check_scores, check_vector, is_whole, ravelled
 from .._warn import warn
 from ..bounds import Bound
 from ..exceptions import CalibrationWarning

@@ -13,10 +13,10 @@ from scipy.optimize import linprog, minimize
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_random_state
 
-from .._arguments import check_choice, check_number, check_whole, is_whole
 from .._lists import Lists
 from .._printed import Printed
 from .._typing import FloatArray, IntArray
+from .._validation import check_choice, check_number, check_whole, is_whole
 from ..losses import TemplateLoss
 from ..losses._shared import check_loss
 from ..metrics import Measure, get_measure

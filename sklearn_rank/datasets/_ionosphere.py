@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from .._arguments import check_flag
 from .._optional import import_pandas
+from .._validation import check_flag
 
 _DESCRIPTION = """\
 Ionosphere radar returns

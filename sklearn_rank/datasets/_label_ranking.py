@@ -15,11 +15,11 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.utils import Bunch
 
-from .._arguments import check_flag, check_whole, is_whole
 from .._batch_files import LineError, open_file
 from .._label_orders import ABOVE, fault_of, first_bad_positions, split_order
 from .._optional import import_pandas
 from .._typing import AnyArray, FloatArray
+from .._validation import check_flag, check_whole, is_whole
 
 SEPARATORS = (",", ";", "\t", "|")
 MISSING = frozenset(("", "?", "na", "nan", "null", "none"))

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._arguments import check_flag, check_whole
 from .._batch_files import SvmlightBatches, ZeroBased, ids_from, name_of, read_blocks
 from .._optional import import_optional, import_pandas
 from .._typing import AnyArray, FloatArray, IntArray
+from .._validation import check_flag, check_whole
 from .._warn import warn
 
 FOLD = re.compile(r"fold[ _-]?(\d+)", re.IGNORECASE)

@@ -9,19 +9,19 @@ from scipy.special import expit
 from scipy.stats import rankdata, t
 from sklearn.utils import Bunch, check_random_state
 
-from .._arguments import (
+from .._lists import LabelType, Lists, check_scored_lists
+from .._order import ragged_ranges
+from .._typing import BoolArray, FloatArray, IntArray
+from .._validation import (
     check_choice,
     check_flag,
     check_number,
     check_position,
     check_share,
+    check_vector,
     check_whole,
     is_whole,
 )
-from .._lists import LabelType, Lists, check_scored_lists
-from .._order import ragged_ranges
-from .._typing import BoolArray, FloatArray, IntArray
-from .._validation import check_vector
 
 # Tails of the first feature: Student's t with so many degrees of freedom.
 DEGREES = 3

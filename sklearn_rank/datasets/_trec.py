@@ -10,9 +10,9 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._arguments import check_choice, check_flag
 from .._batch_files import open_file
 from .._typing import AnyArray, FloatArray
+from .._validation import check_choice, check_flag
 from .._warn import warn
 from ..exceptions import MissingQueryWarning
 

@@ -11,17 +11,17 @@ import numpy as np
 from scipy.special import ndtr, stdtr, stdtrit
 from scipy.stats import rankdata
 
-from .._arguments import (
+from .._partitions import any_collection
+from .._typing import BoolArray, FloatArray, IntArray
+from .._validation import (
     check_choice,
     check_flag,
     check_generator,
     check_level,
     check_resamples,
     is_number,
+    ravelled,
 )
-from .._partitions import any_collection
-from .._typing import BoolArray, FloatArray, IntArray
-from .._validation import ravelled
 from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
 from ._influence import (

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._arguments import check_choice, check_flag, check_level, check_number
 from .._optional import import_pandas
 from .._printed import fixed, html_table
+from .._validation import check_choice, check_flag, check_level, check_number
 from .._warn import warn
 from ..metrics import Accumulator, Measure, get_measure
 from ..metrics._shared import AUCMeasure, GiniMeasure, MeasureLike, PrecisionAtTopMeasure

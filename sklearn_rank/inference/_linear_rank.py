@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._arguments import check_choice, check_flag, check_generator, check_level, check_resamples
 from .._lists import ScoredLists
 from .._order import CountedBlocks, counted_blocks, places_of, tied_blocks
 from .._printed import fixed
 from .._typing import FloatArray
+from .._validation import check_choice, check_flag, check_generator, check_level, check_resamples
 from ..bounds._shared import kl_limits
 from ..metrics import LocalAUC, Measure
 from ..metrics._shared import (

@@ -15,12 +15,11 @@ import numpy as np
 from scipy.special import betaincinv, smirnovi
 from scipy.stats import binom
 
-from .._arguments import check_generator, check_level, check_resamples
 from .._lists import ScoredLists
 from .._order import check_n_places, counted_blocks, tied_blocks
 from .._partitions import any_collection
 from .._typing import IntArray
-from .._validation import ravelled
+from .._validation import check_generator, check_level, check_resamples, ravelled
 from ..metrics import Accumulator, Measure, get_measure
 from ..metrics._shared import (
     AUCMeasure,

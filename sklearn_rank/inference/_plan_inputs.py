@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtri, ndtri
 
-from .._arguments import check_choice, check_flag, check_number, check_share, is_number
 from .._lists import LabelType, ScoredLists, check_scored_lists
 from .._order import counted_blocks
 from .._typing import BoolArray, FloatArray, IntArray
-from .._validation import ravelled
+from .._validation import check_choice, check_flag, check_number, check_share, is_number, ravelled
 from .._warn import warn
 from ..metrics import Measure
 from ..metrics._shared import (

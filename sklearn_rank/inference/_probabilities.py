@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import check_flag, check_level, check_share, check_whole
 from .._optional import import_pandas
 from .._order import top_mass
 from .._printed import Printed, Table, fixed, text_table
 from .._typing import BoolArray, FloatArray, IntArray
+from .._validation import check_flag, check_level, check_share, check_whole
 from ..metrics._shared import PSEUDO_WEIGHT, check_probabilities, check_threshold, threshold_of
 from ._limits import Limits, safe_limits
 from ._results import Interval

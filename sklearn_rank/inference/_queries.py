@@ -17,11 +17,17 @@ import numpy as np
 from scipy.stats import rankdata, wilcoxon
 from sklearn.exceptions import UndefinedMetricWarning
 
-from .._arguments import check_choice, check_generator, check_level, check_resamples
 from .._lists import ScoredLists
 from .._partitions import any_collection
 from .._typing import AnyArray, BoolArray, FloatArray
-from .._validation import check_item_weights, ravelled
+from .._validation import (
+    check_choice,
+    check_generator,
+    check_item_weights,
+    check_level,
+    check_resamples,
+    ravelled,
+)
 from .._warn import warn
 from ..metrics import Measure, get_measure
 from ..metrics._shared import KeptValues, MeasureLike

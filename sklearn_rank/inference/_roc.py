@@ -16,13 +16,12 @@ from scipy.special import expit, logit, ndtr, ndtri, owens_t
 from scipy.stats import kstwo
 from sklearn.exceptions import UndefinedMetricWarning
 
-from .._arguments import check_choice, check_level, check_number
 from .._lists import LabelType, ScoredLists, check_scored_lists
 from .._order import class_blocks, counted_blocks, tied_blocks
 from .._partitions import any_collection
 from .._printed import Printed
 from .._typing import AnyArray, BoolArray, FloatArray
-from .._validation import check_qid, ravelled
+from .._validation import check_choice, check_level, check_number, check_qid, ravelled
 from .._warn import warn
 from ..bounds._shared import kl_limits, score_limits
 from ..metrics import get_measure, partial_auc_score

@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from .._arguments import MOST_ITEMS, check_choice, check_generator, check_number, check_whole
 from .._optional import import_pandas
 from .._printed import Printed
 from .._typing import FloatArray, IntArray
+from .._validation import MOST_ITEMS, check_choice, check_generator, check_number, check_whole
 from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
 from ._limits import CONTRAST_ALTERNATIVES

@@ -8,10 +8,10 @@ import numpy as np
 from scipy.special import betaincinv, ndtri
 from scipy.stats import binom
 
-from .._arguments import check_choice, check_level
 from .._lists import ScoredLists
 from .._order import CountedBlocks, TiedBlocks, counted_blocks, top_mass
 from .._typing import AnyArray, BoolArray, IntArray
+from .._validation import check_choice, check_level
 from ..metrics import get_measure, precision_at_top_score
 from ..metrics._shared import PSEUDO_WEIGHT, share_at
 from ._limits import Limits, midp_limits, wider, wilson_limits

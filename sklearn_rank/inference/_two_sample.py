@@ -7,10 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._arguments import check_choice, check_generator, check_level, check_resamples
 from .._order import tied_blocks
 from .._typing import FloatArray, IntArray
-from .._validation import check_scores
+from .._validation import check_choice, check_generator, check_level, check_resamples, check_scores
 from ..metrics._shared import Phi, ScoreGeneratingFunction, as_score_generating
 from ._limits import ALTERNATIVES, Alternative, pvalue_of
 from ._results import Comparison

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from .._arguments import check_number
 from .._lists import Lists
 from .._typing import FloatArray
+from .._validation import check_number
 from ._base import CONSTANT_OF_TABLE, ArrayPair, TemplateLoss
 
 

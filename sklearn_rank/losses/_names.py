@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from difflib import get_close_matches
 
-from .._arguments import check_flag
+from .._validation import check_flag
 from ._base import TemplateLoss
 from ._listwise import ListwiseSoftmax
 from ._pairwise import PairwiseExponential, PairwiseLogistic, PairwiseSquared

@@ -7,9 +7,9 @@ from abc import abstractmethod
 import numpy as np
 from scipy.special import expit
 
-from .._arguments import check_number
 from .._lists import Lists
 from .._typing import FloatArray
+from .._validation import check_number
 from ._base import CONSTANT_OF_TABLE, ArrayPair, TemplateLoss, product_or_zero
 
 

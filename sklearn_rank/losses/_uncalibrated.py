@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arguments import check_number
 from .._lists import Lists
 from .._typing import FloatArray, IntArray
+from .._validation import check_number
 from ._base import ArrayPair, TemplateLoss, product_or_zero
 from ._listwise import ListwiseSoftmax
 from ._pairwise import LogisticPairs, _ByUtility, by_utility

@@ -35,9 +35,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._arguments import check_choice, check_count
 from .._lists import ScoredLists
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._validation import check_choice, check_count
 from ._grammar import MeasureLike, get_measure
 from ._measure import Measure
 from ._of_collections import (

@@ -9,10 +9,10 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from .._arguments import check_position
 from .._lists import Lists, ScoredLists
 from .._order import ClassBlocks
 from .._typing import FloatArray
+from .._validation import check_position
 from ._conventions import (
     CATBOOST,
     LETOR,

@@ -9,10 +9,10 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from .._arguments import check_share, is_number
 from .._lists import Lists, ScoredLists
 from .._order import ClassBlocks
 from .._typing import FloatArray
+from .._validation import check_share, is_number
 from ._at_k import n_relevant_of
 from ._conventions import (
     CATBOOST,

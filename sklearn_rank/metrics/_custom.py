@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import check_choice, check_flag, is_number
 from .._lists import Kind, Lists, ScoredLists
 from .._typing import AnyArray, FloatArray
+from .._validation import check_choice, check_flag, is_number
 from ._conventions import PositionalForm
 from ._influence import ClassInfluence
 from ._measure import Measure, Undefined

@@ -13,19 +13,20 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from .._arguments import (
+from .._lists import Kind, LabelType, Lists, ScoredLists, check_scored_lists, refuse_single_rows
+from .._partitions import any_collection
+from .._typing import BoolArray, FloatArray
+from .._validation import (
     Closed,
     check_choice,
     check_flag,
     check_number,
     check_position,
+    hint_of_adaboost,
     is_number,
     is_whole,
+    ravelled,
 )
-from .._lists import Kind, LabelType, Lists, ScoredLists, check_scored_lists, refuse_single_rows
-from .._partitions import any_collection
-from .._typing import BoolArray, FloatArray
-from .._validation import hint_of_adaboost, ravelled
 from .._warn import warn
 from ..exceptions import ScorerSetupError
 from ._conventions import (

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import check_flag, check_number, check_share
 from .._lists import LabelType, ScoredLists, check_scored_lists
-from .._validation import check_scores, ravelled
+from .._validation import check_flag, check_number, check_scores, check_share, ravelled
 
 # Sums of rounded probabilities may be as much more than 1, in float32 too.
 ROUNDING = 1e-6

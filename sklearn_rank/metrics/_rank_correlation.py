@@ -9,11 +9,10 @@ from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from .._arguments import check_share
 from .._lists import Lists, ScoredLists, group_rows
 from .._order import TiedBlocks, ragged_ranges, tied_blocks
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import check_qid, check_scores
+from .._validation import check_qid, check_scores, check_share
 from ._conventions import NamedNumber, PositionalForm, linear_discounts, share
 from ._functions import ListOptions, WeightedOptions, function_of
 from ._measure import Measure, Value, checked, last_position, one_of

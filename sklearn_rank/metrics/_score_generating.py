@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.special import ndtri
 
-from .._arguments import check_number, check_position
 from .._order import MASS_SLACK, ragged_ranges
 from .._typing import BoolArray, FloatArray
+from .._validation import check_number, check_position
 from ._tied_sums import LogarithmicRun, NormalQuantileRun, PowerRun
 
 # Ranks that are laid out at a time where a tied block shares the mean over its ranks, and from

@@ -20,14 +20,13 @@ from sklearn.base import is_classifier
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_consistent_length
 
-from .._arguments import is_number
 from .._codes import distinct_codes
 from .._label_orders import read_label_orders, rows_numbered
 from .._lists import LabelType, Overlap, ScoredLists, TrainingQueries, check_lists, check_overlap
 from .._partitions import Partitions
 from .._sklearn_compat import cached_call, check_sample_weight, rows_at
 from .._typing import AnyArray, FloatArray
-from .._validation import are_usual_labels, class_among, ravelled
+from .._validation import are_usual_labels, class_among, is_number, ravelled
 from .._warn import warn
 from ..exceptions import OtherTopWarning, ScorerSetupError
 from ._measure import Measure, short

@@ -11,10 +11,9 @@ import numpy as np
 import sklearn.metrics
 from sklearn.base import is_classifier
 
-from .._arguments import check_flag
 from .._partitions import aligned, any_collection
 from .._sklearn_compat import BaseScorer, cached_call
-from .._validation import are_usual_labels, ravelled, refuse_missing_labels
+from .._validation import are_usual_labels, check_flag, ravelled, refuse_missing_labels
 from .._warn import warn
 from ..exceptions import ScorerSetupError, SingleListWarning
 from ._grammar import MeasureLike, get_measure, get_measure_names

@@ -9,10 +9,10 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from .._arguments import check_share, is_number
 from .._lists import LabelType, ScoredLists, check_scored_lists
 from .._order import counted_blocks, sorted_descending, tied_blocks, top_masses
 from .._typing import AnyArray, FloatArray
+from .._validation import check_share, is_number
 from .._warn import warn
 from ..exceptions import SmallTopWarning
 from ._at_k import positives_in_top

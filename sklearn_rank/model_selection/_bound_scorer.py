@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from scipy.sparse import issparse
 
-from .._arguments import check_choice, check_share, check_whole
+from .._validation import check_choice, check_share, check_whole
 from ..exceptions import ScorerSetupError
 from ..inference._shared import check_two_classes
 from ..metrics import Measure

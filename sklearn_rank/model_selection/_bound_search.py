@@ -25,16 +25,18 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._arguments import (
+from .._typing import AnyArray
+from .._validation import (
     check_choice,
     check_flag,
     check_generator,
+    check_qid,
     check_share,
     is_number,
     is_whole,
+    ravelled,
+    refuse_missing_labels,
 )
-from .._typing import AnyArray
-from .._validation import check_qid, ravelled, refuse_missing_labels
 from .._warn import warn
 from ..metrics import Measure, get_scorer
 from ..metrics._shared import MeasureLike, check_fixed_scale, own_pos_label, refuse_level

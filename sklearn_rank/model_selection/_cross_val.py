@@ -26,10 +26,16 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
-from .._arguments import check_generator, check_whole, is_whole
 from .._printed import fixed
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import check_qid, ravelled, refuse_missing_labels
+from .._validation import (
+    check_generator,
+    check_qid,
+    check_whole,
+    is_whole,
+    ravelled,
+    refuse_missing_labels,
+)
 from .._warn import warn
 from ..inference import Interval
 from ..inference._shared import (

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._arguments import check_choice, check_flag, check_generator, check_level, check_whole
 from .._printed import fixed
 from .._sklearn_compat import num_samples
+from .._validation import check_choice, check_flag, check_generator, check_level, check_whole
 from ..inference import Comparison, Interval
 from ..inference._shared import Question, joint_comparison
 from ..metrics._shared import MeasureLike

@@ -11,10 +11,9 @@ from sklearn.model_selection import cross_validate
 from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from .._arguments import check_flag
 from .._sklearn_compat import num_samples
 from .._typing import IntArray
-from .._validation import check_vector, refuse_missing_labels
+from .._validation import check_flag, check_vector, refuse_missing_labels
 from ._query_splitters import NAMES_OF_IDS, queries_of, scorer_of, splitter_of, whole_splits
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
-from .._arguments import is_whole
 from .._sklearn_compat import (
     BaseSuccessiveHalving,
     HalvingGridSearchCV,
@@ -17,6 +16,7 @@ from .._sklearn_compat import (
     num_samples,
 )
 from .._typing import IntArray
+from .._validation import is_whole
 from ._query_splitters import Queries, QueryKFold, queries_of, splitter_of, whole_splits
 
 

@@ -12,9 +12,9 @@ from sklearn.utils import Bunch, check_array, check_random_state
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.parallel import Parallel, delayed
 
-from .._arguments import check_choice, check_whole
 from .._sklearn_compat import num_samples
 from .._typing import IntArray
+from .._validation import check_choice, check_whole
 from ._query_splitters import NAMES_OF_IDS, queries_of, scorer_of
 
 

@@ -17,11 +17,10 @@ from sklearn.utils.metadata_routing import (
     get_routing_for_object,
 )
 
-from .._arguments import check_flag, check_whole, is_number, is_whole
 from .._lists import group_rows
 from .._sklearn_compat import num_samples, rows_at
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import check_qid, check_vector
+from .._validation import check_flag, check_qid, check_vector, check_whole, is_number, is_whole
 from ..metrics import Measure, get_scorer
 from ..metrics._shared import RankingScorer
 

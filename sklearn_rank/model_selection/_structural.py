@@ -13,9 +13,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from .._arguments import check_choice, check_share, is_number, is_whole
 from .._typing import AnyArray, FloatArray
-from .._validation import validate_data
+from .._validation import check_choice, check_share, is_number, is_whole, validate_data
 from .._warn import warn
 from ..bounds import Bound, FunctionClass, auc_bound
 from ..metrics import roc_auc_score

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import check_choice
+from .._validation import check_choice
 from ..metrics import precision_at_top_curve
 from ._common import GREY, REFERENCE, CurveDisplay, axes_of, draw_legend, show_heights, visible
 

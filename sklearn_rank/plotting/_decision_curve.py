@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import check_flag
+from .._validation import check_flag
 from ..inference import NetBenefitCurve, net_benefit_curve
 from ._common import (
     CURVE,

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._arguments import check_flag, check_generator
+from .._validation import check_flag, check_generator
 from ..inference import Comparison
 from ..inference._shared import (
     check_test_options,

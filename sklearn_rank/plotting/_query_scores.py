@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._arguments import check_generator
+from .._validation import check_generator
 from ..inference import Interval
 from ..inference._shared import check_interval_options, query_values_of, sample_interval
 from ..metrics import get_measure

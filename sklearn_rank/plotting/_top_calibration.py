@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._arguments import check_flag
+from .._validation import check_flag
 from ..inference import CalibrationAtTop, calibration_at_top
 from ._common import (
     REFERENCE,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import check_share
+from .._validation import check_share
 from ..inference import precision_at_top_interval
 from ..metrics import precision_at_top_curve
 from ._common import (

@@ -17,7 +17,6 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from .._arguments import check_choice, check_number, check_share
 from .._checkpoint import Checkpoints, cleared_on_success
 from .._order import top_mass
 from .._sklearn_compat import (
@@ -38,6 +37,7 @@ from .._solvers import (
     solve_candidates,
 )
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._validation import check_choice, check_number, check_share
 from ..metrics import (
     Measure,
     ScoreGeneratingFunction,

@@ -33,8 +33,7 @@ from .._solvers import (
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_qid, check_rows, check_vector, validate_data
 from ..losses._shared import ThreadedLoss
-from ..preprocessing import QueryNormalizer
-from ..preprocessing._shared import METHODS
+from ..preprocessing import METHODS, QueryNormalizer
 from ._base import FitProgress, is_blocked, refuse_blocked, warn_not_converged
 from ._blocked_rows import (
     BatchedLists,

@@ -15,8 +15,9 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from sklearn_rank import preprocessing
 from sklearn_rank.exceptions import SingleListWarning
-from sklearn_rank.preprocessing import QueryNormalizer, _query_normalizer
+from sklearn_rank.preprocessing import QueryNormalizer
 from tests.oracles import query_features as oracle
 
 METHODS = ["zscore", "rank", "minmax"]
@@ -46,8 +47,8 @@ def by_oracle(X, qid, method, signed_log=False):
 @pytest.mark.parametrize("signed_log", [False, True])
 @pytest.mark.parametrize("copied", [1 << 17, 7])
 def test_definition(method, signed_log, copied, monkeypatch):
-    monkeypatch.setattr(_query_normalizer, "COPIED", copied)
-    monkeypatch.setattr(_query_normalizer, "SORTED", copied)
+    monkeypatch.setattr(preprocessing, "COPIED", copied)
+    monkeypatch.setattr(preprocessing, "SORTED", copied)
     X, qid = data()
     normalizer = QueryNormalizer(method, signed_log=signed_log)
     found = normalizer.fit_transform(X, qid=qid)

@@ -1,0 +1,709 @@
+"""Click models: estimation of examination propensities by position."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import has_fit_parameter
+
+from ._lists import group_rows
+from ._printed import Printed, Table
+from ._sklearn_compat import check_sample_weight, rows_at
+from ._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ._validation import (
+    check_number,
+    check_position,
+    check_qid,
+    check_vector,
+    check_whole,
+    ravelled,
+)
+from ._warn import warn
+
+__all__ = [
+    "EMPropensities",
+    "Propensities",
+    "em_propensities",
+    "random_order_propensities",
+    "swap_propensities",
+]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Propensities(Printed):
+    """Examination propensities of positions, relative to a reference position.
+
+    Parameters
+    ----------
+    position : ndarray of shape (n_positions,)
+        Positions, ascending.
+    value : ndarray of shape (n_positions,)
+        Propensities of the positions, divided by that of the reference.
+    standard_error : ndarray of shape (n_positions,) or None
+        Standard errors of the values, 0 at the reference, NaN where the clicks do not show how a
+        value varies; None if the method provides none.
+    reference : int
+        Position whose propensity is set to 1.
+    method : str
+        Name of the estimation method.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.clicks import Propensities
+    >>> found = Propensities(np.array([1, 2]), np.array([1.0, 0.4]), None, 1, "by hand")
+    >>> found.of([2, 1, 1])
+    array([0.4, 1. , 1. ])
+    >>> print(found)
+    Chance to be looked at by position, that of position 1 being 1 (by hand): 1: 1, 2: 0.4.
+    """
+
+    position: IntArray
+    value: FloatArray
+    standard_error: FloatArray | None
+    reference: int
+    method: str
+
+    def of(self, position: Any) -> FloatArray:
+        """Get the propensity of each row, for the parameter ``propensity`` of ``fit``.
+
+        Parameters
+        ----------
+        position : array-like of shape (n_samples,)
+            Position at which each row was shown.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Propensities in (0, 1]. If a value exceeds 1, all are divided by the greatest; a common
+            factor only rescales the penalty of a ranker.
+
+        Raises
+        ------
+        ValueError
+            If the propensity of a position is missing or 0.
+        """
+        position = _check_positions(position, len(position))
+        at = np.minimum(np.searchsorted(self.position, position), len(self.position) - 1)
+        values = np.where(self.position[at] == position, self.value[at], 0.0)
+        if not values.min() > 0:
+            row = int(np.argmax(~(values > 0)))
+            raise ValueError(
+                f"Position {position[row]} of row {row} has no propensity, because it has no "
+                "clicks: remove rows at this position, or estimate the propensities from more "
+                "sessions."
+            )
+        return values / max(1.0, float(self.value.max()))
+
+    def __str__(self) -> str:
+        errors = [None] * len(self.value) if self.standard_error is None else self.standard_error
+        parts = []
+        for place, value, error in zip(self.position, self.value, errors, strict=True):
+            text = f"{place}: {value:.3g}"
+            if error is not None and place != self.reference:
+                if np.isnan(error):
+                    lacking = "no clicks" if value == 0 else "too few or equal sessions"
+                    text += f" (standard error unknown: {lacking})"
+                else:
+                    text += f" ± {error:.2g}"
+            parts.append(text)
+        return (
+            f"Chance to be looked at by position, that of position {self.reference} being 1"
+            f" ({self.method}): {', '.join(parts)}."
+        )
+
+    def _table(self) -> Table:
+        title = f"Propensities by position ({self.method})"
+        columns: list[list[Any]] = [[str(place) for place in self.position], self.value.tolist()]
+        if self.standard_error is None:
+            return title, ("position", "propensity"), zip(*columns, strict=True)
+        errors = self.standard_error.tolist()
+        columns.append(["unknown" if np.isnan(error) else error for error in errors])
+        return title, ("position", "propensity", "standard error"), zip(*columns, strict=True)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EMPropensities(Propensities):
+    """Examination propensities and relevance model fitted by expectation-maximisation.
+
+    Parameters
+    ----------
+    position : ndarray of shape (n_positions,)
+        Positions, ascending.
+    value : ndarray of shape (n_positions,)
+        Propensities of the positions, divided by that of the reference.
+    standard_error : ndarray of shape (n_positions,) or None
+        None.
+    reference : int
+        Position whose propensity is set to 1.
+    method : str
+        Name of the estimation method.
+    relevance : classifier
+        Fitted model of the probability of a click given examination.
+    log_likelihood : ndarray of shape (n_iter + 1,)
+        Mean log likelihood of the clicks, before each iteration and after the last one.
+    n_iter : int
+        Number of iterations.
+    converged : bool
+        Whether the propensities changed by less than the tolerance in the last iteration.
+
+    See Also
+    --------
+    em_propensities : Estimates them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn_rank.clicks import em_propensities
+    >>> rng = np.random.default_rng(0)
+    >>> X, position = rng.normal(size=(2000, 1)), rng.integers(1, 3, 2000)
+    >>> relevant = rng.random(2000) < 1 / (1 + np.exp(-X[:, 0]))
+    >>> clicks = relevant & (rng.random(2000) < 1 / position)
+    >>> found = em_propensities(X, clicks, position, LogisticRegression())
+    >>> found.converged, bool(np.all(np.diff(found.log_likelihood) > -1e-9))
+    (True, True)
+    """
+
+    relevance: Any
+    log_likelihood: FloatArray
+    n_iter: int
+    converged: bool
+
+
+def random_order_propensities(
+    clicks: Any, position: Any, qid: Any, *, reference: int = 1, groups: Any = None
+) -> Propensities:
+    """Estimate position propensities from clicks on randomly ordered lists.
+
+    If all orders of a list are equally likely, the expected relevance is the same at all
+    positions. The ratio of the click rate at position k to that at the reference, over the lists
+    that have both, is then the ratio of their propensities.
+
+    Parameters
+    ----------
+    clicks : array-like of shape (n_samples,)
+        Whether each row was clicked, 0 or 1.
+    position : array-like of shape (n_samples,)
+        Position at which the row was shown, 1 at the top.
+    qid : array-like of shape (n_samples,)
+        Id of the session of each row. A session is one list shown once.
+    reference : int, default=1
+        Position whose propensity is set to 1.
+    groups : array-like of shape (n_samples,), default=None
+        Group of the session of each row, such as its user or query, if sessions of a group are
+        dependent. None treats all sessions as independent.
+
+    Returns
+    -------
+    Propensities
+        Propensity of each position, with standard errors of ratios of sums by the delta method.
+
+    Raises
+    ------
+    ValueError
+        If a session has a position twice, or no session has a click at the reference.
+
+    See Also
+    --------
+    swap_propensities : Uses exchanges of two rows, which affect users less.
+
+    Notes
+    -----
+    O(n log n) time, O(n) memory. If a position occurs in fewer than two sessions or groups, or if
+    its sessions are all alike, as without a click there, its standard error is NaN.
+
+    References
+    ----------
+    .. [1] Joachims, T., Swaminathan, A. and Schnabel, T. (2017). Unbiased learning-to-rank with
+       biased feedback. WSDM.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.clicks import random_order_propensities
+    >>> from sklearn_rank.datasets import make_clicks
+    >>> y, score = [2, 0, 1, 0, 1, 0], np.zeros(6)
+    >>> log = make_clicks(
+    ...     y, score, n_sessions=5000, intervention="random", random_state=0
+    ... )
+    >>> found = random_order_propensities(log.clicks, log.position, log.qid)
+    >>> found.value.round(2)  # the truth is 1, 0.5, 0.33, 0.25, 0.2, 0.17
+    array([1.  , 0.47, 0.34, 0.26, 0.2 , 0.18])
+    """
+    clicks = _check_clicks(clicks)
+    position = _check_positions(position, len(clicks))
+    reference = check_position("reference", reference)
+    session, first_rows = _sessions(qid, position)
+    group = None if groups is None else _constant(_codes(groups, len(clicks), "groups"), session)
+    at_reference = _at(clicks, position == reference, session, len(first_rows))
+    places = np.unique(position)
+    if reference not in places:
+        raise ValueError(
+            f"No row was shown at position {reference}, the reference of the propensities: pass "
+            "another reference=."
+        )
+    values, errors = np.ones(len(places)), np.zeros(len(places))
+    for row, place in enumerate(places):
+        if place == reference:
+            continue
+        at_place = _at(clicks, position == place, session, len(first_rows))
+        both = ~np.isnan(at_place) & ~np.isnan(at_reference)
+        arm = np.zeros(len(first_rows), dtype=bool)
+        where = f"position {place} and position {reference}"
+        values[row], errors[row] = _ratio(at_place, at_reference, both, arm, group, where)
+    return Propensities(places, values, errors, reference, "random orders")
+
+
+def swap_propensities(
+    clicks: Any,
+    position: Any,
+    qid: Any,
+    *,
+    exchanged: Any,
+    swapped: Any,
+    pivot: int = 1,
+    groups: Any = None,
+) -> Propensities:
+    """Estimate position propensities from random swaps of two positions.
+
+    In each session, the rows at the pivot and at a drawn position k are swapped or not at random,
+    so that both rows are shown at both positions. Let the rates be the click rates of swapped and
+    of unswapped sessions. The sum of the two rates at k divided by the sum at the pivot is
+    ``theta_k / theta_pivot``, for any share of swapped sessions and any relevance of the rows.
+
+    Parameters
+    ----------
+    clicks : array-like of shape (n_samples,)
+        Whether each row was clicked, 0 or 1.
+    position : array-like of shape (n_samples,)
+        Position at which the row was shown, after the swap, 1 at the top.
+    qid : array-like of shape (n_samples,)
+        Id of the session of each row. A session is one list shown once.
+    exchanged : array-like of shape (n_samples,)
+        Position k that was drawn for the session of each row, whether swapped or not. Sessions
+        whose k is the pivot are ignored.
+    swapped : array-like of shape (n_samples,)
+        Whether the two rows of the session were swapped, 0 or 1.
+    pivot : int, default=1
+        Position that is swapped with others. Its propensity is set to 1.
+    groups : array-like of shape (n_samples,), default=None
+        Group of the session of each row, such as its user or query, if sessions of a group are
+        dependent. None treats all sessions as independent.
+
+    Returns
+    -------
+    Propensities
+        Propensity of the pivot and of each position k, with standard errors by the delta method.
+
+    Raises
+    ------
+    ValueError
+        If a session lacks one of its two positions, the sessions of a position are all swapped or
+        all unswapped, or there is no click at the pivot.
+
+    See Also
+    --------
+    em_propensities : Needs no experiment, but features.
+
+    Notes
+    -----
+    Draw independently of everything else whether a session is swapped. Only the rows at the two
+    positions of a session are used. If the sessions of a position are all alike, as without a
+    click there, its standard error is NaN. O(n log n) time, O(n) memory.
+
+    References
+    ----------
+    .. [1] Joachims, T., Swaminathan, A. and Schnabel, T. (2017). Unbiased learning-to-rank with
+       biased feedback. WSDM, Section 5. They use the clicks on the row ranked at the pivot; here
+       both rows are used.
+
+    Examples
+    --------
+    >>> from sklearn_rank.clicks import swap_propensities
+    >>> from sklearn_rank.datasets import make_clicks
+    >>> y, score = [2, 0, 1, 0], [4, 3, 2, 1]
+    >>> log = make_clicks(
+    ...     y, score, n_sessions=9000, intervention="swap", random_state=0
+    ... )
+    >>> found = swap_propensities(
+    ...     log.clicks,
+    ...     log.position,
+    ...     log.qid,
+    ...     exchanged=log.exchanged,
+    ...     swapped=log.swapped,
+    ... )
+    >>> found.value.round(3), found.standard_error.round(3)
+    (array([1.   , 0.502, 0.333, 0.242]), array([0.   , 0.013, 0.011, 0.011]))
+    """
+    clicks = _check_clicks(clicks)
+    position = _check_positions(position, len(clicks))
+    pivot = check_position("pivot", pivot)
+    session, first_rows = _sessions(qid, position)
+    drawn = _constant(_check_positions(exchanged, len(clicks), name="exchanged"), session)
+    arm = _constant(_check_clicks(swapped, len(clicks), name="swapped"), session)
+    group = None if groups is None else _constant(_codes(groups, len(clicks), "groups"), session)
+    at_pivot = _at(clicks, position == pivot, session, len(first_rows))
+    at_drawn = _at(clicks, position == drawn[session], session, len(first_rows))
+    part = drawn != pivot
+    lacking = part & (np.isnan(at_pivot) | np.isnan(at_drawn))
+    if lacking.any():
+        index = int(np.argmax(lacking))
+        raise ValueError(
+            f"The session of row {int(first_rows[index])} lacks a row at position {pivot} or at "
+            f"position {int(drawn[index])}, its value of exchanged: pass all rows of each session."
+        )
+    places = np.unique(np.append(drawn[part], pivot))
+    values, errors = np.ones(len(places)), np.zeros(len(places))
+    for row, place in enumerate(places):
+        if place == pivot:
+            continue
+        sessions = part & (drawn == place)
+        if arm[sessions].all() or not arm[sessions].any():
+            raise ValueError(
+                f"The sessions of position {place} are all swapped or all unswapped: pass "
+                "sessions of both kinds, which are compared with each other."
+            )
+        where = f"position {place} and position {pivot}"
+        values[row], errors[row] = _ratio(at_drawn, at_pivot, sessions, arm, group, where)
+    return Propensities(places, values, errors, pivot, "exchanges")
+
+
+def _sessions(qid: Any, position: IntArray) -> tuple[IntArray, IntArray]:
+    """Number of the session of each row, and the first row of each."""
+    session = _codes(qid, len(position), "qid")
+    first = np.full(int(session.max()) + 1, len(position))
+    np.minimum.at(first, session, np.arange(len(position)))
+    order = np.lexsort((position, session))
+    twice = (np.diff(session[order]) == 0) & (np.diff(position[order]) == 0)
+    if twice.any():
+        row = int(order[1:][twice][0])
+        raise ValueError(
+            f"Position {int(position[row])} occurs twice in the session of row {row}: qid must "
+            "be the id of one list shown once, not the id of its query."
+        )
+    return session, first
+
+
+def _codes(ids: Any, n: int, name: str) -> IntArray:
+    """Numbers 0, 1, ... of ids, in the order in which they appear."""
+    _, offsets, rows = group_rows(check_qid(ids, n, name=name), by_appearance=True)
+    code = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    if rows is None:
+        return code
+    by_row = np.empty(n, dtype=np.intp)
+    by_row[rows] = code
+    return by_row
+
+
+def _constant(values: AnyArray, session: IntArray) -> AnyArray:
+    """The value of each session, the same in all of its rows."""
+    of_session = np.empty(int(session.max()) + 1, dtype=values.dtype)
+    of_session[session] = values
+    differs = of_session[session] != values
+    if differs.any():
+        raise ValueError(
+            "exchanged, swapped and groups must have one value per session, but row "
+            f"{int(np.argmax(differs))} differs from another row of its session: repeat the "
+            "value in all rows of the session."
+        )
+    return of_session
+
+
+def _at(clicks: BoolArray, rows: BoolArray, session: IntArray, n_sessions: int) -> FloatArray:
+    """Click of each session at one position, NaN where it has no such row."""
+    values = np.full(n_sessions, np.nan)
+    values[session[rows]] = clicks[rows]
+    return values
+
+
+# A standard error below this is rounding of one that is 0.
+ALIKE = 1e-12
+
+
+def _ratio(
+    above: FloatArray,
+    below: FloatArray,
+    sessions: BoolArray,
+    arm: BoolArray,
+    group: AnyArray | None,
+    where: str,
+) -> tuple[float, float]:
+    """Ratio of the sums over the arms of the means of clicks, and its standard error."""
+    above, below, arm = above[sessions], below[sessions], arm[sessions]
+    sizes = np.where(arm, np.count_nonzero(arm), np.count_nonzero(~arm)).astype(np.float64)
+    total = float(np.sum(below / sizes))
+    if not total > 0:
+        raise ValueError(f"No session with {where} has a click at the latter: add sessions.")
+    value = float(np.sum(above / sizes)) / total
+    residual = above - value * below
+    for rows in (arm, ~arm):
+        if rows.any():
+            residual[rows] -= residual[rows].mean()
+    influence = residual / (sizes * total)
+    if group is None:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            variance = np.sum(influence**2 * np.where(sizes > 1, sizes / (sizes - 1), np.nan))
+    else:
+        _, code = np.unique(group[sessions], return_inverse=True)
+        sums = np.bincount(code, weights=influence)
+        variance = np.sum(sums**2 * (len(sums) / (len(sums) - 1) if len(sums) > 1 else np.nan))
+    error = float(np.sqrt(variance))
+    # Sessions that are all alike, as without a click, do not show how the ratio varies.
+    return value, error if error > ALIKE * max(value, 1.0) else float("nan")
+
+
+# Probabilities of a classifier are kept this far from 0 and 1, where a click has no likelihood.
+LEAST = 1e-9
+# Share of the largest propensity at the start: one of 1 would stay there.
+START = 0.9
+
+
+def em_propensities(
+    X: Any,
+    clicks: Any,
+    position: Any,
+    classifier: Any,
+    *,
+    sample_weight: Any = None,
+    reference: int = 1,
+    tol: float = 1e-4,
+    max_iter: int = 200,
+) -> EMPropensities:
+    """Estimate position propensities from click logs by regression EM, without an experiment.
+
+    In the position-based model ``P(click) = theta(position) gamma(x)`` both factors are learned:
+    theta as a number for each position, gamma by a classifier. For rows without a click, the E
+    step computes the probability of examination, and the probability of a click if examined. The M
+    step averages the former at each position, and fits the classifier to the latter.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Features of relevance, without the position.
+    clicks : array-like of shape (n_samples,)
+        Whether each row was clicked, 0 or 1. There is one row for each time that an item was
+        shown.
+    position : array-like of shape (n_samples,)
+        Position at which the row was shown, 1 at the top.
+    classifier : classifier
+        Model of gamma: any classifier with ``predict_proba`` whose ``fit`` takes
+        ``sample_weight``, or a pipeline that ends with one. A clone is refitted in each iteration;
+        with ``warm_start=True``, if available, it continues from the previous fit.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Non-negative weights. A row of weight 2 counts as two rows.
+    reference : int, default=1
+        Position whose propensity is set to 1.
+    tol : float, default=1e-4
+        Tolerance on the relative change of propensities in an iteration; positive.
+    max_iter : int, default=200
+        Maximum number of iterations.
+
+    Returns
+    -------
+    EMPropensities
+        The propensities, the fitted classifier, and the log likelihood of each iteration.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not valid, a feature is a function of the position, clicks are all 0 or
+        all 1, or the classifier takes no weights.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the propensities still change by more than ``tol``.
+
+    See Also
+    --------
+    swap_propensities : Uses an experiment; gives standard errors and needs no relevance model.
+
+    Notes
+    -----
+    Only the products theta gamma(x) are observed. Theta is identified, relative to one position,
+    only if rows that are equally relevant for the classifier were shown at different positions. If
+    features determine positions, as with one ranker that uses the same features, the form of the
+    classifier decides how clicks are attributed: flexible classifiers then explain position
+    effects by relevance. To avoid this, use clicks under several rankers, or some randomisation.
+
+    If the classifier maximises or increases the weighted likelihood, the log likelihood never
+    decreases. With penalised classifiers it can decrease slightly near the end; if it decreases
+    otherwise, the classifier does not estimate probabilities. The likelihood can have several
+    maxima; the initial values are the click rates of the positions. Convergence is linear, so that
+    the propensities can be farther from the maximum than ``tol``. Nothing is random except the
+    classifier, by its ``random_state``.
+
+    Each of ten to some hundred iterations fits the classifier to up to twice the rows; more
+    iterations are needed if features and positions are correlated. Where Wang et al. [1]_ draw
+    labels, each row is used here with both labels and weights.
+
+    References
+    ----------
+    .. [1] Wang, X., Golbandi, N., Bendersky, M., Metzler, D. and Najork, M. (2018). Position bias
+       estimation for unbiased learning to rank in personal search. WSDM, Section 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn_rank.clicks import em_propensities
+    >>> rng = np.random.default_rng(0)
+    >>> X, position = rng.normal(size=(9000, 2)), rng.integers(1, 5, 9000)
+    >>> relevant = rng.random(9000) < 1 / (1 + np.exp(-2 * X[:, 0]))
+    >>> clicks = relevant & (rng.random(9000) < 1 / position)
+    >>> em_propensities(X, clicks, position, LogisticRegression()).value.round(2)
+    array([1.  , 0.51, 0.32, 0.26])
+    """
+    clicks = _check_clicks(clicks)
+    position = _check_positions(position, len(clicks))
+    reference = check_position("reference", reference)
+    tol = check_number("tol", tol, 0.0, closed="neither")
+    max_iter = check_whole("max_iter", max_iter)
+    if getattr(X, "shape", (len(clicks),))[0] != len(clicks):
+        raise ValueError(
+            f"X has {X.shape[0]} rows, but clicks has {len(clicks)}: pass one value per row."
+        )
+    weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), clicks)
+    _refuse_positions_among_features(X, position)
+    places, at = np.unique(position, return_inverse=True)
+    if reference not in places:
+        raise ValueError(
+            f"No row was shown at position {reference}, the reference of the propensities: pass "
+            f"reference={int(places[0])}."
+        )
+    if not 0 < np.sum(weight * clicks) < np.sum(weight):
+        raise ValueError("clicks are all 0 or all 1: pass rows with and without clicks.")
+    rate = _means(clicks, at, weight)
+    base = int(np.searchsorted(places, reference))
+    if not rate[base] > 0:
+        raise ValueError(
+            f"There is no click at position {reference}, the reference of the propensities: pass "
+            f"reference={int(places[np.argmax(rate)])}."
+        )
+    model = _Model(classifier, X, clicks, weight)
+    theta, gamma = START * rate / rate.max(), model.fit(np.full(len(clicks), rate.max()))
+    history, change = [_log_likelihood(clicks, theta[at] * gamma, weight)], np.inf
+    while change > tol and len(history) <= max_iter:
+        before, chance = theta / theta[base], theta[at]
+        unseen = 1.0 - chance * gamma
+        examined = np.where(clicks, 1.0, chance * (1.0 - gamma) / unseen)
+        theta = _means(examined, at, weight)
+        gamma = model.fit(gamma * (1.0 - chance) / unseen)
+        history.append(_log_likelihood(clicks, theta[at] * gamma, weight))
+        after = theta / theta[base]
+        change = float(np.max(np.abs(after - before) / np.where(after > 0, after, 1.0)))
+    if change > tol:
+        warn(
+            "The propensities did not converge: the greatest relative change in the last of "
+            f"{max_iter} iterations is {change:.1e}, but tol={tol:g}: raise max_iter or tol.",
+            ConvergenceWarning,
+        )
+    return EMPropensities(
+        position=places,
+        value=theta / theta[base],
+        standard_error=None,
+        reference=reference,
+        method="expectation-maximisation",
+        relevance=model.classifier,
+        log_likelihood=np.array(history),
+        n_iter=len(history) - 1,
+        converged=change <= tol,
+    )
+
+
+class _Model:
+    """The classifier, on clicked rows once and on each other row as relevant and as not."""
+
+    def __init__(self, classifier: Any, X: Any, clicks: BoolArray, weight: FloatArray) -> None:
+        steps = getattr(classifier, "steps", None)
+        last = classifier if steps is None else steps[-1][1]
+        if not hasattr(classifier, "predict_proba") or not has_fit_parameter(
+            last, "sample_weight"
+        ):
+            raise ValueError(
+                f"classifier={classifier!r} needs predict_proba, and a fit that takes"
+                " sample_weight, such as LogisticRegression() or"
+                " HistGradientBoostingClassifier()."
+            )
+        self.classifier = clone(classifier)
+        self.argument = "sample_weight" if steps is None else f"{steps[-1][0]}__sample_weight"
+        self.X, self.weight = X, weight
+        other = np.flatnonzero(~clicks)
+        self.label = np.append(np.ones(len(clicks)), np.zeros(len(other)))
+        self.rows: IntArray = np.append(np.arange(len(clicks)), other)
+        self.clicks = clicks
+        self.twice = rows_at(X, self.rows)
+
+    def fit(self, relevant: FloatArray) -> FloatArray:
+        """Fit it to probabilities of relevance of the rows without a click, and predict all."""
+        positive = np.where(self.clicks, 1.0, relevant)[self.rows]
+        weight = self.weight[self.rows] * np.where(self.label == 1, positive, 1.0 - positive)
+        self.classifier.fit(self.twice, self.label, **{self.argument: weight})
+        column = int(np.flatnonzero(np.asarray(self.classifier.classes_) == 1)[0])
+        return np.clip(self.classifier.predict_proba(self.X)[:, column], LEAST, 1.0 - LEAST)
+
+
+def _means(values: Any, at: IntArray, weight: FloatArray) -> FloatArray:
+    """Mean of the rows at each position, 0 where none counts."""
+    mass = np.bincount(at, weights=weight)
+    return np.bincount(at, weights=weight * values) / np.where(mass > 0, mass, 1.0)
+
+
+def _log_likelihood(clicks: BoolArray, chance: FloatArray, weight: FloatArray) -> float:
+    """Mean over the weight of the rows; places without clicks have a chance of 0."""
+    likelihood = np.where(clicks, chance, 1.0 - chance)
+    return float(np.sum(weight * np.log(likelihood)) / np.sum(weight))
+
+
+def _refuse_positions_among_features(X: Any, position: IntArray) -> None:
+    """Refuse a column that has one value at each position, and not the same at all."""
+    if sp.issparse(X):
+        return
+    values = np.asarray(X)
+    if values.ndim != 2 or values.dtype.kind not in "biuf" or len(np.unique(position)) < 2:
+        return
+    order = np.argsort(position, kind="stable")
+    starts = np.flatnonzero(np.append(True, np.diff(position[order]) > 0))
+    if len(starts) == len(position):
+        return
+    low = np.minimum.reduceat(values[order], starts, axis=0)
+    high = np.maximum.reduceat(values[order], starts, axis=0)
+    with np.errstate(invalid="ignore"):
+        same = np.all(low == high, axis=0) & np.any(low != low[0], axis=0)
+    if same.any():
+        raise ValueError(
+            f"Column {int(np.argmax(same))} of X is a function of the position, so that "
+            "relevance and position cannot be separated: leave it out."
+        )
+
+
+def _check_clicks(clicks: Any, n: int | None = None, *, name: str = "clicks") -> BoolArray:
+    """Whether each row was clicked, from values that must be 0 and 1."""
+    values = check_vector(name, clicks, n)
+    other = (values != 0) & (values != 1)
+    if other.any():
+        row = int(np.argmax(other))
+        raise ValueError(
+            f"{name} is {values[row]:g} in row {row}, but must be 0 or 1: convert counts by "
+            "(y > 0), and pass one row for each time that an item was shown."
+        )
+    return values == 1
+
+
+def _check_positions(position: Any, n: int, *, name: str = "position") -> IntArray:
+    """Positions, which must be whole numbers from 1."""
+    values = check_vector(name, position, n)
+    wrong = (values < 1) | (values != np.floor(values))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"{name} is {values[row]:g} in row {row}, but must be a whole number of at least "
+            "1, with 1 at the top: add 1 to positions that start at 0."
+        )
+    return values.astype(np.int64)

@@ -1,0 +1,540 @@
+"""Preprocessing for rankers: scaling of features within queries, orders of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ._label_orders import TargetType, read_label_orders
+from ._lists import group_rows
+from ._sklearn_compat import StrOptions, check_sample_weight, fit_context
+from ._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ._validation import check_flag, check_qid, ravelled, validate_data
+from ._warn import warn
+from .exceptions import SingleListWarning
+
+__all__ = ["QueryNormalizer", "label_grades"]
+
+
+def label_grades(
+    y: Any,
+    *,
+    target_type: TargetType = "auto",
+    labels: Any = None,
+    return_labels: bool = False,
+) -> FloatArray | tuple[FloatArray, AnyArray]:
+    """Convert orders of labels, one for each row, to grades for label ranking.
+
+    The grade of a label is the number of labels of the row below it; a greater grade is nearer to
+    the top. Utilities and indicators are kept as grades.
+
+    Parameters
+    ----------
+    y : array-like, sparse matrix or DataFrame
+        The orders, in the form set by ``target_type``.
+    target_type : str, default="auto"
+        Form of ``y``:
+
+        - "utilities": one column for each label. A greater value is nearer to the top, NaN is a
+          missing label;
+        - "positions": one column for each label. 1 is the top, NaN is a missing label. Tied labels
+          have equal numbers: the first, the middle or the last of the positions that they share,
+          or consecutive numbers without gaps. With missing labels, positions among all labels are
+          also accepted;
+        - "orders": for each row, a string such as ``"a>b=c"``, or a sequence of labels from the
+          top in which tied labels form an inner sequence. Labels that are not named are missing;
+        - "indicator": 0 or 1 for each label, dense or sparse;
+        - "classes": one label for each row, which is above all others;
+        - "auto": inferred from the data. Numbers that can be both positions and utilities raise an
+          error.
+    labels : array-like of shape (n_labels,), default=None
+        Labels in the order of the columns; the columns of a DataFrame are reordered accordingly.
+        None keeps the columns, or takes the sorted labels that occur.
+    return_labels : bool, default=False
+        Whether to return the labels as well.
+
+    Returns
+    -------
+    grades : ndarray of shape (n_samples, n_labels)
+        Grades; NaN for missing labels.
+    labels : ndarray of shape (n_labels,)
+        The labels. Only with ``return_labels=True``.
+
+    Raises
+    ------
+    ValueError
+        If a row does not have the form set by ``target_type`` or has no label, a label occurs
+        twice in a row, or there is only one label.
+
+    Warns
+    -----
+    ContinuousLabelWarning
+        If classes are real numbers.
+
+    See Also
+    --------
+    sklearn_rank.metrics.rank_positions : Computes positions from scores.
+    sklearn.preprocessing.label_binarize : Converts classes to indicators.
+
+    Notes
+    -----
+    O(n_samples n_labels log n_labels) time, O(n_samples n_labels) memory.
+
+    Examples
+    --------
+    >>> from sklearn_rank.preprocessing import label_grades
+    >>> label_grades(["a>b=c", "c>a"], return_labels=True)
+    (array([[ 2.,  0.,  0.],
+           [ 0., nan,  1.]]), array(['a', 'b', 'c'], dtype='<U1'))
+    >>> label_grades([[1, 3, 2], [2, 1, 3]], target_type="positions")
+    array([[2., 0., 1.],
+           [1., 2., 0.]])
+
+    Measures treat each row as one list:
+
+    >>> from sklearn_rank.metrics import tau_b_score
+    >>> y = label_grades([[1, 3, 2], [2, 1, 3]], target_type="positions")
+    >>> tau_b_score(y, [[0.9, 0.1, 0.5], [0.9, 0.5, 0.1]]).__round__(4)
+    0.6667
+    """
+    check_flag("return_labels", return_labels)
+    orders = read_label_orders(y, target_type, labels)
+    return (orders.grades, orders.labels) if return_labels else orders.grades
+
+
+METHODS = ("zscore", "rank", "minmax")
+
+# Rows from which one list must be said to be one.
+MANY_ROWS = 2000
+
+# Values of whole queries that are copied at a time, and sorted at a time.
+COPIED, SORTED = 1 << 17, 1 << 16
+
+
+class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Standardise features within each query, for learning to rank.
+
+    For the values x of a feature in the rows of a query, the transformed value of row i is
+
+    - "zscore": ``(x_i - mean of x) / standard deviation of x``;
+    - "rank": the share of rows with ``x_j < x_i`` minus the share with ``x_j > x_i``, in (-1, 1),
+      equal for tied rows;
+    - "minmax": ``(x_i - min x) / (max x - min x)``, in [0, 1].
+
+    A feature that is constant within a query becomes 0, for example in a query of one row.
+
+    Parameters
+    ----------
+    method : {"zscore", "rank", "minmax"}, default="zscore"
+        Transformation of the values of a feature within a query. "rank" keeps only their order,
+        not their distances; "minmax" depends on the two extremes.
+    signed_log : bool, default=False
+        Whether to apply ``sign(x) log(1 + |x|)`` first, for counts and lengths, whose large values
+        would dominate. It has no effect on "rank".
+
+    Attributes
+    ----------
+    n_queries_ : int
+        Number of queries of ``fit``.
+    list_ : tuple of ndarray or None
+        If ``fit`` got one query, its sorted values, or centres and scales, by which rows without
+        ids are transformed. None if ``fit`` got several queries, from which nothing is learned.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features seen in ``fit``, if they are all strings.
+
+    See Also
+    --------
+    sklearn_rank.OrderPreservingRanker : Applies it by its parameter ``normalize``.
+
+    Notes
+    -----
+    The order of the rows of a query depends only on differences within the query. A feature of the
+    query itself, such as the number of pages with its words, is constant within the query and
+    becomes 0. A feature whose scale differs between queries becomes comparable.
+
+    A query is normalised by its own rows, in ``fit`` and in ``transform``, so that all rows of a
+    query must be passed together, with their ids. If ``fit`` got one query, rows without ids are
+    transformed by the statistics of that query, as by ``StandardScaler``. From 2000 rows on, one
+    query must be requested explicitly by ``qid=0``.
+
+    NaN stays NaN and is ignored in the statistics. Sparse X raises an error, since zeros do not
+    stay zeros. Time is O(n_samples n_features), for "rank" times the logarithm of the length of a
+    query. In addition to the result, memory is a few blocks of 1 MB, or columns of the longest
+    query. ``float32`` input gives ``float32``, computed in float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.preprocessing import QueryNormalizer
+    >>> X = np.array(
+    ...     [[1.0, 10.0], [3.0, 10.0], [100.0, 0.0], [500.0, 8.0], [300.0, 4.0]]
+    ... )
+    >>> qid = [0, 0, 1, 1, 1]
+    >>> QueryNormalizer("minmax").fit_transform(X, qid=qid)
+    array([[0. , 0. ],
+           [1. , 0. ],
+           [0. , 0. ],
+           [1. , 1. ],
+           [0.5, 0.5]])
+    >>> QueryNormalizer("rank").fit_transform(X, qid=qid).round(2)
+    array([[-0.5 ,  0.  ],
+           [ 0.5 ,  0.  ],
+           [-0.67, -0.67],
+           [ 0.67,  0.67],
+           [ 0.  ,  0.  ]])
+    """
+
+    # One array groups=... then reaches it in pipelines and searches, where routing is enabled.
+    __metadata_request__fit = {"qid": "groups"}
+    __metadata_request__transform = {"qid": "groups"}
+
+    _parameter_constraints = {"method": [StrOptions(set(METHODS))], "signed_log": ["boolean"]}
+
+    def __init__(self, method="zscore", *, signed_log=False):
+        self.method = method
+        self.signed_log = signed_log
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self, X: Any, y: Any = None, *, qid: Any = None, sample_weight: Any = None
+    ) -> QueryNormalizer:
+        """Check the rows; for a single query, learn its statistics.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : None
+            Ignored.
+        qid : array-like of shape (n_samples,), default=None
+            Id of the query of each row: numbers, strings or any sortable values, in any order.
+            None treats all rows as one query, with a warning, or from 2000 rows on raises an
+            error. A single number treats all rows as one query without a warning.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the rows. A row of weight 2 counts as two rows, a row of weight
+            0 is ignored.
+
+        Returns
+        -------
+        QueryNormalizer
+            The transformer itself.
+
+        Raises
+        ------
+        ValueError
+            If an argument is not valid, or ``qid`` is None for 2000 rows or more.
+
+        Warns
+        -----
+        SingleListWarning
+            If ``qid`` is None.
+        """
+        before = self.__dict__.copy()
+        try:
+            self._fit(X, qid, sample_weight)
+        except BaseException:
+            self.__dict__ = before
+            raise
+        return self
+
+    def _fit(self, X: Any, qid: Any, sample_weight: Any) -> None:
+        X = self._checked(X, reset=True)
+        weight = _checked_weight(sample_weight, X)
+        if qid is None:
+            message = (
+                f"{type(self).__name__} got no qid for {len(X)} rows: pass qid=, one id per row"
+                " (in a pipeline or search, groups= with metadata routing enabled), or qid=0 if"
+                " all rows are one query."
+            )
+            if len(X) >= MANY_ROWS:
+                raise ValueError(message)
+            warn(message, SingleListWarning)
+            self.n_queries_ = 1
+        else:
+            self.n_queries_ = len(group_rows(check_qid(ravelled(qid, "qid"), len(X)))[0])
+        self.list_: Any = None
+        if self.n_queries_ == 1:
+            values, offsets = self._prepared(X), np.array([0, len(X)])
+            if self.method == "rank":
+                self.list_ = _SortedList.of(values, weight)
+            else:
+                self.list_ = _centre_and_scale(values, offsets, weight, self.method)
+
+    def transform(self, X: Any, *, qid: Any = None, sample_weight: Any = None) -> Any:
+        """Normalise the features of each query.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            All rows of each query.
+        qid : array-like of shape (n_samples,), default=None
+            Id of the query of each row, in any order; a single number if all rows are one query.
+            None uses the statistics of the query of ``fit``, if it was a single one.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the rows. A row of weight 2 counts as two rows; rows of weight
+            0 are transformed by the statistics of the others.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            The normalised rows.
+
+        Raises
+        ------
+        ValueError
+            If ``qid`` is None and ``fit`` got several queries.
+        """
+        check_is_fitted(self)
+        X = self._checked(X, reset=False)
+        if qid is None:
+            if self.list_ is None:
+                raise ValueError(
+                    f"This {type(self).__name__} was fitted to {self.n_queries_} queries and needs"
+                    " qid to transform rows: pass qid=, one id per row, with all rows of each"
+                    " query, or qid=0 if all rows are one query (in a pipeline or search, groups="
+                    " with metadata routing enabled)."
+                )
+            values = self._prepared(X)
+            if self.method == "rank":
+                values = self.list_.shares(values)
+            else:
+                _scale(values, np.array([0, len(X)]), *self.list_)
+            return values.astype(X.dtype, copy=False)
+        weight = _checked_weight(sample_weight, X)
+        _, offsets, rows = group_rows(check_qid(ravelled(qid, "qid"), len(X)))
+        result = np.empty(X.shape, dtype=X.dtype)
+        for lists, columns in _blocks(offsets, X.shape[1]):
+            part = slice(offsets[lists.start], offsets[lists.stop])
+            block = part if rows is None else rows[part]
+            values = self._prepared(X[block, columns])
+            within = offsets[lists.start : lists.stop + 1] - offsets[lists.start]
+            weights = None if weight is None else weight[block]
+            if self.method == "rank":
+                values = _rank_shares(values, within, weights)
+            else:
+                _scale(values, within, *_centre_and_scale(values, within, weights, self.method))
+            result[block, columns] = values
+        return result
+
+    def fit_transform(
+        self, X: Any, y: Any = None, *, qid: Any = None, sample_weight: Any = None
+    ) -> Any:
+        """Fit, and normalise the features of the same rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        y : None
+            Ignored.
+        qid : array-like of shape (n_samples,), default=None
+            Id of the query of each row, as in :meth:`fit`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            The normalised rows.
+        """
+        self.fit(X, y, qid=qid, sample_weight=sample_weight)
+        return self.transform(X, qid=qid, sample_weight=sample_weight)
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        dtypes = [np.float64, np.float32]
+        return validate_data(self, X, dtype=dtypes, ensure_all_finite="allow-nan", reset=reset)
+
+    def _prepared(self, X: Any) -> FloatArray:
+        """A copy in float64, of logarithms where these are asked for."""
+        if self.signed_log and self.method != "rank":
+            values = np.log1p(np.abs(X, dtype=np.float64))
+            return np.copysign(values, X, out=values)
+        return np.array(X, dtype=np.float64)
+
+
+def _blocks(offsets: IntArray, n_columns: int) -> Iterator[tuple[slice, slice]]:
+    """Whole lists, and columns of them, of which a copy is made at a time."""
+    start, n_lists = 0, len(offsets) - 1
+    while start < n_lists:
+        end = offsets[start] + COPIED // n_columns
+        stop = max(start + 1, int(np.searchsorted(offsets, end, "right")) - 1)
+        width = max(1, min(n_columns, COPIED // int(offsets[stop] - offsets[start])))
+        for first in range(0, n_columns, width):
+            yield slice(start, stop), slice(first, first + width)
+        start = stop
+
+
+def _checked_weight(sample_weight: Any, X: Any) -> Any:
+    """Weights of rows; None where there are none."""
+    if sample_weight is None:
+        return None
+    return check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
+
+
+def _centre_and_scale(
+    values: FloatArray, offsets: IntArray, weight: FloatArray | None, method: str
+) -> tuple[FloatArray, FloatArray]:
+    """Mean and deviation, or minimum and range, of the columns of each list."""
+    starts, lengths = offsets[:-1], np.diff(offsets)
+    counted = values
+    if weight is not None and not weight.all():
+        counted = np.where((weight > 0)[:, np.newaxis], values, np.nan)
+    # These two leave NaN out.
+    low = np.fmin.reduceat(counted, starts, axis=0)
+    with np.errstate(over="ignore"):
+        width = np.fmax.reduceat(counted, starts, axis=0) - low
+    if np.isinf(width).any():
+        column = int(np.argmax(np.isinf(width).any(axis=0)))
+        raise ValueError(
+            f"The values of feature {column} within one query differ by more than 1.8e308: "
+            "divide the feature by a constant."
+        )
+    width[width == 0] = np.inf
+    if method == "minmax":
+        return low, width
+    # In units of the width nothing overflows, and equal values are 0 exactly.
+    unit = counted - np.repeat(low, lengths, axis=0)
+    unit /= np.repeat(width, lengths, axis=0)
+    missing = np.isnan(unit)
+    if weight is None and not missing.any():
+        total = lengths[:, np.newaxis].astype(np.float64)
+        share = None
+    else:
+        share = np.where(missing, 0.0, 1.0 if weight is None else weight[:, np.newaxis])
+        unit[missing] = 0.0
+        total = np.add.reduceat(share, starts, axis=0)
+        total[total == 0] = np.nan
+    mean = _sums(unit, share, starts) / total
+    unit -= np.repeat(mean, lengths, axis=0)
+    unit *= unit
+    deviation = np.sqrt(_sums(unit, share, starts) / total)
+    with np.errstate(invalid="ignore"):
+        centre, scale = low + width * mean, width * deviation
+    equal = np.isinf(width)
+    centre[equal] = low[equal]
+    # Values that differ by no more than the rounding of their mean are equal.
+    rounding = lengths[:, np.newaxis] * np.finfo(np.float64).eps * np.abs(centre)
+    scale[equal | (scale <= rounding)] = np.inf
+    return centre, scale
+
+
+def _sums(values: FloatArray, share: FloatArray | None, starts: IntArray) -> FloatArray:
+    return np.add.reduceat(values if share is None else values * share, starts, axis=0)
+
+
+def _scale(values: FloatArray, offsets: IntArray, centre: FloatArray, scale: FloatArray) -> None:
+    """Subtract the centres of the lists and divide by their scales; 0 where nothing is known."""
+    lengths = np.diff(offsets)
+    unknown = np.isnan(centre)
+    if unknown.any():
+        centre, scale = np.where(unknown, 0.0, centre), np.where(unknown, np.inf, scale)
+    values -= np.repeat(centre, lengths, axis=0)
+    values /= np.repeat(scale, lengths, axis=0)
+
+
+class _SortedList(NamedTuple):
+    """The values of one list, by column, to rank other rows among them."""
+
+    values: FloatArray  # (n, n_columns): Each column ascending, NaN last
+    below: FloatArray
+
+    @classmethod
+    def of(cls, values: FloatArray, weight: FloatArray | None) -> _SortedList:
+        """Sort the columns."""
+        order = np.argsort(values, axis=0)
+        ordered = np.take_along_axis(values, order, axis=0)
+        share = np.ones(order.shape) if weight is None else weight[order]
+        share[np.isnan(ordered)] = 0.0
+        start = np.zeros((1, values.shape[1]))
+        return cls(ordered, np.concatenate((start, np.cumsum(share, axis=0))))
+
+    def shares(self, values: FloatArray) -> FloatArray:
+        """Rank other rows among those of the list. Shape (m, n_columns)."""
+        shares = np.empty(values.shape)
+        for j, (column, below) in enumerate(zip(self.values.T, self.below.T, strict=True)):
+            first = np.searchsorted(column, values[:, j], "left")
+            end = np.searchsorted(column, values[:, j], "right")
+            shares[:, j] = _difference(below[first], below[end], below[-1])
+        shares[np.isnan(values)] = np.nan
+        return shares
+
+
+def _rank_shares(values: FloatArray, offsets: IntArray, weight: FloatArray | None) -> FloatArray:
+    """Rank the rows of each list, column by column. Shape (n, n_columns)."""
+    shares = np.empty(values.shape)
+    for rows, is_row in _equally_long(offsets, SORTED // values.shape[1]):
+        padded = values[rows]
+        padded[~is_row] = np.nan
+        counts = None if weight is None else np.where(is_row, weight[rows], 0.0)
+        ranked = _rank_lists(np.ascontiguousarray(padded.swapaxes(1, 2)), counts)
+        shares[rows[is_row]] = ranked.swapaxes(1, 2)[is_row]
+    return shares
+
+
+def _equally_long(offsets: IntArray, most_rows: int) -> Iterator[tuple[IntArray, BoolArray]]:
+    """Rows of lists of about one length, as a table, and which entries of it are rows."""
+    lengths = np.diff(offsets)
+    by_length = np.argsort(lengths, kind="stable")
+    start = 0
+    while start < len(lengths):
+        most = max(1, most_rows // lengths[by_length[start]])
+        lists = by_length[start : start + most]
+        # So many, filled up to the length of the last of them.
+        rows = lengths[lists] * np.arange(1, len(lists) + 1)
+        lists = lists[: max(1, np.searchsorted(rows, most_rows, "right"))]
+        start += len(lists)
+        place, begin = np.arange(lengths[lists[-1]]), offsets[lists, np.newaxis]
+        is_row = place < lengths[lists, np.newaxis]
+        yield np.where(is_row, begin + place, begin), is_row
+
+
+def _rank_lists(values: FloatArray, weight: FloatArray | None) -> FloatArray:
+    """Ranks along the last axis of (lists, columns, places), with weights of (lists, places)."""
+    order = np.argsort(values, axis=-1)
+    ordered = np.take_along_axis(values, order, axis=-1)
+    counted = np.count_nonzero(~np.isnan(ordered), axis=-1, keepdims=True)
+    length = values.shape[-1]
+    place = np.arange(length)
+    is_new = ordered[..., 1:] != ordered[..., :-1]
+    first, end = place, place + 1
+    if not is_new.all():
+        first = np.zeros(values.shape, dtype=np.intp)
+        first[..., 1:] = np.where(is_new, place[1:], 0)
+        np.maximum.accumulate(first, axis=-1, out=first)
+        end = np.full(values.shape, length)
+        end[..., :-1] = np.where(is_new, place[1:], length)
+        backwards = end[..., ::-1]
+        np.minimum.accumulate(backwards, axis=-1, out=backwards)
+    if weight is None:
+        share = _difference(first, end, counted)
+    else:
+        sums = np.zeros((*values.shape[:2], length + 1))
+        by_column = np.broadcast_to(weight[:, np.newaxis], values.shape)
+        np.cumsum(np.take_along_axis(by_column, order, axis=-1), axis=-1, out=sums[..., 1:])
+        first, end = np.broadcast_to(first, values.shape), np.broadcast_to(end, values.shape)
+        share = _difference(
+            np.take_along_axis(sums, first, axis=-1),
+            np.take_along_axis(sums, end, axis=-1),
+            np.take_along_axis(sums, counted, axis=-1),
+        )
+    by_place = np.empty(values.shape)
+    np.put_along_axis(by_place, order, share, axis=-1)
+    by_place[np.isnan(values)] = np.nan
+    return by_place
+
+
+def _difference(below: AnyArray, up_to: AnyArray, total: AnyArray) -> FloatArray:
+    """Share below less the share above, of which ``total - up_to`` is; 0 where nothing counts."""
+    return (below + (up_to - total)) / np.where(total > 0, total, 1.0)

@@ -1,5 +1,0 @@
-"""Private names that other subpackages may import."""
-
-from ._query_normalizer import METHODS
-
-__all__ = ["METHODS"]
