@@ -324,6 +324,10 @@ class ClassBlocks:
         """Give each block the value of its list; what is returned broadcasts with blocks."""
         return values if self.list_of is None else values[self.list_of]
 
+    def to_blocks(self, values: NDArray[T]) -> NDArray[T]:
+        """Give each block the value of its list. Shape (n_blocks,)."""
+        return np.broadcast_to(self.by_block(values), self.of_class.shape)
+
     @property
     def top(self) -> IntArray:
         """Topmost block of each list, arbitrary for lists without a block."""

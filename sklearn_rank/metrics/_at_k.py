@@ -62,7 +62,7 @@ class PrecisionAtKMeasure(_AtK):
     """Share of positives among the first k items; see ``precision_at_k_score``."""
 
     stem = "precision@"
-    in_name = NamedNumber("k", position, "5")
+    _number = NamedNumber("k", position, "5")
     conventions = MappingProxyType(
         {
             "paper": Rules(),
@@ -87,8 +87,8 @@ class PrecisionAtKMeasure(_AtK):
         length = np.minimum(lists.sizes, self.k) if self.rules.divides_by_length else self.k
         return self._n_pos_in_top(lists) / length
 
-    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        return precision_influence(lists, self.k, self.name) if self.has_influence else None
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
+        return precision_influence(lists, self.k, self.name)
 
 
 @function_of(PrecisionAtKMeasure)
@@ -145,7 +145,7 @@ class RecallAtKMeasure(_AtK):
     """Share of the positives that are among the first k items; see ``recall_at_k_score``."""
 
     stem = "recall@"
-    in_name = NamedNumber("k", position, "20")
+    _number = NamedNumber("k", position, "20")
     lacking = "no positive"
     takes_relevant = ("n_relevant", "ideal")
     conventions = MappingProxyType(
@@ -167,9 +167,7 @@ class RecallAtKMeasure(_AtK):
         with np.errstate(invalid="ignore"):
             return n_pos / n_relevant_of(lists, lists.positives)
 
-    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        if not self.has_influence or lists.n_relevant is not None:
-            return None
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return recall_influence(lists, float(self.k), self.name)
 
     def _utilities(self, lists: Lists) -> FloatArray:
@@ -246,7 +244,7 @@ class SuccessMeasure(_AtK):
     weights = "whole"
     lacking = "no positive"
     stem = "success@"
-    in_name = NamedNumber("k", position, "10")
+    _number = NamedNumber("k", position, "10")
     takes_relevant = ("n_relevant", "ideal")
     conventions = MappingProxyType({"trec_eval": TREC_EVAL, "ranx": RANX})
 
@@ -358,9 +356,7 @@ class RPrecisionMeasure(ConventionalMeasure):
         with np.errstate(invalid="ignore"):
             return positives_in_top(blocks, n_relevant) / n_relevant
 
-    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        if not self.has_influence or lists.n_relevant is not None:
-            return None
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
         n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
         recall = recall_influence(lists, n_pos, self.name)
         # More positives make a longer top: by the share of positives at its end, over theirs of
@@ -422,7 +418,7 @@ class F1AtKMeasure(_AtK):
 
     lacking = "no positive"
     stem = "f1@"
-    in_name = NamedNumber("k", position, "10")
+    _number = NamedNumber("k", position, "10")
     takes_relevant = ("n_relevant", "ideal")
     conventions = MappingProxyType({"ranx": RANX})
 
@@ -435,9 +431,7 @@ class F1AtKMeasure(_AtK):
         n_pos, n_relevant = self._n_pos_in_top(lists), n_relevant_of(lists, lists.positives)
         return np.where(n_relevant > 0, 2.0 * n_pos / (self.k + n_relevant), np.nan)
 
-    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        if not self.has_influence or lists.n_relevant is not None:
-            return None
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
         recall = recall_influence(lists, float(self.k), self.name)
         n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
         both = self.k + n_pos
@@ -583,16 +577,10 @@ class CoverageMeasure(Measure):
     def values(self, lists: ScoredLists) -> FloatArray:
         blocks = lists.blocks()
         # They come list by list, those of a list from its bottom.
-        list_of = (
-            np.zeros(len(blocks.of_class), dtype=np.intp)
-            if blocks.list_of is None
-            else blocks.list_of
-        )
+        list_of = blocks.to_blocks(np.arange(lists.n_lists))
         bottom = np.flatnonzero(np.diff(list_of, prepend=-1))
         defined, positive, other = (
-            list_of[bottom],
-            blocks.of_class[bottom],
-            blocks.of_other[bottom],
+            values[bottom] for values in (list_of, blocks.of_class, blocks.of_other)
         )
         above = blocks.total[defined] - blocks.below[bottom] - positive - other
         values = np.full(lists.n_lists, np.nan)

@@ -56,7 +56,7 @@ class AUCMeasure(Measure):
             # Sums of real weights are rounded.
             return np.minimum(in_order / (n_pos * n_neg), 1.0)
 
-    def influence(self, lists: ScoredLists) -> ClassInfluence:
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return rank_influence(lists, Wilcoxon())
 
 
@@ -328,8 +328,8 @@ class GiniMeasure(Measure):
     def values(self, lists: ScoredLists) -> FloatArray:
         return 2.0 * _AUC.values(lists) - 1.0
 
-    def influence(self, lists: ScoredLists) -> ClassInfluence:
-        return _AUC.influence(lists).scaled(0.5, 0.5, copy=False)
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
+        return _AUC._influence(lists).scaled(0.5, 0.5, copy=False)
 
 
 @function_of(GiniMeasure)

@@ -69,7 +69,7 @@ def _mean_precision_of_retrieved(blocks: ClassBlocks, k: int) -> FloatArray:
     with np.errstate(invalid="ignore", divide="ignore"):
         values = np.where(n_pos > 0, total / n_pos, 0.0)
     cut = np.flatnonzero((above < k) & ~complete)
-    list_of = np.zeros(len(length), dtype=np.intp) if blocks.list_of is None else blocks.list_of
+    list_of = blocks.to_blocks(np.arange(len(blocks.n_class)))
     positive, length, above, of_list = blocks.of_class[cut], length[cut], above[cut], list_of[cut]
     inside = k - above
     low = np.maximum(0.0, inside - (length - positive))
@@ -107,7 +107,7 @@ class AveragePrecisionMeasure(ConventionalMeasure):
     lacking = "no positive"
     undefined_counts = 0.0
     stem = "ap"
-    in_name = NamedNumber("k", position, "10", optional=True)
+    _number = NamedNumber("k", position, "10", optional=True)
     conventions = MappingProxyType(
         {
             "paper": Rules(normalize="positives", has_k=False, knows_judgments=True),
@@ -180,9 +180,7 @@ class AveragePrecisionMeasure(ConventionalMeasure):
         """Down to the last position, and not by the rules of another system."""
         return self.k is None and self.convention is None
 
-    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        if not self.has_influence or lists.n_relevant is not None:
-            return None
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return average_precision_influence(lists.positive, lists.score, lists.weight)
 
 
@@ -278,7 +276,7 @@ class ReciprocalRankMeasure(ConventionalMeasure):
     weights = "none"
     lacking = "no positive"
     stem = "rr"
-    in_name = NamedNumber("k", position, "10", optional=True)
+    _number = NamedNumber("k", position, "10", optional=True)
     from_ranges = "sum"
     takes_relevant = ("n_relevant", "ideal")
     conventions = MappingProxyType(
@@ -406,7 +404,7 @@ class ExpectedReciprocalRankMeasure(ConventionalMeasure, _OnAScale):
     takes_relevant = ("ideal",)
     conventions = MappingProxyType({"gdeval": GDEVAL})
     stem = "err"
-    in_name = NamedNumber("k", position, "10", optional=True)
+    _number = NamedNumber("k", position, "10", optional=True)
 
     @property
     def positional(self) -> PositionalForm:
@@ -523,7 +521,7 @@ class RankBiasedPrecisionMeasure(_OnAScale):
     """Gains at geometric discounts; see ``rank_biased_precision_score``."""
 
     stem = "rbp@"
-    in_name = NamedNumber("persistence", share, "0.8")
+    _number = NamedNumber("persistence", share, "0.8")
     from_ranges = "sum"
 
     persistence: float = checked(check_share, 0.8)  # Ratio of the discounts

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 from typing import Any, Literal, TypeAlias
 
@@ -102,10 +103,7 @@ def check_convention(
         )
     rules = systems[convention]
     fixed = {
-        "undefined": rules.undefined,
-        "gain": rules.gain,
-        "normalize": rules.normalize,
-        "max_grade": rules.max_grade,
+        name: getattr(rules, name) for name in ("undefined", "gain", "normalize", "max_grade")
     }
     if rules.relevant is not None:
         fixed["rel"] = rules.relevant
@@ -318,33 +316,18 @@ def position(text: str) -> int:
     return int(text)
 
 
-def number(text: str) -> float:
+def number(text: str, *, below: float = inf, also: str = "") -> float:
+    """Read a positive number below a limit; or the text that is read beside these."""
     # float() alone also reads "nan", " 0.1" and "1_0".
-    if not re.fullmatch(r"[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?", text):
+    if text != also and not re.fullmatch(r"[0-9]*\.?[0-9]+(e[+-]?[0-9]+)?", text):
         raise ValueError(text)
     value = float(text)
-    if not 0 < value < inf:
+    if text != also and not 0 < value < below:
         raise ValueError(text)
     return value
 
 
-def share(text: str) -> float:
-    value = number(text)
-    if value >= 1:
-        raise ValueError(text)
-    return value
-
-
-def exponent(text: str) -> float:
-    return inf if text == "inf" else number(text)
-
-
-def small_rate(text: str) -> float:
-    return 0.0 if text == "0" else share(text)
-
-
-def large_rate(text: str) -> float:
-    return 1.0 if text == "1" else share(text)
+share = partial(number, below=1.0)
 
 
 def limits(text: str) -> dict[str, float]:

@@ -216,11 +216,12 @@ class CustomMeasure(Measure):
     def has_influence(self) -> bool:
         return self.item_influence is not None
 
-    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        if self.item_influence is None:
-            return None
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
         labels, score = self._labels(lists), lists.score.astype(np.float64)
-        values = np.asarray(self.item_influence(labels, score), dtype=np.float64)
+        values = np.asarray(
+            self.item_influence(labels, score),  # type: ignore[misc]
+            dtype=np.float64,
+        )
         if values.shape != score.shape or not np.isfinite(values).all():
             raise ValueError(
                 f"influence of {self.name} returned shape {values.shape} for {len(score)} items:"

@@ -128,26 +128,25 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
 
 
 def _named(name: str, parameters: dict[str, Any]) -> Measure:
-    level = _LEVEL.fullmatch(name)
-    if level is not None:
+    if (level := _LEVEL.fullmatch(name)) is not None:
         if "rel" in parameters:
             raise TypeError(
                 f"rel={parameters['rel']!r} is already set by the name {name!r}: leave out one of"
                 " the two."
             )
         return _named(level["name"], {**parameters, "rel": float(level["rel"])})
-    text, (bare, at, number) = name, name.partition("@")
-    name = _ALIASES.get(bare, bare) + at + number
+    text, (bare, *at_number) = name, name.partition("@")
+    name = "".join([_ALIASES.get(bare, bare), *at_number])
     for measure in _named_measures():
-        in_name = measure.in_name
-        if name == measure.stem and (in_name is None or in_name.optional):
+        number = measure._number
+        if name == measure.stem and (number is None or number.optional):
             return _made(measure, parameters)
-        if in_name is None:
+        if number is None:
             continue
-        prefix = measure.stem + ("@" if in_name.optional else "")
+        prefix = measure.stem + ("@" if number.optional else "")
         if name.startswith(prefix):
             try:
-                settings = in_name.settings(name.removeprefix(prefix))
+                settings = number.settings(name.removeprefix(prefix))
             except ValueError:
                 continue
             for parameter in settings.keys() & parameters.keys():
@@ -180,7 +179,7 @@ def _named_measures() -> list[type[Measure]]:
 
 def _examples(measure: type[Measure]) -> list[str]:
     """Its names, with an example of the number."""
-    number = measure.in_name
+    number = measure._number
     if number is None:
         return [measure.stem]
     if number.optional:

@@ -78,9 +78,7 @@ class _RankStatistic(Measure):
         limit = self.normalize is not None and self._phi.is_limit_functional
         return limit and self._ties == "average"
 
-    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        if not self.has_influence:
-            return None
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return rank_influence(lists, self._phi, self.normalize or "mean")
 
 
@@ -205,7 +203,7 @@ class LocalAUCMeasure(_RankStatistic):
     """Rank statistic of the top ``1 - u0`` of the list; see ``local_auc_score``."""
 
     stem = "local_auc@"
-    in_name = NamedNumber("u0", share, "0.8")
+    _number = NamedNumber("u0", share, "0.8")
     lacking = _NO_RANGE
 
     u0: float = checked(lambda _, u0: LocalAUC(u0))
@@ -270,7 +268,7 @@ class PNormPushMeasure(_RankStatistic):
     """Powers of the ranks of the positives; see ``p_norm_push_score``."""
 
     stem = "pnorm@"
-    in_name = NamedNumber("p", number, "4")
+    _number = NamedNumber("p", number, "4")
     lacking = _NO_RANGE
 
     p: float = checked(lambda _, p: Power(p))
@@ -332,7 +330,7 @@ def p_norm_push_score(
 class _EarlyRecognition(ConventionalMeasure):
     """A mean over the positives of ``exp(-alpha i / n)``, i the position from the top."""
 
-    in_name = NamedNumber("alpha", number, "20")
+    _number = NamedNumber("alpha", number, "20")
     from_ranges = "sum"
     conventions = MappingProxyType({"rdkit": RDKIT})
 
@@ -362,9 +360,7 @@ class BEDROCMeasure(_EarlyRecognition):
         """A band around the distribution of the scores; none in the order of the rows."""
         return ("dkw",) if self.has_influence else ()
 
-    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        if not self.has_influence:
-            return None
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return rank_influence(lists, Screening(self.alpha))
 
 

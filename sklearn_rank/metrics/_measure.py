@@ -160,10 +160,11 @@ class Measure(ABC):
     by_class: ClassVar[bool] = False
     # Default of ``undefined``.
     undefined_counts: ClassVar[Undefined] = "skip"
-    # Name of the function, for messages; prefix of the name, and the parameter in the name.
+    # Name of the function, for messages; prefix of the name, the number in it, its parameter.
     function: ClassVar[str] = ""
     stem: ClassVar[str] = ""
-    in_name: ClassVar[NamedNumber | None] = None
+    _number: ClassVar[NamedNumber | None] = None
+    in_name: ClassVar[str | None] = None
     # Whether get_measure reads the name; otherwise it takes the function.
     has_name: ClassVar[bool] = True
     # Parameters that get_measure may set on a measure that is made; None is all.
@@ -188,6 +189,8 @@ class Measure(ABC):
         super().__init_subclass__(**kwargs)
         if vars(cls).get("kind", "binary") not in ("binary", "graded"):
             raise TypeError(f"kind={vars(cls)['kind']!r} must be 'binary' or 'graded'.")
+        if cls._number is not None:
+            cls.in_name = cls._number.parameter
 
     def __post_init__(self) -> None:
         self._check_parameters()
@@ -258,10 +261,9 @@ class Measure(ABC):
             if not _same(value := getattr(self, parameter.name), default):
                 parameters[parameter.name] = value
         stem = self.stem or self.function or type(self).__name__
-        in_name = None if self.in_name is None else self.in_name.parameter
-        number = None if in_name is None else getattr(self, in_name)
+        number = None if self.in_name is None else getattr(self, self.in_name)
         if number is not None:
-            parameters.pop(str(in_name), None)
+            parameters.pop(str(self.in_name), None)
             stem += ("" if "@" in stem else "@") + short(number)
         if self.has_name and self.rel is not None:
             stem += f"(rel>={short(parameters.pop('rel'))})"
@@ -299,7 +301,8 @@ class Measure(ABC):
     @property
     def has_influence(self) -> bool:
         """Whether the measure implements :meth:`influence`."""
-        return type(self).influence is not Measure.influence
+        overrides = type(self)._influence is not Measure._influence
+        return overrides or type(self).influence is not Measure.influence
 
     @property
     def scaled_by_labels(self) -> bool:
@@ -326,7 +329,11 @@ class Measure(ABC):
         ClassInfluence or None
             The influence, in the units of the measure; None if it is not implemented.
         """
-        return None
+        return self._influence(lists) if self.has_influence and lists.n_relevant is None else None
+
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
+        """Influence on a measure that has one, of the items that are among the rows."""
+        raise NotImplementedError
 
     # ---------------------------------------------------------------------------------- its value
 

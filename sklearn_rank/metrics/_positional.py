@@ -59,7 +59,7 @@ class PositionalMeasure(Measure):
     per_query = True
     has_name = False
     stem = "positional"
-    in_name = NamedNumber("k", position, "10", optional=True)
+    _number = NamedNumber("k", position, "10", optional=True)
     from_ranges = "sum"
 
     gain: Gain = checked(check_gain)
@@ -160,7 +160,7 @@ class DCGMeasure(ConventionalMeasure):
     per_query = True
     range = (0.0, inf)
     stem = "dcg"
-    in_name = NamedNumber("k", position, "10", optional=True)
+    _number = NamedNumber("k", position, "10", optional=True)
     from_ranges = "sum"
     conventions = MappingProxyType(
         {

@@ -500,7 +500,7 @@ class RankBiasedOverlapMeasure(_Agreement):
     range = (0.0, 1.0)
     weights = "none"
     stem = "rbo@"
-    in_name = NamedNumber("persistence", share, "0.9")
+    _number = NamedNumber("persistence", share, "0.9")
 
     persistence: float = checked(check_share, 0.9)  # Chance that the reader goes on by one depth
     k: int | None = last_position()

@@ -6,6 +6,7 @@ Neither is a function of the pooled ranks of the positives.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil, inf
 from types import MappingProxyType
 from typing import Any, Literal, Unpack
@@ -15,7 +16,7 @@ import numpy as np
 from .._lists import ScoredLists
 from .._order import MASS_SLACK
 from .._typing import FloatArray
-from ._conventions import NamedNumber, Rules, exponent, large_rate, limits, small_rate
+from ._conventions import NamedNumber, Rules, limits, number, share
 from ._functions import BinaryOptions, ConventionOptions, function_of
 from ._influence import ClassInfluence, partial_auc_influence_of, rate_influence
 from ._measure import ConventionalMeasure, Measure, Value, one_of, short, within
@@ -33,7 +34,7 @@ class PartialAUCMeasure(ConventionalMeasure):
     weights = "relative"
     lacking = "items of one class only"
     stem = "partial_auc@"
-    in_name = NamedNumber(None, limits, "fpr0.1")
+    _number = NamedNumber(None, limits, "fpr0.1")
     from_ranges = "sum"
     conventions = MappingProxyType({"proc": Rules(ties="lines", undefined="raise")})
 
@@ -90,7 +91,7 @@ class PartialAUCMeasure(ConventionalMeasure):
         pairs = (positive - lost) * beyond
         tied = np.flatnonzero((inside > 0) & (lost < positive))
         a, b, r, c = positive[tied], negative[tied], lost[tied], inside[tied]
-        exact = np.broadcast_to(blocks.by_block(stepped), positive.shape)[tied]
+        exact = blocks.to_blocks(stepped)[tied]
         # Limit of fine repetitions: the curve rises along the diagonal of the block.
         straight = a / (2.0 * b) * np.maximum(c - r * b / a, 0.0) ** 2
         crossing = np.flatnonzero(exact & (r > 0))
@@ -103,9 +104,7 @@ class PartialAUCMeasure(ConventionalMeasure):
             area = blocks.sums(pairs) / (blocks.n_class * blocks.n_other)
         return self._scaled(np.minimum(area, self._largest))
 
-    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        if not self.has_influence:
-            return None
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
         limits = float(self.max_fpr), float(self.min_tpr)
         raw = partial_auc_influence_of(lists.positive, lists.score, *limits, lists.weight)
         # Scales are linear in the area: this area is at 0, that one at 1.
@@ -211,7 +210,7 @@ class NegativeHeightMeasure(_Rates):
 
     greater_is_better = False
     stem = "negative_height_loss@"
-    in_name = NamedNumber("p", exponent, "4")
+    _number = NamedNumber("p", partial(number, also="inf"), "4")
 
     p: float = within(1.0, inf)  # Norm
 
@@ -234,11 +233,11 @@ class NegativeHeightMeasure(_Rates):
         # As shares of the largest count, whose powers do not vanish.
         largest = np.ones(len(defined))
         largest[defined] = np.maximum(below[top] + tied[top], np.finfo(float).tiny)
-        scale = np.broadcast_to(blocks.by_block(largest), below.shape)
+        scale = blocks.to_blocks(largest)
         power = _ShareOfPositives(p)
         mean = power._at_ranks(below, scale)
         mixed = np.flatnonzero(tied)
-        exact = np.broadcast_to(blocks.by_block(whole), below.shape)[mixed]
+        exact = blocks.to_blocks(whole)[mixed]
         # Of whole numbers the mean over the counts below, ..., below + tied.
         first, n = np.where(exact, below[mixed], 0.0), np.where(exact, tied[mixed], 0.0)
         sums = power._whole_sums(first, first + n, scale[mixed])
@@ -384,7 +383,7 @@ class TPRAtFPRMeasure(_Rates):
     """True positive rate at a largest false positive rate; see ``tpr_at_fpr_score``."""
 
     stem = "tpr@fpr"
-    in_name = NamedNumber("max_fpr", small_rate, "0.01")
+    _number = NamedNumber("max_fpr", partial(share, also="0"), "0.01")
     from_ranges = "sum"
 
     max_fpr: float = within(0.0, 1.0, "left")
@@ -415,9 +414,7 @@ class TPRAtFPRMeasure(_Rates):
         """Not above all negatives, where the rate hangs on the highest one."""
         return self.max_fpr > 0
 
-    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        if not self.has_influence:
-            return None
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
         n_neg = float(lists.sizes[0] - lists.positives[0])
         allowed = int(self._allowed(np.array([n_neg]))[0])
         if allowed < 1:
@@ -493,7 +490,7 @@ class FPRAtTPRMeasure(_Rates):
 
     greater_is_better = False
     stem = "fpr@tpr"
-    in_name = NamedNumber("min_tpr", large_rate, "0.9")
+    _number = NamedNumber("min_tpr", partial(share, also="1"), "0.9")
     from_ranges = "sum"
 
     min_tpr: float = within(0.0, 1.0, "right")
@@ -526,9 +523,7 @@ class FPRAtTPRMeasure(_Rates):
         """Not below all positives, where the rate hangs on the lowest one."""
         return self.min_tpr < 1
 
-    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        if not self.has_influence:
-            return None
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
         n_pos = float(lists.positives[0])
         missed = int(n_pos - np.ceil(self._needed(np.array([n_pos]))[0]))
         if missed < 1:
@@ -602,9 +597,7 @@ class KolmogorovSmirnovMeasure(_Rates):
     def values(self, lists: ScoredLists) -> FloatArray:
         blocks = lists.blocks()
         n_class, n_other = blocks.by_block(blocks.n_class), blocks.by_block(blocks.n_other)
-        of_list = blocks.list_of
-        if of_list is None:
-            of_list = np.zeros(len(blocks.of_class), dtype=np.intp)
+        of_list = blocks.to_blocks(np.arange(lists.n_lists))
         largest = np.zeros(lists.n_lists)
         with np.errstate(divide="ignore", invalid="ignore"):
             # The difference rises only through blocks that hold positives.

@@ -332,7 +332,7 @@ def warn_of_trained_queries(estimator: Any, y: Any, qid: Any, weights: dict[str,
 
 def warn_of_other_top(measure: Measure, estimator: Any) -> None:
     """Warn if the share of the top differs between a measure and the training of an estimator."""
-    if measure.in_name is None or measure.in_name.parameter != "tau":
+    if measure.in_name != "tau":
         return
     share = measure.tau  # type: ignore[attr-defined] # the parameter in the name
     for part in estimators_within(estimator):

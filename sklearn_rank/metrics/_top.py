@@ -43,7 +43,7 @@ class _OfTop(Measure):
 
     weights = "relative"
     range = (0.0, 1.0)
-    in_name = NamedNumber("tau", share, "0.05")
+    _number = NamedNumber("tau", share, "0.05")
     from_ranges = "sum"
 
     tau: float = checked(check_top, 0.05)  # Share of the items that form the top
@@ -64,7 +64,7 @@ class PrecisionAtTopMeasure(_OfTop):
         mass = masses_of_tops(lists, "tau", self.tau)
         return positives_in_top(lists.leading(mass).blocks(), mass) / mass
 
-    def influence(self, lists: ScoredLists) -> ClassInfluence:
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
         mass = float(masses_of_tops(lists, "tau", self.tau)[0])
         return precision_influence(lists, mass, self.name)
 
@@ -139,7 +139,7 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
     range = (0.0, inf)
     lacking = "no positive"
     stem = "enrichment@"
-    in_name = NamedNumber("fraction", share, "0.01")
+    _number = NamedNumber("fraction", share, "0.01")
     from_ranges = "sum"
     conventions = MappingProxyType({"rdkit": replace(RDKIT, rounds_up=True)})
 
@@ -157,9 +157,7 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
         with np.errstate(invalid="ignore", divide="ignore"):
             return n_pos / mass * (lists.sizes / lists.positives)
 
-    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
-        if not self.has_influence:
-            return None
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
         mass = masses_of_tops(lists, "fraction", self.fraction)
         return lift_influence(lists, [float(mass[0] / lists.sizes[0])])
 
@@ -348,7 +346,7 @@ class AccuracyAtTopMeasure(_OfTop):
         with np.errstate(invalid="ignore"):
             return (above / n_neg + below / n_pos) / 2
 
-    def influence(self, lists: ScoredLists) -> ClassInfluence:
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
         mass = float(masses_of_tops(lists, "tau", self.tau)[0])
         n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
         estimate = float(self.values(lists)[0])
@@ -530,7 +528,7 @@ class LiftMeasure(Measure):
     lacking = "no positive"
     weights = "relative"
     stem = "lift@"
-    in_name = NamedNumber("fraction", share, "0.1")
+    _number = NamedNumber("fraction", share, "0.1")
     from_ranges = "sum"
 
     fraction: float = checked(check_share)  # Share of the items that form the top
@@ -546,7 +544,7 @@ class LiftMeasure(Measure):
         with np.errstate(invalid="ignore"):
             return np.minimum(n_pos / blocks.n_class / float(self.fraction), self.range[1])
 
-    def influence(self, lists: ScoredLists) -> ClassInfluence:
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
         # A part of the first item is as good as all of it.
         influence = lift_influence(lists, [max(float(self.fraction), 1.0 / float(lists.sizes[0]))])
         return replace(influence, estimate=float(self.values(lists)[0]))
@@ -627,7 +625,7 @@ class SmoothedPrecisionAtTopMeasure(_OfTop):
         """Largest of the four shares."""
         return min(MULTIPLES[-1] * self.tau, 1.0)
 
-    def influence(self, lists: ScoredLists) -> ClassInfluence:
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
         n, positives = lists.sizes[0], float(lists.positives[0] / lists.sizes[0])
         lift = lift_influence(lists, [float(mass[0] / n) for mass in self._masses(lists)])
         precision = lift.scaled(0.0, 1.0 / positives, copy=False)
