@@ -10,13 +10,13 @@ from ._auc import (
 from ._bound import Bound
 from ._classes import FunctionClass
 from ._margin import accuracy_at_top_margin_bound, auc_margin_bound
-from ._precision_at_top import precision_at_top_bound
 from ._rank_statistics import (
     linear_rank_bound,
     linear_rank_sandwich_bound,
     linear_rank_selection_bound,
     plug_in_rank_bound,
     pooled_distribution_bound,
+    precision_at_top_bound,
 )
 
 __all__ = [

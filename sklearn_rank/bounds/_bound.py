@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from math import inf
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +13,7 @@ from scipy.special import rel_entr
 
 from .._printed import Printed
 from .._typing import FloatArray
-from .._validation import check_number
+from .._validation import MOST_ITEMS, check_number
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,8 +108,27 @@ def of_side(side: Side, below: float, above: float) -> float:
     return max(below, above) if side == "both" else below if side == "lower" else above
 
 
-# Each step halves what is left: at the end neighbours in float64.
-N_HALVINGS = 60
+def bisect(
+    holds: Callable[[Any], Any], inside: ArrayLike, outside: ArrayLike
+) -> tuple[FloatArray, FloatArray]:
+    """Neighbours in float64 between which a condition, true inside, ceases to hold."""
+    for _ in range(60):
+        middle = (np.asarray(inside) + np.asarray(outside)) / 2.0
+        near = holds(middle)
+        inside, outside = np.where(near, middle, inside), np.where(near, outside, middle)
+    return np.asarray(inside), np.asarray(outside)
+
+
+def least_size(suffices: Callable[[int], bool]) -> float:
+    """Least number of items of at least 2 that suffices; infinite above ``MOST_ITEMS``."""
+    high = 2
+    while high <= MOST_ITEMS and not suffices(high):
+        high *= 2
+    low = high // 2
+    while high - low > 1 and high <= MOST_ITEMS:
+        middle = (low + high) // 2
+        low, high = (low, middle) if suffices(middle) else (middle, high)
+    return float(high) if high <= MOST_ITEMS else inf
 
 
 def binary_kl(p: ArrayLike, q: ArrayLike) -> FloatArray:
@@ -125,15 +146,10 @@ def kl_limits(p: ArrayLike, most: ArrayLike) -> tuple[FloatArray, FloatArray]:
     center, entropy = np.broadcast_arrays(
         np.asarray(p, dtype=np.float64), np.asarray(most, dtype=np.float64)
     )
-    limits = []
-    for end in (0.0, 1.0):
-        inside, outside = center.copy(), np.full_like(center, end)
-        for _ in range(N_HALVINGS):
-            middle = (inside + outside) / 2.0
-            allowed = binary_kl(center, middle) <= entropy
-            inside, outside = np.where(allowed, middle, inside), np.where(allowed, outside, middle)
-        limits.append(outside)
-    return limits[0], limits[1]
+    low, high = (
+        bisect(lambda q: binary_kl(center, q) <= entropy, center, end)[1] for end in (0.0, 1.0)
+    )
+    return low, high
 
 
 # Of fewer draws than these nothing is known; they keep the quotient finite.

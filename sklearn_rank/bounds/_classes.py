@@ -23,8 +23,18 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from .._typing import FloatArray
-from .._validation import MOST_ITEMS, check_choice, check_count
-from ._bound import AGARWAL, OURS, Side, binary_kl, kl_limits, of_side, score_limits
+from .._validation import check_choice, check_count
+from ._bound import (
+    AGARWAL,
+    OURS,
+    Side,
+    binary_kl,
+    bisect,
+    kl_limits,
+    least_size,
+    of_side,
+    score_limits,
+)
 
 FiniteMethod: TypeAlias = Literal["mcdiarmid", "hoeffding", "kl", "chebyshev"]
 FINITE_METHODS = ("mcdiarmid", "hoeffding", "kl", "chebyshev")
@@ -468,12 +478,7 @@ def uniform_probability(
     low, high = -700.0, -1e-12
     if not suffices(high):
         return 1.0
-    if suffices(low):
-        return exp(low)
-    for _ in range(60):  # Up to neighbours in float64.
-        middle = (low + high) / 2.0
-        low, high = (low, middle) if suffices(middle) else (middle, high)
-    return exp(high)
+    return exp(low if suffices(low) else bisect(suffices, high, low)[0])
 
 
 def uniform_sample_size(
@@ -490,24 +495,16 @@ def uniform_sample_size(
         width = uniform_width(function_class, n_pos, n - n_pos, log(delta), method, "both")
         return width <= epsilon
 
-    high = 2
-    while high <= MOST_ITEMS and not suffices(high):
-        high *= 2
-    low = high // 2
-    while high - low > 1 and high <= MOST_ITEMS:
-        middle = (low + high) // 2
-        low, high = (low, middle) if suffices(middle) else (middle, high)
-    return float(high) if high <= MOST_ITEMS else inf
+    return least_size(suffices)
 
 
 def uniform_theorem(method: str, function_class: FunctionClass, statement: str) -> str:
     """Return the theorem of a bound; ``statement`` is its number in Agarwal et al."""
-    if method == "averaging":
-        return f"{OURS}, Theorem 3"
-    if method == "freund":
-        return f"{AGARWAL}, Theorem 27"
-    if method == "strict":
-        return f"{AGARWAL}, {statement}, with {OURS}, Theorem 2"
-    if method == "central":
-        return f"{AGARWAL}, {statement}, with {OURS}, Theorem 1"
-    return f"{AGARWAL}, {statement} with Theorem {24 if function_class.kind == 'linear' else 26}"
+    theorems = {
+        "averaging": f"{OURS}, Theorem 3",
+        "freund": f"{AGARWAL}, Theorem 27",
+        "strict": f"{AGARWAL}, {statement}, with {OURS}, Theorem 2",
+        "central": f"{AGARWAL}, {statement}, with {OURS}, Theorem 1",
+    }
+    of_paper = 24 if function_class.kind == "linear" else 26
+    return theorems.get(method, f"{AGARWAL}, {statement} with Theorem {of_paper}")

@@ -1,5 +1,5 @@
 """Private names that other subpackages may import."""
 
-from ._regret import positional_form, utilities_of, warn_if_not_positional
+from ._calibration import positional_form, utilities_of, warn_if_not_positional
 
 __all__ = ["positional_form", "utilities_of", "warn_if_not_positional"]

@@ -23,7 +23,7 @@ from .._printed import Printed
 from .._typing import AnyArray, BoolArray, FloatArray
 from .._validation import check_choice, check_level, check_number, check_qid, ravelled
 from .._warn import warn
-from ..bounds._shared import kl_limits, score_limits
+from ..bounds._shared import bisect, kl_limits, score_limits
 from ..metrics import get_measure, partial_auc_score
 from ..metrics._shared import partial_auc_influence_of
 from ._influence import influence_of, list_interval, measure_influence
@@ -344,16 +344,11 @@ def _newcombe(moments: AUCMoments, delta: float) -> ArrayLimits:
         shared_neg, shared_pos = hanley_mcneil_pairs(auc)
         return lehmann_variance(auc, shared_neg, shared_pos, half, half) * half**2 / pairs
 
-    limits = []
-    for end in (0.0, 1.0):
-        inside = np.array(moments.auc, dtype=np.float64)
-        outside = np.full_like(inside, end)
-        for _ in range(60):
-            middle = (inside + outside) / 2.0
-            near = (moments.auc - middle) ** 2 <= _z(delta) ** 2 * variance(middle)
-            inside, outside = np.where(near, middle, inside), np.where(near, outside, middle)
-        limits.append(outside)
-    return limits[0], limits[1]
+    def is_near(auc: FloatArray) -> BoolArray:
+        return (moments.auc - auc) ** 2 <= _z(delta) ** 2 * variance(auc)
+
+    low, high = (bisect(is_near, moments.auc, end)[1] for end in (0.0, 1.0))
+    return low, high
 
 
 def _around(auc: Any, reach: Any) -> ArrayLimits:

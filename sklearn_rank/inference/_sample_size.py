@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import ceil, inf, isfinite
+from math import ceil, inf, isfinite, isinf
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -14,6 +14,7 @@ from .._optional import import_pandas
 from .._printed import Printed
 from .._typing import FloatArray, IntArray
 from .._validation import MOST_ITEMS, check_choice, check_generator, check_number, check_whole
+from ..bounds._shared import least_size
 from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
 from ._limits import CONTRAST_ALTERNATIVES
@@ -265,19 +266,6 @@ USUAL_POWER = 0.8
 WITH_MARGIN = ("non-inferior", "equivalent")
 
 
-def smallest_size(enough: Callable[[int], bool], wish: str) -> int:
-    """Least size that is enough."""
-    fewest, most = 1, 2
-    while not enough(most):
-        fewest, most = most, 2 * most
-        if most > MOST_ITEMS:
-            raise ValueError(f"{wish} takes more than 2**53 items: ask for less.")
-    while most - fewest > 1:
-        middle = (fewest + most) // 2
-        fewest, most = (fewest, middle) if enough(middle) else (middle, most)
-    return most
-
-
 @dataclass(frozen=True)
 class Quantities:
     """The quantities of an interval or of a test, one of which is unknown."""
@@ -405,13 +393,16 @@ class Quantities:
         """Compute the unknown quantity."""
         unknown = self.unknown
         if unknown == "n":
+            width, power = float(self.width or 0.0), float(self.power or 0.0)
             if self.test is None:
-                width = float(self.width or 0.0)
+                size = least_size(lambda n: self.value(model, n) <= width)
                 wish = f"width={self.width!r} at level={self.level!r}"
-                return smallest_size(lambda n: self.value(model, n) <= width, wish)
-            power = float(self.power or 0.0)
-            wish = f"power={self.power!r} for difference={self.difference!r}"
-            return smallest_size(lambda n: self.value(model, n) >= power, wish)
+            else:
+                size = least_size(lambda n: self.value(model, n) >= power)
+                wish = f"power={self.power!r} for difference={self.difference!r}"
+            if isinf(size):
+                raise ValueError(f"{wish} takes more than 2**53 items: ask for less.")
+            return size
         n = int(self.n or 0)
         if unknown in ("width", "power"):
             return self.value(model, n)

@@ -3,10 +3,9 @@
 from ._bound_scorer import BoundScorer, make_bound_scorer
 from ._bound_search import BoundSearchCV
 from ._choice import SelectionReport
-from ._cross_val_interval import CrossValInterval, cross_val_compare, cross_val_interval
-from ._query_curve import query_learning_curve
+from ._cross_val import CrossValInterval, cross_val_compare, cross_val_interval
+from ._query_curve import query_learning_curve, query_permutation_importance
 from ._query_halving import HalvingQueryGridSearchCV, HalvingQueryRandomSearchCV
-from ._query_importance import query_permutation_importance
 from ._query_splitters import (
     QueryKFold,
     QueryShuffleSplit,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank.bounds import precision_at_top_bound
-from sklearn_rank.bounds._precision_at_top import top_precision_limits
+from sklearn_rank.bounds._rank_statistics import top_precision_limits
 from tests.oracles import precision_at_top as oracle
 
 

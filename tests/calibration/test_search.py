@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from sklearn_rank.calibration import check_calibration
-from sklearn_rank.calibration._search import InnerRisk
+from sklearn_rank.calibration._calibration import InnerRisk
 from sklearn_rank.losses import (
     ComparisonHinge,
     ComparisonLogistic,
