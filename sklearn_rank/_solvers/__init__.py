@@ -12,15 +12,6 @@ from ._accuracy_at_top import (
     solve_accuracy_at_top,
     solve_candidates,
 )
-from ._boosting_objectives import (
-    ExponentialPush,
-    LogisticLikelihood,
-    LogisticPush,
-    ScoreObjective,
-    SmoothAccuracyAtTop,
-    SmoothRankStatistic,
-    SmoothTopPush,
-)
 from ._cutting_planes import Planes, solve_cutting_planes
 from ._design import (
     BlockedDesign,
@@ -47,7 +38,6 @@ from ._linear import (
     quadratic_expansion,
     solve_linear,
 )
-from ._logistic import PNormPushProblem, solve_logistic_regression, solve_p_norm_push
 from ._pivots import PivotProblem, most_blocks, solve_pivots_newton
 from ._rank_boost import (
     FeatureRanking,
@@ -69,6 +59,18 @@ from ._rank_statistic import (
     maximise_rank_statistic,
 )
 from ._result import Certificate, LossOfScores, SolverResult, choose_method, count_threads
+from ._score_functions import (
+    ExponentialPush,
+    LogisticLikelihood,
+    LogisticPush,
+    PNormPushProblem,
+    ScoreObjective,
+    SmoothAccuracyAtTop,
+    SmoothRankStatistic,
+    SmoothTopPush,
+    solve_logistic_regression,
+    solve_p_norm_push,
+)
 from ._top_part import (
     Hinge,
     Linear,

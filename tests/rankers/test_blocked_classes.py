@@ -23,7 +23,7 @@ from sklearn_rank import (
 )
 from sklearn_rank._solvers import _design as _blocked_design
 from sklearn_rank._solvers import _design as _chunked_design
-from sklearn_rank._solvers import _logistic as _logistic_regression
+from sklearn_rank._solvers import _score_functions as _logistic_regression
 from sklearn_rank._solvers import _top_push
 from sklearn_rank.datasets import RowBatches
 from sklearn_rank.exceptions import PositiveClassWarning

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 
-from sklearn_rank._solvers import _logistic as _logistic_regression
+from sklearn_rank._solvers import _score_functions as _logistic_regression
 from sklearn_rank._solvers import as_design, solve_logistic_regression
 
 

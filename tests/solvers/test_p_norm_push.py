@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from scipy.special import expit, rel_entr
 
 from sklearn_rank._solvers import PNormPushProblem, _design, as_design, solve_p_norm_push
-from sklearn_rank._solvers import _logistic as _ridge_newton
-from sklearn_rank._solvers._logistic import LogisticSums
+from sklearn_rank._solvers import _score_functions as _ridge_newton
+from sklearn_rank._solvers._score_functions import LogisticSums
 from tests.oracles import p_norm_push as oracle
 
 LOSSES = pytest.mark.parametrize("loss", ["exponential", "logistic"])

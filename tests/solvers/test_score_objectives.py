@@ -13,7 +13,7 @@ from sklearn_rank._solvers import (
     SmoothRankStatistic,
     SmoothTopPush,
 )
-from sklearn_rank._solvers._boosting_objectives import smooth_quantile
+from sklearn_rank._solvers._score_functions import smooth_quantile
 from tests.oracles import score_objectives as oracle
 from tests.oracles.smoothed_statistic import smoothed_phi
 

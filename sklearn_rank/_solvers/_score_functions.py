@@ -1,7 +1,8 @@
-"""Logistic losses: of rows of two classes, of all pairs of two samples, and the p-norm push."""
+"""Functions of the scores of two classes, and Newton's method with a ridge penalty for them."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cache
 from typing import Literal, NamedTuple, Protocol
@@ -9,11 +10,13 @@ from typing import Literal, NamedTuple, Protocol
 import numpy as np
 import scipy.fft
 import scipy.linalg
+from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ._design import Design, InMemoryDesign
 from ._newton_cg import conjugate_gradients
+from ._rank_statistic import CumulatedPhi
 from ._result import Certificate, SolverResult, relative_gap
 
 # Features up to which the second derivatives are summed up in a matrix and factorised.
@@ -392,6 +395,151 @@ def _table(order: int, offset: int) -> FloatArray:
     return np.asarray(table)
 
 
+class ScoreObjective(ABC):
+    """A differentiable function of the scores of rows of two classes, to minimise."""
+
+    def __init__(self, positive: BoolArray, weight: FloatArray) -> None:
+        self._weight = weight
+        self._pos, self._neg = np.flatnonzero(positive), np.flatnonzero(~positive)
+        # Shares of the rows in the weight of their class.
+        self._pos_shares = weight[self._pos] / weight[self._pos].sum()
+        self._neg_shares = weight[self._neg] / weight[self._neg].sum()
+
+    @abstractmethod
+    def value(self, score: FloatArray) -> float:
+        """Evaluate it."""
+
+    @abstractmethod
+    def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Derivatives by the scores, and a diagonal that stands for the second derivatives."""
+
+    def _join(
+        self, by_positive: FloatArray | float, by_negative: FloatArray | float
+    ) -> FloatArray:
+        joined = np.empty(len(self._weight))
+        joined[self._pos], joined[self._neg] = by_positive, by_negative
+        return joined
+
+
+class _Push(ScoreObjective):
+    """C times a p-norm over the negatives j of a loss of pairs, or a function of that norm."""
+
+    def __init__(self, positive: BoolArray, weight: FloatArray, p: float, C: float = 1.0) -> None:
+        super().__init__(positive, weight)
+        self._p, self.scale = p, C
+
+    def value(self, score: FloatArray) -> float:
+        return self.value_and_slopes(score)[0]
+
+    @abstractmethod
+    def value_and_slopes(self, scores: FloatArray) -> tuple[float, FloatArray]:
+        """Evaluate it, and its derivatives by the scores."""
+
+    @abstractmethod
+    def curvature(self, scores: FloatArray) -> Curvature:
+        """Second derivatives by the scores."""
+
+
+class ExponentialPush(_Push):
+    """``C log R_p`` of ``exp(s_j - s_i)``, a sum of two logarithms of sums.
+
+    ``log mean exp(-s_i) + (1 / p) log mean exp(p s_j)``, i positives, j negatives.
+    """
+
+    def value_and_slopes(self, scores: FloatArray) -> tuple[float, FloatArray]:
+        of_positives, by_positive = _soft_maximum(-scores[self._pos], self._pos_shares)
+        of_negatives, by_negative = _soft_maximum(self._p * scores[self._neg], self._neg_shares)
+        slopes = self.scale * self._join(-by_positive, by_negative)
+        return self.scale * (of_positives + of_negatives / self._p), slopes
+
+    def curvature(self, scores: FloatArray) -> Curvature:
+        """Variances under the two distributions of the slopes."""
+        _, slopes = self.value_and_slopes(scores)
+        by_positive, by_negative = np.minimum(slopes, 0.0), np.maximum(slopes, 0.0)
+        C, p = self.scale, self._p
+        subtracted = [by_positive / np.sqrt(C), by_negative * np.sqrt(p / C)]
+        return Curvature(p * by_negative - by_positive, subtracted)
+
+    def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Variances without the squares of means."""
+        return self.value_and_slopes(score)[1], self.curvature(score).diagonal
+
+
+def _soft_maximum(values: FloatArray, shares: FloatArray) -> tuple[float, FloatArray]:
+    """``log sum share exp(values)``, and its derivatives by the values."""
+    highest = float(values.max())
+    terms = shares * np.exp(values - highest)
+    total = float(terms.sum())
+    return highest + float(np.log(total)), terms / total
+
+
+class LogisticPush(_Push):
+    """``C R_p`` of ``log(1 + exp(s_j - s_i))``: a norm of convex functions that are not negative.
+
+    With p = 1 it is the mean over all pairs of a positive i and a negative j. The sums over pairs
+    take time linear in the number of rows.
+    """
+
+    def value_and_slopes(self, scores: FloatArray) -> tuple[float, FloatArray]:
+        sums, _, norm, norm_slopes, rises = self._sums(scores)
+        by_positive = self._pos_shares * sums.at_lower((1, norm_slopes))
+        return self.scale * norm, self.scale * self._join(-by_positive, norm_slopes * rises)
+
+    def _sums(
+        self, scores: FloatArray
+    ) -> tuple[LogisticSums, FloatArray, float, FloatArray, FloatArray]:
+        """Sums over pairs; means at each negative, their norm and its slopes; their slopes."""
+        sums = LogisticSums(scores[self._neg], scores[self._pos])
+        heights = np.maximum(sums.at_upper((0, self._pos_shares)), np.finfo(np.float64).tiny)
+        norm, norm_slopes = p_norm(heights, self._neg_shares, self._p)
+        return sums, heights, norm, norm_slopes, sums.at_upper((1, self._pos_shares))
+
+    def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
+        sums, heights, _, norm_slopes, rises = self._sums(score)
+        shares = self._pos_shares
+        gradient = self._join(-shares * sums.at_lower((1, norm_slopes)), norm_slopes * rises)
+        # What the norm adds is a variance of the heights' changes, each of which is a mean of
+        # differences over pairs: the square of a mean is at most the mean of the squares.
+        spread = (self._p - 1.0) * norm_slopes * rises / heights
+        by_negative = norm_slopes * sums.at_upper((2, shares)) + spread * rises
+        by_positive = shares * sums.at_lower((2, norm_slopes), (1, spread))
+        return gradient, self._join(by_positive, by_negative)
+
+    def curvature(self, scores: FloatArray) -> Curvature:
+        sums, heights, norm, norm_slopes, rises = self._sums(scores)
+        shares = self._pos_shares
+        neg_bends = norm_slopes * sums.at_upper((2, shares))
+        pos_bends = shares * sums.at_lower((2, norm_slopes))
+        spread = (self._p - 1.0) * norm_slopes * rises / heights * rises
+        diagonal = self.scale * self._join(pos_bends, neg_bends + spread)
+
+        def product(direction: FloatArray) -> FloatArray:
+            on_neg, on_pos = direction[self._neg], direction[self._pos]
+            weighted = shares * on_pos
+            rise = rises * on_neg - sums.at_upper((1, weighted))
+            rise = norm_slopes * (rise / heights)
+            rise -= norm_slopes * ((heights @ rise) / norm)
+            rise *= self._p - 1.0
+            by_negative = (
+                neg_bends * on_neg - norm_slopes * sums.at_upper((2, weighted)) + rises * rise
+            )
+            by_positive = pos_bends * on_pos
+            by_positive -= shares * sums.at_lower((2, norm_slopes * on_neg), (1, rise))
+            return self.scale * self._join(by_positive, by_negative)
+
+        # About one mean for all, which pairs are not, but a constant adds nothing either way.
+        total = max(diagonal.sum(), np.finfo(np.float64).tiny)
+        return Curvature(diagonal, [diagonal / np.sqrt(total)], product)
+
+
+def p_norm(heights: FloatArray, shares: FloatArray, p: float) -> tuple[float, FloatArray]:
+    """p-norm of positive numbers with shares, and its derivatives by them."""
+    highest = float(heights.max())
+    powers = shares * (heights / highest) ** (p - 1.0)
+    mean = float(powers @ (heights / highest))
+    return highest * mean ** (1.0 / p), powers * mean ** (1.0 / p - 1.0)
+
+
 class PNormPushProblem(NamedTuple):
     """Minimise ``1 / 2 ||w||**2 + C f(R_p)``, the p-norm push of the scores X w.
 
@@ -409,105 +557,8 @@ class PNormPushProblem(NamedTuple):
 
     def function(self) -> ScoreFunction:
         """The objective without the penalty, as a function of scores."""
-        return (_ExponentialPushLoss if self.loss == "exponential" else _LogisticPushLoss)(self)
-
-
-class _PushLoss:
-    """Base class of both losses."""
-
-    def __init__(self, problem: PNormPushProblem) -> None:
-        self.p, self.scale = problem.p, problem.C
-        self.pos, self.neg = np.flatnonzero(problem.positive), np.flatnonzero(~problem.positive)
-        self.pos_shares, self.neg_shares = (
-            problem.weight[rows] / problem.weight[rows].sum() for rows in (self.pos, self.neg)
-        )
-
-    def _join(self, by_positive: FloatArray, by_negative: FloatArray) -> FloatArray:
-        joined = np.empty(len(by_positive) + len(by_negative))
-        joined[self.pos] = self.scale * by_positive
-        joined[self.neg] = self.scale * by_negative
-        return joined
-
-
-class _ExponentialPushLoss(_PushLoss):
-    """``C log R_p`` of the exponential, which is a sum of two logarithms of sums.
-
-    ``log mean exp(-s_i) + (1 / p) log mean exp(p s_j)``, i positives, j negatives.
-    """
-
-    def value_and_slopes(self, scores: FloatArray) -> tuple[float, FloatArray]:
-        of_positives, by_positive = _soft_maximum(-scores[self.pos], self.pos_shares, 1.0)
-        of_negatives, by_negative = _soft_maximum(scores[self.neg], self.neg_shares, self.p)
-        slopes = self._join(-by_positive, by_negative)
-        return self.scale * (of_positives + of_negatives), slopes
-
-    def curvature(self, scores: FloatArray) -> Curvature:
-        """Variances under the two distributions of the slopes."""
-        _, slopes = self.value_and_slopes(scores)
-        C, p = self.scale, self.p
-        by_positive, by_negative = np.zeros_like(slopes), np.zeros_like(slopes)
-        by_positive[self.pos], by_negative[self.neg] = slopes[self.pos], slopes[self.neg]
-        subtracted = [by_positive / np.sqrt(C), by_negative * np.sqrt(p / C)]
-        return Curvature(p * by_negative - by_positive, subtracted)
-
-
-def _soft_maximum(values: FloatArray, shares: FloatArray, p: float) -> tuple[float, FloatArray]:
-    """``log(mean exp(p values)) / p``, and its derivatives by the values."""
-    highest = float(values.max())
-    terms = shares * np.exp(p * (values - highest))
-    total = float(terms.sum())
-    return highest + np.log(total) / p, terms / total
-
-
-class _LogisticPushLoss(_PushLoss):
-    """``C R_p`` of ``log(1 + exp(u))``: a norm of convex functions that are not negative."""
-
-    def value_and_slopes(self, scores: FloatArray) -> tuple[float, FloatArray]:
-        sums = LogisticSums(scores[self.neg], scores[self.pos])
-        heights = sums.at_upper((0, self.pos_shares))
-        norm, norm_slopes = p_norm(heights, self.neg_shares, self.p)
-        by_negative = norm_slopes * sums.at_upper((1, self.pos_shares))
-        by_positive = self.pos_shares * sums.at_lower((1, norm_slopes))
-        return self.scale * norm, self._join(-by_positive, by_negative)
-
-    def curvature(self, scores: FloatArray) -> Curvature:
-        sums = LogisticSums(scores[self.neg], scores[self.pos])
-        shares, tiny = self.pos_shares, np.finfo(np.float64).tiny
-        heights = np.maximum(sums.at_upper((0, shares)), tiny)
-        norm, norm_slopes = p_norm(heights, self.neg_shares, self.p)
-        rises = sums.at_upper((1, shares))
-        neg_bends = norm_slopes * sums.at_upper((2, shares))
-        pos_bends = shares * sums.at_lower((2, norm_slopes))
-        spread = (self.p - 1.0) * norm_slopes * rises / heights * rises
-        diagonal = self._join(pos_bends, neg_bends + spread)
-
-        def product(direction: FloatArray) -> FloatArray:
-            on_neg, on_pos = direction[self.neg], direction[self.pos]
-            weighted = shares * on_pos
-            rise = rises * on_neg - sums.at_upper((1, weighted))
-            rise = norm_slopes * (rise / heights)
-            if norm > 0.0:
-                rise -= norm_slopes * ((heights @ rise) / norm)
-            rise *= self.p - 1.0
-            by_negative = (
-                neg_bends * on_neg - norm_slopes * sums.at_upper((2, weighted)) + rises * rise
-            )
-            by_positive = pos_bends * on_pos
-            by_positive -= shares * sums.at_lower((2, norm_slopes * on_neg), (1, rise))
-            return self._join(by_positive, by_negative)
-
-        # About one mean for all, which pairs are not, but a constant adds nothing either way.
-        return Curvature(diagonal, [diagonal / np.sqrt(max(diagonal.sum(), tiny))], product)
-
-
-def p_norm(heights: FloatArray, shares: FloatArray, p: float) -> tuple[float, FloatArray]:
-    """p-norm of non-negative numbers with shares, and its derivatives by them."""
-    highest = float(heights.max())
-    if not highest > 0.0:
-        return 0.0, np.zeros_like(heights)
-    powers = shares * (heights / highest) ** (p - 1.0)
-    mean = float(powers @ (heights / highest))
-    return highest * mean ** (1.0 / p), powers * mean ** (1.0 / p - 1.0)
+        push = ExponentialPush if self.loss == "exponential" else LogisticPush
+        return push(self.positive, self.weight, self.p, self.C)
 
 
 def solve_p_norm_push(
@@ -525,3 +576,136 @@ def solve_p_norm_push(
         max_iter=max_iter,
         on_iteration=on_iteration,
     )
+
+
+class LogisticLikelihood(ScoreObjective):
+    """Mean over all rows of ``log(1 + exp(-s))`` for positives, ``log(1 + exp(s))`` for others."""
+
+    def value(self, score: FloatArray) -> float:
+        losses = np.logaddexp(0.0, self._join(-score[self._pos], score[self._neg]))
+        return float(self._weight @ losses / self._weight.sum())
+
+    def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
+        probability, share = expit(score), self._weight / self._weight.sum()
+        excess = probability - self._join(1.0, 0.0)
+        return share * excess, share * probability * expit(-score)
+
+
+def smooth_quantile(score: FloatArray, weight: FloatArray, tau: float, width: float) -> float:
+    """Solve ``sum of weight * expit((score - t) / width) = tau * sum of weight`` for t."""
+    z, share = score / width, weight / weight.sum()
+    # If all scores were the least or the largest one, t would be there; widened for rounding.
+    low, high = z.min() - logit(tau) - 1e-3, z.max() - logit(tau) + 1e-3
+    return width * float(
+        brentq(lambda t: float(share @ expit(z - t)) - tau, low, high, xtol=1e-13, rtol=1e-14)
+    )
+
+
+class SmoothTopPush(ScoreObjective):
+    r"""Mean over positives i of ``log(1 + exp(T - s_i))``, T a smooth mean of the top negatives.
+
+    .. math:: T = \min_t\; t + \frac{\varepsilon}{\tau}
+        \sum_j v_j \log(1 + e^{(s_j - t) / \varepsilon}),
+
+    v the shares of the negatives, of sum 1. Its derivatives are :math:`b_j = v_j / \tau` times a
+    step that rises smoothly from 0 to 1 about t; with a width of 0 T is the mean of the largest
+    share tau of the scores, and on equal scores all negatives count alike.
+    """
+
+    def __init__(
+        self, positive: BoolArray, weight: FloatArray, tau: float, width: float = 1.0
+    ) -> None:
+        super().__init__(positive, weight)
+        self._tau, self._width = tau, width
+
+    def _top(self, score: FloatArray) -> tuple[float, FloatArray]:
+        """T, and the step at each negative."""
+        t = smooth_quantile(score, self._neg_shares, self._tau, self._width)
+        z = (score - t) / self._width
+        mean = float(self._neg_shares @ np.logaddexp(0.0, z))
+        return t + self._width / self._tau * mean, expit(z)
+
+    def value(self, score: FloatArray) -> float:
+        top, _ = self._top(score[self._neg])
+        return float(self._pos_shares @ np.logaddexp(0.0, top - score[self._pos]))
+
+    def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
+        top, step = self._top(score[self._neg])
+        error = expit(top - score[self._pos])
+        slopes, bends = self._pos_shares * error, self._pos_shares * error * (1.0 - error)
+        top_slopes = self._neg_shares / self._tau * step
+        # b b' is at most the diagonal of b, whose sum is 1.
+        top_bends = bends.sum() + slopes.sum() * (1.0 - step) / self._width
+        gradient = self._join(-slopes, slopes.sum() * top_slopes)
+        return gradient, self._join(bends, top_slopes * top_bends)
+
+
+class SmoothAccuracyAtTop(ScoreObjective):
+    """Logistic loss of each class on its side of the smooth quantile of all scores.
+
+    Half the mean over positives of ``log(1 + exp(t - s))`` and half that over negatives of ``log(1
+    + exp(s - t))``, where t is :func:`smooth_quantile` of all rows, which moves with the scores.
+    """
+
+    def __init__(
+        self, positive: BoolArray, weight: FloatArray, tau: float, width: float = 1.0
+    ) -> None:
+        super().__init__(positive, weight)
+        self._tau, self._width = tau, width
+        self._sign = self._join(-1.0, 1.0)
+        self._share = self._join(0.5 * self._pos_shares, 0.5 * self._neg_shares)
+
+    def value(self, score: FloatArray) -> float:
+        t = smooth_quantile(score, self._weight, self._tau, self._width)
+        return float(self._share @ np.logaddexp(0.0, self._sign * (score - t)))
+
+    def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
+        t = smooth_quantile(score, self._weight, self._tau, self._width)
+        error = expit(self._sign * (score - t))
+        slopes, bends = self._sign * self._share * error, self._share * error * (1.0 - error)
+        z = (score - t) / self._width
+        quantile_slopes = self._weight * expit(z) * expit(-z)
+        quantile_slopes /= quantile_slopes.sum()
+        # t bends no more than its slopes over the width; its squares as for the top push.
+        quantile_bend = bends.sum() + abs(float(slopes.sum())) / self._width
+        gradient = slopes - slopes.sum() * quantile_slopes
+        return gradient, bends + quantile_bend * quantile_slopes
+
+
+class SmoothRankStatistic(ScoreObjective):
+    """Minus the mean over positives of phi at their smooth ranks.
+
+    The smooth rank of a row is the sum over all rows of ``weight * expit((s - s_j) / width)``.
+    """
+
+    def __init__(
+        self,
+        positive: BoolArray,
+        weight: FloatArray,
+        phi: CumulatedPhi,
+        window: float,
+        width: float = 1.0,
+    ) -> None:
+        super().__init__(positive, weight)
+        self._phi, self._window, self._width = phi, window, width
+
+    def _at_ranks(self, score: FloatArray) -> tuple[LogisticSums, FloatArray, FloatArray]:
+        """Sums over pairs, and phi and its slope at the ranks of the positives."""
+        z = score / self._width
+        sums = LogisticSums(z[self._pos], z)
+        return sums, *self._phi.smooth(sums.at_upper((1, self._weight)), self._window)
+
+    def value(self, score: FloatArray) -> float:
+        return -float(self._pos_shares @ self._at_ranks(score)[1])
+
+    def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
+        sums, _, slope = self._at_ranks(score)
+        force = self._pos_shares * slope / self._width
+        by_positive = force * sums.at_upper((2, self._weight))
+        curvature = self._weight * sums.at_lower((2, force))
+        gradient = curvature.copy()
+        gradient[self._pos] -= by_positive
+        # Where phi is convex its tangent is below it, and the step's second derivative is at most
+        # its first.
+        curvature[self._pos] += by_positive
+        return gradient, curvature / self._width
