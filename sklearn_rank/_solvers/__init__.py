@@ -49,7 +49,7 @@ from ._rank_boost import (
     WeakRanking,
     by_columns,
     rank_boost,
-    score_by_tables,
+    stump_scores,
 )
 from ._rank_statistic import (
     CumulatedPhi,

@@ -214,11 +214,34 @@ class Features:
         return WeakRanking(ranking, ranking.values(self._matrix), float(r[j]))
 
 
-def score_by_tables(*arrays: Any) -> None:
-    """Fill in scores of rows by tables of the features; see the kernel ``table_scores``."""
+# Rows scored at a time, so that they stay in the processor's cache.
+BLOCK = 2048
+
+
+def stump_scores(
+    features: IntArray, thresholds: FloatArray, alphas: FloatArray, X: Any
+) -> FloatArray:
+    """Sums of coefficients times stumps, 1 where a feature exceeds a threshold, else 0."""
+    if len(features) == 0:
+        return np.zeros(X.shape[0])
     from ._kernels import table_scores
 
-    table_scores(*arrays)
+    order = np.lexsort((thresholds, features))
+    knots = thresholds[order]
+    used, starts = np.unique(features[order], return_index=True)
+    begin = np.append(starts, len(order)).astype(np.int64)
+    values = np.concatenate(
+        [np.append(0.0, np.cumsum(alphas[order[start:stop]])) for start, stop in pairwise(begin)]
+    )
+    if sp.issparse(X):
+        # Columns without a stump are skipped.
+        X, used = X[:, used], np.arange(len(used))
+    scores = np.empty(X.shape[0])
+    for start in range(0, X.shape[0], BLOCK):
+        part = X[start : start + BLOCK]
+        block = part.toarray() if sp.issparse(X) else np.array(part, order="C")
+        table_scores(block, used, begin, knots, values, scores[start : start + BLOCK])
+    return scores
 
 
 def _first_of_best(r: FloatArray) -> int:

@@ -429,7 +429,7 @@ class _Push(ScoreObjective):
         self._p, self.scale = p, C
 
     def value(self, score: FloatArray) -> float:
-        return self.value_and_slopes(score)[0]
+        return float(self.value_and_slopes(score)[0])
 
     @abstractmethod
     def value_and_slopes(self, scores: FloatArray) -> tuple[float, FloatArray]:
@@ -470,7 +470,7 @@ def _soft_maximum(values: FloatArray, shares: FloatArray) -> tuple[float, FloatA
     highest = float(values.max())
     terms = shares * np.exp(values - highest)
     total = float(terms.sum())
-    return highest + float(np.log(total)), terms / total
+    return highest + np.log(total), terms / total
 
 
 class LogisticPush(_Push):

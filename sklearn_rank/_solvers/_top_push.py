@@ -133,7 +133,7 @@ class _InteriorPoint:
             return False
         guess = direction(0.0, None)
         length = min(1.0, guess.longest)
-        new_product = self.loss.product_after(guess.loss, length)
+        new_product = self.loss.product(self.loss.after(guess.loss, length))
         new_product += float(
             (self.beta + length * guess.beta) @ (self.excess + length * guess.excess)
         )
@@ -264,6 +264,8 @@ def _longest_step(value: FloatArray, change: FloatArray) -> float:
 class _LossDual(ABC):
     """Dual variables of the positives: slopes of their losses, and what is complementary."""
 
+    # Names of the variables, which stay positive.
+    names: tuple[str, ...] = ("slope",)
     n_pairs = 0
     # Share of the slopes below which the start is not a point of the dual problem.
     least_share = 1e-3
@@ -280,13 +282,20 @@ class _LossDual(ABC):
         """Choose the variables besides the slopes, given differences."""
         return
 
-    def product(self) -> float:
-        """Sum of the products of complementary variables."""
-        return 0.0
+    def pairs(self, *variables: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
+        """Complementary variables."""
+        return []
 
-    def product_after(self, step: list[FloatArray], length: float) -> float:
-        """The same after a step."""
-        return 0.0
+    def after(self, step: list[FloatArray], length: float) -> list[FloatArray]:
+        """The variables after a step."""
+        changes = zip(self.names, step, strict=True)
+        return [getattr(self, name) + length * change for name, change in changes]
+
+    def product(self, variables: list[FloatArray] | None = None) -> float:
+        """Sum of the products of complementary variables, by default those of now."""
+        if variables is None:
+            variables = [getattr(self, name) for name in self.names]
+        return float(sum(a @ b for a, b in self.pairs(*variables)))
 
     @abstractmethod
     def curvature(self, u: FloatArray) -> FloatArray:
@@ -302,15 +311,18 @@ class _LossDual(ABC):
 
     def longest(self, step: list[FloatArray]) -> float:
         """Longest step to the boundary."""
-        return np.inf
+        changes = zip(self.names, step, strict=True)
+        return min(_longest_step(getattr(self, name), change) for name, change in changes)
 
     def move(self, step: list[FloatArray], length: float) -> None:
         """Take a step."""
-        self.slope = self.slope + length * step[0]
+        vars(self).update(zip(self.names, self.after(step, length), strict=True))
 
 
 class _SquaredHingeDual(_LossDual):
     """Slopes a >= 0 with ``a / 2c - 1 - u >= 0``, the product 0."""
+
+    names = ("slope", "slack")
 
     def __init__(self, cost: FloatArray) -> None:
         super().__init__(cost, 2.0 * cost)
@@ -320,11 +332,9 @@ class _SquaredHingeDual(_LossDual):
         least = max(float(np.mean(np.abs(u))), 1e-3)
         self.slack = np.maximum(self.slope / (2 * self.cost) - 1.0 - u, least)
 
-    def product(self) -> float:
-        return float(self.slope @ self.slack)
-
-    def product_after(self, step: list[FloatArray], length: float) -> float:
-        return float((self.slope + length * step[0]) @ (self.slack + length * step[1]))
+    def pairs(self, *variables: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
+        slope, slack = variables
+        return [(slope, slack)]
 
     def curvature(self, u: FloatArray) -> FloatArray:
         return self.slope / (self.slack + self.slope / (2 * self.cost))
@@ -333,24 +343,20 @@ class _SquaredHingeDual(_LossDual):
         product_aim = aim.target - self.slope * self.slack
         if aim.guess is not None:
             product_aim = product_aim - aim.guess[0] * aim.guess[1]
-        missing = self.slope / (2 * self.cost) - 1.0 - aim.u - self.slack
         divisor = self.slack + self.slope / (2 * self.cost)
-        return (product_aim - self.slope * missing) / divisor
+        return (product_aim - self.slope * self._missing(aim)) / divisor
 
     def direction(self, aim: _Aim, du: FloatArray, d_slope: FloatArray) -> list[FloatArray]:
-        missing = self.slope / (2 * self.cost) - 1.0 - aim.u - self.slack
-        return [d_slope, d_slope / (2 * self.cost) - du + missing]
+        return [d_slope, d_slope / (2 * self.cost) - du + self._missing(aim)]
 
-    def longest(self, step: list[FloatArray]) -> float:
-        return min(_longest_step(self.slope, step[0]), _longest_step(self.slack, step[1]))
-
-    def move(self, step: list[FloatArray], length: float) -> None:
-        super().move(step, length)
-        self.slack = self.slack + length * step[1]
+    def _missing(self, aim: _Aim) -> FloatArray:
+        return self.slope / (2 * self.cost) - 1.0 - aim.u - self.slack
 
 
 class _HingeDual(_LossDual):
     """Slopes ``0 <= a <= c`` with losses ``z >= 0`` and ``z >= 1 + u``."""
+
+    names = ("slope", "slack", "value")
 
     def __init__(self, cost: FloatArray) -> None:
         super().__init__(cost, 0.5 * cost)
@@ -361,13 +367,9 @@ class _HingeDual(_LossDual):
         self.value = np.maximum(1.0 + u, 0.0) + least
         self.slack = self.value - 1.0 - u
 
-    def product(self) -> float:
-        return float(self.slope @ self.slack + (self.cost - self.slope) @ self.value)
-
-    def product_after(self, step: list[FloatArray], length: float) -> float:
-        slope = self.slope + length * step[0]
-        of_slope = slope @ (self.slack + length * step[1])
-        return float(of_slope + (self.cost - slope) @ (self.value + length * step[2]))
+    def pairs(self, *variables: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
+        slope, slack, value = variables
+        return [(slope, slack), (self.cost - slope, value)]
 
     def _divisor(self) -> FloatArray:
         return self.slack * (self.cost - self.slope) + self.slope * self.value
@@ -401,22 +403,14 @@ class _HingeDual(_LossDual):
         ]
 
     def longest(self, step: list[FloatArray]) -> float:
-        return min(
-            _longest_step(self.slope, step[0]),
-            _longest_step(self.cost - self.slope, -step[0]),
-            _longest_step(self.slack, step[1]),
-            _longest_step(self.value, step[2]),
-        )
-
-    def move(self, step: list[FloatArray], length: float) -> None:
-        super().move(step, length)
-        self.slack = self.slack + length * step[1]
-        self.value = self.value + length * step[2]
+        return min(super().longest(step), _longest_step(self.cost - self.slope, -step[0]))
 
 
 class _LogisticDual(_LossDual):
     """Slopes a between 0 and their bound b, ``log(a / (b - a)) = u``."""
 
+    # The difference of a slope from its bound would be lost by rounding.
+    names = ("slope", "rest")
     least_share = 1e-9
 
     def __init__(self, cost: FloatArray) -> None:
@@ -424,7 +418,6 @@ class _LogisticDual(_LossDual):
         super().__init__(cost, 0.5 * self.bound)
 
     def start(self, u: FloatArray) -> None:
-        # Beside the slope, whose difference from the bound would be lost by rounding.
         self.rest = self.bound - self.slope
 
     def curvature(self, u: FloatArray) -> FloatArray:
@@ -433,12 +426,8 @@ class _LogisticDual(_LossDual):
     def constant(self, aim: _Aim) -> FloatArray:
         return self.curvature(aim.u) * (aim.u - np.log(self.slope) + np.log(self.rest))
 
-    def longest(self, step: list[FloatArray]) -> float:
-        return min(_longest_step(self.slope, step[0]), _longest_step(self.rest, -step[0]))
-
-    def move(self, step: list[FloatArray], length: float) -> None:
-        super().move(step, length)
-        self.rest = self.rest - length * step[0]
+    def direction(self, aim: _Aim, du: FloatArray, d_slope: FloatArray) -> list[FloatArray]:
+        return [d_slope, -d_slope]
 
 
 class _LinearDual(_LossDual):

@@ -7,12 +7,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
-from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -38,9 +36,9 @@ from .._solvers import (
     by_columns,
     count_threads,
     rank_boost,
-    score_by_tables,
+    stump_scores,
 )
-from .._typing import AnyArray, FloatArray, IntArray
+from .._typing import AnyArray, FloatArray
 from .._validation import ravelled, validate_data
 from ..metrics import roc_auc_score
 from ..metrics._shared import ranking_scores
@@ -48,33 +46,6 @@ from ._base import BipartiteRanker, forget, refuse_blocked, restored_on_error
 from ._boosting import hold_out_rows
 from ._kernel_base import LinearScores
 from ._two_classes import TwoClasses, fit_with_weights, is_flexible, weight_argument
-
-# Rows scored at a time, so that they stay in the processor's cache.
-BLOCK = 2048
-
-
-def stump_scores(
-    features: IntArray, thresholds: FloatArray, alphas: FloatArray, X: Any
-) -> FloatArray:
-    """Sums of coefficients times stumps, 1 where a feature exceeds a threshold, else 0."""
-    if len(features) == 0:
-        return np.zeros(X.shape[0])
-    order = np.lexsort((thresholds, features))
-    knots = thresholds[order]
-    used, starts = np.unique(features[order], return_index=True)
-    begin = np.append(starts, len(order)).astype(np.int64)
-    values = np.concatenate(
-        [np.append(0.0, np.cumsum(alphas[order[start:stop]])) for start, stop in pairwise(begin)]
-    )
-    if sp.issparse(X):
-        # Columns without a stump are skipped.
-        X, used = X[:, used], np.arange(len(used))
-    scores = np.empty(X.shape[0])
-    for start in range(0, X.shape[0], BLOCK):
-        part = X[start : start + BLOCK]
-        block = part.toarray() if sp.issparse(X) else np.array(part, order="C")
-        score_by_tables(block, used, begin, knots, values, scores[start : start + BLOCK])
-    return scores
 
 
 @dataclass(frozen=True, eq=False)
