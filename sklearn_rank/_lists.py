@@ -298,13 +298,16 @@ class Lists:
         """Take some lists."""
         if mask.all():
             return self
-        items = np.flatnonzero(self.to_items(mask))
+        return self.take(mask, np.flatnonzero(self.to_items(mask)))
+
+    def take(self, lists: Any, items: IntArray) -> Lists:
+        """Take some lists, or all in another order, and the numbers of their items in order."""
         return Lists(
             labels=self.labels[items],
-            offsets=np.append(0, np.cumsum(self.lengths[mask])),
+            offsets=np.append(0, np.cumsum(self.lengths[lists])),
             weight=None if self.weight is None else self.weight[items],
-            ids=None if self.ids is None else self.ids[mask],
-            query_weight=None if self.query_weight is None else self.query_weight[mask],
+            ids=None if self.ids is None else self.ids[lists],
+            query_weight=None if self.query_weight is None else self.query_weight[lists],
             rows=items if self.rows is None else self.rows[items],
             given=self.given,
         )

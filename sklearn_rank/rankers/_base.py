@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._partitions import is_collection
 from .._row_batches import RowBatches
 from .._sklearn_compat import BlockProgress
+from .._solvers import Certificate
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import are_usual_labels, class_among, hint_of_mark, validate_data
 from .._version import __version__
@@ -168,6 +169,30 @@ def warn_not_converged(
         f" {limits}, {regularise}, or standardise the features.",
         ConvergenceWarning,
     )
+
+
+def store_certificate(
+    estimator: Any,
+    certificate: Certificate,
+    criterion: Literal["relative_gap", "gradient_norm"],
+    *,
+    regularise: str,
+) -> None:
+    """Store what a solver certifies, and warn where that is less than was asked for."""
+    forget(estimator, "dual_gap_", "gradient_norm_")
+    accuracy = getattr(certificate, criterion)
+    setattr(estimator, "dual_gap_" if criterion == "relative_gap" else "gradient_norm_", accuracy)
+    for name in ("objective", "lower_bound", "n_iter", "converged"):
+        setattr(estimator, f"{name}_", getattr(certificate, name))
+    if not certificate.converged:
+        warn_not_converged(
+            criterion,
+            accuracy,
+            n_iter=certificate.n_iter,
+            max_iter=estimator.max_iter,
+            tol=estimator.tol,
+            regularise=regularise,
+        )
 
 
 def warn_of_scales(

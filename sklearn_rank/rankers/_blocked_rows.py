@@ -321,27 +321,18 @@ def in_file_order(lists: Lists) -> Lists:
     if lists.rows is None:
         return lists
     order = np.argsort(lists.rows[lists.offsets[:-1]])
-    items = ragged_ranges(lists.offsets[:-1][order], lists.lengths[order])
-    rows = lists.rows[items]
-    offsets = np.append(0, np.cumsum(lists.lengths[order]))
+    lists = lists.take(order, ragged_ranges(lists.offsets[:-1][order], lists.lengths[order]))
+    rows: Any = lists.rows
     back = rows[1:] < rows[:-1]
     if back.any():
-        place = order[int(np.searchsorted(offsets, int(np.argmax(back)), "right")) - 1]
+        place = int(np.searchsorted(lists.offsets, int(np.argmax(back)), "right")) - 1
         name = "" if lists.ids is None else f" {lists.ids[place : place + 1].tolist()[0]!r}"
         raise ValueError(
             f"The rows of the query{name} are not consecutive, as batches require: rows of other "
             "queries are between them. Store the rows sorted by qid, such as "
             'pyarrow.Table.sort_by("qid") before writing, or load them into memory.'
         )
-    return Lists(
-        labels=lists.labels[items],
-        offsets=offsets,
-        weight=None if lists.weight is None else lists.weight[items],
-        ids=None if lists.ids is None else lists.ids[order],
-        query_weight=None if lists.query_weight is None else lists.query_weight[order],
-        rows=None if len(rows) == rows[-1] + 1 and rows[0] == 0 else rows,
-        given=lists.given,
-    )
+    return replace(lists, rows=None) if len(rows) == rows[-1] + 1 and rows[0] == 0 else lists
 
 
 def read_cells(rows: RowBatches, cells: list[Cell]) -> Iterator[list[tuple[int, Any]]]:

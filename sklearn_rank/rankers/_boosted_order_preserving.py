@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -115,13 +114,7 @@ def in_canonical_order(X: Any, lists: Lists) -> tuple[Any, Lists]:
     rows = np.arange(len(lists.labels)) if lists.rows is None else lists.rows
     key = feature_keys(X)[rows]
     order = np.lexsort((key, lists.counts, lists.grade, lists.list_of))
-    rows = rows[order]
-    lists = replace(
-        lists,
-        labels=lists.labels[order],
-        weight=None if lists.weight is None else lists.weight[order],
-        rows=rows,
-    )
+    rows, lists = rows[order], lists.take(slice(None), order)
     if X.shape[0] == len(rows) and np.array_equal(rows, np.arange(len(rows))):
         return X, lists
     return X[rows], lists

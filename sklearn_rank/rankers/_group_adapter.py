@@ -6,7 +6,6 @@ import inspect
 import re
 import warnings
 from copy import copy
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,15 +68,7 @@ def ordered_by_content(X: Any, lists: Lists) -> Lists:
     place[list_order] = np.arange(lists.n_lists)
     order = np.argsort(keys)
     order = order[stable_order(lists.to_items(place)[order])]
-    return replace(
-        lists,
-        labels=lists.labels[order],
-        offsets=np.append(0, np.cumsum(lists.lengths[list_order])),
-        weight=None if lists.weight is None else lists.weight[order],
-        ids=None if lists.ids is None else lists.ids[list_order],
-        query_weight=None if lists.query_weight is None else lists.query_weight[list_order],
-        rows=rows[order],
-    )
+    return lists.take(list_order, order)
 
 
 def grouped_rows(X: Any, lists: Lists) -> GroupedRows:

@@ -39,7 +39,7 @@ from ._base import (
     is_blocked,
     refuse_blocked,
     restored_on_error,
-    warn_not_converged,
+    store_certificate,
     warn_of_scales,
 )
 from ._blocked_rows import blocked_classes, scores_by_blocks
@@ -453,18 +453,4 @@ class OneProblemRanker(KernelRanker):
         return self
 
     def _store_certificate(self, result: SolverResult) -> None:
-        certificate = result.certificate
-        self.objective_ = certificate.objective
-        self.lower_bound_ = certificate.lower_bound
-        self.dual_gap_ = certificate.relative_gap
-        self.n_iter_ = certificate.n_iter
-        self.converged_ = certificate.converged
-        if not certificate.converged:
-            warn_not_converged(
-                "relative_gap",
-                self.dual_gap_,
-                n_iter=self.n_iter_,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                regularise=self._regularise,
-            )
+        store_certificate(self, result.certificate, "relative_gap", regularise=self._regularise)

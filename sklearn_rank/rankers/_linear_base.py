@@ -34,7 +34,7 @@ from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_qid, check_rows, check_vector, validate_data
 from ..losses._shared import ThreadedLoss
 from ..preprocessing import METHODS, QueryNormalizer
-from ._base import FitProgress, is_blocked, refuse_blocked, warn_not_converged
+from ._base import FitProgress, is_blocked, refuse_blocked, store_certificate
 from ._blocked_rows import (
     BatchedLists,
     ChunkedLists,
@@ -589,21 +589,8 @@ def ridge_solution(
         keep=keep,
     )
     certificate = replace(solution.certificate, n_iter=n_done + solution.certificate.n_iter)
-    if not certificate.converged:
-        warn_not_converged(
-            "gradient_norm",
-            certificate.gradient_norm,
-            n_iter=certificate.n_iter,
-            max_iter=estimator.max_iter,
-            tol=estimator.tol,
-            regularise="raise alpha",
-        )
+    store_certificate(estimator, certificate, "gradient_norm", regularise="raise alpha")
     estimator.intercept_ = solution.intercept
-    estimator.objective_ = certificate.objective
-    estimator.lower_bound_ = certificate.lower_bound
-    estimator.gradient_norm_ = certificate.gradient_norm
-    estimator.converged_ = certificate.converged
-    estimator.n_iter_ = certificate.n_iter
     progress.done()
     return solution
 

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._lists import LabelType, Lists
 from .._sklearn_compat import BaseComposition, HasMethods, Interval, StrOptions, fit_context
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from .._warn import told_once
 from ..calibration._shared import positional_form, utilities_of
 from ..exceptions import CalibrationWarning, FeatureScaleWarning
@@ -240,19 +240,13 @@ default="zscore"
             labels = LabelType("graded", name="y")
             X, lists = self._lists(X, y, qid, weights, labels=labels)
             check_held_out_weights(get_measure(self.measure), lists)
-            items, alphas = in_lists(X, lists), self._checked_alphas()
+            items, alphas = in_lists(X, lists), self._strengths()
             folds = query_folds(self.cv, items, lists, X.shape[0])
-            metadata = {
-                "qid": lists.list_of,
-                "sample_weight": lists.weight,
-                "query_weight": None
-                if lists.query_weight is None
-                else lists.to_items(lists.query_weight),
-            }
+            metadata = _metadata(lists, lists.weight)
             candidates, scores = self._paths(items, lists, metadata, folds, alphas)
             mean = _mean_scores(scores, lists, folds)
             best = int(np.argmax(mean))
-            chosen = self._ranker(candidates[best]).set_params(tol=self.tol)
+            chosen = self._ranker(**candidates[best], tol=self.tol)
             self.estimator_ = chosen.fit(items, lists.grade, **metadata)
             self.coef_, self.intercept_ = chosen.coef_, chosen.intercept_
             self.normalizer_, self.alpha_ = chosen.normalizer_, chosen.alpha_
@@ -265,15 +259,15 @@ default="zscore"
             self._store_queries(lists)
         return self
 
-    def _checked_alphas(self) -> list[float]:
-        """The factors, from the strongest penalty on."""
+    def _strengths(self) -> list[str]:
+        """Values of ``alpha``, from the strongest penalty on."""
         alphas = np.asarray(self.alphas, dtype=np.float64)
         if alphas.ndim != 1 or not len(alphas) or not np.all((alphas > 0) & np.isfinite(alphas)):
             raise ValueError(
                 "alphas must contain at least one number, all greater than 0, got "
                 f"{self.alphas!r}."
             )
-        return sorted(set(alphas.tolist()), reverse=True)
+        return [f"{alpha:g}*scale" for alpha in sorted(set(alphas.tolist()), reverse=True)]
 
     def _paths(
         self,
@@ -281,7 +275,7 @@ default="zscore"
         lists: Lists,
         metadata: dict[str, Any],
         folds: list[Fold],
-        alphas: list[float],
+        alphas: list[str],
     ) -> tuple[list[dict[str, Any]], FloatArray]:
         """All candidates, and their scores of each fold."""
         measure = get_measure(self.measure)
@@ -295,14 +289,12 @@ default="zscore"
                     items, qid=lists.list_of, sample_weight=lists.weight
                 )
             for loss in _several(self.losses):
-                path = [
-                    {"loss": loss, "alpha": f"{alpha:g}*scale", "normalize": normalize}
-                    for alpha in alphas
+                candidates += [
+                    {"loss": loss, "alpha": alpha, "normalize": normalize} for alpha in alphas
                 ]
-                candidates += path
-                rankers = [self._ranker({**p, "normalize": None}) for p in path]
+                path = self._ranker(loss=loss).set_params(warm_start=True), alphas
                 tasks += [
-                    delayed(_scores_of_path)(rankers, rows, lists.grade, metadata, fold, measure)
+                    delayed(_scores_of_path)(*path, rows, lists.grade, metadata, fold, measure)
                     for fold in folds
                 ]
         scores = np.array(Parallel(n_jobs=self.n_jobs)(tasks))
@@ -310,13 +302,9 @@ default="zscore"
         scores = scores.reshape(-1, len(folds), len(alphas))
         return candidates, scores.swapaxes(1, 2).reshape(len(candidates), len(folds))
 
-    def _ranker(self, params: dict[str, Any]) -> OrderPreservingRanker:
-        return OrderPreservingRanker(
-            measure=self.measure,
-            max_iter=self.max_iter,
-            tol=max(self.tol, 1e-4),
-            **params,
-        )
+    def _ranker(self, **params: Any) -> OrderPreservingRanker:
+        params = {"tol": max(self.tol, 1e-4), **params}
+        return OrderPreservingRanker(measure=self.measure, max_iter=self.max_iter, **params)
 
     def _scores(self, X: Any) -> FloatArray:
         return LinearScores(self.coef_).scores(X) + self.intercept_
@@ -344,8 +332,20 @@ def _mean_scores(scores: FloatArray, lists: Lists, folds: list[Fold]) -> FloatAr
     return scores[:, defined] @ held_out[defined] / held_out[defined].sum()
 
 
+def _metadata(lists: Lists, sample_weight: FloatArray | None) -> dict[str, Any]:
+    """Ids and weights, item by item."""
+    weight = lists.query_weight
+    by_item = None if weight is None else lists.to_items(weight)
+    return {"qid": lists.list_of, "sample_weight": sample_weight, "query_weight": by_item}
+
+
+def _metadata_at(metadata: dict[str, Any], items: IntArray) -> dict[str, Any]:
+    return {name: None if values is None else values[items] for name, values in metadata.items()}
+
+
 def _scores_of_path(
-    rankers: list[OrderPreservingRanker],
+    ranker: OrderPreservingRanker,
+    alphas: list[str],
     X: Any,
     y: FloatArray,
     metadata: dict[str, Any],
@@ -354,23 +354,17 @@ def _scores_of_path(
 ) -> list[float]:
     """Scores of a held-out fold along a path, each fit from where the last one ended."""
     train, test = fold
-    of_train: dict[str, Any]
-    of_test: dict[str, Any]
-    of_train, of_test = (
-        {name: None if values is None else values[part] for name, values in metadata.items()}
-        for part in fold
-    )
+    of_train, of_test = (_metadata_at(metadata, part) for part in fold)
     X_train, X_test, scores = X[train], X[test], []
-    path = clone(rankers[0]).set_params(warm_start=True)
-    for ranker in rankers:
-        path.set_params(alpha=ranker.alpha)
+    ranker = clone(ranker)
+    for alpha in alphas:
+        ranker.set_params(alpha=alpha)
         with warnings.catch_warnings():
             # The fit to all rows issues these warnings.
-            warnings.simplefilter("ignore", CalibrationWarning)
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            warnings.simplefilter("ignore", FeatureScaleWarning)
-            path.fit(X_train, y[train], **of_train)
-        value = measure(y[test], path.predict(X_test), **of_test)
+            for category in (CalibrationWarning, ConvergenceWarning, FeatureScaleWarning):
+                warnings.simplefilter("ignore", category)
+            ranker.fit(X_train, y[train], **of_train)
+        value = measure(y[test], ranker.predict(X_test), **of_test)
         scores.append(float(value if measure.greater_is_better else -value))
     return scores
 
@@ -690,13 +684,8 @@ class RankEnsemble(QueryRanker, BaseComposition):
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
             X, lists = self._lists(X, y, qid, weights, labels=LabelType("graded", name="y"))
             n_rows, X = len(X), in_lists(X, lists)
-            query_weight = lists.query_weight
-            # Metadata item by item; weights where some were given.
-            metadata = {
-                "qid": lists.list_of,
-                "sample_weight": None if sample_weight is None else lists.counts,
-                "query_weight": None if query_weight is None else lists.to_items(query_weight),
-            }
+            # Weights where some were given.
+            metadata = _metadata(lists, None if sample_weight is None else lists.counts)
             for name, member in zip(names, members, strict=True):
                 _check_weights(name, member, metadata)
             self.weights_ = self._weights(members, X, lists, metadata, n_rows)
@@ -824,9 +813,7 @@ def _held_out_scores(
 ) -> FloatArray:
     """Scores of the rows of a fold by a member fitted to the others."""
     train, test = fold
-    of_train = {
-        name: None if values is None else values[train] for name, values in metadata.items()
-    }
+    of_train = _metadata_at(metadata, train)
     ids = metadata["qid"][test] if metadata["qid"].any() else None
     return scores_with_ids(_fit(member, X[train], y[train], of_train), X[test], ids)
 

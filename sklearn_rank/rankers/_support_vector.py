@@ -57,7 +57,7 @@ from ._base import (
     forget,
     is_blocked,
     restored_on_error,
-    warn_not_converged,
+    store_certificate,
     warn_of_scales,
 )
 from ._kernel_base import LinearScores, OneProblemRanker
@@ -67,12 +67,6 @@ from ._two_classes import TwoClasses, mass_of_top
 
 # Relevances, of which only the order counts.
 RELEVANCE = LabelType("graded", lowest=-np.inf, name="y")
-
-# For each loss the certificate by which its fit ends, and the attribute that keeps it.
-CERTIFICATES: dict[str, tuple[Literal["relative_gap", "gradient_norm"], str]] = {
-    "hinge": ("relative_gap", "dual_gap_"),
-    "squared_hinge": ("gradient_norm", "gradient_norm_"),
-}
 
 
 class RankSVM(CallbackSupportMixin, BlockRanker):
@@ -276,7 +270,8 @@ n_features)
             # An invalid measure raises an error here rather than after the fit, in score.
             get_measure(self.measure)
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-            criterion, attribute = CERTIFICATES[self.loss]
+            criterion: Literal["relative_gap", "gradient_norm"]
+            criterion = "relative_gap" if self.loss == "hinge" else "gradient_norm"
             problem: Any
             lists: Lists | BlockLists
             if is_blocked(X):
@@ -295,25 +290,9 @@ n_features)
                 start=self._warm_start(problem.n_features),
                 on_iteration=progress.iteration,
             )
-            certificate = solution.certificate
-            accuracy = getattr(certificate, criterion)
-            if not certificate.converged:
-                warn_not_converged(
-                    criterion,
-                    accuracy,
-                    n_iter=certificate.n_iter,
-                    max_iter=self.max_iter,
-                    tol=self.tol,
-                    regularise="lower C",
-                )
-            forget(self, "dual_gap_", "gradient_norm_")
-            setattr(self, attribute, accuracy)
+            store_certificate(self, solution.certificate, criterion, regularise="lower C")
             self.coef_ = solution.coef
             self._store_queries(lists)
-            self.objective_ = certificate.objective
-            self.lower_bound_ = certificate.lower_bound
-            self.converged_ = certificate.converged
-            self.n_iter_ = certificate.n_iter
             progress.done()
         return self
 
