@@ -21,7 +21,7 @@ from measuring import describe_machine, format_table, run_worker, serve, store_r
 
 from sklearn_rank import BoostedOrderPreservingRanker
 from sklearn_rank.metrics import ndcg_score
-from sklearn_rank.rankers import _boosted_order_preserving as _boosted_losses
+from sklearn_rank.rankers import _boosted as _boosted_losses
 
 TREES = 100
 

@@ -299,11 +299,6 @@ def as_design(X: Any) -> Design:
     return DenseDesign(matrix.astype(np.float64, copy=False))
 
 
-def as_kernel_design(coordinates: FloatArray, values: FloatArray | None) -> Design:
-    """Wrap coordinates of points in the space of a kernel for a solver."""
-    return DenseDesign(coordinates) if values is None else KernelDesign(coordinates, values)
-
-
 # Dense rows that are converted to float64 at a time, which stay in the processor's cache.
 CONVERTED_ROWS = 2048
 

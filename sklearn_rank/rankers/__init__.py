@@ -2,8 +2,7 @@
 
 from ._accuracy_at_top import AccuracyAtTopRanker
 from ._accuracy_at_top_cv import AccuracyAtTopRankerCV
-from ._boosted_order_preserving import BoostedOrderPreservingRanker
-from ._boosted_top import BoostedTopRanker
+from ._boosted import BoostedOrderPreservingRanker, BoostedTopRanker
 from ._group_adapter import GroupRankerAdapter
 from ._label_ranker import LabelRanker
 from ._meta_rankers import OrderPreservingRankerCV, RankEnsemble

@@ -20,10 +20,11 @@ from .._sklearn_compat import (
     with_callbacks,
 )
 from .._solvers import (
+    DenseDesign,
     Design,
+    KernelDesign,
     SolverResult,
     as_design,
-    as_kernel_design,
     check_definite,
     column_scales,
     factorise_kernel,
@@ -82,8 +83,8 @@ class KernelMap:
 
     def design(self, X: Any) -> Design:
         """Coordinates of points, whose inner products are the values of the kernel."""
-        rows = self.coordinates(X, np.arange(X.shape[0]))
-        return as_kernel_design(rows, self._matrix)
+        rows, matrix = self.coordinates(X, np.arange(X.shape[0])), self._matrix
+        return DenseDesign(rows) if matrix is None else KernelDesign(rows, matrix)
 
     def coordinates(self, X: Any, taken: IntArray) -> FloatArray:
         """Coordinates of some points, as :meth:`design` has them of all. Shape (m, rank)."""

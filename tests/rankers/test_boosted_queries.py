@@ -15,7 +15,7 @@ from sklearn_rank.calibration import utility
 from sklearn_rank.exceptions import CalibrationWarning, SingleListWarning
 from sklearn_rank.losses import TemplateLoss, get_loss, get_loss_names
 from sklearn_rank.metrics import get_measure
-from sklearn_rank.rankers._boosted_order_preserving import LossObjective, in_canonical_order
+from sklearn_rank.rankers._boosted import LossObjective, in_canonical_order
 
 lightgbm = pytest.importorskip("lightgbm", reason="needs the extra [lightgbm]")
 

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn_rank import BoostedTopRanker
 from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import get_scorer, precision_at_top_score, roc_auc_score
-from sklearn_rank.rankers._boosted_top import TARGETS, WarmedUp, target_of
+from sklearn_rank.rankers._boosted import TARGETS, WarmedUp, target_of
 from sklearn_rank.rankers._two_classes import TwoClasses
 from tests.catalogue import FEW_TREES
 
