@@ -1,4 +1,4 @@
-"""Rankers of boosted trees: two classes with a target for the top, and queries with a calibrated loss."""
+"""Rankers of boosted trees: of two classes for the top, and of queries by a calibrated loss."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ from ._base import BipartiteRanker, FitProgress, refuse_blocked, restored_on_err
 from ._boosting import (
     EARLY_STOPPING_CONSTRAINTS,
     TREE_CONSTRAINTS,
+    BoostedFit,
     Monitor,
+    Trees,
     boost,
     category_codes,
     check_validation_data,
@@ -122,7 +124,25 @@ TIES = 1e-6
 ROUNDING = 1e-6
 
 
-class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
+class BoostedRanker(CallbackSupportMixin):
+    """Base class of rankers of boosted trees: what they store of a fit."""
+
+    _trees: Trees
+
+    def _store_fit(self, result: BoostedFit) -> None:
+        values = result.validation_values
+        self.validation_scores_ = np.empty(0) if values is None else values
+        self.best_iteration_, self.n_iter_ = result.trees.n_trees, result.n_rounds
+        self._trees = result.trees
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Share of each feature in the total gain of the splits; 0 without a split."""
+        check_is_fitted(self)
+        return importances_of(self._trees)
+
+
+class BoostedTopRanker(BoostedRanker, BipartiteRanker):
     r"""Gradient-boosted trees for two classes, trained for the top of the ranking.
 
     LightGBM or XGBoost grows the trees. The first trees minimise the logistic loss, as in any
@@ -533,12 +553,9 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
             monitor=monitor,
             on_round=on_round,
         )
-        values = result.validation_values
-        self.validation_scores_ = np.empty(0) if values is None else values
-        self.best_iteration_, self.n_iter_ = result.trees.n_trees, result.n_rounds
+        self._store_fit(result)
         self.n_warmup_ = min(n_warmup, self.best_iteration_)
         self.objective_ = target.value(result.trees.scores(X))
-        self._trees = result.trees
 
     @property
     def booster_(self) -> Any:
@@ -548,12 +565,6 @@ class BoostedTopRanker(CallbackSupportMixin, BipartiteRanker):
         """
         check_is_fitted(self)
         return self._trees.model
-
-    @property
-    def feature_importances_(self) -> FloatArray:
-        """Share of each feature in the total gain of the splits; 0 without a split."""
-        check_is_fitted(self)
-        return importances_of(self._trees)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Score of each row minus the threshold between the classes.
@@ -646,7 +657,7 @@ def in_canonical_order(X: Any, lists: Lists) -> tuple[Any, Lists]:
     return X[rows], lists
 
 
-class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
+class BoostedOrderPreservingRanker(BoostedRanker, CalibratedRanker):
     """Gradient-boosted trees for learning to rank, with a loss calibrated for a measure.
 
     The measure maps relevance y to utilities v = u(y). The scores s, a sum of trees, minimise
@@ -952,13 +963,8 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
                 on_round=on_round,
             )
             progress.done()
-            self._trees = result.trees
-            self.best_iteration_ = result.trees.n_trees
-            self.n_iter_ = result.n_rounds
+            self._store_fit(result)
             self.objective_ = objective.value(result.train_scores)
-            self.validation_scores_ = (
-                np.empty(0) if result.validation_values is None else result.validation_values
-            )
             self.loss_ = loss
             self._store_queries(lists)
         return self
@@ -1004,12 +1010,6 @@ class BoostedOrderPreservingRanker(CallbackSupportMixin, CalibratedRanker):
         """The ``lightgbm.Booster`` or ``xgboost.Booster``; its scores lack ``base_score_``."""
         check_is_fitted(self)
         return self._trees.model
-
-    @property
-    def feature_importances_(self) -> FloatArray:
-        """Share of each feature in the total gain of the splits; 0 without a split."""
-        check_is_fitted(self)
-        return importances_of(self._trees)
 
     def _scores(self, X: Any) -> FloatArray:
         return self._trees.scores(X)

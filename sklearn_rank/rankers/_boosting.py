@@ -222,62 +222,55 @@ def _nested_names(config: Mapping[str, Any]) -> Iterator[str]:
             yield name
 
 
-def _instead(parameter: str, *names: str) -> dict[str, str]:
-    return dict.fromkeys(names, f"set {parameter}")
+def _reasons(names_of: Mapping[str, str]) -> dict[str, str]:
+    """Why each parameter must not be set, given the names for each reason."""
+    return {name: reason for reason, names in names_of.items() for name in names.split()}
 
 
 # Parameters that backend_params must not contain, by the names of both backends.
-_SHARED = {
-    **_instead("loss", "objective", "app", "application", "objective_type", "loss"),
-    **_instead("measure", "metric", "metrics", "metric_types", "eval_metric"),
-    **_instead("n_estimators", "num_iterations", "num_iteration", "n_iter", "num_tree"),
-    **_instead("n_estimators", "num_trees", "num_round", "num_rounds", "nrounds"),
-    **_instead("n_estimators", "num_boost_round", "n_estimators", "max_iter"),
-    **_instead("learning_rate", "learning_rate", "eta", "shrinkage_rate"),
-    **_instead("max_leaf_nodes", "num_leaves", "num_leaf", "max_leaves", "max_leaf"),
-    **_instead("max_leaf_nodes", "max_leaf_nodes"),
-    **_instead("max_depth", "max_depth"),
-    **_instead("l2_regularization", "lambda_l2", "reg_lambda", "lambda", "l2_regularization"),
-    **_instead("max_features", "feature_fraction_bynode", "sub_feature_bynode"),
-    **_instead("max_features", "colsample_bynode"),
-    **_instead("monotonic_cst", "monotone_constraints", "mc", "monotone_constraint"),
-    **_instead("monotonic_cst", "monotonic_cst"),
-    **_instead("n_jobs", "num_threads", "num_thread", "nthread", "nthreads", "n_jobs"),
-    **_instead("random_state", "seed", "random_seed", "random_state"),
-    **_instead("early_stopping and n_iter_no_change", "early_stopping", "early_stopping_rounds"),
-    **_instead("early_stopping and n_iter_no_change", "early_stopping_round", "n_iter_no_change"),
-    **_instead("verbose", "verbosity", "verbose"),
-    "num_class": "a ranker computes one score",
-    "num_classes": "a ranker computes one score",
-    "base_score": "scores start at the constant that minimises the loss",
-    "boost_from_average": "scores start at the constant that minimises the loss",
-}
+_SHARED = _reasons(
+    {
+        "set loss": "objective app application objective_type loss",
+        "set measure": "metric metrics metric_types eval_metric",
+        "set n_estimators": "n_estimators num_iterations num_iteration n_iter num_tree num_trees"
+        " num_round num_rounds nrounds num_boost_round max_iter",
+        "set learning_rate": "learning_rate eta shrinkage_rate",
+        "set max_leaf_nodes": "max_leaf_nodes num_leaves num_leaf max_leaves max_leaf",
+        "set max_depth": "max_depth",
+        "set l2_regularization": "l2_regularization lambda_l2 reg_lambda lambda",
+        "set max_features": "feature_fraction_bynode sub_feature_bynode colsample_bynode",
+        "set monotonic_cst": "monotonic_cst monotone_constraints mc monotone_constraint",
+        "set n_jobs": "n_jobs num_threads num_thread nthread nthreads",
+        "set random_state": "random_state seed random_seed",
+        "set early_stopping and n_iter_no_change": "early_stopping early_stopping_round"
+        " early_stopping_rounds n_iter_no_change",
+        "set verbose": "verbose verbosity",
+        "a ranker computes one score": "num_class num_classes",
+        "scores start at the constant that minimises the loss": "base_score boost_from_average",
+    }
+)
 
-_LIGHTGBM = {
-    **_SHARED,
-    **_instead("min_samples_leaf", "min_data_in_leaf", "min_data_per_leaf", "min_data"),
-    **_instead("min_samples_leaf", "min_child_samples", "min_samples_leaf"),
-    **dict.fromkeys(
-        ("boosting", "boosting_type", "boost"), "boosting adds trees without reweighting"
-    ),
-    "linear_tree": "leaves are constant",
-    "linear_trees": "leaves are constant",
-    **_instead(
-        "loss, since this belongs to LightGBM's own objectives",
-        *("is_unbalance", "unbalance", "unbalanced_sets", "scale_pos_weight", "sigmoid", "alpha"),
-        *("reg_sqrt", "fair_c", "poisson_max_delta_step", "tweedie_variance_power", "label_gain"),
-        *("lambdarank_truncation_level", "lambdarank_norm", "objective_seed"),
-        "lambdarank_position_bias_regularization",
-    ),
-}
+_LIGHTGBM = _SHARED | _reasons(
+    {
+        "set min_samples_leaf": "min_samples_leaf min_data_in_leaf min_data_per_leaf min_data"
+        " min_child_samples",
+        "boosting adds trees without reweighting": "boosting boosting_type boost",
+        "leaves are constant": "linear_tree linear_trees",
+        "set loss, since this belongs to LightGBM's own objectives": "is_unbalance unbalance"
+        " unbalanced_sets scale_pos_weight sigmoid alpha reg_sqrt fair_c poisson_max_delta_step"
+        " tweedie_variance_power label_gain lambdarank_truncation_level lambdarank_norm"
+        " objective_seed lambdarank_position_bias_regularization",
+    }
+)
 
-_XGBOOST = {
-    **_SHARED,
-    **_instead("min_samples_leaf", "min_child_weight"),
-    **_instead("loss, since this belongs to XGBoost's own objectives", "scale_pos_weight"),
-    "booster": "the ranker uses trees",
-    "multi_strategy": "a ranker computes one score",
-}
+_XGBOOST = _SHARED | _reasons(
+    {
+        "set min_samples_leaf": "min_child_weight",
+        "set loss, since this belongs to XGBoost's own objectives": "scale_pos_weight",
+        "the ranker uses trees": "booster",
+        "a ranker computes one score": "multi_strategy",
+    }
+)
 
 
 class LightGBMTrees(Trees):
