@@ -402,7 +402,7 @@ class Quantities:
                 wish = f"power={self.power!r} for difference={self.difference!r}"
             if isinf(size):
                 raise ValueError(f"{wish} takes more than 2**53 items: ask for less.")
-            return size
+            return int(size)
         n = int(self.n or 0)
         if unknown in ("width", "power"):
             return self.value(model, n)
