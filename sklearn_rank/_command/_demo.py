@@ -30,8 +30,7 @@ from ..metrics import (
 )
 from ..plotting import TopOfListDisplay
 from ..rankers import AccuracyAtTopRanker, TopFocusedRanker
-from ._options import DOCS
-from ._tables import WIDTH, aligned
+from ._output import DOCS, WIDTH, aligned
 
 TAUS = (0.05, 0.1, 0.19)
 GRID = np.logspace(-3, 1, 5)
@@ -75,34 +74,16 @@ def run_demo(options: Namespace) -> None:
     )
 
 
-def make_ranker(tau: float) -> AccuracyAtTopRanker:
-    return AccuracyAtTopRanker(tau)
-
-
-def make_focused(tau: float) -> TopFocusedRanker:
-    return TopFocusedRanker(LogisticRegression(max_iter=1000), tau=tau)
-
-
-def make_logistic(tau: float) -> LogisticRegression:
-    return LogisticRegression(max_iter=1000)
-
-
-def make_svc(tau: float) -> LinearSVC:
-    return LinearSVC(max_iter=10_000)
-
-
-# What makes each estimator, and what its cost is called.
-PEERS = {
-    "AccuracyAtTopRanker": (make_ranker, "C"),
-    "TopFocusedRanker": (make_focused, "estimator__C"),
-    "LogisticRegression": (make_logistic, "C"),
-    "LinearSVC": (make_svc, "C"),
+# What makes each estimator for a share of the top, and what its cost is called.
+PEERS: dict[str, tuple[Callable[[float], Any], str]] = {
+    "AccuracyAtTopRanker": (AccuracyAtTopRanker, "C"),
+    "TopFocusedRanker": (
+        lambda tau: TopFocusedRanker(LogisticRegression(max_iter=1000), tau=tau),
+        "estimator__C",
+    ),
+    "LogisticRegression": (lambda tau: LogisticRegression(max_iter=1000), "C"),
+    "LinearSVC": (lambda tau: LinearSVC(max_iter=10_000), "C"),
 }
-
-
-def shown_taus(n_rows: int) -> list[float]:
-    """Find the shares whose top has enough of the held-out rows."""
-    return [tau for tau in TAUS if rows_of(tau, n_rows) >= LEAST_ROWS]
 
 
 def rows_of(tau: float, n_rows: int) -> int:
@@ -129,12 +110,12 @@ def evaluate(name: str, X_train: Any, X_test: Any, y_train: Any, y_test: Any) ->
 def table(rows: dict[str, list[Any]], held_out: list[Any]) -> str:
     """Write one row for each estimator: means over the splits. The table, and a note below it."""
     n_rows = len(held_out[0])
-    taus = shown_taus(n_rows)
+    taus = [tau for tau in TAUS if rows_of(tau, n_rows) >= LEAST_ROWS]
     heads = [f"P@{100 * tau:.3g}% ({rows_of(tau, n_rows)})" for tau in taus]
 
-    def mean(parts: Any, measure: Callable[..., float], at: float, **of: float) -> float:
+    def mean(parts: Any, measure: Callable[..., float], at: float, **options: float) -> float:
         pairs = zip(held_out, parts, strict=True)
-        return float(np.mean([measure(y, scores[at], **of) for y, scores in pairs]))
+        return float(np.mean([measure(y, scores[at], **options) for y, scores in pairs]))
 
     lines = [
         ["", *([""] * len(heads)), "average", "positives"],
@@ -161,8 +142,12 @@ def draw(rows: dict[str, list[Any]], held_out: list[Any], path: Path) -> str:
     axes: Any = None
     try:
         for name, parts in rows.items():
-            position, precision = mean_curve(parts, held_out)
-            display = TopOfListDisplay(position, precision, estimator_name=name)
+            curves = [
+                precision_at_top_curve(y, scores[MIDDLE])
+                for y, scores in zip(held_out, parts, strict=True)
+            ]
+            precision = np.mean([precision for _, precision in curves], axis=0)
+            display = TopOfListDisplay(curves[0][0], precision, estimator_name=name)
             axes = display.plot(ax=axes, tau=MIDDLE if axes is None else ()).ax_
         title = f"mean over {len(held_out)} splits, models for the top {100 * MIDDLE:.3g} %"
         axes.set_title(f"Ionosphere, held out: {title}", pad=16, fontsize="medium")
@@ -175,15 +160,3 @@ def draw(rows: dict[str, list[Any]], held_out: list[Any], path: Path) -> str:
     except (OSError, ValueError) as error:
         return f"No picture: {error}. Choose another file with --picture."
     return f"Picture of the precision among the first rows, mean over splits:\n  {path.resolve()}"
-
-
-def mean_curve(parts: list[dict[float, Any]], held_out: list[Any]) -> tuple[Any, Any]:
-    """Average the precision among the first rows over the splits, which are of one length.
-
-    Number of rows from the top, and the mean share of positives among them. Shape (n_rows,).
-    """
-    curves = [
-        precision_at_top_curve(y, scores[MIDDLE])
-        for y, scores in zip(held_out, parts, strict=True)
-    ]
-    return curves[0][0], np.mean([precision for _, precision in curves], axis=0)

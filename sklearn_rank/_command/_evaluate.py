@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from dataclasses import asdict, dataclass
 from math import isnan, nan
 from re import sub
 from textwrap import fill
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._printed import fixed
 from ..inference import Comparison, compare, metric_interval
-from ..metrics import Measure, get_measure_names
-from ._errors import CommandError
-from ._input import Rankings, Sample, our_name, read_rankings
-from ._tables import WIDTH, aligned, as_csv, as_json, sentences, write
+from ..metrics import Measure
+from ._input import Rankings, our_name, read_rankings
+from ._output import (
+    WIDTH,
+    CommandError,
+    aligned,
+    as_csv,
+    as_json,
+    did_you_mean,
+    listed,
+    sentences,
+    write,
+)
 
 # Why a measure of one list has no interval.
 ONE_LIST = "one list is a single query and shows no spread; --qid names the queries"
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(NamedTuple):
     """One measure of one ranking; its fields are the columns of the CSV output."""
 
     score: str  # Column of scores, or run
     measure: str  # Name of the measure, as the user wrote it
     value: float = nan  # Its value; NaN where it has none
     low: float = nan  # Limits of the interval; NaN where there is none
-    high: float = nan  # Limits of the interval; NaN where there is none
+    high: float = nan
     level: float = nan
     method: str = ""  # How the interval was made
     target: str = ""  # The quantity that the interval is for
@@ -40,21 +47,37 @@ class Result:
 
 def run_evaluate(options: Namespace) -> None:
     """Evaluate rankings and write the results."""
-    if options.list_measures:
-        write("".join(f"{name}\n" for name in get_measure_names()), options.output)
-        return
     rankings = read_rankings(options)
     notes: list[str] = []
-    results = []
+    results: list[Result] = []
     for title in dict.fromkeys(map(our_name, options.measure or rankings.usual_measures)):
         measure = rankings.measure(title)
-        found = [evaluate(rankings, name, title, measure, options) for name in rankings.names]
-        notes += _notes(found, measure)
-        results += found
+        row = [evaluate(rankings, name, title, measure, options) for name in rankings.names]
+        notes += _notes(row, measure)
+        results += row
     if all(isnan(result.value) for result in results):
         raise CommandError("; ".join(dict.fromkeys(notes)).rstrip("."))
     notes = list(dict.fromkeys([*rankings.notes, *notes]))
-    write(_evaluation_texts(rankings, results, notes, options), options.output)
+    if options.format == "csv":
+        text = as_csv([result._asdict() for result in results])
+    elif options.format == "json":
+        text = as_json(
+            {
+                "command": "evaluate",
+                "input": rankings.described,
+                "level": options.level,
+                "results": [result._asdict() for result in results],
+                "notes": notes,
+            }
+        )
+    else:
+        rows = [("score", "measure", "value", f"{100 * options.level:g} % interval", "method")]
+        for result in results:
+            value = "-" if isnan(result.value) else fixed(result.value)
+            limits = _limits(result.low, result.high) or "-"
+            rows.append((result.score, result.measure, value, limits, result.method))
+        text = f"{rankings.heading}\n\n{aligned(rows, left=(0, 1, 4))}{sentences(notes)}"
+    write(text, options.output)
 
 
 def evaluate(
@@ -71,7 +94,17 @@ def evaluate(
         note = "" if sample.n_undefined else f"undefined ({measure.lacking})"
         return Result(name, title, **counts, note=note)
     try:
-        found = _interval(sample, name, options)
+        interval = metric_interval(
+            sample.measure,
+            sample.y_true,
+            sample.scores[name],
+            qid=sample.qid,
+            groups=sample.groups,
+            level=options.level,
+            method=options.method,
+            n_resamples=options.resamples,
+            random_state=options.seed,
+        )
     except ValueError as error:
         alone = measure.per_query and sample.qid is None and sample.groups is None
         why = ONE_LIST if alone and options.method == "auto" else reason(error)
@@ -79,28 +112,19 @@ def evaluate(
     return Result(
         name,
         title,
-        found.estimate,
-        found.low,
-        found.high,
-        found.level,
-        found.method,
-        found.target,
-        found.standard_error,
+        interval.estimate,
+        interval.low,
+        interval.high,
+        interval.level,
+        interval.method,
+        interval.target,
+        interval.standard_error,
         **counts,
     )
 
 
-def _interval(sample: Sample, name: str, options: Namespace) -> Any:
-    return metric_interval(
-        sample.measure,
-        sample.y_true,
-        sample.scores[name],
-        **sample.given,
-        level=options.level,
-        method=options.method,
-        n_resamples=options.resamples,
-        random_state=options.seed,
-    )
+def _limits(low: float, high: float, *, sign: bool = False) -> str:
+    return "" if isnan(low) else f"[{fixed(low, sign=sign)}, {fixed(high, sign=sign)}]"
 
 
 def reason(error: ValueError) -> str:
@@ -118,68 +142,52 @@ def undefined_note(title: str, measure: Measure, n_undefined: int, n_queries: in
     return f"{title} undefined for {n_undefined:,} of {n_queries:,} queries ({lacking}): {became}."
 
 
-def _notes(found: list[Result], measure: Measure) -> list[str]:
+def _notes(results: list[Result], measure: Measure) -> list[str]:
     """Say what the results of one measure lack, once where it is the same for all rankings."""
-    notes: dict[str, list[str]] = {}
-    for one in found:
-        if one.n_undefined and one.n_queries:
-            note = undefined_note(one.measure, measure, one.n_undefined, one.n_queries)
-            notes.setdefault(note, []).append(one.score)
-        if one.note:
-            notes.setdefault(f"{one.measure}: {one.note}.", []).append(one.score)
+    rankings: dict[str, list[str]] = {}
+    for result in results:
+        if result.n_undefined and result.n_queries:
+            note = undefined_note(result.measure, measure, result.n_undefined, result.n_queries)
+            rankings.setdefault(note, []).append(result.score)
+        if result.note:
+            rankings.setdefault(f"{result.measure}: {result.note}.", []).append(result.score)
     return [
-        note if len(names) == len(found) else f"{', '.join(names)}: {note}"
-        for note, names in notes.items()
+        note if len(names) == len(results) else f"{', '.join(names)}: {note}"
+        for note, names in rankings.items()
     ]
-
-
-def _evaluation_texts(
-    rankings: Rankings, results: list[Result], notes: list[str], options: Namespace
-) -> str:
-    if options.format == "csv":
-        return as_csv([asdict(result) for result in results])
-    if options.format == "json":
-        return as_json(
-            {
-                "command": "evaluate",
-                "input": rankings.described,
-                "level": options.level,
-                "results": [asdict(result) for result in results],
-                "notes": notes,
-            }
-        )
-    rows = [("score", "measure", "value", f"{100 * options.level:g} % interval", "method")]
-    for one in results:
-        rows.append(
-            (
-                one.score,
-                one.measure,
-                "-" if isnan(one.value) else fixed(one.value),
-                "-" if isnan(one.low) else f"[{fixed(one.low)}, {fixed(one.high)}]",
-                one.method,
-            )
-        )
-    return f"{rankings.heading}\n\n{aligned(rows, left=(0, 1, 4))}{sentences(notes)}"
 
 
 def run_compare(options: Namespace) -> None:
     """Compare rankings and write the results."""
-    if options.list_measures:
-        write("".join(f"{name}\n" for name in get_measure_names()), options.output)
-        return
     rankings = read_rankings(options)
-    if len(rankings.names) < 2:
+    names, baseline = rankings.names, options.baseline
+    if len(names) < 2:
         more = "--score" if options.run is None else "--run"
-        raise CommandError(f"there is only {rankings.names[0]!r}: pass two or more to {more}")
-    if options.baseline is not None:
-        options.baseline = rankings.named(options.baseline)
-    found: dict[str, Comparison] = {}
+        raise CommandError(f"there is only {names[0]!r}: pass two or more to {more}")
+    if baseline is not None and baseline not in names:
+        raise CommandError(
+            f"--baseline {baseline!r} is none of {listed(names)}{did_you_mean(baseline, names)}"
+        )
+    comparisons: dict[str, Comparison] = {}
     notes: list[str] = []
     for title in dict.fromkeys(map(our_name, options.measure or rankings.usual_measures[:1])):
         measure = rankings.measure(title)
         try:
-            sample = rankings.sample(measure, rankings.names)
-            found[title] = _compared(sample, options)
+            sample = rankings.sample(measure, names)
+            comparisons[title] = compare(
+                sample.measure,
+                sample.y_true,
+                sample.scores,
+                qid=sample.qid,
+                groups=sample.groups,
+                baseline=baseline,
+                margin=options.margin,
+                alternative=options.alternative,
+                method=options.method,
+                level=options.level,
+                n_resamples=options.resamples,
+                random_state=options.seed,
+            )
         except ValueError as error:
             alone = rankings.is_one_list and options.method == "auto"
             why = ONE_LIST if alone and not measure.has_influence else reason(error)
@@ -187,101 +195,84 @@ def run_compare(options: Namespace) -> None:
             continue
         if sample.n_undefined and sample.n_queries:
             notes.append(undefined_note(title, measure, sample.n_undefined, sample.n_queries))
-    if not found:
+    if not comparisons:
         raise CommandError("; ".join(notes).rstrip("."))
-    write(_comparison_texts(rankings, found, [*rankings.notes, *notes], options), options.output)
-
-
-def _compared(sample: Any, options: Namespace) -> Comparison:
-    return compare(
-        sample.measure,
-        sample.y_true,
-        sample.scores,
-        **sample.given,
-        baseline=options.baseline,
-        margin=options.margin,
-        alternative=options.alternative,
-        method=options.method,
-        level=options.level,
-        n_resamples=options.resamples,
-        random_state=options.seed,
-    )
-
-
-def _comparison_texts(
-    rankings: Rankings, found: dict[str, Comparison], notes: list[str], options: Namespace
-) -> str:
+    notes = [*rankings.notes, *notes]
     if options.format == "csv":
-        rows = []
-        for title, comparison in found.items():
-            shared = {name: getattr(comparison, name) for name in SHARED}
-            rows += [{"measure": title, **one, **shared} for one in _contrasts(comparison)]
-        return as_csv(rows)
-    if options.format == "json":
-        return as_json(
+        text = as_csv(
+            [
+                {"measure": title, **contrast, **_shared_fields(comparison)}
+                for title, comparison in comparisons.items()
+                for contrast in _contrasts(comparison)
+            ]
+        )
+    elif options.format == "json":
+        text = as_json(
             {
                 "command": "compare",
                 "input": rankings.described,
-                "comparisons": [_as_dict(title, one) for title, one in found.items()],
+                "comparisons": [_as_dict(title, c) for title, c in comparisons.items()],
                 "notes": notes,
             }
         )
-    blocks = "\n".join(_text(one) for one in found.values())
-    return f"{rankings.heading}\n\n{blocks}{sentences(notes)}"
+    else:
+        blocks = "\n".join(map(_text, comparisons.values()))
+        text = f"{rankings.heading}\n\n{blocks}{sentences(notes)}"
+    write(text, options.output)
 
 
-# Fields of a comparison that its contrasts share.
-SHARED = ("level", "alternative", "margin", "method", "target", "hypothesis")
+def _shared_fields(comparison: Comparison) -> dict[str, Any]:
+    """Fields that all contrasts of a comparison share."""
+    names = ("level", "alternative", "margin", "method", "target", "hypothesis")
+    return {name: getattr(comparison, name) for name in names}
 
 
-def _as_dict(title: str, found: Comparison) -> dict[str, Any]:
-    values = zip(found.names, found.values, found.standard_errors, strict=True)
+def _as_dict(title: str, comparison: Comparison) -> dict[str, Any]:
+    rows = zip(comparison.names, comparison.values, comparison.standard_errors, strict=True)
     return {
         "measure": title,
-        **{name: getattr(found, name) for name in SHARED},
-        "interval_level": found.interval_level,
+        **_shared_fields(comparison),
+        "interval_level": comparison.interval_level,
         "values": [
-            {"score": name, "value": value, "standard_error": error}
-            for name, value, error in values
+            {"score": name, "value": value, "standard_error": error} for name, value, error in rows
         ],
-        "contrasts": _contrasts(found),
+        "contrasts": _contrasts(comparison),
     }
 
 
-def _contrasts(found: Comparison) -> list[dict[str, Any]]:
+def _contrasts(comparison: Comparison) -> list[dict[str, Any]]:
     columns = {
-        "contrast": found.contrasts,
-        "difference": found.differences,
-        "standard_error": found.difference_errors,
-        "low": found.low,
-        "high": found.high,
-        "statistic": found.statistics,
-        "p_value": found.pvalues,
-        "conclusion": found.conclusions,
+        "contrast": comparison.contrasts,
+        "difference": comparison.differences,
+        "standard_error": comparison.difference_errors,
+        "low": comparison.low,
+        "high": comparison.high,
+        "statistic": comparison.statistics,
+        "p_value": comparison.pvalues,
+        "conclusion": comparison.conclusions,
     }
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def _text(found: Comparison) -> str:
+def _text(comparison: Comparison) -> str:
     """The comparison as it prints in Python, with all contrasts and within the width."""
-    title = "".join(fill(line, WIDTH) + "\n" for line in str(found).split("\n\n")[0].split("\n"))
+    head = str(comparison).split("\n\n")[0].split("\n")
     values = [("score", "value", "standard error")]
-    for name, value, error in zip(found.names, found.values, found.standard_errors, strict=True):
+    for name, value, error in zip(
+        comparison.names, comparison.values, comparison.standard_errors, strict=True
+    ):
         values.append((name, fixed(value), "" if isnan(error) else fixed(error)))
-    limits = f"{100 * found.interval_level:.4g} % interval"
+    limits = f"{100 * comparison.interval_level:.4g} % interval"
     rows = [("contrast", "difference", limits, "p", "conclusion")]
     # With a margin conclusions are too long for the table.
-    below = found.margin is not None
-    for one in _contrasts(found):
-        ends = (
-            ""
-            if isnan(one["low"])
-            else f"[{fixed(one['low'], sign=True)}, {fixed(one['high'], sign=True)}]"
-        )
-        numbers = (fixed(one["difference"], sign=True), ends, f"{one['p_value']:.3g}")
-        rows.append((one["contrast"], *numbers, "" if below else one["conclusion"]))
+    below = comparison.margin is not None
+    for row in _contrasts(comparison):
+        limits = _limits(row["low"], row["high"], sign=True)
+        numbers = (fixed(row["difference"], sign=True), limits, f"{row['p_value']:.3g}")
+        rows.append((row["contrast"], *numbers, "" if below else row["conclusion"]))
+    title = "".join(fill(line, WIDTH) + "\n" for line in head)
     text = f"{title}\n{aligned(values)}\n{aligned(rows, left=(0, 4))}"
     if not below:
         return text
-    pairs = zip(found.contrasts, found.conclusions, strict=True)
-    return text + sentences([f"{contrast}: {said}." for contrast, said in pairs])
+    pairs = zip(comparison.contrasts, comparison.conclusions, strict=True)
+    return text + sentences([f"{contrast}: {conclusion}." for contrast, conclusion in pairs])

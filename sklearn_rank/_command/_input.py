@@ -9,16 +9,14 @@ import shlex
 import sys
 import warnings
 import zlib
-from abc import ABC, abstractmethod
 from argparse import Namespace
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from re import fullmatch, search
-from typing import IO, Any
+from typing import IO, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
@@ -29,58 +27,19 @@ from .._typing import AnyArray, FloatArray
 from .._validation import KNOWN_IN_PART
 from ..datasets import join_qrels, load_qrels, load_trec_run
 from ..metrics import Measure, get_measure, get_measure_names, make_measure
-from ._errors import CommandError, did_you_mean, listed
-from ._options import LABELS
+from ._output import LABELS, CommandError, did_you_mean, listed
 
 
-@dataclass(frozen=True)
-class OfQueries:
-    """Values of a measure, one for each query."""
-
-    ids: AnyArray  # (n_defined,): Ids of the queries that have a value
-    values: FloatArray  # (n_defined,)
-    n_queries: int  # Number of queries, those without a value included
-    n_undefined: int
-
-
-@dataclass(frozen=True)
-class Sample:
+class Sample(NamedTuple):
     """Arguments of ``metric_interval`` and ``compare``, and counts of queries."""
 
     measure: Measure
     y_true: Any
     scores: dict[str, Any]
-    qid: Any = None  # Ids of the queries, and of groups that depend on each other
-    groups: Any = None  # Ids of the queries, and of groups that depend on each other
-    n_queries: int | None = None  # Number of queries; None is one list
+    qid: Any = None
+    groups: Any = None  # Ids of groups that depend on each other
+    n_queries: int | None = None  # Those without a value included; None is one list
     n_undefined: int = 0  # Number of queries where the measure is undefined
-    notes: tuple[str, ...] = ()  # Sentences about this sample
-
-    @classmethod
-    def of_values(cls, measure: Measure, found: dict[str, OfQueries]) -> Sample:
-        """Make the sample of values of the same queries."""
-        shared = set.intersection(*(set(one.ids.tolist()) for one in found.values()))
-        first = next(iter(found.values()))
-        kept = {name: np.isin(one.ids, sorted(shared)) for name, one in found.items()}
-        return cls(
-            make_measure(
-                _value,
-                name=measure.in_grammar()[0],  # the convention stands in the heading
-                kind="graded",
-                range=measure.counted_range,
-                greater_is_better=measure.greater_is_better,
-            ),
-            np.zeros(len(shared)),
-            {name: one.values[kept[name]] for name, one in found.items()},
-            qid=first.ids[kept[next(iter(found))]],
-            n_queries=first.n_queries,
-            n_undefined=max(one.n_undefined for one in found.values()),
-        )
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """Keyword arguments of the functions of inference."""
-        return {"qid": self.qid, "groups": self.groups}
 
     def value(self, name: str) -> float:
         """Evaluate the measure, without an interval. The value; NaN where it is undefined."""
@@ -96,17 +55,17 @@ def _value(y_true: AnyArray, y_score: FloatArray) -> float:
     return float(y_score[0])
 
 
-def values_of_queries(
+def _values_of_queries(
     measure: Measure, y_true: Any, y_score: Any, qid: Any, ideal: Any = None
-) -> OfQueries:
-    """Evaluate each query."""
+) -> tuple[AnyArray, FloatArray, int, int]:
+    """Ids and values of the queries that have one; numbers of all queries, of undefined ones."""
     lists = measure.lists(y_true, y_score, qid=qid, ideal=ideal)
     undefined = np.isnan(measure.values(lists))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         values, ids = measure.of_lists(lists, average=None, return_qid=True)
-    has = ~np.isnan(values)
-    return OfQueries(ids[has], values[has], len(ids), int(undefined.sum()))
+    defined = ~np.isnan(values)
+    return ids[defined], values[defined], len(ids), int(undefined.sum())
 
 
 # Measures by their names in trec_eval.
@@ -118,37 +77,6 @@ AT_K_OF_TREC_EVAL = {
     "recall": "recall",
     "success": "success",
 }
-
-
-class Rankings(ABC):
-    """Scores by name, with the labels of what they rank."""
-
-    names: tuple[str, ...]  # Columns of scores, or runs
-    heading: str  # What was read, in one line
-    described: dict[str, Any]  # The same for JSON
-    notes: list[str]  # Sentences about the input
-    is_one_list: bool  # Whether there are no queries
-
-    @property
-    @abstractmethod
-    def usual_measures(self) -> tuple[str, ...]:
-        """Measures that are taken where none is named; the first one for a comparison."""
-
-    @abstractmethod
-    def measure(self, name: str) -> Measure:
-        """Read the name of a measure. The measure, by the convention that was asked for."""
-
-    @abstractmethod
-    def sample(self, measure: Measure, names: Sequence[str]) -> Sample:
-        """Make the sample of some of the rankings. What the functions of inference take."""
-
-    def named(self, name: str) -> str:
-        """Find a ranking by what the user calls it. The name that it has here."""
-        if name in self.names:
-            return name
-        raise CommandError(
-            f"--baseline {name!r} is none of {listed(self.names)}{did_you_mean(name, self.names)}"
-        )
 
 
 def our_name(name: str) -> str:
@@ -208,14 +136,34 @@ LONGEST_LINE, PROGRESS = 2**26, 5_000_000
 Choose = Callable[[list[str]], Sequence[str]]
 
 
-@dataclass(frozen=True, eq=False)
-class Column:
+class Column(NamedTuple):
     """One column of a file."""
 
     name: str
-    cells: list[str]  # Its cells; an empty one is a missing value
+    cells: list[str]  # An empty one is a missing value
     places: Sequence[int]  # Number of the line, or of the row, of each cell
     counts: str  # What is numbered
+
+    def numbers(self) -> FloatArray:
+        """Read numbers, none of which is missing; they may be infinite."""
+        try:
+            values = np.array([float(text) for text in self.cells])
+        except ValueError:
+            row, text = next((i, text) for i, text in enumerate(self.cells) if not is_number(text))
+            if not text:
+                raise self.error(row, "is empty") from None
+            hint = ": write decimals with a point" if is_number(text.replace(",", ".")) else ""
+            raise self.error(row, f"is {text!r}, not a number{hint}") from None
+        if np.isnan(values).any():
+            row = int(np.argmax(np.isnan(values)))
+            raise self.error(row, "is NaN: remove the row or fill it in")
+        return values
+
+    def ids(self) -> AnyArray:
+        """Take the cells as ids, none of which is missing."""
+        if "" in self.cells:
+            raise self.error(self.cells.index(""), "is empty")
+        return np.array(self.cells)
 
     def error(self, row: int, what: str) -> CommandError:
         """Say what is wrong with a cell."""
@@ -227,7 +175,7 @@ def read_columns(path: str, delimiter: str | None, choose: Choose) -> dict[str, 
     if os.path.splitext(path)[1].lower() in PARQUET:
         columns = _parquet_columns(path, choose)
     else:
-        columns = _csv_columns(path, _separator(path, delimiter), choose)
+        columns = _csv_columns(path, delimiter, choose)
     if not len(next(iter(columns.values())).cells):
         raise CommandError(f"{_title(path)}: there are no rows below the names of the columns")
     return columns
@@ -247,17 +195,16 @@ def reading(path: str) -> Iterator[None]:
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise CommandError(f"{title} is damaged or not compressed by gzip: {error}") from error
     except CommandError as error:
-        raise CommandError(
-            f"{title}, {error}" if _begins_with_place(error) else str(error)
-        ) from error
+        has_place = str(error).startswith(("line ", "row "))
+        raise CommandError(f"{title}, {error}" if has_place else str(error)) from error
     except OSError as error:
         raise CommandError(f"{title}: {error.strerror or error}") from error
 
 
-def check_columns(wanted: Sequence[str], header: Sequence[str]) -> None:
+def check_columns(names: Sequence[str], header: Sequence[str]) -> None:
     """Check that each column is there, once."""
     counts = Counter(header)
-    for name in wanted:
+    for name in names:
         if not counts[name]:
             raise CommandError(
                 f"there is no column {name!r}{did_you_mean(name, header) or ';'}"
@@ -275,7 +222,7 @@ def without_header(header: Sequence[str]) -> str:
 
 
 def is_number(text: str) -> bool:
-    """Tell whether a text is a number. Whether it is; "nan" and "inf" are."""
+    """Whether a text is a number; "nan" and "inf" are."""
     try:
         float(text)
     except ValueError:
@@ -291,70 +238,60 @@ def _refuse_format(path: str, start: bytes) -> None:
             raise CommandError(f"{_title(path)} is {what}")
 
 
-def _begins_with_place(error: CommandError) -> bool:
-    return str(error).startswith(("line ", "row "))
-
-
 def _title(path: str) -> str:
     return "standard input" if path == STDIN else path
 
 
-def _separator(path: str, delimiter: str | None) -> str:
-    if delimiter is not None:
-        delimiter = "\t" if delimiter in ("\\t", "tab") else delimiter
-        if len(delimiter) != 1 or delimiter in '\r\n"':
-            raise CommandError(f"--delimiter {delimiter!r} must be one character, or tab")
-        return delimiter
-    base, suffix = os.path.splitext(path.lower())
-    if suffix in (".gz", ".bz2"):
-        suffix = os.path.splitext(base)[1]
-    return "\t" if suffix == ".tsv" else ","
-
-
-def _open(path: str) -> IO[bytes]:
-    return sys.stdin.buffer if path == STDIN else open_file(path)
-
-
-def _csv_columns(path: str, separator: str, choose: Choose) -> dict[str, Column]:
-    stream = _open(path)
+def _csv_columns(path: str, delimiter: str | None, choose: Choose) -> dict[str, Column]:
+    if delimiter is None:
+        suffix = os.path.splitext(path.lower().removesuffix(".gz").removesuffix(".bz2"))[1]
+        delimiter = "\t" if suffix == ".tsv" else ","
+    elif delimiter in ("\\t", "tab"):
+        delimiter = "\t"
+    if len(delimiter) != 1 or delimiter in '\r\n"':
+        raise CommandError(f"--delimiter {delimiter!r} must be one character, or tab")
+    stream = sys.stdin.buffer if path == STDIN else open_file(path)
     try:
-        rows = _rows(path, stream, separator)
+        rows = _rows(path, stream, delimiter)
         _, header = next(rows, (0, []))
         if not header:
             raise CommandError(f"{_title(path)} is empty: the first line must name the columns")
         header = [name.strip() for name in header]
-        _check_separator(header, separator)
-        wanted = list(dict.fromkeys(choose(header)))
-        places, cells = _cells(rows, header, [header.index(name) for name in wanted])
+        for other, name in SEPARATORS.items() if len(header) == 1 else ():
+            if other != delimiter and other in header[0]:
+                char = "tab" if other == "\t" else f"'{other}'"
+                raise CommandError(
+                    f"line 1: the only column is {header[0]!r}, whose names {name} seems to"
+                    f" separate: pass --delimiter {char}"
+                )
+        names = list(dict.fromkeys(choose(header)))
+        places, cells = _cells(rows, header, names)
     finally:
         if path != STDIN:
             stream.close()
-    return {
-        name: Column(name, one, places, "line") for name, one in zip(wanted, cells, strict=True)
-    }
+    return {name: Column(name, cells[name], places, "line") for name in names}
 
 
 def _cells(
-    rows: Iterator[tuple[int, list[str]]], header: list[str], wanted: list[int]
-) -> tuple[array[int], list[list[str]]]:
-    """Line of each row, and the cells of the wanted columns."""
+    rows: Iterator[tuple[int, list[str]]], header: list[str], names: list[str]
+) -> tuple[array[int], dict[str, list[str]]]:
+    """Line of each row, and the cells of the named columns."""
     places = array("q")
-    cells: list[list[str]] = [[] for _ in wanted]
-    line, name = 1, header[wanted[0]]
+    cells: dict[str, list[str]] = {name: [] for name in names}
+    columns = [(name, header.index(name)) for name in names]
+    line, name = 1, names[0]
     try:
         for line, row in rows:
             if len(row) != len(header):
                 fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
                 raise CommandError(f"line {line}: {fields}, but the first line has {len(header)}")
             places.append(line)
-            for column, i in zip(cells, wanted, strict=True):
-                name = header[i]
-                column.append(row[i].strip())
+            for name, i in columns:
+                cells[name].append(row[i].strip())
             if len(places) % PROGRESS == 0:
                 sys.stderr.write(f"{len(places):,} rows read, reading on\n")
     except MemoryError:
-        for column in cells:
-            column.clear()
+        cells.clear()
         raise CommandError(
             f"line {line}: there is no memory for column {name!r} of more rows: pass fewer rows,"
             " or accumulate batches of them (sklearn_rank.metrics.Accumulator)"
@@ -394,19 +331,6 @@ def _decoded(path: str, stream: IO[bytes]) -> Iterator[str]:
         yield text.removeprefix("\ufeff") if number == 1 else text
 
 
-def _check_separator(header: list[str], separator: str) -> None:
-    """Refuse a header of one name that holds another separator."""
-    if len(header) > 1:
-        return
-    for other, name in SEPARATORS.items():
-        if other != separator and other in header[0]:
-            said = "tab" if other == "\t" else f"'{other}'"
-            raise CommandError(
-                f"line 1: the only column is {header[0]!r}, whose names {name} seems to separate:"
-                f" pass --delimiter {said}"
-            )
-
-
 def _parquet_columns(path: str, choose: Choose) -> dict[str, Column]:
     try:
         parquet = import_optional("pyarrow.parquet", "Reading a Parquet file")
@@ -418,19 +342,17 @@ def _parquet_columns(path: str, choose: Choose) -> dict[str, Column]:
     try:
         file = parquet.ParquetFile(path)
         header = list(file.schema_arrow.names)
-        wanted = list(dict.fromkeys(choose(header)))
-        table = file.read(columns=wanted)
+        names = list(dict.fromkeys(choose(header)))
+        table = file.read(columns=names)
     except arrow.ArrowException as error:
         raise CommandError(f"{path} cannot be read as Parquet: {error}") from error
     places = range(1, table.num_rows + 1)
-    return {
-        name: Column(name, [_text(cell) for cell in table.column(name).to_pylist()], places, "row")
-        for name in wanted
-    }
-
-
-def _text(cell: Any) -> str:
-    return "" if cell is None else str(cell)
+    columns = {}
+    for name in names:
+        cells = table.column(name).to_pylist()
+        text = ["" if cell is None else str(cell) for cell in cells]
+        columns[name] = Column(name, text, places, "row")
+    return columns
 
 
 # Systems that order tied documents by their names, as trec_eval does.
@@ -439,23 +361,33 @@ BY_NAMES = ("trec_eval", "gdeval", "ranx")
 OF_RUNS = ("none", *BY_NAMES)
 
 
-class RunRankings(Rankings):
+class RunRankings:
     """Runs and judgments of TREC."""
 
+    is_one_list = False
+    # Measures that are taken where none is named; the first one for a comparison.
+    usual_measures: tuple[str, ...] = ("ndcg@10", "ap", "rr")
+
     def __init__(self, options: Namespace) -> None:
-        self.is_one_list = False
-        self._asked = options.convention
+        self._is_default = options.convention is None
         self._convention = options.convention or "trec_eval"
         if self._convention not in OF_RUNS:
             raise CommandError(
                 f"--convention {self._convention} is not for runs: pass one of {listed(OF_RUNS)}"
             )
-        qrels = _loaded(load_qrels, options.qrels)
+        qrels = _load(load_qrels, options.qrels)
         ties = "trec" if self._convention in BY_NAMES else "mean"
-        self.notes = []
+        self.notes: list[str] = []
         self._joined = {}
-        for name, path in _names_of(options.run).items():
-            run = _loaded(load_trec_run, path, ties=ties)
+        paths = options.run
+        if len(set(paths)) < len(paths):
+            twice = next(path for path in paths if paths.count(path) > 1)
+            raise CommandError(f"--run {twice} is given twice: give it once")
+        names = [os.path.basename(path) for path in paths]
+        if len(set(names)) < len(names):
+            names = paths
+        for name, path in zip(names, paths, strict=True):
+            run = _load(load_trec_run, path, ties=ties)
             try:
                 self._joined[name] = join_qrels(run, qrels, complete=options.complete)
             except ValueError:
@@ -466,13 +398,11 @@ class RunRankings(Rankings):
             self._note(name, options.complete)
         self.names = tuple(self._joined)
         judged = len(set(qrels.qid.tolist()))
-        runs = ", ".join(self.names)
-        self.heading = (
-            f"{runs} against {os.path.basename(options.qrels)}: {judged:,} judged queries"
-        )
+        against = os.path.basename(options.qrels)
+        self.heading = f"{', '.join(self.names)} against {against}: {judged:,} judged queries"
         if self._convention != "none":
             self.heading += f", as {self._convention}"
-        self.described = {
+        self.described: dict[str, Any] = {
             "runs": list(options.run),
             "qrels": options.qrels,
             "queries": judged,
@@ -483,9 +413,8 @@ class RunRankings(Rankings):
     def _note(self, name: str, complete: bool) -> None:
         """Say what the run and the judgments do not share."""
         both = self._joined[name]
-        missing = both.missing if complete else []
         # The document without a name that stands for a missing query is not one of the run.
-        documents = ~np.isin(both.qid, missing)
+        documents = ~np.isin(both.qid, both.missing if complete else [])
         total, unjudged = int(documents.sum()), int((~both.judged[documents]).sum())
         if unjudged:
             self.notes.append(
@@ -504,11 +433,6 @@ class RunRankings(Rankings):
                 f" {both.unjudged[0]!r}: left out."
             )
 
-    @property
-    def usual_measures(self) -> tuple[str, ...]:
-        """Measures that are taken where none is named."""
-        return ("ndcg@10", "ap", "rr")
-
     def measure(self, name: str) -> Measure:
         """Read the name of a measure."""
         measure = read_measure(name, None)
@@ -516,7 +440,7 @@ class RunRankings(Rankings):
             try:
                 return read_measure(name, self._convention)
             except CommandError:
-                if self._asked is not None:
+                if not self._is_default:
                     raise
             note = f"{name} is not a measure of {self._convention}: it follows its definition."
             if note not in self.notes:
@@ -527,28 +451,34 @@ class RunRankings(Rankings):
 
     def sample(self, measure: Measure, names: Sequence[str]) -> Sample:
         """Make the sample of some of the runs, on the queries that they share."""
-        takes = "ideal" in measure.takes_relevant
-        found = {}
+        results = {}
         for name in names:
             both = self._joined[name]
-            ideal = both.ideal if takes else None
-            found[name] = values_of_queries(measure, both.y_true, both.y_score, both.qid, ideal)
-        return Sample.of_values(measure, found)
+            ideal = both.ideal if "ideal" in measure.takes_relevant else None
+            results[name] = _values_of_queries(measure, both.y_true, both.y_score, both.qid, ideal)
+        shared = sorted(set.intersection(*(set(ids.tolist()) for ids, *_ in results.values())))
+        ids, _, n_queries, _ = results[names[0]]
+        of_values = make_measure(
+            _value,
+            name=measure.in_grammar()[0],  # the convention stands in the heading
+            kind="graded",
+            range=measure.counted_range,
+            greater_is_better=measure.greater_is_better,
+        )
+        return Sample(
+            of_values,
+            np.zeros(len(shared)),
+            {name: values[np.isin(ids, shared)] for name, (ids, values, *_) in results.items()},
+            qid=ids[np.isin(ids, shared)],
+            n_queries=n_queries,
+            n_undefined=max(n_undefined for *_, n_undefined in results.values()),
+        )
 
 
-def _names_of(paths: Sequence[str]) -> dict[str, str]:
-    """Short names of runs: the names of their files, or the paths where these are alike."""
-    if len(set(paths)) < len(paths):
-        twice = next(path for path in paths if paths.count(path) > 1)
-        raise CommandError(f"--run {twice} is given twice: give it once")
-    short = [os.path.basename(path) for path in paths]
-    return dict(zip(paths if len(set(short)) < len(short) else short, paths, strict=True))
-
-
-def _loaded(load: Any, path: str, **how: Any) -> Any:
+def _load(load: Any, path: str, **options: Any) -> Any:
     with reading(path):
         try:
-            return load(path, **how)
+            return load(path, **options)
         except ValueError as error:
             raise CommandError(str(error).rstrip(".")) from error
 
@@ -558,109 +488,35 @@ def _queries(count: int) -> str:
 
 
 WORDS = {"true": "1", "false": "0"}
-CLASSES = ({0.0, 1.0}, {-1.0, 1.0})
 
 
-@dataclass(frozen=True, eq=False)
-class Labels:
-    """Labels of the rows."""
-
-    values: FloatArray  # (n_rows,): Numbers; 0 and 1 where the positive class was named
-    column: str  # Name of their column
-    pos_label: str | None  # The positive class, where it was named
-
-    @property
-    def are_classes(self) -> bool:
-        """Whether they are among 0 and 1, or -1 and 1."""
-        return any(set(np.unique(self.values).tolist()) <= pair for pair in CLASSES)
-
-    @property
-    def shown(self) -> str:
-        """What they are, for the line above the results."""
-        if self.are_classes:
-            called = self.column if self.pos_label is None else f"{self.column} {self.pos_label}"
-            return f"{int((self.values == 1).sum()):,} positive ({called})"
-        low, high = self.values.min(), self.values.max()
-        return f"labels {low:g} to {high:g} ({self.column})"
-
-    def why_not(self, measure: Measure) -> str | None:
-        """Say why a measure cannot take them, None where it can."""
-        wanted = measure.label_type()
-        if measure.kind == "graded" and self.values.min() < wanted.lowest:
-            return (
-                f"column {self.column!r} has the grade {self.values.min():g}, but grades start at"
-                f" {wanted.lowest:g}"
-            )
-        if measure.kind == "graded" or wanted.rel is not None or self.are_classes:
-            return None
-        some, counts = np.unique(self.values, return_counts=True)
-        if len(some) == 2:
-            rarer = some[0] if counts[0] < counts[1] else some[1]
-            which = "rarer" if counts[0] != counts[1] else "second"
-            return (
-                f"the labels are {some[0]:g} and {some[1]:g}; --pos-label {rarer:g} makes the"
-                f" {which} one positive"
-            )
-        return (
-            f"column {self.column!r} has {len(some):,} values, but the measure takes two classes;"
-            f" name the relevant grades, as in '{measure.name}(rel>={some[-1]:g})'"
-        )
-
-
-def labels_of(column: Column, pos_label: str | None) -> Labels:
-    """Read labels: numbers, or classes of which one is positive."""
-    _check_known(column)
+def _read_labels(column: Column, pos_label: str | None) -> FloatArray:
+    """Read labels: numbers, or classes of which one is positive, as 0 and 1."""
+    for row, text in enumerate(column.cells):
+        if text == "" or text.lower() == "nan":
+            raise column.error(row, f"is {text or 'empty'}, {KNOWN_IN_PART}")
     if pos_label is not None:
         values = _is_positive(column, pos_label)
     else:
-        words = {text.lower() for text in set(column.cells)}
-        if words <= set(WORDS):
-            cells = [WORDS[text.lower()] for text in column.cells]
-            column = Column(column.name, cells, column.places, column.counts)
-        _refuse_words(column)
-        values = numbers_of(column)
+        if {text.lower() for text in set(column.cells)} <= set(WORDS):
+            column = column._replace(cells=[WORDS[text.lower()] for text in column.cells])
+        if not any(map(is_number, column.cells)):
+            counts = Counter(column.cells)
+            words = sorted(counts)
+            rarest = min(reversed(words), key=counts.__getitem__)
+            raise column.error(
+                0,
+                f"is {column.cells[0]!r}: the labels are words ({listed(words)}); name the"
+                f" positive class, as in --pos-label {shlex.quote(rarest)}",
+            )
+        values = column.numbers()
     if np.ptp(values) == 0.0:
         raise CommandError(
             f"{column.counts} {column.places[0]} and all after it: column {column.name!r} is"
             f" {column.cells[0]!r}, so that no order is better than another; pass rows of both"
             " classes, or of several grades"
         )
-    return Labels(values, column.name, pos_label)
-
-
-def ids_of(column: Column) -> AnyArray:
-    """Read ids, none of which is missing. The ids as they are written. Shape (n_rows,)."""
-    _check_present(column)
-    return np.array(column.cells)
-
-
-def numbers_of(column: Column) -> FloatArray:
-    """Read numbers, none of which is missing. The numbers, infinities among them."""
-    try:
-        values = np.array([float(text) for text in column.cells])
-    except ValueError:
-        row, text = next((i, text) for i, text in enumerate(column.cells) if not is_number(text))
-        if not text:
-            raise column.error(row, "is empty") from None
-        hint = ": write decimals with a point" if is_number(text.replace(",", ".")) else ""
-        raise column.error(row, f"is {text!r}, not a number{hint}") from None
-    if np.isnan(values).any():
-        raise column.error(
-            int(np.argmax(np.isnan(values))), "is NaN: remove the row or fill it in"
-        )
     return values
-
-
-def _check_present(column: Column) -> None:
-    if "" in column.cells:
-        raise column.error(column.cells.index(""), "is empty")
-
-
-def _check_known(column: Column) -> None:
-    """Refuse labels that are known in part."""
-    for row, text in enumerate(column.cells):
-        if text == "" or text.lower() == "nan":
-            raise column.error(row, f"is {text or 'empty'}, {KNOWN_IN_PART}")
 
 
 def _is_positive(column: Column, pos_label: str) -> FloatArray:
@@ -668,7 +524,7 @@ def _is_positive(column: Column, pos_label: str) -> FloatArray:
     if not positive.any() and is_number(pos_label):
         # 1 is also written 1.0, as in a column of real numbers.
         number = float(pos_label)
-        positive = np.array([is_number(t) and float(t) == number for t in column.cells])
+        positive = np.array([is_number(text) and float(text) == number for text in column.cells])
     if not positive.any():
         raise CommandError(
             f"--pos-label {pos_label!r} is not in column {column.name!r}: its labels are"
@@ -677,54 +533,60 @@ def _is_positive(column: Column, pos_label: str) -> FloatArray:
     return positive.astype(float)
 
 
-def _refuse_words(column: Column) -> None:
-    """Refuse labels of which none is a number."""
-    if any(map(is_number, column.cells)):
-        return
-    counts = Counter(column.cells)
-    words = sorted(counts)
-    rarest = min(reversed(words), key=counts.__getitem__)
-    raise column.error(
-        0,
-        f"is {column.cells[0]!r}: the labels are words ({listed(words)}); name the positive class,"
-        f" as in --pos-label {shlex.quote(rarest)}",
-    )
-
-
-class TableRankings(Rankings):
+class TableRankings:
     """Columns of a table."""
 
     def __init__(self, options: Namespace) -> None:
         self._options = options
         with reading(options.file):
-            columns = read_columns(options.file, options.delimiter, self._chosen)
-            self._read(columns)
-        title = "standard input" if options.file == STDIN else os.path.basename(options.file)
-        n_rows = len(self._labels.values)
-        parts = [f"{n_rows:,} rows"]
-        self.described = {
+            columns = read_columns(options.file, options.delimiter, self._choose_columns)
+            self._y_true = _read_labels(columns[self._label], options.pos_label)
+            self._scores = {name: columns[name].numbers() for name in self.names}
+            self._qid = columns[self._query].ids() if self._query else None
+            self._groups = columns[options.groups].ids() if options.groups else None
+        distinct = set(np.unique(self._y_true).tolist())
+        self._are_classes = distinct <= {0.0, 1.0} or distinct <= {-1.0, 1.0}
+        self.notes: list[str] = []
+        self.is_one_list = self._qid is None
+        self.described: dict[str, Any] = {
             "file": options.file,
-            "rows": n_rows,
-            "label": self._roles["label"],
+            "rows": len(self._y_true),
+            "label": self._label,
             "pos_label": options.pos_label,
-            "qid": self._roles["qid"],
-            "groups": self._roles["groups"],
+            "qid": self._query,
+            "groups": options.groups,
         }
+        parts = [f"{len(self._y_true):,} rows"]
         if self._qid is not None:
             self.described["queries"] = len(np.unique(self._qid))
-            parts.append(f"{self.described['queries']:,} queries ({self._roles['qid']})")
+            parts.append(f"{self.described['queries']:,} queries ({self._query})")
         if self._groups is not None:
-            found = len(np.unique(self._groups))
-            parts.append(f"{found:,} groups ({self._roles['groups']})")
-        self.heading = f"{title}: {', '.join([*parts, self._labels.shown])}"
-        self.notes = []
-        self.is_one_list = self._qid is None
+            parts.append(f"{len(np.unique(self._groups)):,} groups ({options.groups})")
+        if self._are_classes:
+            positive = " ".join(filter(None, (self._label, options.pos_label)))
+            parts.append(f"{int((self._y_true == 1).sum()):,} positive ({positive})")
+        else:
+            low, high = self._y_true.min(), self._y_true.max()
+            parts.append(f"labels {low:g} to {high:g} ({self._label})")
+        title = "standard input" if options.file == STDIN else os.path.basename(options.file)
+        self.heading = f"{title}: {', '.join(parts)}"
 
-    def _chosen(self, header: list[str]) -> list[str]:
+    def _choose_columns(self, header: list[str]) -> list[str]:
         """Find the columns that are read, and what each is for."""
         options = self._options
-        label = options.label or _usual_label(header)
-        scores = options.score or [name for name in header if _is_usual_score(name)]
+        label = options.label
+        if not label:
+            labels = [name for name in LABELS if name in header]
+            if len(labels) != 1:
+                what = f"the columns {listed(labels)} could all be labels"
+                raise CommandError(
+                    f"{what if labels else 'no column of labels'}: name it with --label, one of"
+                    f" {listed(header)}{without_header(header)}"
+                )
+            (label,) = labels
+        scores = options.score or [
+            name for name in header if name in ("score", "y_score") or name.startswith("score_")
+        ]
         if not scores:
             raise CommandError(
                 f"no column of scores: name it with --score, one of {listed(header)}"
@@ -732,29 +594,20 @@ class TableRankings(Rankings):
         if options.one_list and options.qid:
             raise CommandError("--one-list and --qid exclude each other: leave out one of the two")
         qid = None if options.one_list else options.qid or ("qid" if "qid" in header else None)
-        self.names = tuple(scores)
-        self._roles = {"label": label, "qid": qid, "groups": options.groups}
-        wanted = [label, *scores, *(name for name in (qid, options.groups) if name)]
-        check_columns(wanted, header)
+        names = [label, *scores, *(name for name in (qid, options.groups) if name)]
+        check_columns(names, header)
         twice = next((name for name in scores if [label, *scores].count(name) > 1), None)
         if twice is not None:
             raise CommandError(f"column {twice!r} is named twice as label or score: name it once")
-        return wanted
-
-    def _read(self, columns: dict[str, Column]) -> None:
-        self._labels: Labels = labels_of(columns[self._roles["label"]], self._options.pos_label)
-        self._scores = {name: numbers_of(columns[name]) for name in self.names}
-        qid, groups = self._roles["qid"], self._roles["groups"]
-        self._qid = ids_of(columns[qid]) if qid else None
-        self._groups = ids_of(columns[groups]) if groups else None
+        self.names, self._label, self._query = tuple(scores), label, qid
+        return names
 
     @property
     def usual_measures(self) -> tuple[str, ...]:
-        """Measures that are taken where none is named."""
-        classes = self._labels.are_classes
+        """Measures that are taken where none is named; the first one for a comparison."""
         if self._qid is not None:
-            return ("ndcg@10", "ap", "rr") if classes else ("ndcg@10", "ndcg")
-        return ("auc", "ap", "precision@top0.1") if classes else ("spearman", "tau_b")
+            return ("ndcg@10", "ap", "rr") if self._are_classes else ("ndcg@10", "ndcg")
+        return ("auc", "ap", "precision@top0.1") if self._are_classes else ("spearman", "tau_b")
 
     def measure(self, name: str) -> Measure:
         """Read the name of a measure."""
@@ -762,36 +615,46 @@ class TableRankings(Rankings):
         return read_measure(name, None if convention == "none" else convention)
 
     def sample(self, measure: Measure, names: Sequence[str]) -> Sample:
-        """Make the sample of some of the columns. What the functions of inference take."""
-        reason = self._labels.why_not(measure)
-        if reason is not None:
-            raise ValueError(reason)
-        y_true, scores = self._labels.values, {name: self._scores[name] for name in names}
+        """Make the sample of some of the columns."""
+        self._check_labels(measure)
+        y_true, scores = self._y_true, {name: self._scores[name] for name in names}
         if self._qid is None:
             return Sample(measure, y_true, scores, groups=self._groups)
-        found = values_of_queries(measure, y_true, scores[names[0]], self._qid)
-        return Sample(
-            measure, y_true, scores, self._qid, self._groups, found.n_queries, found.n_undefined
+        *_, n_queries, n_undefined = _values_of_queries(
+            measure, y_true, scores[names[0]], self._qid
+        )
+        return Sample(measure, y_true, scores, self._qid, self._groups, n_queries, n_undefined)
+
+    def _check_labels(self, measure: Measure) -> None:
+        """Raise an error where a measure cannot take the labels."""
+        label_type, lowest = measure.label_type(), self._y_true.min()
+        if measure.kind == "graded" and lowest < label_type.lowest:
+            raise ValueError(
+                f"column {self._label!r} has the grade {lowest:g}, but grades start at"
+                f" {label_type.lowest:g}"
+            )
+        if measure.kind == "graded" or label_type.rel is not None or self._are_classes:
+            return
+        labels, counts = np.unique(self._y_true, return_counts=True)
+        if len(labels) == 2:
+            rarer = labels[0] if counts[0] < counts[1] else labels[1]
+            which = "rarer" if counts[0] != counts[1] else "second"
+            raise ValueError(
+                f"the labels are {labels[0]:g} and {labels[1]:g}; --pos-label {rarer:g} makes the"
+                f" {which} one positive"
+            )
+        raise ValueError(
+            f"column {self._label!r} has {len(labels):,} values, but the measure takes two"
+            f" classes; name the relevant grades, as in '{measure.name}(rel>={labels[-1]:g})'"
         )
 
 
-def _usual_label(header: Sequence[str]) -> str:
-    found = [name for name in LABELS if name in header]
-    if len(found) != 1:
-        what = (
-            f"the columns {listed(found)} could all be labels" if found else "no column of labels"
-        )
-        hint = without_header(header)
-        raise CommandError(f"{what}: name it with --label, one of {listed(header)}{hint}")
-    return found[0]
-
-
-def _is_usual_score(name: str) -> bool:
-    return name in ("score", "y_score") or name.startswith("score_")
+# Scores by name, with the labels of what they rank.
+Rankings: TypeAlias = RunRankings | TableRankings
 
 
 def read_rankings(options: Namespace) -> Rankings:
-    """Read the files of the command line. What was read."""
+    """Read the files of the command line."""
     if options.run is None and options.qrels is None:
         if options.file is None:
             raise CommandError(

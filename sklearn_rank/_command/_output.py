@@ -1,0 +1,97 @@
+"""What the program writes: results as text, CSV and JSON, and the error that ends it.
+
+This module imports nothing heavy, so that the help comes fast.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from io import StringIO
+from math import isfinite
+from textwrap import fill
+from typing import Any
+
+DOCS = "https://sklearn-rank.readthedocs.io"
+
+# Columns of labels that are found without --label.
+LABELS = ("label", "y_true", "relevance")
+
+# Columns of a terminal.
+WIDTH = 80
+
+# Names that a message lists at most.
+SHOWN = 20
+
+
+class CommandError(Exception):
+    """The input or an option is not valid; the message says what, where, and what to do."""
+
+
+def did_you_mean(name: str, names: Sequence[str]) -> str:
+    """Return a clause that suggests the nearest of some names."""
+    lower = {known.lower(): known for known in reversed(names)}
+    close = get_close_matches(name.lower(), list(lower), n=1)
+    return f"; did you mean {lower[close[0]]!r}?" if close else ""
+
+
+def listed(names: Sequence[str]) -> str:
+    """Write names one after the other, not more than fit into a message."""
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(repr(name) for name in names[:SHOWN]) + more
+
+
+def aligned(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
+    """Set rows of cells in columns."""
+    columns = [i for i in range(len(rows[0])) if any(row[i] for row in rows[1:])]
+    cells = []
+    for i in columns:
+        width = max(len(row[i]) for row in rows)
+        align = str.ljust if i in left else str.rjust
+        cells.append([align(row[i], width) for row in rows])
+    return "".join("  ".join(row).rstrip() + "\n" for row in zip(*cells, strict=True))
+
+
+def sentences(lines: Sequence[str]) -> str:
+    """Write notes below a table."""
+    style: Any = {"break_long_words": False, "break_on_hyphens": False}
+    wrapped = [fill(line, WIDTH, subsequent_indent="  ", **style) for line in lines]
+    return "".join(f"{line}\n" for line in ("", *wrapped)) if lines else ""
+
+
+def as_csv(rows: Sequence[dict[str, Any]]) -> str:
+    """Write rows as CSV."""
+    text = StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(map(_finite, rows))
+    return text.getvalue()
+
+
+def as_json(result: dict[str, Any]) -> str:
+    """Write a result as JSON. The text; null where there is no value."""
+    return json.dumps(_finite(result), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def write(text: str, path: str | None) -> None:
+    """Write results."""
+    if path in (None, "-"):
+        sys.stdout.write(text)
+        return
+    try:
+        with open(str(path), "w", encoding="utf-8", newline="") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise CommandError(f"--output {path}: {error.strerror or error}") from error
+
+
+def _finite(value: Any) -> Any:
+    """The value in which numbers that are not finite are missing ones."""
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
