@@ -57,7 +57,6 @@ class _AtK(ConventionalMeasure):
         return positives_in_top(blocks, np.full(lists.n_lists, float(self.k)))
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class PrecisionAtKMeasure(_AtK):
     """Share of positives among the first k items; see ``precision_at_k_score``."""
 
@@ -140,7 +139,6 @@ def precision_at_k_score(
     """
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class RecallAtKMeasure(_AtK):
     """Share of the positives that are among the first k items; see ``recall_at_k_score``."""
 
@@ -237,7 +235,6 @@ def n_relevant_of(lists: ScoredLists, n_pos: FloatArray) -> FloatArray:
     return n_pos if lists.n_relevant is None else lists.n_relevant
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class SuccessMeasure(_AtK):
     """Whether a positive is among the first k items; see ``success_at_k_score``."""
 
@@ -337,7 +334,6 @@ def _none_of(positive: FloatArray, taken: FloatArray, size: FloatArray) -> Float
     return chance
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class RPrecisionMeasure(ConventionalMeasure):
     """Precision at as many places as there are positives; see ``r_precision_score``."""
 
@@ -412,7 +408,6 @@ def r_precision_score(y_true: Any, y_score: Any, **options: Unpack[RelevantOptio
     """
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class F1AtKMeasure(_AtK):
     """Harmonic mean of precision and recall among the first k items; see ``f1_at_k_score``."""
 
@@ -492,7 +487,6 @@ def f1_at_k_score(
     """
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class TopOneMeasure(Measure):
     """Whether the item on top has the highest relevance of its list; see ``top_1_score``."""
 
@@ -562,7 +556,6 @@ def _best_utilities(lists: Lists) -> FloatArray:
     return np.where(lists.to_items(highest == lowest), np.nan, best)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class CoverageMeasure(Measure):
     """Position of the last positive; see ``coverage_loss``."""
 

@@ -18,7 +18,6 @@ from ._measure import Measure, Value, one_of
 from ._score_generating import Wilcoxon
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class AUCMeasure(Measure):
     """Area under the ROC curve; see ``roc_auc_score``."""
 
@@ -315,7 +314,6 @@ def _columns(
     return column
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class GiniMeasure(Measure):
     """Twice the area under the ROC curve, less 1; see ``gini_score``."""
 

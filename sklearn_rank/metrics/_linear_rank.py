@@ -340,7 +340,6 @@ class _EarlyRecognition(ConventionalMeasure):
         return self.rules.ordered(lists, lists.positive).blocks()
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class BEDROCMeasure(_EarlyRecognition):
     """Early recognition from 0 to 1; see ``bedroc_score``."""
 
@@ -413,7 +412,6 @@ def bedroc_score(
     """
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class RIEMeasure(_EarlyRecognition):
     """Early recognition as a ratio to a random order; see ``rie_score``."""
 

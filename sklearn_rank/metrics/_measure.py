@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
+from dataclasses import (
+    MISSING,
+    FrozenInstanceError,
+    dataclass,
+    field,
+    fields,
+    is_dataclass,
+    replace,
+)
 from functools import partial
 from math import inf, isfinite
 from types import MappingProxyType
@@ -79,8 +87,18 @@ def within(low: float, high: float, closed: Closed = "both", default: Any = MISS
     return checked(partial(check_number, low=low, high=high, closed=closed), default)
 
 
+class _Frozen:
+    """Refuses to set attributes, of subclasses that are no dataclasses of their own too."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Measure(ABC):
+class Measure(_Frozen, ABC):
     """A ranking measure: a callable of labels and scores, with its properties.
 
     :func:`get_measure` makes one from a name, :func:`make_measure` from your own function. It can

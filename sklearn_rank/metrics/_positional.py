@@ -298,7 +298,6 @@ def _times_power_of_two(values: FloatArray, exponent: IntArray) -> FloatArray:
         return np.ldexp(values, exponent)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class NDCGMeasure(DCGMeasure):
     """Discounted cumulative gain as a share of that of the best order; see ``ndcg_score``."""
 

@@ -19,7 +19,6 @@ from ._measure import Measure, Value, checked, last_position, one_of
 from ._tied_sums import NEGLIGIBLE, reciprocals
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class _Agreement(Measure):
     """An agreement of two orders, undefined where the relevances are no order."""
 
@@ -30,7 +29,6 @@ class _Agreement(Measure):
     lacking = "items of one relevance only"
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class _Tau(_Agreement):
     """An agreement of the pairs of items."""
 
@@ -50,7 +48,6 @@ class _Tau(_Agreement):
         """Correlation of each list by the blocks of its ties; any number for a list of one."""
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class TauBMeasure(_Tau):
     """Pairs in the same order less pairs in the opposite order; see ``tau_b_score``."""
 
@@ -119,7 +116,6 @@ def tau_b_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]) -
     """
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class TauXMeasure(_Tau):
     """The same for orders with ties, which agree on a pair that both tie; see ``tau_x_score``."""
 
@@ -189,7 +185,6 @@ def tau_x_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]) -
     """
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class TauAPMeasure(_Tau):
     """Share of the items above each that belong there, from -1 to 1; see ``tau_ap_score``."""
 
@@ -336,7 +331,6 @@ def _n_blocks(blocks: TiedBlocks) -> IntArray:
 HEAVY = 1e90
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class SpearmanMeasure(_Agreement):
     """Rank correlation of relevance and score; see ``spearman_score``."""
 

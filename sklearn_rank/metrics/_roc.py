@@ -184,7 +184,6 @@ def partial_auc_score(
     """
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class _Rates(Measure):
     """A measure between 0 and 1 of the rates of both classes."""
 

@@ -49,7 +49,6 @@ class _OfTop(Measure):
     tau: float = checked(check_top, 0.05)  # Share of the items that form the top
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class PrecisionAtTopMeasure(_OfTop):
     """Share of positives in the top of the list; see ``precision_at_top_score``."""
 
@@ -304,7 +303,6 @@ def positives_at_top_score(
     """
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class AccuracyAtTopMeasure(_OfTop):
     """Errors on both sides of the top quantile of the scores; see ``accuracy_at_top_loss``."""
 
@@ -602,7 +600,6 @@ def lift_score(
 MULTIPLES = (0.5, 1.0, 2.0, 4.0)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class SmoothedPrecisionAtTopMeasure(_OfTop):
     """Mean precision at four shares around ``tau``; see ``smoothed_precision_at_top_score``."""
 
