@@ -8,16 +8,3 @@ from ._rank_statistics import (
     TOP_THEOREM,
     top_precision_limits,
 )
-
-__all__ = [
-    "SAME_TIES",
-    "SANDWICH_THEOREM",
-    "TIES_IN_RANDOM_ORDER",
-    "TOP_THEOREM",
-    "bisect",
-    "kl_limits",
-    "least_size",
-    "score_limits",
-    "top_precision_limits",
-    "wilson_score_limits",
-]

@@ -1,5 +1,3 @@
 """Private names that other subpackages may import."""
 
 from ._calibration import positional_form, utilities_of, warn_if_not_positional
-
-__all__ = ["positional_form", "utilities_of", "warn_if_not_positional"]

@@ -10,15 +10,3 @@ from ._labellings import (
     TopLabellings,
 )
 from ._names import check_loss
-
-__all__ = [
-    "AveragePrecisionLabellings",
-    "F1Labellings",
-    "Labelling",
-    "LossOnLists",
-    "MixedLabellings",
-    "PairLabellings",
-    "ThreadedLoss",
-    "TopLabellings",
-    "check_loss",
-]

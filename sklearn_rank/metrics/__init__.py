@@ -10,24 +10,23 @@ from ._at_k import (
     success_at_k_score,
     top_1_score,
 )
-from ._auc import gini_score, roc_auc_score
 from ._cascade import (
     average_precision_score,
     expected_reciprocal_rank_score,
     rank_biased_precision_score,
     reciprocal_rank_score,
 )
-from ._custom import make_measure
-from ._grammar import get_measure, get_measure_names
+from ._grammar import get_measure, get_measure_names, make_measure
 from ._linear_rank import (
     bedroc_score,
+    gini_score,
     linear_rank_score,
     local_auc_score,
     p_norm_push_score,
     rie_score,
+    roc_auc_score,
 )
 from ._measure import Measure
-from ._net_benefit import net_benefit
 from ._positional import dcg_score, ndcg_score, positional_score
 from ._rank_correlation import (
     rank_biased_overlap_score,
@@ -41,6 +40,7 @@ from ._roc import (
     fpr_at_tpr_loss,
     kolmogorov_smirnov_score,
     negative_height_loss,
+    net_benefit,
     partial_auc_score,
     tpr_at_fpr_score,
 )

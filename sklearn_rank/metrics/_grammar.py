@@ -1,19 +1,25 @@
-"""Grammar of measures: makes a measure from a name, an object or a function."""
+"""Measures from a name, an object, a function of this package or one of the user."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import MISSING, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from difflib import get_close_matches
+from itertools import pairwise
+from math import inf, nan
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from ._auc import AUCMeasure, MultiClassAUCMeasure
+from .._lists import Kind, Lists, ScoredLists
+from .._typing import AnyArray, FloatArray
+from .._validation import check_choice, check_flag, is_number
+from ._conventions import PositionalForm
 from ._functions import FUNCTIONS
-from ._linear_rank import LinearRankMeasure
-from ._measure import Measure
+from ._influence import ClassInfluence
+from ._linear_rank import AUCMeasure, LinearRankMeasure, MultiClassAUCMeasure
+from ._measure import Measure, Undefined
 from ._score_generating import ScoreGeneratingFunction
 
 # Types that are accepted as a measure.
@@ -231,3 +237,256 @@ def get_measure_names() -> list[str]:
     ['accuracy_loss@top0.05', 'ap', 'ap@10']
     """
     return sorted({name for measure in _named_measures() for name in _examples(measure)})
+
+
+# A value beyond the range by less than this share of it is beyond by rounding.
+ROUNDING = 1e-9
+
+
+def make_measure(
+    func: Callable[[AnyArray, FloatArray], float],
+    *,
+    name: str | None = None,
+    kind: Kind = "binary",
+    range: tuple[float, float] = (-inf, inf),  # the usual name in statistics
+    per_query: bool = True,
+    greater_is_better: bool = True,
+    undefined: Undefined = "skip",
+    lacking: str = "no value",
+    utilities: Callable[[AnyArray], Any] | None = None,
+    discounts: Callable[[int], Any] | None = None,
+    influence: Callable[[AnyArray, FloatArray], Any] | None = None,
+) -> Measure:
+    """Make a ranking measure from your own function of labels and scores.
+
+    It can be passed wherever the name of a measure can: to scorers, intervals and tests, searches,
+    displays, and, with ``utilities``, to the rankers that minimise a loss for a measure.
+
+    Parameters
+    ----------
+    func : callable
+        Function ``func(y_true, y_score)`` of the arrays of one list that returns a number, or NaN
+        if the list has no value. Labels of two classes are passed as 0 and 1.
+    name : str or None, default=None
+        Name of the measure. None is the name of the function.
+    kind : {"binary", "graded"}, default="binary"
+        Whether the labels are two classes, or grades of at least 0.
+    range : tuple of (float, float), default=(-inf, inf)
+        Smallest and largest value of a list. With a finite range, intervals stay within it, and
+        distribution-free limits are available.
+    per_query : bool, default=True
+        Whether it is a mean over queries; False for a measure of one list.
+    greater_is_better : bool, default=True
+        True for a score, False for a loss.
+    undefined : {"skip", "raise"} or float, default="skip"
+        How a list counts if ``func`` returns NaN: "skip" leaves it out of the mean (its own value
+        is NaN), "raise" raises an error, a number is its value.
+    lacking : str, default="no value"
+        Why such a list has no value, for messages.
+    utilities : callable or None, default=None
+        Function from the labels of one list to the utilities of its items, at least 0, if the
+        measure is a sum of discounted utilities.
+    discounts : callable or None, default=None
+        Function from the length n of a list to the discounts of its n positions, which must not
+        increase. Needed with ``utilities``.
+    influence : callable or None, default=None
+        Function ``influence(y_true, y_score)`` of one list that returns an array: the influence of
+        each item, whose mean over a class is the part of the measure that varies with this class.
+        It gives paired tests for a measure of one list.
+
+    Returns
+    -------
+    Measure
+        The measure.
+
+    Raises
+    ------
+    TypeError
+        If ``func`` or another function is not callable.
+    ValueError
+        If an argument is invalid, only one of ``utilities`` and ``discounts`` is given, or they
+        are given for a loss.
+
+    See Also
+    --------
+    get_measure : Gets a measure of this package.
+    linear_rank_score : Takes any function of the ranks of the positives.
+    positional_score : Takes any gain and any discount.
+
+    Notes
+    -----
+    The function is called once per list, with the items in the order of the rows. If it sorts the
+    scores, ties are broken by that order. Weights of items raise an error.
+
+    Two measures are equal if their functions are the same objects and their other parameters are
+    equal. A measure can be pickled if its functions can, for example if a module defines them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.metrics import make_measure
+    >>> def first_is_relevant(y_true, y_score):
+    ...     return y_true[np.argmax(y_score)]
+    >>> measure = make_measure(first_is_relevant, name="first", range=(0.0, 1.0))
+    >>> measure([1, 0, 0, 1], [2.0, 1.0, 2.0, 1.0], qid=["a", "a", "b", "b"])
+    0.5
+    """
+    for argument, function in (
+        ("func", func),
+        ("utilities", utilities),
+        ("discounts", discounts),
+        ("influence", influence),
+    ):
+        if not callable(function) and (function is not None or argument == "func"):
+            raise TypeError(f"{argument}={function!r} must be a function.")
+    if (utilities is None) != (discounts is None):
+        raise ValueError(
+            "utilities and discounts are needed together for a positional measure: pass both or"
+            " neither."
+        )
+    if utilities is not None and not greater_is_better:
+        raise ValueError(
+            "utilities need a measure of which more is better, but greater_is_better=False: pass"
+            " the measure as a score."
+        )
+    title = getattr(func, "__name__", type(func).__name__) if name is None else name
+    if not isinstance(title, str) or not title:
+        raise ValueError(f"name={name!r} must be a non-empty string.")
+    try:
+        low, high = range
+    except (TypeError, ValueError):
+        low = high = nan
+    if not is_number(low) or not is_number(high) or not low < high:
+        raise ValueError(
+            f"range={range!r} must be two numbers, the smallest and the largest value of a list."
+        )
+    check_choice("kind", kind, ("binary", "graded"))
+    return CustomMeasure(
+        func=func,
+        title=title,
+        kind=kind,
+        limits=(float(low), float(high)),
+        per_query=check_flag("per_query", per_query),
+        greater_is_better=check_flag("greater_is_better", greater_is_better),
+        undefined=undefined,
+        lacking=lacking,
+        item_utilities=utilities,
+        discounts=discounts,
+        item_influence=influence,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CustomMeasure(Measure):
+    """Measure of a user's function; see :func:`make_measure` for the parameters."""
+
+    is_mean_over_ties = False
+
+    func: Callable[[AnyArray, FloatArray], float]
+    title: str
+    limits: tuple[float, float]
+    kind: Kind = "binary"  # type: ignore[misc]
+    per_query: bool = True  # type: ignore[misc]
+    greater_is_better: bool = True  # type: ignore[misc]
+    lacking: str = "no value"  # type: ignore[misc]
+    item_utilities: Callable[[AnyArray], Any] | None = None
+    discounts: Callable[[int], Any] | None = None
+    item_influence: Callable[[AnyArray, FloatArray], Any] | None = None
+
+    weights = "none"
+    settable = ("rel", "undefined")
+
+    def in_grammar(self) -> tuple[str, dict[str, Any]]:
+        """Return the name of the measure, including the smallest relevant grade."""
+        return self.title, {} if self.rel is None else {"rel": self.rel}
+
+    def __repr__(self) -> str:
+        return f"<measure {self.name!r}>"
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return self.limits
+
+    @property
+    def positional(self) -> PositionalForm | None:
+        """Utilities and discounts, if they were given."""
+        if self.item_utilities is None:
+            return None
+        return PositionalForm(self._utilities, self._discounts)
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        labels, score = self._labels(lists), lists.score.astype(np.float64)
+        low, high = self.limits
+        slack = ROUNDING * max(abs(low), abs(high), 1.0) if np.isfinite([low, high]).all() else 0.0
+        values = np.empty(lists.n_lists)
+        for index, (start, stop) in enumerate(pairwise(lists.offsets.tolist())):
+            value = self.func(labels[start:stop], score[start:stop])
+            if np.ndim(value) != 0 or np.asarray(value).dtype.kind not in "biuf":
+                raise ValueError(
+                    f"{self.name} returned {value!r} for {lists.name_of(index)}: it must return"
+                    " one number."
+                )
+            values[index] = float(value)
+            if not np.isnan(values[index]) and not low - slack <= values[index] <= high + slack:
+                raise ValueError(
+                    f"{self.name} is {values[index]:g} for {lists.name_of(index)}, outside its"
+                    f" range [{low:g}, {high:g}]: correct range=."
+                )
+        return np.clip(values, low, high)
+
+    @property
+    def has_influence(self) -> bool:
+        return self.item_influence is not None
+
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
+        labels, score = self._labels(lists), lists.score.astype(np.float64)
+        values = np.asarray(
+            self.item_influence(labels, score),  # type: ignore[misc]
+            dtype=np.float64,
+        )
+        if values.shape != score.shape or not np.isfinite(values).all():
+            raise ValueError(
+                f"influence of {self.name} returned shape {values.shape} for {len(score)} items:"
+                " it must return one finite number for each."
+            )
+        return ClassInfluence(
+            estimate=float(self.values(lists)[0]),
+            values=values,
+            positive=lists.positive,
+            range=self.limits,
+        )
+
+    def _labels(self, lists: Lists) -> AnyArray:
+        """Copy of the labels, which the function may change."""
+        return lists.positive.astype(np.int64) if self.kind == "binary" else lists.grade.copy()
+
+    def _utilities(self, lists: Lists) -> FloatArray:
+        if lists.weight is not None:
+            raise TypeError(
+                f"{self.name} takes no sample_weight: repeat the rows, or weight whole lists with"
+                " query_weight."
+            )
+        labels, utility = self._labels(lists), np.empty(len(lists.labels))
+        for index, (start, stop) in enumerate(pairwise(lists.offsets.tolist())):
+            values = np.asarray(
+                self.item_utilities(labels[start:stop]),  # type: ignore[misc]
+                dtype=np.float64,
+            )
+            inside = np.isnan(values) | ((values >= 0) & (values < np.inf))
+            if values.shape != (stop - start,) or not inside.all():
+                raise ValueError(
+                    f"utilities of {self.name} for {lists.name_of(index)} must be one finite"
+                    f" number of at least 0 for each of its {stop - start} items, got {values!r}."
+                )
+            utility[start:stop] = values
+        return utility
+
+    def _discounts(self, n: int) -> FloatArray:
+        values = np.asarray(self.discounts(n), dtype=np.float64)  # type: ignore[misc]
+        falls = np.isfinite(values).all() and (np.diff(values) <= 0).all()
+        if values.shape != (n,) or not falls:
+            raise ValueError(
+                f"discounts of {self.name} for {n} positions must be {n} finite numbers that do"
+                f" not increase, got {values!r}."
+            )
+        return values

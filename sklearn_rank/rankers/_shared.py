@@ -1,5 +1,3 @@
 """Private names that other subpackages may import."""
 
 from ._base import BipartiteRanker, Ranker, positive_or_second, restored_on_error
-
-__all__ = ["BipartiteRanker", "Ranker", "positive_or_second", "restored_on_error"]
