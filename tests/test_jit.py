@@ -191,6 +191,7 @@ def damage(file, how):
         file.write_bytes(b"no machine code")
 
 
+@pytest.mark.slow
 def test_a_damaged_cache_is_compiled_anew_with_one_warning(tmp_path):
     (tmp_path / "kernels.py").write_text(KERNELS)
     code = CALLED.format(folder=str(tmp_path))

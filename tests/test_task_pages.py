@@ -24,6 +24,7 @@ def needs(page):
     return [name for name in set(imported) if importlib.util.find_spec(name) is None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_page_runs(page, tmp_path, monkeypatch, capsys):
     if missing := needs(page):

@@ -221,6 +221,7 @@ def test_a_limit_of_one_half_says_so():
 # ---------------------------------------------------------------------------------- behaviour
 
 
+@pytest.mark.slow
 def test_the_same_whatever_n_jobs():
     X, y = rows()
     one = columns(method="max-t", rule="within_noise").fit(X, y)

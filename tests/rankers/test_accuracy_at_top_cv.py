@@ -194,6 +194,7 @@ def test_what_is_learned_is_that_of_the_ranker(weighted):
     assert bound.value == ranker.margin_bound(X, y, radius=100.0).value
 
 
+@pytest.mark.slow
 def test_the_result_does_not_depend_on_threads():
     X, y = data(seed=6)
     one = search(selections=["average", "refine"]).fit(X, y)

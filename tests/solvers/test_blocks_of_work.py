@@ -16,7 +16,7 @@ from sklearn_rank._solvers import _result as _threads
 from sklearn_rank._solvers._accuracy_at_top import SentOnce, Stop, in_blocks
 from tests.naming import shown
 
-BACKENDS = ["threading", "loky", "multiprocessing"]
+BACKENDS = ["threading", "loky", pytest.param("multiprocessing", marks=pytest.mark.slow)]
 BLOCKS = [np.array([k, k + 1]) for k in range(13)]
 
 
@@ -151,7 +151,10 @@ def test_another_process_is_not_asked_to_stop():
     assert not pickle.loads(pickle.dumps(stop))()
 
 
-@pytest.mark.parametrize(("backend", "sparse"), [("loky", False), ("multiprocessing", True)])
+@pytest.mark.parametrize(
+    ("backend", "sparse"),
+    [("loky", False), pytest.param("multiprocessing", True, marks=pytest.mark.slow)],
+)
 def test_processes_change_no_bit_of_large_problems(backend, sparse):
     given = problem(sparse=sparse)
     tops = [Top(given.mass, 10.0), Top(given.mass, 30.0)]
