@@ -6,6 +6,8 @@ import sys
 import pytest
 
 os.environ.setdefault("MPLBACKEND", "agg")
+# A fork of a process with threads (polars, pyarrow, OpenMP) may wait for a lock for ever.
+os.environ.setdefault("JOBLIB_START_METHOD", "forkserver")
 if "PYTEST_XDIST_WORKER" in os.environ:
     # The processes are as many as the cores: a second thread in each would only wait.
     for library in ("OMP", "OPENBLAS", "MKL"):
@@ -28,7 +30,7 @@ def cluster():
         n_workers=2,
         threads_per_worker=1,
         processes=True,
-        memory_limit="1GiB",
+        memory_limit=None,  # a worker above its limit pauses, and the tests with it
         dashboard_address=":0",  # any free port: test sessions may run side by side
     ) as started:
         yield started

@@ -166,7 +166,9 @@ def _fails_to_score(qid):
     get_scorer("ap", qid=True)(LogisticRegression().fit(X, Y), X, Y, qid=qid)
 
 
-@pytest.mark.parametrize("pool", [multiprocessing.Pool, ThreadPool])
+@pytest.mark.parametrize(
+    "pool", [multiprocessing.get_context("spawn").Pool, ThreadPool], ids=["processes", "threads"]
+)
 def test_pools_of_others_give_the_error_back(pool):
     with pool(1) as workers, pytest.raises(ScorerSetupError, match="qid"):
         workers.map_async(_fails_to_score, [None]).get(60)
