@@ -107,7 +107,7 @@ def test_large_problems_have_the_same_bits(form, on_dask):
         solve_candidates(problem, tops),
         locally(lambda: solve_candidates(problem, tops)),
     )
-    for name, values in vars(expected.values).items():
+    for name, values in expected.values._asdict().items():
         np.testing.assert_array_equal(getattr(found.values, name), values)
     picked = np.array([2, 90])
     np.testing.assert_array_equal(found.coefs(picked), locally(lambda: expected.coefs(picked)))

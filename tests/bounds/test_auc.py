@@ -307,13 +307,13 @@ def laws(rng, n_items, spread):
     ]
 
 
-@pytest.mark.parametrize(("m", "n"), [(1, 3), (2, 2), (2, 3), (3, 2)])
+@pytest.mark.parametrize(("m", "n"), [(1, 3), (2, 2), (3, 2)])
 @pytest.mark.parametrize("spread", [0.05, 0.5, 5.0])
 def test_chernoffs_bound_needs_no_identical_laws(m, n, spread):
     # Theorem 4 of the proofs, with every outcome and every pairing listed.
     rng = np.random.default_rng(10 * m + n)
     jensen_fails = 0
-    for _ in range(5):
+    for _ in range(3):
         of_pos, of_neg = laws(rng, m, spread), laws(rng, n, spread)
         law = pairings.law_of_auc(of_pos, of_neg)
         expected = sum(chance * auc for auc, chance in law)
@@ -340,7 +340,7 @@ def test_chernoffs_bound_needs_no_identical_laws(m, n, spread):
 def test_the_default_falls_in_delta_and_in_the_counts(side, auc):
     of = {"auc": auc, "side": side}
     for counts, function_class in product([(3, 50), (30, 300)], (None, 5)):
-        deltas = np.r_[np.geomspace(1e-6, 0.1, 20), np.linspace(0.11, 0.99, 50)]
+        deltas = np.r_[np.geomspace(1e-6, 0.1, 8), np.linspace(0.11, 0.99, 30)]
         values = [
             auc_bound(*counts, delta, function_class=function_class, **of).value
             for delta in deltas.tolist()

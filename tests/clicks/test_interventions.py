@@ -67,6 +67,7 @@ def test_random_orders_as_defined():
         assert found.value[k - 1] == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("intervention", "find"), [("swap", by_swaps), ("random", by_orders)])
 def test_standard_errors_cover(intervention, find):
     truth = np.arange(1.0, 6.0) ** -0.7

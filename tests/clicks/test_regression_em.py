@@ -44,6 +44,7 @@ def test_the_likelihood_never_falls():
     assert found.log_likelihood[-1] > found.log_likelihood[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("eta", [0.0, 1.0, 1.5])
 def test_it_recovers_the_propensities(eta):
     X, clicks, position = data(30_000, eta=eta)
@@ -54,6 +55,7 @@ def test_it_recovers_the_propensities(eta):
     assert found.standard_error is None
 
 
+@pytest.mark.slow
 def test_it_recovers_them_from_several_rankers():
     """Each ranker shows the relevant rows elsewhere; click rates alone would be wrong."""
     rng = np.random.default_rng(0)

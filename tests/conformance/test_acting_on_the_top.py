@@ -83,6 +83,7 @@ FEW_TREES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ranker", "d", "largest"),
     [

@@ -64,14 +64,16 @@ def of_scores(function, measure, **options):
 
 
 CASES = {
-    "OrderPreservingRankerCV": fitted(OrderPreservingRankerCV(cv=3)),
-    "RankEnsemble": fitted(RankEnsemble(weights="fitted", cv=3)),
+    "OrderPreservingRankerCV": fitted(OrderPreservingRankerCV(alphas=(1.0, 0.1), cv=3)),
+    "RankEnsemble": fitted(
+        RankEnsemble([("loss", OrderPreservingRanker())], weights="fitted", cv=3)
+    ),
     "boosted, held out": fitted(
         BoostedOrderPreservingRanker(n_estimators=10, early_stopping=True, random_state=0)
     ),
     "adapter, held out": fitted(
         GroupRankerAdapter(
-            LGBMRanker(n_estimators=10, verbosity=-1, min_child_samples=2),
+            LGBMRanker(n_estimators=5, verbosity=-1, min_child_samples=2, n_jobs=1),
             early_stopping=True,
             random_state=0,
         )

@@ -96,6 +96,7 @@ def test_expected_tau_is_the_mean_of_tau(noise, structure):
     assert tau_b_score(y, bunch.scores) == pytest.approx(bunch.expected_tau.mean(), abs=0.006)
 
 
+@pytest.mark.slow
 def test_scores_have_the_variance_and_the_coefficients_that_are_said():
     bunch = make_label_ranking(20_000, 4, 6, noise=None, random_state=0)
     assert_allclose(bunch.data @ bunch.coef + bunch.intercept, bunch.scores)

@@ -176,6 +176,7 @@ FULL_DISK = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of the size of files are of POSIX")
 def test_a_full_disk_is_an_error_that_says_so_and_leaves_nothing(tmp_path):
     path = tmp_path / "rows.txt"

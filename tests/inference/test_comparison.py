@@ -169,6 +169,7 @@ def test_critical_value_is_between_one_comparison_and_bonferroni():
             assert one + 0.02 < critical_of(found) < all_ + 0.015
 
 
+@pytest.mark.slow
 def test_an_interval_holds_0_where_the_pvalue_is_large():
     for seed in range(15):
         y_true, scores = three(np.random.default_rng(seed), 90, shift=0.4)

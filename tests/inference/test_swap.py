@@ -28,6 +28,7 @@ def statistic(y_true, ranks_a, ranks_b):
     return difference / np.sqrt(total) if total > 1e-18 else np.copysign(np.inf, difference)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
 def test_it_draws_from_all_exchanges(alternative):
     rng = np.random.default_rng(0)

@@ -98,6 +98,7 @@ def tables(k, m, share_pos, share_neg):
             yield chance, np.arange(k + m) < k, score
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phi", SMOOTH, ids=shown)
 def test_the_bias_over_all_samples(phi):
     """What is estimated is what there is: within a tenth of a standard deviation."""

@@ -155,7 +155,9 @@ def test_searches_end_or_warn(estimator, scorer, y, message, tool):
         assert "test scores are non-finite" in told[-1]
 
 
-@pytest.mark.parametrize("backend", ["threading", "multiprocessing", "loky"])
+@pytest.mark.parametrize(
+    "backend", ["threading", pytest.param("multiprocessing", marks=pytest.mark.slow), "loky"]
+)
 def test_in_workers_too(backend):
     told = {"scoring": get_scorer("ap", qid="groups"), "cv": 3, "error_score": "raise"}
     with joblib.parallel_config(backend, n_jobs=2), pytest.raises(ScorerSetupError, match="qid"):

@@ -103,6 +103,7 @@ def test_tails_follow_the_weights():
     assert simultaneous_tails(alone, 0.1, np.ones(1), rng).tolist() == [0.1]
 
 
+@pytest.mark.slow
 def test_who_may_be_the_best_against_the_exact_quantile():
     decided = set()
     for seed in range(25):

@@ -71,6 +71,7 @@ def test_one_column_at_a_time_is_permuted_within_queries_or_in_all(within):
     assert found.importances_mean[0] > 0.0 or within == "query"
 
 
+@pytest.mark.slow
 def test_each_order_of_a_query_is_as_likely():
     n, q = 1000, np.tile([7, 7, 7, 3, 3], 1)
     watcher = Watcher().fit(None, None)
@@ -85,6 +86,7 @@ def test_each_order_of_a_query_is_as_likely():
     assert np.abs(counts / n - 1 / 12).max() < 5 * np.sqrt(1 / 12 / n)
 
 
+@pytest.mark.slow
 def test_agrees_with_scikit_learn_where_all_rows_are_one_query():
     scorer = get_scorer("spearman", single_list=True)
     model = Ridge().fit(X, y)

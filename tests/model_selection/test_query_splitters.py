@@ -269,6 +269,7 @@ def test_ids_are_asked_for_as_group_k_fold_does():
         assert get_routing_for_object(other).consumes("split", ["query"]) == {"query"}
 
 
+@pytest.mark.slow
 @each_splitter
 def test_in_cross_validation_and_searches(splitter):
     ranker, ids = OrderPreservingRanker(alpha=0.1), {"groups": qid}

@@ -254,6 +254,7 @@ def certified_own_quantile(w, k, gap, X_all, pivot, tau):
     return bool(sure.all() and above < j <= above + repeats)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("case", ["random", "weighted", "duplicated"])
 def test_the_choice_is_the_closest_to_the_quantile(case, solver):

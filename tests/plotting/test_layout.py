@@ -291,7 +291,7 @@ def test_a_legend_does_not_take_the_axes_of_the_caller(kind):
     # A warning that the layout collapsed would be an error here.
     figure, axes = plt.subplots(2, 2, layout="constrained", figsize=(6.4, 4.8))
     for ax in axes.flat:
-        DISPLAYS[kind](*sample(100, 12, True), ax)
+        DISPLAYS[kind](*sample(50, 12, True), ax)
     figure.canvas.draw()
     for ax in axes.flat:
         box = ax.get_window_extent()

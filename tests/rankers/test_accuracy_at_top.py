@@ -245,7 +245,7 @@ def test_the_number_of_jobs_changes_no_bit():
     expected = AccuracyAtTopRanker(tau=0.2).fit(X, y)
     for n_jobs in (1, 2, -1):
         assert_same(expected, AccuracyAtTopRanker(tau=0.2, n_jobs=n_jobs).fit(X, y))
-    for backend in ("threading", "loky", "multiprocessing"):
+    for backend in ("threading", "loky"):
         with joblib.parallel_config(backend, n_jobs=2):
             assert_same(expected, AccuracyAtTopRanker(tau=0.2).fit(X, y))
 

@@ -100,6 +100,7 @@ def test_an_outer_split_that_cuts_is_found_behind_an_inner_one_that_does_not(rou
         cross_val_score(inner, X, y, cv=cv, params=params, error_score="raise")
 
 
+@pytest.mark.slow
 def test_the_whole_recipe(routing):
     X, y, qid = data()
     pipe = make_pipeline(StandardScaler(), OrderPreservingRanker(measure="ndcg@3"))
@@ -164,6 +165,7 @@ def test_hashes_do_not_depend_on_the_type_of_numbers():
     assert len(set(memory._hashes_of_ids(np.arange(10**5)).tolist())) == 10**5
 
 
+@pytest.mark.slow
 def test_hashes_are_the_same_in_all_processes():
     code = (
         "import numpy as np; from sklearn_rank import _lists as m;"

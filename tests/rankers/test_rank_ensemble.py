@@ -95,6 +95,7 @@ def test_fitted_weights_are_the_nearest():
             assert distance([a, b, 1 - a - b]) >= best - 1e-9
 
 
+@pytest.mark.slow
 def test_weights_are_fitted_to_held_out_queries():
     X, y, qid = data(20)
     X = np.column_stack((X - qid[:, np.newaxis], np.random.default_rng(1).normal(size=len(y))))

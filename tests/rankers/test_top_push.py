@@ -301,6 +301,7 @@ def test_a_fit_that_ends_early_is_not_worse_than_none():
     assert ranker.objective_ <= 1000.0 * (1 + 1e-12)
 
 
+@pytest.mark.slow
 def test_kinks_that_make_the_system_singular_end_the_fit_with_a_certificate():
     rng = np.random.default_rng(0)
     X = rng.standard_t(1.1, size=(400, 20)) ** 3

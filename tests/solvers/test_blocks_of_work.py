@@ -61,9 +61,9 @@ def assert_equal(one, other):
         ("threading", []),
         ("threading", BLOCKS[:1]),
         ("threading", BLOCKS),
-        ("multiprocessing", []),
-        ("multiprocessing", BLOCKS),
         ("loky", BLOCKS),
+        pytest.param("multiprocessing", [], marks=pytest.mark.slow),
+        pytest.param("multiprocessing", BLOCKS, marks=pytest.mark.slow),
     ],
     ids=shown,
 )
@@ -88,6 +88,7 @@ def test_an_error_arrives_as_it_was_raised(backend):
     assert work.stop()
 
 
+@pytest.mark.slow
 def test_threads_are_the_default_and_follow_the_configured_number(monkeypatch):
     asked = []
     parallel = _blocks_of_work.Parallel
@@ -114,6 +115,7 @@ def test_threads_are_the_default_and_follow_the_configured_number(monkeypatch):
     assert names == ["SequentialBackend", "ThreadingBackend", "ThreadingBackend", "LokyBackend"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["loky"])
 def test_processes_map_large_arrays(backend, tmp_path):
     work = Rows(np.zeros((14, 300)))
@@ -151,9 +153,10 @@ def test_another_process_is_not_asked_to_stop():
     assert not pickle.loads(pickle.dumps(stop))()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("backend", "sparse"),
-    [("loky", False), pytest.param("multiprocessing", True, marks=pytest.mark.slow)],
+    [("loky", False), ("multiprocessing", True)],
 )
 def test_processes_change_no_bit_of_large_problems(backend, sparse):
     given = problem(sparse=sparse)

@@ -26,6 +26,7 @@ def data(n, d, sparse, seed=0):
 both = pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 
 
+@pytest.mark.slow
 @both
 def test_products_with_listed_rows(sparse):
     design, X, rng = data(11, 4, sparse)
@@ -147,6 +148,7 @@ def test_differences_of_the_free_rows_are_listed():
         before = now
 
 
+@pytest.mark.slow
 @both
 @pytest.mark.parametrize("n_free", [0, 1, 6])
 def test_gram_of_the_free_rows(sparse, n_free):
@@ -172,6 +174,7 @@ def test_gram_of_the_free_rows(sparse, n_free):
     )
 
 
+@pytest.mark.slow
 @both
 def test_both_forms_of_the_newton_direction_solve_the_newton_system(sparse):
     design, X, rng = data(12, 7, sparse)
