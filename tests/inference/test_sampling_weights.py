@@ -128,7 +128,7 @@ def test_compare_with_frequencies_is_that_of_repeated_rows(measure, grouped):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("auc", oracle.auc),
+        pytest.param("auc", oracle.auc, marks=pytest.mark.slow),
         (
             get_measure("partial_auc@fpr0.3", scale="raw"),
             lambda *rows: oracle.partial_auc(*rows, max_fpr=0.3),
@@ -138,8 +138,8 @@ def test_compare_with_frequencies_is_that_of_repeated_rows(measure, grouped):
 )
 def test_the_variance_is_that_of_the_jackknife(name, value):
     rng = np.random.default_rng(2)
-    y = (np.arange(60) % 3 == 0).astype(int)
-    score, weight = y + rng.normal(size=60), rng.choice([1.0, 2.5, 4.0], 60)
+    y = (np.arange(120) % 3 == 0).astype(int)
+    score, weight = y + rng.normal(size=120), rng.choice([1.0, 2.5, 4.0], 120)
     found = metric_interval(name, y, score, sample_weight=weight, weights="sampling")
     assert found.estimate == pytest.approx(value(y, score, weight), rel=1e-9)
     expected = oracle.jackknife_variance(value, y, score, weight)
