@@ -46,9 +46,16 @@ from ._of_collections import (
     KeptRows,
     KeptTable,
     QueryValues,
-    refuse_large_weights,
+    value_of_rows,
 )
-from ._score_table import ScoreTable, SingleWeights, TableLists, check_classes_known, read_part
+from ._score_table import (
+    Part,
+    ScoreTable,
+    SingleWeights,
+    TableLists,
+    check_classes_known,
+    read_part,
+)
 
 # The sign, the exponent and 6 more bits of a score make a bin at first.
 ROOT_BITS = 18
@@ -309,7 +316,7 @@ class KeptBins(Kept):
         # Of rows that come again: those that are kept, how many came, and what is done with.
         self._rows: TakenRows | None = None
         self._n_again = 0
-        self._has_begun = False
+        self.is_read_again = False
         self._opened: Cells | None = None
         self._masses = np.zeros(2)
         self._done: list[Cells] = []
@@ -331,7 +338,7 @@ class KeptBins(Kept):
 
     def add(self, lists: ScoredLists, measure: Measure) -> None:
         n = len(lists.labels)
-        if self._has_begun and (self._rows is None or self._n_again + n > self._single.n_rows):
+        if self.is_read_again and (self._rows is None or self._n_again + n > self._single.n_rows):
             raise ValueError(
                 f"This pass already has all {self._single.n_rows} rows: call again() before"
                 " another pass, and pass the same batches each time."
@@ -344,10 +351,10 @@ class KeptBins(Kept):
             return
         self._n_again += n
         if self._n_again == self._single.n_rows:
-            self._finish(measure)
+            self._finish(measure, self._rows)
 
     def merge(self, other: KeptBins) -> None:
-        if self._has_begun or other._has_begun:
+        if self.is_read_again or other.is_read_again:
             raise ValueError(
                 "One of the accumulators is in another pass: merge accumulators before again()."
             )
@@ -356,11 +363,6 @@ class KeptBins(Kept):
         self._single |= other._single
 
     # ------------------------------------------------------------------------ what comes again
-
-    @property
-    def is_read_again(self) -> bool:
-        """Whether :meth:`again` was called."""
-        return self._has_begun
 
     @property
     def is_reading(self) -> bool:
@@ -380,7 +382,7 @@ class KeptBins(Kept):
         self._rows = self._bins.read_again(
             cells.bin[fits & ~large], cells.bin[large], self._is_weighted
         )
-        self._n_again, self._has_begun = 0, True
+        self._n_again, self.is_read_again = 0, True
 
     def needs_again(self, measure: Measure) -> bool:
         return self._rows is not None or len(self._open(measure)) > 0
@@ -416,19 +418,16 @@ class KeptBins(Kept):
         return self._opened
 
     def _extremes(
-        self, measure: Measure, cells: Cells, start: int = 0, stop: int | None = None
+        self, measure: Measure, cells: Cells, start: int, stop: int
     ) -> tuple[float, float]:
         """Values with the positives of each mixed cell of a range below and above all others."""
-        mixed = cells.mixed[start:stop]
-        values = []
-        for raised, other in (("neg", "pos"), ("pos", "neg")):
+        mixed, values = cells.mixed[start:stop], []
+        for raised in (0, 1):
             # Two blocks for each cell, the upper one of a class of a mixed cell, else empty.
-            blocks = {name: np.zeros((len(mixed), 2)) for name in (raised, other)}
-            for name, weights in blocks.items():
-                weights[:, 0] = getattr(cells, name)[start:stop]
-            blocks[raised][mixed] = blocks[raised][mixed][:, ::-1]
-            neg, pos = blocks["neg"].ravel(), blocks["pos"].ravel()
-            values.append(self._value(measure, cells, start, stop, neg, pos))
+            blocks = np.zeros((2, stop - start, 2))
+            blocks[..., 0] = cells.neg[start:stop], cells.pos[start:stop]
+            blocks[raised, mixed] = blocks[raised, mixed, ::-1]
+            values.append(self._value(measure, cells, start, stop, *blocks.reshape(2, -1)))
         return values[0], values[1]
 
     def _value(
@@ -436,12 +435,12 @@ class KeptBins(Kept):
         measure: Measure,
         cells: Cells,
         start: int,
-        stop: int | None,
+        stop: int,
         neg: FloatArray,
         pos: FloatArray,
     ) -> float:
         """Value with these blocks in place of a range of cells, and one above and one below."""
-        below, above = slice(0, start), slice(len(cells) if stop is None else stop, None)
+        below, above = slice(0, start), slice(stop, None)
         neg = np.concatenate([[cells.neg[below].sum()], neg, [cells.neg[above].sum()]])
         pos = np.concatenate([[cells.pos[below].sum()], pos, [cells.pos[above].sum()]])
         with warnings.catch_warnings():
@@ -451,11 +450,8 @@ class KeptBins(Kept):
 
     # ---------------------------------------------------------------------------- what it adds
 
-    def _finish(self, measure: Measure) -> None:
+    def _finish(self, measure: Measure, rows: TakenRows) -> None:
         """Add what the order of the rows that were kept adds to the value."""
-        rows = self._rows
-        if rows is None:
-            return
         rows.sort()
         cells = self._cells()
         self._check_same(rows, cells)
@@ -499,14 +495,13 @@ class KeptBins(Kept):
     def result(self, measure: Measure) -> float:
         cells = self._cells()
         lists = TableLists.of_blocks(cells.neg, cells.pos, self._single)
-        refuse_large_weights(lists)
-        measure._check_weights(lists)
-        value = float(measure.of_lists(lists))
-        return float(np.clip(value + self._added, *measure.range))
+        return float(np.clip(value_of_rows(lists, measure) + self._added, *measure.range))
 
     def bounds(self, measure: Measure) -> tuple[float, float]:
-        """Compute an interval that contains the value of the measure."""
-        extremes = np.sort(self._extremes(measure, self._cells())) + self._added
+        if not self.needs_again(measure):
+            return super().bounds(measure)
+        cells = self._cells()
+        extremes = np.sort(self._extremes(measure, cells, 0, len(cells))) + self._added
         low, high = np.clip(extremes, *measure.range).tolist()
         return low, high
 
@@ -753,8 +748,10 @@ class Accumulator:
         Accumulator
             The accumulator itself.
         """
+        columns = {"qid": qid, "sample_weight": sample_weight, "query_weight": query_weight}
         try:
-            self._update(y_true, y_score, qid, sample_weight, query_weight)
+            part = read_part(self.measure, y_true, y_score, **columns, pos_label=self._pos_label)
+            self._add(part)
         except (TypeError, ValueError) as error:
             if len(error.args) == 1:
                 error.args = (f"In update {self._n_updates}: {error}",)
@@ -762,18 +759,7 @@ class Accumulator:
         self._n_updates += 1
         return self
 
-    def _update(
-        self, y_true: Any, y_score: Any, qid: Any, sample_weight: Any, query_weight: Any
-    ) -> None:
-        part = read_part(
-            self.measure,
-            y_true,
-            y_score,
-            qid=qid,
-            sample_weight=sample_weight,
-            query_weight=query_weight,
-            pos_label=self._pos_label,
-        )
+    def _add(self, part: Part) -> None:
         lists = part.lists
         if lists is not None:
             if part.form == "rows":
@@ -892,7 +878,7 @@ class Accumulator:
             determine the value; see :attr:`needs_again`.
         """
         kept = self._some_kept()
-        if isinstance(kept, KeptBins) and kept.needs_again(self.measure):
+        if kept.needs_again(self.measure):
             known = f"{self.measure.name} of {self.n_items} rows is not determined by max_items"
             if self._overflow == "bounds":
                 raise ValueError(
@@ -908,10 +894,9 @@ class Accumulator:
     @property
     def needs_again(self) -> bool:
         """Whether the exact result needs another pass over all rows, after :meth:`again`."""
-        kept = self._kept
-        if not isinstance(kept, KeptBins) or self._overflow != "again":
+        if self._kept is None or self._overflow != "again":
             return False
-        return kept.needs_again(self.measure)
+        return self._kept.needs_again(self.measure)
 
     def again(self) -> Accumulator:
         """Begin another pass over all rows, if there are more than ``max_items``.
@@ -935,10 +920,7 @@ class Accumulator:
             Both are the result if it is known. Otherwise each bin of neighbouring scores has all
             its positives below its negatives for ``low``, and above them for ``high``.
         """
-        kept = self._some_kept()
-        if isinstance(kept, KeptBins) and kept.needs_again(self.measure):
-            return kept.bounds(self.measure)
-        return (self.result(),) * 2
+        return self._some_kept().bounds(self.measure)
 
     def _some_kept(self) -> Kept:
         if self._kept is None:

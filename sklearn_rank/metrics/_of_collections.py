@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from math import fsum, inf, isnan
 from operator import attrgetter, getitem
 from typing import Any, NamedTuple, TypeVar
@@ -59,6 +59,14 @@ class Kept(ABC):
     @abstractmethod
     def result(self, measure: Any) -> float:
         """Evaluate the measure."""
+
+    def needs_again(self, measure: Any) -> bool:
+        """Whether the rows have to come again before the result is known."""
+        return False
+
+    def bounds(self, measure: Any) -> tuple[float, float]:
+        """Compute an interval that contains the value of the measure."""
+        return (self.result(measure),) * 2
 
 
 class KeptTable(Kept):
@@ -118,10 +126,7 @@ class KeptTable(Kept):
         return self._merge()
 
     def result(self, measure: Any) -> float:
-        lists = self.table.to_lists()
-        refuse_large_weights(lists)
-        measure._check_weights(lists)
-        return float(measure.of_lists(lists))
+        return value_of_rows(self.table.to_lists(), measure)
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,33 +292,19 @@ class KeptRows(Kept):
 
     @property
     def lists(self) -> ScoredLists:
-        parts = self._parts
-        ids: AnyArray | None = None
-        query_weight = None
-        for part in parts:
-            if part.ids is not None:
-                by_row = np.repeat(part.ids, part.lengths)
-                ids = by_row if ids is None else np.concatenate(_alike(ids, by_row))
+        parts, ids, query_weight = self._parts, None, None
+        of_rows = [np.repeat(part.ids, part.lengths) for part in parts if part.ids is not None]
+        if of_rows:
+            joined = reduce(lambda *pair: np.concatenate(_alike(*pair)), of_rows)
+            ids = check_qid(joined, len(joined))
         if any(part.query_weight is not None for part in parts):
             query_weight = np.concatenate([part.to_items(_query_weight(part)) for part in parts])
         score, labels, weight = joined_columns(parts)
-        rows = CheckedRows(
-            labels=labels,
-            score=score,
-            weight=weight,
-            qid=None if ids is None else check_qid(ids, len(ids)),
-            query_weight=query_weight,
-            rows=None,
-            n_columns=None,
-            name="y_true",
-        )
+        rows = CheckedRows(labels, score, weight, ids, query_weight, None, None, "y_true")
         return group_scored_rows(rows, lambda checked: labels)
 
     def result(self, measure: Any) -> float:
-        lists = self.lists
-        refuse_large_weights(lists)
-        measure._check_weights(lists)
-        return float(measure.of_lists(lists))
+        return value_of_rows(self.lists, measure)
 
 
 NO_QUERY_COUNTS = "query_weight is zero for all queries: give one query a positive weight."
@@ -344,13 +335,20 @@ def _query_weight(lists: Lists) -> FloatArray:
     return np.ones(lists.n_lists) if lists.query_weight is None else lists.query_weight
 
 
-def refuse_large_weights(lists: Lists) -> None:
-    """Raise an error for weights whose sum is so large that products with it overflow float64."""
+def value_of_rows(lists: ScoredLists, measure: Any) -> float:
+    """Evaluate rows that were checked one by one."""
+    check_all_weights(lists, measure)
+    return float(measure.of_lists(lists))
+
+
+def check_all_weights(lists: Lists, measure: Any) -> None:
+    """Refuse weights that mean nothing to a measure, or whose products overflow float64."""
     if lists.weight is not None and lists.weight.sum() > LARGEST_WEIGHT:
         raise ValueError(
             f"sample_weight must sum to at most {LARGEST_WEIGHT:g}, or its products overflow"
             " float64: divide the weights by a constant."
         )
+    measure._check_weights(lists)
 
 
 T = TypeVar("T")
@@ -529,8 +527,7 @@ def value_of_one_list(
     plan = None if measure.from_ranges is None else rows.plan()
     if plan is not None:
         lists, of_ranges = rows.by_ranges(plan, partial(_value_of_range, measure))
-        refuse_large_weights(lists)
-        measure._check_weights(lists)
+        check_all_weights(lists, measure)
         value = float(measure._values(lists)[0])
         if measure.from_ranges == "largest":
             value = max(value, *of_ranges)
@@ -637,8 +634,7 @@ def _value_of_table(table: ScoreTable, measure: Any, average: Any) -> tuple[Any,
         label, score = np.repeat(table.label, counts), np.repeat(table.score, counts)
         lists = ScoredLists(labels=label, offsets=np.array([0, len(label)]), score=score)
     with collected() as messages:
-        refuse_large_weights(lists)
-        measure._check_weights(lists)
+        check_all_weights(lists, measure)
         value = measure.of_lists(lists, average=average)
     return value, messages
 
