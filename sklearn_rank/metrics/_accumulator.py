@@ -40,14 +40,7 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import check_choice, check_count
 from ._grammar import MeasureLike, get_measure
 from ._measure import Measure
-from ._of_collections import (
-    Kept,
-    KeptQueries,
-    KeptRows,
-    KeptTable,
-    QueryValues,
-    value_of_rows,
-)
+from ._of_collections import Kept, KeptQueries, KeptRows, KeptTable, QueryValues, value_of_rows
 from ._score_table import (
     Part,
     ScoreTable,

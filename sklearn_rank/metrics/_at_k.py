@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf
-from types import MappingProxyType
 from typing import Any, Unpack
 
 import numpy as np
@@ -14,16 +13,11 @@ from .._order import ClassBlocks
 from .._typing import FloatArray
 from .._validation import check_position
 from ._conventions import (
-    CATBOOST,
-    LETOR,
-    RANX,
-    TREC_EVAL,
-    XGBOOST,
     NamedNumber,
     PositionalForm,
-    Rules,
     cut_after,
     position,
+    rules_of,
     share_of_total,
 )
 from ._functions import (
@@ -62,17 +56,13 @@ class PrecisionAtKMeasure(_AtK):
 
     stem = "precision@"
     _number = NamedNumber("k", position, "5")
-    conventions = MappingProxyType(
-        {
-            "paper": Rules(),
-            "xgboost": replace(XGBOOST, undefined="skip", divides_by_length=True),
-            "catboost": replace(
-                CATBOOST, undefined="skip", divides_by_length=True, weighs_lists=False
-            ),
-            "trec_eval": replace(TREC_EVAL, undefined="skip"),
-            "ranx": replace(RANX, undefined="skip"),
-            "letor": replace(LETOR, undefined="skip"),
-        }
+    conventions = rules_of(
+        paper={},
+        xgboost={"undefined": "skip", "divides_by_length": True},
+        catboost={"undefined": "skip", "divides_by_length": True, "weighs_lists": False},
+        trec_eval={"undefined": "skip"},
+        ranx={"undefined": "skip"},
+        letor={"undefined": "skip"},
     )
 
     @property
@@ -146,13 +136,11 @@ class RecallAtKMeasure(_AtK):
     _number = NamedNumber("k", position, "20")
     lacking = "no positive"
     takes_relevant = ("n_relevant", "ideal")
-    conventions = MappingProxyType(
-        {
-            "paper": Rules(knows_judgments=True),
-            "catboost": replace(CATBOOST, undefined=1.0, weighs_lists=False),
-            "trec_eval": TREC_EVAL,
-            "ranx": RANX,
-        }
+    conventions = rules_of(
+        paper={"knows_judgments": True},
+        catboost={"undefined": 1.0, "weighs_lists": False},
+        trec_eval={},
+        ranx={},
     )
 
     @property
@@ -243,7 +231,7 @@ class SuccessMeasure(_AtK):
     stem = "success@"
     _number = NamedNumber("k", position, "10")
     takes_relevant = ("n_relevant", "ideal")
-    conventions = MappingProxyType({"trec_eval": TREC_EVAL, "ranx": RANX})
+    conventions = rules_of(trec_eval={}, ranx={})
 
     def values(self, lists: ScoredLists) -> FloatArray:
         blocks = self.rules.ordered(lists, lists.positive).blocks()
@@ -344,7 +332,7 @@ class RPrecisionMeasure(ConventionalMeasure):
     stem = "r_precision"
     from_ranges = "sum"
     takes_relevant = ("n_relevant", "ideal")
-    conventions = MappingProxyType({"trec_eval": TREC_EVAL, "ranx": RANX})
+    conventions = rules_of(trec_eval={}, ranx={})
 
     def values(self, lists: ScoredLists) -> FloatArray:
         blocks = self.rules.ordered(lists, lists.positive).blocks()
@@ -415,7 +403,7 @@ class F1AtKMeasure(_AtK):
     stem = "f1@"
     _number = NamedNumber("k", position, "10")
     takes_relevant = ("n_relevant", "ideal")
-    conventions = MappingProxyType({"ranx": RANX})
+    conventions = rules_of(ranx={})
 
     @property
     def positional(self) -> PositionalForm:

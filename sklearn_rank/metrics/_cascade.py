@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
-from types import MappingProxyType
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -15,20 +14,13 @@ from .._typing import FloatArray
 from .._validation import check_share, is_number
 from ._at_k import n_relevant_of
 from ._conventions import (
-    CATBOOST,
-    GDEVAL,
     HALF,
-    LETOR,
-    LIGHTGBM,
-    RANX,
-    TREC_EVAL,
-    XGBOOST,
     Convention,
     NamedNumber,
     PositionalForm,
-    Rules,
     cut_after,
     position,
+    rules_of,
     share,
 )
 from ._functions import ListOptions, RelevantOptions, function_of
@@ -108,17 +100,15 @@ class AveragePrecisionMeasure(ConventionalMeasure):
     undefined_counts = 0.0
     stem = "ap"
     _number = NamedNumber("k", position, "10", optional=True)
-    conventions = MappingProxyType(
-        {
-            "paper": Rules(normalize="positives", has_k=False, knows_judgments=True),
-            "sklearn": Rules(ties="end", undefined=0.0, has_k=False, weighs_items=True),
-            "xgboost": replace(XGBOOST, normalize="reachable"),
-            "lightgbm": replace(LIGHTGBM, normalize="reachable", relevant=HALF),
-            "catboost": replace(CATBOOST, normalize="reachable", weighs_lists=False),
-            "trec_eval": replace(TREC_EVAL, normalize="positives"),
-            "ranx": replace(RANX, normalize="positives"),
-            "letor": replace(LETOR, has_k=False),
-        }
+    conventions = rules_of(
+        paper={"normalize": "positives", "has_k": False, "knows_judgments": True},
+        sklearn={"ties": "end", "undefined": 0.0, "has_k": False, "weighs_items": True},
+        xgboost={"normalize": "reachable"},
+        lightgbm={"normalize": "reachable", "relevant": HALF},
+        catboost={"normalize": "reachable", "weighs_lists": False},
+        trec_eval={"normalize": "positives"},
+        ranx={"normalize": "positives"},
+        letor={"has_k": False},
     )
 
     takes_relevant = ("n_relevant", "ideal")
@@ -279,9 +269,7 @@ class ReciprocalRankMeasure(ConventionalMeasure):
     _number = NamedNumber("k", position, "10", optional=True)
     from_ranges = "sum"
     takes_relevant = ("n_relevant", "ideal")
-    conventions = MappingProxyType(
-        {"catboost": CATBOOST, "trec_eval": replace(TREC_EVAL, has_k=False), "ranx": RANX}
-    )
+    conventions = rules_of(catboost={}, trec_eval={"has_k": False}, ranx={})
 
     k: int | None = last_position()
 
@@ -402,7 +390,7 @@ class ExpectedReciprocalRankMeasure(ConventionalMeasure, _OnAScale):
 
     lacking = "no relevant item"
     takes_relevant = ("ideal",)
-    conventions = MappingProxyType({"gdeval": GDEVAL})
+    conventions = rules_of(gdeval={})
     stem = "err"
     _number = NamedNumber("k", position, "10", optional=True)
 

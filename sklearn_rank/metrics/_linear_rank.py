@@ -6,7 +6,6 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from itertools import permutations
 from math import inf
-from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
@@ -15,11 +14,11 @@ from .._lists import LabelType, Lists, ScoredLists, check_lists
 from .._order import ClassBlocks, counted_blocks, near_whole, pairs_in_order, places_of
 from .._typing import AnyArray, BoolArray, FloatArray
 from ._conventions import (
-    RDKIT,
     NamedNumber,
     PositionalForm,
     linear_discounts,
     number,
+    rules_of,
     share,
     share_of_total,
 )
@@ -689,7 +688,7 @@ class _EarlyRecognition(ConventionalMeasure):
 
     _number = NamedNumber("alpha", number, "20")
     from_ranges = "sum"
-    conventions = MappingProxyType({"rdkit": RDKIT})
+    conventions = rules_of(rdkit={})
 
     alpha: float = checked(lambda _, alpha: Screening(alpha), 20.0)
 

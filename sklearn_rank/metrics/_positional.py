@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf
-from types import MappingProxyType
 from typing import Any, Unpack
 
 import numpy as np
@@ -13,20 +12,13 @@ from .._lists import Lists, ScoredLists
 from .._typing import FloatArray, IntArray
 from .._validation import ravelled
 from ._conventions import (
-    CATBOOST,
-    GDEVAL,
-    LETOR,
-    LIGHTGBM,
-    RANX,
-    TREC_EVAL,
-    XGBOOST,
     Convention,
     NamedNumber,
     PositionalForm,
-    Rules,
     cut_after,
     linear_discounts,
     position,
+    rules_of,
 )
 from ._functions import WeightedOptions, function_of
 from ._measure import ConventionalMeasure, Measure, Value, checked, last_position, within
@@ -162,12 +154,10 @@ class DCGMeasure(ConventionalMeasure):
     stem = "dcg"
     _number = NamedNumber("k", position, "10", optional=True)
     from_ranges = "sum"
-    conventions = MappingProxyType(
-        {
-            "paper": Rules(gain="exponential"),
-            "sklearn": Rules(gain="linear"),
-            "catboost": replace(CATBOOST, gain="linear", chosen=("gain",), undefined="skip"),
-        }
+    conventions = rules_of(
+        paper={"gain": "exponential"},
+        sklearn={"gain": "linear"},
+        catboost={"gain": "linear", "chosen": ("gain",), "undefined": "skip"},
     )
 
     k: int | None = last_position()
@@ -306,20 +296,16 @@ class NDCGMeasure(DCGMeasure):
     stem = "ndcg"
     range = (0.0, 1.0)
     takes_relevant = ("ideal",)
-    conventions = MappingProxyType(
-        {
-            "paper": Rules(gain="exponential", knows_judgments=True),
-            "sklearn": Rules(gain="linear", undefined=0.0),
-            "xgboost": replace(
-                XGBOOST, gain="exponential", weighs_undefined=False, refuses_above_one=True
-            ),
-            "lightgbm": replace(LIGHTGBM, gain="exponential", weighs_undefined=False),
-            "catboost": replace(CATBOOST, gain="linear", chosen=("gain",), undefined=1.0),
-            "trec_eval": replace(TREC_EVAL, gain="linear"),
-            "gdeval": replace(GDEVAL, gain="exponential"),
-            "ranx": replace(RANX, gain="linear", chosen=("gain",)),
-            "letor": replace(LETOR, gain="exponential", discount="letor"),
-        }
+    conventions = rules_of(
+        paper={"gain": "exponential", "knows_judgments": True},
+        sklearn={"gain": "linear", "undefined": 0.0},
+        xgboost={"gain": "exponential", "weighs_undefined": False, "refuses_above_one": True},
+        lightgbm={"gain": "exponential", "weighs_undefined": False},
+        catboost={"gain": "linear", "chosen": ("gain",), "undefined": 1.0},
+        trec_eval={"gain": "linear"},
+        gdeval={"gain": "exponential"},
+        ranx={"gain": "linear", "chosen": ("gain",)},
+        letor={"gain": "exponential", "discount": "letor"},
     )
 
     @property

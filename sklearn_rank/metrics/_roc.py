@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, inf
-from types import MappingProxyType
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -14,7 +13,7 @@ from .._lists import LabelType, ScoredLists, check_scored_lists
 from .._order import MASS_SLACK
 from .._typing import FloatArray
 from .._validation import check_flag, check_number, check_scores, check_share, ravelled
-from ._conventions import NamedNumber, Rules, limits, number, share
+from ._conventions import NamedNumber, limits, number, rules_of, share
 from ._functions import BinaryOptions, ConventionOptions, function_of
 from ._influence import ClassInfluence, partial_auc_influence_of, rate_influence
 from ._measure import ConventionalMeasure, Measure, Value, one_of, short, within
@@ -34,7 +33,7 @@ class PartialAUCMeasure(ConventionalMeasure):
     stem = "partial_auc@"
     _number = NamedNumber(None, limits, "fpr0.1")
     from_ranges = "sum"
-    conventions = MappingProxyType({"proc": Rules(ties="lines", undefined="raise")})
+    conventions = rules_of(proc={"ties": "lines", "undefined": "raise"})
 
     max_fpr: float = within(0.0, 1.0, "right", default=1.0)  # Largest rate that counts
     min_tpr: float = within(0.0, 1.0, "left", default=0.0)  # Smallest rate that counts

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf
-from types import MappingProxyType
 from typing import Any, Unpack
 
 import numpy as np
@@ -16,7 +15,7 @@ from .._validation import check_share, is_number
 from .._warn import warn
 from ..exceptions import SmallTopWarning
 from ._at_k import positives_in_top
-from ._conventions import RDKIT, NamedNumber, share
+from ._conventions import NamedNumber, rules_of, share
 from ._functions import BinaryOptions, ConventionOptions, function_of
 from ._influence import (
     ClassInfluence,
@@ -140,7 +139,7 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
     stem = "enrichment@"
     _number = NamedNumber("fraction", share, "0.01")
     from_ranges = "sum"
-    conventions = MappingProxyType({"rdkit": replace(RDKIT, rounds_up=True)})
+    conventions = rules_of(rdkit={"rounds_up": True})
 
     fraction: float = checked(check_top)  # Share of the items that form the top
 
