@@ -98,6 +98,15 @@ def test_the_page_has_a_section_for_each_kind():
     assert list(sections()) == KINDS
 
 
+def test_each_line_that_the_page_names_stands_once():
+    for edits, _ in sections().values():
+        for place, _ in edits:
+            if place["line"]:
+                root = PACKAGE.parent if place["file"].startswith(PACKAGE.name) else ROOT
+                lines = (root / place["file"]).read_text(encoding="utf-8").splitlines()
+                assert lines.count(place["line"]) == 1, place.group()
+
+
 def test_every_room_and_module_has_its_floor_on_the_page():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     (layers,) = (
