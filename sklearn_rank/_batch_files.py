@@ -11,6 +11,7 @@ import zlib
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, TypeAlias
@@ -28,6 +29,10 @@ ZeroBased: TypeAlias = bool | Literal["auto"]
 ROWS = 8192
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+# What reading a compressed file raises that was cut off or written over.
+DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
 class LineError(ValueError):
@@ -61,23 +66,19 @@ def read_blocks(
     rows: int | None = None,
 ) -> Iterator[Block]:
     """Read one file, some rows at a time."""
-    is_stream = hasattr(source, "read")
     name = name_of(source)
-    stream = source if is_stream else open_file(source)
-    lines = _Lines(stream, name, queries, ROWS if rows is None else rows, comments)
-    try:
-        while not lines.exhausted:
-            block = _read_block(lines, sparse=sparse, zero_based=zero_based, dtype=dtype)
-            if block is not None:
-                yield block
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise ValueError(
-            f"{name} cannot be decompressed after line {lines.number} ({error}): it is truncated"
-            " or damaged; download it again."
-        ) from error
-    finally:
-        if not is_stream:
-            stream.close()
+    with open_source(source) as stream:
+        lines = _Lines(stream, name, queries, ROWS if rows is None else rows, comments)
+        try:
+            while not lines.exhausted:
+                block = _read_block(lines, sparse=sparse, zero_based=zero_based, dtype=dtype)
+                if block is not None:
+                    yield block
+        except DAMAGED as error:
+            raise ValueError(
+                f"{name} cannot be decompressed after line {lines.number} ({error}): it is"
+                " truncated or damaged; download it again."
+            ) from error
 
 
 def are_integers(texts: Iterable[bytes]) -> bool:
@@ -97,13 +98,30 @@ def ids_from(texts: list[bytes], integers: bool | None = None) -> AnyArray:
 
 def open_file(path: Any) -> IO[bytes]:
     """Open a file, decompressed by the end of its name."""
-    # Each of the three iterates over lines and closes.
     suffix = os.path.splitext(path)[1].lower()
     if suffix == ".gz":
         return gzip.open(path, "rb")
     if suffix == ".bz2":
         return bz2.open(path, "rb")
     return open(path, "rb")
+
+
+@contextmanager
+def open_source(source: Any) -> Iterator[IO[bytes]]:
+    """Open a file, which is closed at the end, or take a stream, which is not."""
+    if hasattr(source, "read"):
+        yield source
+    else:
+        with open_file(source) as stream:
+            yield stream
+
+
+def check_format(zero_based: Any, dtype: Any) -> None:
+    """Check the options of the svmlight format."""
+    if not (zero_based is True or zero_based is False or zero_based == "auto"):
+        raise ValueError(f"zero_based={zero_based!r} must be True, False or 'auto'.")
+    if np.dtype(dtype) not in (np.dtype(np.float64), np.dtype(np.float32)):
+        raise ValueError(f"dtype={dtype!r} must be float64 or float32.")
 
 
 def _read_block(lines: _Lines, *, sparse: bool, zero_based: ZeroBased, dtype: Any) -> Block | None:
@@ -412,10 +430,7 @@ class SvmlightBatches:
         """Find the indices and the type of the ids, without reading numbers."""
         batch_rows = check_whole("batch_rows", batch_rows)
         check_flag("sparse", sparse)
-        if not (zero_based is True or zero_based is False or zero_based == "auto"):
-            raise ValueError(f"zero_based={zero_based!r} must be True, False or 'auto'.")
-        if np.dtype(dtype) not in (np.dtype(np.float64), np.dtype(np.float32)):
-            raise ValueError(f"dtype={dtype!r} must be float64 or float32.")
+        check_format(zero_based, dtype)
         files = [source] if isinstance(source, str | os.PathLike) else source
         paths = [Path(file) for file in files]
         if not paths:
@@ -456,18 +471,11 @@ class SvmlightBatches:
         """Read the files once."""
         # With zero_based=False the parser moves the columns.
         shift = 0 if self.zero_based is False else self.first
+        options: dict[str, Any] = {"sparse": self.sparse, "zero_based": self.zero_based}
+        options |= {"comments": comments, "dtype": self.dtype, "rows": self.batch_rows}
         for path in self.paths:
             queries: dict[bytes, int] = {}
-            blocks = read_blocks(
-                path,
-                queries,
-                sparse=self.sparse,
-                zero_based=self.zero_based,
-                comments=comments,
-                dtype=self.dtype,
-                rows=self.batch_rows,
-            )
-            for block in blocks:
+            for block in read_blocks(path, queries, **options):
                 if block.width - shift > self.n_features:
                     raise ValueError(
                         f"{path} has changed since it was first read: it has more features."

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import os
 import shlex
 import sys
 import warnings
-import zlib
 from argparse import Namespace
 from array import array
 from collections import Counter
@@ -21,7 +19,7 @@ from typing import IO, Any, NamedTuple, TypeAlias
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from .._batch_files import open_file
+from .._batch_files import DAMAGED, open_file
 from .._optional import import_optional
 from .._typing import AnyArray, FloatArray
 from .._validation import KNOWN_IN_PART
@@ -192,7 +190,7 @@ def reading(path: str) -> Iterator[None]:
         yield
     except IsADirectoryError:
         raise CommandError(f"{title} is a directory: pass a file") from None
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+    except DAMAGED as error:
         raise CommandError(f"{title} is damaged or not compressed by gzip: {error}") from error
     except CommandError as error:
         has_place = str(error).startswith(("line ", "row "))

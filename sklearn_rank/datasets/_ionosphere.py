@@ -7,7 +7,6 @@ from importlib import resources
 from typing import Any, Literal, overload
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from .._optional import import_pandas
@@ -118,10 +117,17 @@ def load_ionosphere(
     """
     check_flag("return_X_y", return_X_y)
     check_flag("as_frame", as_frame)
-    data, target, feature_names = _read()
+    packed = resources.files("sklearn_rank.datasets") / "data" / "ionosphere.csv.gz"
+    lines = gzip.decompress(packed.read_bytes()).decode("ascii").splitlines()
+    feature_names = lines[0].split(",")[:-1]
+    table = np.loadtxt(lines[1:], delimiter=",")
+    data: Any = table[:, :-1].copy()
+    target: Any = table[:, -1].astype(np.int64)
     frame = None
     if as_frame:
-        frame, data, target = _to_pandas(data, target, feature_names)
+        pd = import_pandas("load_ionosphere(as_frame=True)")
+        frame = pd.DataFrame(data, columns=feature_names).assign(target=target)
+        data, target = frame[feature_names], frame["target"]
     if return_X_y:
         return data, target
     return Bunch(
@@ -132,18 +138,3 @@ def load_ionosphere(
         target_names=np.array(["bad", "good"]),
         DESCR=_DESCRIPTION,
     )
-
-
-def _read() -> tuple[NDArray[np.float64], NDArray[np.int64], list[str]]:
-    packed = resources.files("sklearn_rank.datasets") / "data" / "ionosphere.csv.gz"
-    lines = gzip.decompress(packed.read_bytes()).decode("ascii").splitlines()
-    table = np.loadtxt(lines[1:], delimiter=",")
-    return table[:, :-1].copy(), table[:, -1].astype(np.int64), lines[0].split(",")[:-1]
-
-
-def _to_pandas(
-    data: NDArray[np.float64], target: NDArray[np.int64], feature_names: list[str]
-) -> tuple[Any, Any, Any]:
-    pd = import_pandas("load_ionosphere(as_frame=True)")
-    frame = pd.DataFrame(data, columns=feature_names).assign(target=target)
-    return frame, frame[feature_names], frame["target"]

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import re
-import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.utils import Bunch
 
-from .._batch_files import LineError, open_file
+from .._batch_files import DAMAGED, LineError, name_of, open_source
 from .._label_orders import ABOVE, fault_of, first_bad_positions, split_order
 from .._optional import import_pandas
 from .._typing import AnyArray, FloatArray
@@ -25,15 +22,14 @@ SEPARATORS = (",", ";", "\t", "|")
 MISSING = frozenset(("", "?", "na", "nan", "null", "none"))
 
 
-@dataclass(eq=False)
-class Fields:
+class Fields(NamedTuple):
     """Fields of a file, as text."""
 
     name: str
     names: list[str] | None  # Names of the columns; None without a header
     rows: list[list[str]]  # The fields of each row, as many in each
     lines: list[int]  # Line of each row
-    n_labels: int | None = None
+    n_labels: int | None
 
     @property
     def width(self) -> int:
@@ -44,32 +40,42 @@ class Fields:
         """Fields of a column."""
         return [row[at] for row in self.rows]
 
-    def named(self, at: int) -> str:
+    def name_of(self, at: int) -> str:
         """What a column is called in messages."""
         return f"column {at + 1}" if self.names is None else repr(self.names[at])
 
-    def error(self, row: int, told: str) -> LineError:
+    def error(self, row: int, message: str) -> LineError:
         """Make the error of a row."""
-        return LineError(f"{self.name}, line {self.lines[row]}: {told}.")
+        return LineError(f"{self.name}, line {self.lines[row]}: {message}.")
 
 
-def read_fields(path: Any, header: Any, sep: str | None) -> Fields:
-    """Read a file."""
+def _read_fields(path: Any, header: Any, sep: str | None) -> Fields:
     name, text = _text(path)
     rows, lines = _split(name, text, sep)
     if not rows:
         raise ValueError(f"{name} has no rows: check that it is the right file.")
     n_labels = None
-    if header is not True and (n_labels := _counted(rows)) is not None:
-        rows, lines = rows[1:], lines[1:]
-    names, first = None, lines[0]
-    if header is True or (header == "auto" and n_labels is None and _are_names(rows[0])):
+    if (
+        header is not True
+        and len(rows) > 1
+        and len(rows[0]) == 3
+        and all(map(str.isdigit, rows[0]))
+    ):
+        # The first line has the numbers of rows, features and labels.
+        _, n_features, n_last = map(int, rows[0])
+        if len(rows[1]) == n_features + n_last != 3:
+            n_labels, rows, lines = n_last, rows[1:], lines[1:]
+    names, line_of_width = None, lines[0]
+    if header is True or (
+        header == "auto"
+        and n_labels is None
+        and all(ABOVE not in field and _number(field) is None for field in rows[0])
+    ):
         names = rows[0]
-        for at, one in enumerate(names):
-            if one in names[:at]:
-                raise LineError(
-                    f"{name}, line {lines[0]}: two columns are called {one!r}; rename one."
-                )
+        if (name_twice := _repeated(names)) is not None:
+            raise LineError(
+                f"{name}, line {lines[0]}: two columns are called {name_twice!r}; rename one."
+            )
         rows, lines = rows[1:], lines[1:]
         if not rows:
             raise ValueError(f"{name} has a header and no rows: check that it is the right file.")
@@ -77,25 +83,26 @@ def read_fields(path: Any, header: Any, sep: str | None) -> Fields:
     for row, line in zip(rows, lines, strict=True):
         if len(row) != width:
             raise LineError(
-                f"{name}, line {line}: {len(row)} fields, but line {first} has {width}; correct"
-                " it, or pass sep= if the separator was not found."
+                f"{name}, line {line}: {len(row)} fields, but line {line_of_width} has {width};"
+                " correct it, or pass sep= if the separator was not found."
             )
-    return Fields(name=name, names=names, rows=rows, lines=lines, n_labels=n_labels)
+    return Fields(name, names, rows, lines, n_labels)
+
+
+def _repeated(names: list[str]) -> str | None:
+    """The first name that stands in a list again."""
+    return next((name for i, name in enumerate(names) if name in names[:i]), None)
 
 
 def _text(path: Any) -> tuple[str, str]:
-    is_stream = hasattr(path, "read")
-    name = str(getattr(path, "name", "stream") if is_stream else path)
-    stream = path if is_stream else open_file(path)
+    name = name_of(path)
     try:
-        content = stream.read()
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        with open_source(path) as stream:
+            content: Any = stream.read()
+    except DAMAGED as error:
         raise ValueError(
             f"{name} cannot be decompressed ({error}): it is cut off or damaged; fetch it again."
         ) from error
-    finally:
-        if not is_stream:
-            stream.close()
     if isinstance(content, str):
         raise TypeError(f"{name} gives text instead of bytes: open it in binary mode, 'rb'.")
     try:
@@ -106,20 +113,22 @@ def _text(path: Any) -> tuple[str, str]:
 
 
 def _split(name: str, text: str, sep: str | None) -> tuple[list[list[str]], list[int]]:
-    rows: list[list[str]] = []
-    lines: list[int] = []
     first = next((line for line in text.splitlines() if line.strip()), "")
     if first.lstrip().startswith(("@", "%")):
         raise ValueError(
             f"{name} is an ARFF file: pass the lines after @data as a file of their own."
         )
     if sep is None:
-        counts = [first.count(one) for one in SEPARATORS]
-        sep = SEPARATORS[int(np.argmax(counts))] if any(counts) else " "
+        sep = max(SEPARATORS, key=first.count)
+        sep = sep if sep in first else " "
+    rows: list[list[str]] = []
+    lines: list[int] = []
     if sep.isspace() and sep != "\t":
-        split = [line.split() for line in text.splitlines()]
-        numbered = [(line, row) for line, row in enumerate(split, start=1) if row]
-        return [row for _, row in numbered], [line for line, _ in numbered]
+        for number, line in enumerate(text.splitlines(), start=1):
+            if fields := line.split():
+                rows.append(fields)
+                lines.append(number)
+        return rows, lines
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=sep, skipinitialspace=True)
     before = 0
     try:
@@ -132,19 +141,6 @@ def _split(name: str, text: str, sep: str | None) -> tuple[list[list[str]], list
     except csv.Error as error:
         raise LineError(f"{name}, line {reader.line_num}: {error}; correct it.") from error
     return rows, lines
-
-
-def _counted(rows: list[list[str]]) -> int | None:
-    """Number of labels if the first line has the numbers of rows, features and labels only."""
-    if len(rows) < 2 or len(rows[0]) != 3 or not all(field.isdigit() for field in rows[0]):
-        return None
-    _, n_features, n_labels = map(int, rows[0])
-    return n_labels if len(rows[1]) == n_features + n_labels != 3 else None
-
-
-def _are_names(first: list[str]) -> bool:
-    """Whether a line has no number and no order."""
-    return all(ABOVE not in field and _number(field) is None for field in first)
 
 
 def _number(field: str) -> float | None:
@@ -162,39 +158,23 @@ def is_missing(field: str, markers: AnyArray | None = None) -> bool:
         return False
     number = _number(field)
     return any(
-        one == field or (number is not None and _number(str(one)) == number)
-        for one in markers.tolist()
+        marker == field or (number is not None and _number(str(marker)) == number)
+        for marker in markers.tolist()
     )
 
 
-def numbers_of(fields: Fields, at: int, markers: AnyArray | None = None) -> FloatArray | int:
-    """Read a column as numbers, NaN where missing; the first row that has none, if one has none.
-
-    The numbers, or the row of the first field that is none. Shape (n_rows,).
-    """
+def _numbers(
+    fields: Fields, at: int, markers: AnyArray | None = None
+) -> tuple[FloatArray, int | None]:
+    """A column as numbers, NaN where missing, and the first row that has none."""
     values = np.full(len(fields.rows), np.nan)
     for row, field in enumerate(fields.column(at)):
         if not is_missing(field, markers):
             number = _number(field)
             if number is None:
-                return row
+                return values, row
             values[row] = number
-    return values
-
-
-def words_of(fields: Fields, at: int) -> list[str | None]:
-    """Read a column of words, None where missing."""
-    words = [None if is_missing(field) else field for field in fields.column(at)]
-    is_word = [one is not None and _number(one) is None for one in words]
-    numbers = [row for row, one in enumerate(words) if one is not None and not is_word[row]]
-    if numbers:
-        row = is_word.index(True)
-        raise fields.error(
-            row,
-            f"the feature {fields.named(at)} is {words[row]!r}, and a number in line"
-            f" {fields.lines[numbers[0]]}; correct it, or make all of its values words",
-        )
-    return words
+    return values, None
 
 
 # Columns of labels by their names, in this order; the group is the name of the label.
@@ -330,44 +310,55 @@ def load_label_ranking(
         raise ValueError(f"header={header!r} must be True, False or 'auto'.")
     if sep is not None and not (isinstance(sep, str) and len(sep) == 1):
         raise ValueError(f"sep={sep!r} must be one character or None.")
-    asked = _asked(labels)
+    wanted = _check_labels(labels)
     markers = np.atleast_1d(np.asarray(missing, dtype=object))
-    if as_frame:
-        import_pandas("load_label_ranking(as_frame=True)")
-    fields = read_fields(path, header, sep)
-    layout = _layout(fields, asked)
-    data = _features(fields, layout, as_frame)
-    if layout.orders is None:
-        label_names = layout.label_names
-        target = _positions(fields, layout, markers)
+    pd = import_pandas("load_label_ranking(as_frame=True)") if as_frame else None
+    fields = _read_fields(path, header, sep)
+    columns, label_names, of_orders = _find_labels(fields, wanted)
+    features = [at for at in range(fields.width) if at not in columns and at != of_orders]
+    if not features:
+        raise ValueError(f"{fields.name} has no features besides the labels: check the file.")
+    if fields.names is None:
+        feature_names = [f"feature_{i}" for i in range(1, len(features) + 1)]
     else:
-        label_names, target = _orders(fields, layout.orders, layout.label_names, markers)
-    return _data_set(data, target, (layout.feature_names, label_names), return_X_y, as_frame)
+        feature_names = [fields.names[at] for at in features]
+    data = _read_features(fields, features, feature_names, pd)
+    if of_orders is None:
+        target: Any = _read_positions(fields, columns, label_names, markers)
+    else:
+        label_names, target = _read_orders(fields, of_orders, label_names, markers)
+    frame = None
+    if pd is not None:
+        both = [name for name in label_names if name in feature_names]
+        if both:
+            raise ValueError(
+                f"{both[0]!r} is the name of a feature and of a label, but as_frame=True needs"
+                " unique names: rename one."
+            )
+        target = pd.DataFrame(target, columns=label_names)
+        frame = pd.concat([data, target], axis=1)
+    if return_X_y:
+        return data, target
+    return Bunch(
+        data=data,
+        target=target,
+        feature_names=feature_names,
+        label_names=list(label_names),
+        target_type="positions",
+        frame=frame,
+    )
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """Which columns are what; `orders` is the column of orders, None where labels have columns."""
-
-    features: list[int]
-    feature_names: list[str]
-    columns: list[int]
-    label_names: list[str]
-    orders: int | None = None
-
-
-def _asked(labels: Any) -> int | list[str] | None:
-    """Read the argument `labels`."""
+def _check_labels(labels: Any) -> int | list[str] | None:
     if labels is None:
         return None
     if is_whole(labels):
         return check_whole("labels", labels, 2, optional=True)
     if isinstance(labels, str) or not isinstance(labels, Iterable):
         raise TypeError(f"labels={labels!r} must be an integer, a list of names or None.")
-    names = [str(one) for one in labels]
-    for at, one in enumerate(names):
-        if one in names[:at]:
-            raise ValueError(f"labels has {one!r} twice: pass each label once.")
+    names = [str(name) for name in labels]
+    if (name_twice := _repeated(names)) is not None:
+        raise ValueError(f"labels has {name_twice!r} twice: pass each label once.")
     if len(names) < 2:
         raise ValueError(f"labels={names!r} must name at least two labels.")
     return names
@@ -376,73 +367,73 @@ def _asked(labels: Any) -> int | list[str] | None:
 # ------------------------------------------------------------------------------- which columns
 
 
-def _layout(fields: Fields, asked: int | list[str] | None) -> _Layout:
-    if asked is None and fields.n_labels is not None:
-        asked = fields.n_labels
-    if asked is None:
-        columns, names = _columns_by_name(fields)
-    elif isinstance(asked, int):
-        columns, names = _last_columns(fields, asked), _numbered("L", asked)
-    elif fields.names is not None and set(asked) <= set(fields.names):
-        columns, names = [fields.names.index(one) for one in asked], asked
-        _refuse_columns_of_other_labels(fields, columns)
+def _find_labels(
+    fields: Fields, labels: int | list[str] | None
+) -> tuple[list[int], list[str], int | None]:
+    """Columns of positions, names of their labels, and else the column of orders."""
+    if labels is None:
+        labels = fields.n_labels
+    families = _families(fields)
+    columns, names = [], []
+    if isinstance(labels, int):
+        columns, names = _last_columns(fields, labels), [f"L{i}" for i in range(1, labels + 1)]
+    elif labels is None:
+        if len(families) > 1:
+            ranked, numbered = (fields.name_of(family[0][0]) for family in families)
+            raise ValueError(
+                f"{fields.name} has the columns {ranked}, ... and {numbered}, ..., and both may be"
+                " labels: pass labels= with the names of the label columns."
+            )
+        for family in families:
+            columns = [at for at, _ in family]
+            names = [f"L{name}" if name.isdigit() else name for _, name in family]
     else:
-        columns, names = [], asked
-    orders = None
-    if not columns:
-        orders = _column_of_orders(fields)
-        if orders is None and asked is not None and fields.names is None:
-            columns = _last_columns(fields, len(names))
-        elif orders is None:
-            raise _no_labels(fields, names)
-    features = [at for at in range(fields.width) if at not in columns and at != orders]
-    if not features:
-        raise ValueError(f"{fields.name} has no features besides the labels: check the file.")
-    if fields.names is None:
-        feature_names = _numbered("feature_", len(features))
-    else:
-        feature_names = [fields.names[at] for at in features]
-    return _Layout(features, feature_names, columns, names, orders)
-
-
-def _numbered(stem: str, n: int) -> list[str]:
-    return [f"{stem}{at}" for at in range(1, n + 1)]
+        names = labels
+        if fields.names is not None and set(labels) <= set(fields.names):
+            columns = [fields.names.index(name) for name in labels]
+            for family in families:
+                others = [at for at, _ in family if at not in columns]
+                if 0 < len(others) < len(family):
+                    raise ValueError(
+                        f"{fields.name} has the column {fields.name_of(others[0])} besides those"
+                        " of labels=, which would become a feature: add it to labels=, or remove"
+                        " it from the file."
+                    )
+    if columns:
+        return columns, names, None
+    of_orders = [at for at in range(fields.width) if any(ABOVE in f for f in fields.column(at))]
+    if len(of_orders) > 1:
+        raise ValueError(
+            f"{fields.name} has orders in {fields.name_of(of_orders[0])} and"
+            f" {fields.name_of(of_orders[1])}: keep one of these columns."
+        )
+    if of_orders:
+        return [], names, of_orders[0]
+    if names and fields.names is None:
+        return _last_columns(fields, len(names)), names, None
+    if names and fields.names is not None:
+        absent = next(name for name in names if name not in fields.names)
+        raise ValueError(
+            f"{fields.name} has no column {absent!r}, and no column of orders such as 'a>b'; its"
+            f" columns are {fields.names}."
+        )
+    has = "no header" if fields.names is None else f"the columns {fields.names}"
+    remedy = "their number" if fields.names is None else "the names of their columns"
+    raise ValueError(
+        f"{fields.name} has {has}, no columns rank1, rank2, ... or L1, L2, ..., and no column of"
+        f" orders such as 'a>b', so that its labels are not known: pass labels= with {remedy}."
+    )
 
 
 def _families(fields: Fields) -> list[list[tuple[int, str]]]:
     """Columns that are called like labels, with the names of these, in one list for each style."""
-    found = []
+    families = []
     for pattern in (RANKED, NUMBERED):
-        matches = [(at, pattern.fullmatch(one)) for at, one in enumerate(fields.names or [])]
-        kept = [(at, match[1]) for at, match in matches if match]
-        if len(kept) > 1:
-            found.append(kept)
-    return found
-
-
-def _columns_by_name(fields: Fields) -> tuple[list[int], list[str]]:
-    found = _families(fields)
-    if len(found) > 1:
-        ranked, numbered = (fields.named(kept[0][0]) for kept in found)
-        raise ValueError(
-            f"{fields.name} has the columns {ranked}, ... and {numbered}, ..., and both may be"
-            " labels: pass labels= with the names of the label columns."
-        )
-    for kept in found:
-        names = [f"L{name}" if name.isdigit() else name for _, name in kept]
-        return [at for at, _ in kept], names
-    return [], []
-
-
-def _refuse_columns_of_other_labels(fields: Fields, columns: list[int]) -> None:
-    """Refuse columns that are called like the labels and would become features."""
-    for family in _families(fields):
-        others = [at for at, _ in family if at not in columns]
-        if 0 < len(others) < len(family):
-            raise ValueError(
-                f"{fields.name} has the column {fields.named(others[0])} besides those of labels=,"
-                " which would become a feature: add it to labels=, or remove it from the file."
-            )
+        matches = [(at, pattern.fullmatch(name)) for at, name in enumerate(fields.names or [])]
+        family = [(at, match[1]) for at, match in matches if match]
+        if len(family) > 1:
+            families.append(family)
+    return families
 
 
 def _last_columns(fields: Fields, n: int) -> list[int]:
@@ -458,145 +449,86 @@ def _last_columns(fields: Fields, n: int) -> list[int]:
     return list(range(fields.width - n, fields.width))
 
 
-def _column_of_orders(fields: Fields) -> int | None:
-    found = [
-        at for at in range(fields.width) if any(ABOVE in field for field in fields.column(at))
-    ]
-    if len(found) > 1:
-        raise ValueError(
-            f"{fields.name} has orders in {fields.named(found[0])} and {fields.named(found[1])}:"
-            " keep one of these columns."
-        )
-    return found[0] if found else None
-
-
-def _no_labels(fields: Fields, names: list[str]) -> ValueError:
-    if names and fields.names is not None:
-        absent = next(one for one in names if one not in fields.names)
-        return ValueError(
-            f"{fields.name} has no column {absent!r}, and no column of orders such as 'a>b'; its"
-            f" columns are {fields.names}."
-        )
-    told = "no header" if fields.names is None else f"the columns {fields.names}"
-    remedy = "their number" if fields.names is None else "the names of their columns"
-    return ValueError(
-        f"{fields.name} has {told}, no columns rank1, rank2, ... or L1, L2, ..., and no column of"
-        f" orders such as 'a>b', so that its labels are not known: pass labels= with {remedy}."
-    )
-
-
 # ------------------------------------------------------------------------------- their contents
 
 
-def _features(fields: Fields, layout: _Layout, as_frame: bool) -> Any:
-    values = [numbers_of(fields, at) for at in layout.features]
-    words = {}
-    for place, (at, name) in enumerate(zip(layout.features, layout.feature_names, strict=True)):
-        row = values[place]
-        if isinstance(row, int):
-            if not as_frame:
-                raise fields.error(
-                    row,
-                    f"the feature {name!r} is {fields.rows[row][at]!r}, which is not a number;"
-                    " pass as_frame=True and encode it, for example by OneHotEncoder, or"
-                    " header=True if this line has the names of the columns",
-                )
-            words[name] = words_of(fields, at)
-    if not as_frame:
-        return np.column_stack(values)
-    pd = import_pandas("load_label_ranking(as_frame=True)")
-    columns = dict(zip(layout.feature_names, values, strict=True))
-    return pd.DataFrame(columns | {name: pd.Categorical(column) for name, column in words.items()})
-
-
-def _positions(fields: Fields, layout: _Layout, markers: AnyArray) -> FloatArray:
-    target = np.empty((len(fields.rows), len(layout.columns)))
-    for column, (at, name) in enumerate(zip(layout.columns, layout.label_names, strict=True)):
-        found = numbers_of(fields, at, markers)
-        if isinstance(found, int):
+def _read_features(fields: Fields, features: list[int], names: list[str], pd: Any) -> Any:
+    """Features as an array, or in a frame, where columns of words are categories."""
+    columns: dict[str, Any] = {}
+    for at, name in zip(features, names, strict=True):
+        columns[name], bad = _numbers(fields, at)
+        if bad is None:
+            continue
+        if pd is None:
             raise fields.error(
-                found,
-                f"the position of the label {name!r} is {fields.rows[found][at]!r}, which is no"
+                bad,
+                f"the feature {name!r} is {fields.rows[bad][at]!r}, which is not a number;"
+                " pass as_frame=True and encode it, for example by OneHotEncoder, or"
+                " header=True if this line has the names of the columns",
+            )
+        words = [None if is_missing(field) else field for field in fields.column(at)]
+        numbers = [i for i, word in enumerate(words) if word and _number(word) is not None]
+        if numbers:
+            raise fields.error(
+                bad,
+                f"the feature {fields.name_of(at)} is {words[bad]!r}, and a number in line"
+                f" {fields.lines[numbers[0]]}; correct it, or make all of its values words",
+            )
+        columns[name] = pd.Categorical(words)
+    return np.column_stack(list(columns.values())) if pd is None else pd.DataFrame(columns)
+
+
+def _read_positions(
+    fields: Fields, columns: list[int], names: list[str], markers: AnyArray
+) -> FloatArray:
+    target = np.empty((len(fields.rows), len(columns)))
+    for label, (at, name) in enumerate(zip(columns, names, strict=True)):
+        target[:, label], bad = _numbers(fields, at, markers)
+        if bad is not None:
+            raise fields.error(
+                bad,
+                f"the position of the label {name!r} is {fields.rows[bad][at]!r}, which is no"
                 " number; leave it empty if the label is missing, or pass missing=",
             )
-        target[:, column] = found
     rows = np.flatnonzero(~np.isnan(target).all(axis=1))
     bad = first_bad_positions(target[rows])
     if bad is not None:
         row = int(rows[bad])
-        told = [fields.rows[row][at] for at in layout.columns]
         hint = (
             "add 1 to all, or pass missing=0 if 0 says that a label is missing"
             if np.nanmin(target[row]) == 0
             else "number the labels from 1, the top, tied ones alike, as in 1, 2, 2, 4"
         )
-        raise fields.error(row, f"{told} are not positions of {len(told)} labels; {hint}")
+        positions = [fields.rows[row][at] for at in columns]
+        raise fields.error(row, f"{positions} are not positions of {len(names)} labels; {hint}")
     return target
 
 
-def _orders(
+def _read_orders(
     fields: Fields, at: int, names: list[str], markers: AnyArray
 ) -> tuple[list[str], FloatArray]:
-    rows = [
-        [] if is_missing(field, markers) else _levels(fields, row, field)
-        for row, field in enumerate(fields.column(at))
-    ]
+    """Names of the labels, L2 before L10 where none are passed, and their positions."""
+    orders = []
+    for row, field in enumerate(fields.column(at)):
+        orders.append([] if is_missing(field, markers) else split_order(field))
+        if orders[-1] and (fault := fault_of(orders[-1])) is not None:
+            raise fields.error(row, f"the order {field!r} {fault}")
     if not names:
-        named = {one for levels in rows for level in levels for one in level}
-        names = sorted(named, key=_natural)
-    column = {one: place for place, one in enumerate(names)}
-    depths = np.full((len(rows), len(names)), np.inf)
-    for row, levels in enumerate(rows):
+
+        def natural(name: str) -> list[tuple[bool, int, str]]:
+            parts = re.split(r"(\d+)", name)
+            return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]
+
+        named = {name for levels in orders for level in levels for name in level}
+        names = sorted(named, key=natural)
+    column = {name: label for label, name in enumerate(names)}
+    depths = np.full((len(orders), len(names)), np.inf)
+    for row, levels in enumerate(orders):
         for depth, level in enumerate(levels):
-            for one in level:
-                if one not in column:
+            for name in level:
+                if name not in column:
                     raise fields.error(
-                        row, f"the label {one!r} is not among {names}; add it to labels="
+                        row, f"the label {name!r} is not among {names}; add it to labels="
                     )
-                depths[row, column[one]] = depth
+                depths[row, column[name]] = depth
     return names, np.where(np.isinf(depths), np.nan, rankdata(depths, axis=1))
-
-
-def _levels(fields: Fields, row: int, order: str) -> list[list[str]]:
-    """Labels of an order, level by level from the top."""
-    levels = split_order(order)
-    fault = fault_of(levels)
-    if fault is not None:
-        raise fields.error(row, f"the order {order!r} {fault}")
-    return levels
-
-
-def _natural(name: str) -> list[tuple[bool, int, str]]:
-    """Key that sorts L2 before L10."""
-    parts = re.split(r"(\d+)", name)
-    return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]
-
-
-def _data_set(
-    data: Any,
-    target: Any,
-    names: tuple[list[str], list[str]],
-    return_X_y: bool,
-    as_frame: bool,
-) -> Any:
-    frame = None
-    if as_frame:
-        twice = [one for one in names[1] if one in names[0]]
-        if twice:
-            raise ValueError(
-                f"{twice[0]!r} is the name of a feature and of a label, but as_frame=True needs"
-                " unique names: rename one."
-            )
-        pd = import_pandas("load_label_ranking(as_frame=True)")
-        target = pd.DataFrame(target, columns=names[1])
-        frame = pd.concat([data, target], axis=1)
-    if return_X_y:
-        return data, target
-    return Bunch(
-        data=data,
-        target=target,
-        feature_names=list(names[0]),
-        label_names=list(names[1]),
-        target_type="positions",
-        frame=frame,
-    )

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._batch_files import SvmlightBatches, ZeroBased, ids_from, name_of, read_blocks
+from .._batch_files import SvmlightBatches, ZeroBased, check_format, ids_from, name_of, read_blocks
 from .._optional import import_optional, import_pandas
-from .._typing import AnyArray, FloatArray, IntArray
+from .._typing import FloatArray, IntArray
 from .._validation import check_flag, check_whole
 from .._warn import warn
 
@@ -161,27 +161,23 @@ def load_letor(
     check_flag("as_frame", as_frame)
     check_flag("sparse", sparse)
     check_flag("comments", comments)
-    if not (zero_based is True or zero_based is False or zero_based == "auto"):
-        raise ValueError(f"zero_based={zero_based!r} must be True, False or 'auto'.")
+    check_format(zero_based, dtype)
     if n_features is not None:
         check_whole("n_features", n_features, optional=True)
-    if np.dtype(dtype) not in (np.dtype(np.float64), np.dtype(np.float32)):
-        raise ValueError(f"dtype={dtype!r} must be float64 or float32.")
     if as_frame and sparse:
         raise ValueError("as_frame=True and sparse=True exclude each other: choose one.")
     if return_X_y and comments:
         raise ValueError("comments=True is not supported with return_X_y=True: choose one.")
-    if as_frame:
-        import_pandas("load_letor(as_frame=True)")
+    pd = import_pandas("load_letor(as_frame=True)") if as_frame else None
     files = _find_files(path)
     queries: dict[bytes, int] = {}
     options = {"sparse": sparse, "zero_based": zero_based, "comments": comments, "dtype": dtype}
     tables = _map_data_sets(
-        files, lambda data_set: [_read_table(file, queries, **options) for file in data_set]
+        files, lambda data_set, *_: [_read_table(file, queries, **options) for file in data_set]
     )
     ids = ids_from(list(queries))
     all_tables = []
-    for data_set in _data_sets(tables):
+    for _, data_set in _data_sets(tables):
         all_tables += data_set
         file_of: dict[int, str] = {}
         for table in data_set:
@@ -195,13 +191,44 @@ def load_letor(
                 )
                 break
             file_of.update(dict.fromkeys(np.unique(table.query).tolist(), table.name))
-    names, shift = _feature_names(all_tables, n_features, zero_based)
-    return _map_data_sets(
-        tables,
-        lambda data_set: _join_tables(
-            data_set, ids, names, shift, return_X_y, as_frame, sparse, dtype
-        ),
-    )
+    lowest = [table.lowest for table in all_tables if table.lowest is not None]
+    # With zero_based=False the parser has moved the columns.
+    shift = int(zero_based == "auto" and bool(lowest) and min(lowest) > 0)
+    widest = max(all_tables, key=lambda table: table.width)
+    n_present = widest.width - shift
+    if n_features is None:
+        n_features = n_present
+    if n_present > n_features:
+        raise ValueError(
+            f"n_features={n_features} is less than the {n_present} features of {widest.name}:"
+            " raise it or leave it out."
+        )
+    if n_features == 0:
+        raise ValueError(f"{widest.name} has no features: pass n_features if this is intended.")
+    start = 1 if zero_based is False else shift
+    names = [f"feature_{index}" for index in range(start, start + n_features)]
+
+    def join(tables: list[_Table], *_: str) -> Any:
+        target: Any = np.concatenate([y for table in tables for y in table.targets])
+        qid: Any = ids[np.concatenate([table.query for table in tables])]
+        join_blocks = _join_sparse if sparse else _join_dense
+        data = join_blocks(tables, len(target), len(names), shift, dtype)
+        texts = np.array([text for table in tables for text in table.comments], dtype=object)
+        frame = None
+        if pd is not None:
+            data = pd.DataFrame(data, columns=names, copy=False)
+            frame = data.assign(target=target, qid=qid)
+            if comments:
+                frame = frame.assign(comment=texts)
+            target, qid = frame["target"], frame["qid"]
+        if return_X_y:
+            return data, target, qid
+        bunch = Bunch(data=data, target=target, qid=qid, feature_names=list(names), frame=frame)
+        if comments:
+            bunch.comments = texts
+        return bunch
+
+    return _map_data_sets(tables, join)
 
 
 class _Table(NamedTuple):
@@ -211,7 +238,7 @@ class _Table(NamedTuple):
     blocks: list[Any]
     targets: list[FloatArray]  # Labels of the rows of each block
     query: IntArray  # (n_rows,): Number of the query of each row
-    comments: list[str] | None  # (n_rows,)
+    comments: list[str]  # (n_rows,); empty if they were not kept
     width: int  # Highest index and one, 0 without features
     lowest: int | None  # Lowest index, None without features
 
@@ -221,13 +248,12 @@ def _read_table(source: Any, queries: dict[bytes, int], **options: Any) -> _Tabl
     name = name_of(source)
     if not blocks:
         raise ValueError(f"{name} has no rows: remove it or check that it is the right file.")
-    comments = [text for block in blocks for text in block.comments]
     return _Table(
         name=name,
         blocks=[block.X for block in blocks],
         targets=[block.target for block in blocks],
         query=np.concatenate([np.asarray(block.query) for block in blocks]),
-        comments=comments if options["comments"] else None,
+        comments=[text for block in blocks for text in block.comments],
         width=max(block.width for block in blocks),
         lowest=min((block.lowest for block in blocks if block.lowest is not None), default=None),
     )
@@ -295,74 +321,20 @@ def _find_in_folder(folder: Path) -> dict[str, Any]:
     )
 
 
-def _map_data_sets(tree: Any, function: Callable[[Any], Any]) -> Any:
+def _data_sets(tree: Any, *names: str) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
+    """The data sets of a tree of dicts, each after the names that lead to it."""
     if isinstance(tree, dict):
-        return Bunch(**{name: _map_data_sets(inner, function) for name, inner in tree.items()})
-    return function(tree)
-
-
-def _data_sets(tree: Any) -> Iterator[list[Any]]:
-    """The data sets of a tree of dicts, one after the other."""
-    if isinstance(tree, dict):
-        for inner in tree.values():
-            yield from _data_sets(inner)
+        for name, inner in tree.items():
+            yield from _data_sets(inner, *names, name)
     else:
-        yield tree
+        yield names, tree
 
 
-def _feature_names(
-    tables: list[_Table], n_features: int | None, zero_based: ZeroBased
-) -> tuple[list[str], int]:
-    """Names of the features of all files, and how many columns left of them are none."""
-    lowest = [table.lowest for table in tables if table.lowest is not None]
-    # With zero_based=False the parser has moved the columns.
-    shift = int(zero_based == "auto" and bool(lowest) and min(lowest) > 0)
-    first = 1 if zero_based is False else shift
-    widest = max(tables, key=lambda table: table.width)
-    n_present = widest.width - shift
-    if n_features is None:
-        n_features = n_present
-    if n_present > n_features:
-        raise ValueError(
-            f"n_features={n_features} is less than the {n_present} features of {widest.name}:"
-            " raise it or leave it out."
-        )
-    if n_features == 0:
-        raise ValueError(f"{widest.name} has no features: pass n_features if this is intended.")
-    return [f"feature_{index}" for index in range(first, first + n_features)], shift
-
-
-def _join_tables(
-    tables: list[_Table],
-    ids: AnyArray,
-    names: list[str],
-    shift: int,
-    return_X_y: bool,
-    as_frame: bool,
-    sparse: bool,
-    dtype: Any,
-) -> Any:
-    target: Any = np.concatenate([y for table in tables for y in table.targets])
-    qid: Any = ids[np.concatenate([table.query for table in tables])]
-    join = _join_sparse if sparse else _join_dense
-    data = join(tables, len(target), len(names), shift, dtype)
-    texts = [table.comments for table in tables if table.comments is not None]
-    comments = np.array([text for of_table in texts for text in of_table], dtype=object)
-    frame = None
-    if as_frame:
-        data = import_pandas("load_letor(as_frame=True)").DataFrame(
-            data, columns=names, copy=False
-        )
-        frame = data.assign(target=target, qid=qid)
-        if texts:
-            frame = frame.assign(comment=comments)
-        target, qid = frame["target"], frame["qid"]
-    if return_X_y:
-        return data, target, qid
-    bunch = Bunch(data=data, target=target, qid=qid, feature_names=list(names), frame=frame)
-    if texts:
-        bunch.comments = comments
-    return bunch
+def _map_data_sets(tree: Any, function: Callable[..., Any], *names: str) -> Any:
+    """A tree of what a function makes of each data set and its names."""
+    if not isinstance(tree, dict):
+        return function(tree, *names)
+    return Bunch(**{name: _map_data_sets(tree[name], function, *names, name) for name in tree})
 
 
 def _join_dense(tables: list[_Table], n: int, n_features: int, shift: int, dtype: Any) -> Any:
@@ -502,7 +474,7 @@ def letor_to_parquet(
     check_flag("comments", comments)
     rows_per_file = check_whole("rows_per_file", rows_per_file)
     files = _find_files(path)
-    paths = [file for data_set in _data_sets(files) for file in data_set]
+    paths = [file for _, data_set in _data_sets(files) for file in data_set]
     if any(hasattr(file, "read") for file in paths):
         raise TypeError("path contains streams, but the text is read twice: pass names of files.")
     folder = Path(folder).absolute()
@@ -517,7 +489,12 @@ def letor_to_parquet(
     partial = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.partial")
     try:
         partial.mkdir()
-        for names, data_set in _folder_names(files):
+        for names, data_set in _data_sets(files):
+            for name in names:
+                if name.startswith(".") or Path(name).name != name:
+                    raise ValueError(
+                        f"path has the part {name!r}, which is not a valid folder name: rename it."
+                    )
             part = partial.joinpath(*names)
             part.mkdir(parents=True, exist_ok=True)
             group_rows = min(GROUP_ROWS, rows_per_file)
@@ -534,28 +511,7 @@ def letor_to_parquet(
     finally:
         # After success no folder has this name.
         shutil.rmtree(partial, ignore_errors=True)
-    return _folders_by_name(files, folder)
-
-
-def _folder_names(
-    files: Any, names: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Data sets and the names of the folders that they go to."""
-    if not isinstance(files, dict):
-        yield names, files
-        return
-    for name, inner in files.items():
-        if name.startswith(".") or Path(name).name != name:
-            raise ValueError(
-                f"path has the part {name!r}, which is not a valid folder name: rename it."
-            )
-        yield from _folder_names(inner, (*names, name))
-
-
-def _folders_by_name(files: Any, folder: Path) -> Any:
-    if not isinstance(files, dict):
-        return folder
-    return Bunch(**{name: _folders_by_name(inner, folder / name) for name, inner in files.items()})
+    return _map_data_sets(files, lambda _, *names: folder.joinpath(*names))
 
 
 class _Rows(NamedTuple):

@@ -299,7 +299,16 @@ def make_subset_ranking(
     check_flag("heteroscedastic", heteroscedastic)
     check_flag("return_X_y", return_X_y)
     check_whole("n_queries", n_queries, 1)
-    lowest, highest = _range(n_items)
+    sizes: Any = (n_items, n_items) if is_whole(n_items) else n_items
+    try:
+        lowest, highest = sizes
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"n_items={n_items!r} must be an integer, or the lowest and the highest number."
+        ) from None
+    lowest, highest = check_whole("n_items", lowest), check_whole("n_items", highest)
+    if lowest > highest:
+        raise ValueError(f"n_items={n_items!r} must give the lowest number first.")
     check_whole("n_grades", n_grades, 3 if heteroscedastic else 2, 50)
     if utility not in ("linear", "logistic", "exponential", "product"):
         raise ValueError(
@@ -318,7 +327,9 @@ def make_subset_ranking(
     n = int(lengths.sum())
     latent = random.uniform(-1.0, 1.0, size=(n, min(n_features, 3)))
     others = random.standard_normal((n, n_features - latent.shape[1]))
-    axes = _rotation(n_features, random)
+    # An orthogonal matrix, uniform among all.
+    axes, triangle = np.linalg.qr(random.standard_normal((n_features, n_features)))
+    axes *= np.sign(np.diag(triangle))
     data = np.hstack([latent * HALF_WIDTH, others]) @ axes.T
 
     highest_gain = 2.0 ** (n_grades - 1) - 1.0
@@ -327,7 +338,12 @@ def make_subset_ranking(
     if heteroscedastic:
         shares_of_noise *= (1.0 + latent[:, 1]) / 2.0
     probabilities = _probabilities(share, shares_of_noise, n_grades)
-    target = _draw_grades(probabilities, random)
+    draws, cumulative = random.uniform(size=n), np.zeros(n)
+    target = np.zeros(n, dtype=np.int64)
+    # Not to the last grade: rounded sums may end below 1.
+    for column in probabilities.T[:-1]:
+        cumulative += column
+        target += draws >= cumulative
     qid = np.repeat(np.arange(n_queries), lengths)
     if return_X_y:
         return data, target, qid
@@ -378,39 +394,6 @@ def _probabilities(share: FloatArray, noise: FloatArray, n_grades: int) -> Float
     probabilities[:, 0] += noise * (1.0 - share)
     probabilities[:, -1] += noise * share
     return probabilities
-
-
-def _draw_grades(probabilities: FloatArray, random: Any) -> IntArray:
-    below = random.uniform(size=len(probabilities))
-    grade = np.zeros(len(probabilities), dtype=np.int64)
-    cumulative = np.zeros(len(probabilities))
-    # Not to the last grade: rounded sums may end below 1.
-    for column in probabilities.T[:-1]:
-        cumulative += column
-        grade += below >= cumulative
-    return grade
-
-
-def _rotation(n: int, random: Any) -> FloatArray:
-    """Orthogonal matrix, uniform among all."""
-    q, r = np.linalg.qr(random.standard_normal((n, n)))
-    return q * np.sign(np.diag(r))
-
-
-def _range(n_items: Any) -> tuple[int, int]:
-    if is_whole(n_items):
-        n_items = (n_items, n_items)
-    try:
-        lowest, highest = n_items
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"n_items={n_items!r} must be an integer, or the lowest and the highest number."
-        ) from None
-    check_whole("n_items", lowest, 1)
-    check_whole("n_items", highest, 1)
-    if lowest > highest:
-        raise ValueError(f"n_items={n_items!r} must give the lowest number first.")
-    return int(lowest), int(highest)
 
 
 Intervention: TypeAlias = Literal["swap", "random"] | None
@@ -760,8 +743,8 @@ def make_label_ranking(
         scores = np.sqrt(2.0) * np.cos(scores)
         scores *= concentration if noise == "plackett_luce" else 1.0
     best = _positions(scores)
-    drawn = _draw_orders(scores, best, noise, concentration, random)
-    target = _coarsened(drawn, ties, missing, random)
+    positions = _draw_orders(scores, best, noise, concentration, random)
+    target = _coarsen(positions, ties, missing, random)
     if return_X_y:
         return data, target
     probabilities = _pair_probabilities(scores, best, noise, concentration)
@@ -777,8 +760,8 @@ def make_label_ranking(
         / (n_labels * (n_labels - 1)),
         coef=coef if structure == "linear" else None,
         intercept=intercept if structure == "linear" else None,
-        feature_names=[f"feature_{at}" for at in range(1, n_features + 1)],
-        label_names=[f"L{at}" for at in range(1, n_labels + 1)],
+        feature_names=[f"feature_{i}" for i in range(1, n_features + 1)],
+        label_names=[f"L{i}" for i in range(1, n_labels + 1)],
     )
 
 
@@ -808,12 +791,12 @@ def _draw_orders(
     if noise == "plackett_luce":
         return _positions(scores + random.gumbel(size=scores.shape))
     if noise == "mallows":
-        inserted = _inserted(scores.shape, concentration, random)
+        inserted = _insert(scores.shape, concentration, random)
         return np.asarray(np.take_along_axis(inserted, best - 1, axis=1))
     return best
 
 
-def _inserted(shape: tuple[int, ...], concentration: float, random: Any) -> IntArray:
+def _insert(shape: tuple[int, ...], concentration: float, random: Any) -> IntArray:
     """Positions of labels whose best order is that of the columns, by repeated insertion.
 
     The label that is inserted passes v of those above it, with a probability in proportion to
@@ -833,12 +816,12 @@ def _inserted(shape: tuple[int, ...], concentration: float, random: Any) -> IntA
     return positions
 
 
-def _coarsened(drawn: IntArray, ties: float, missing: float, random: Any) -> FloatArray:
+def _coarsen(positions: IntArray, ties: float, missing: float, random: Any) -> FloatArray:
     """Positions where neighbours are tied and labels are missing."""
-    n, n_labels = drawn.shape
+    n, n_labels = positions.shape
     apart = random.uniform(size=(n, n_labels)) >= ties
     # Levels from the top; the first position begins the first one.
-    level = np.take_along_axis(np.cumsum(apart, axis=1), drawn - 1, axis=1).astype(np.float64)
+    level = np.take_along_axis(np.cumsum(apart, axis=1), positions - 1, axis=1).astype(np.float64)
     lost = random.uniform(size=(n, n_labels))
     # The last two labels are never removed.
     lost[_positions(lost) <= 2] = 1.0

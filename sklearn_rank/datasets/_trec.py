@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._batch_files import open_file
+from .._batch_files import DAMAGED, name_of, open_source
 from .._typing import AnyArray, FloatArray
 from .._validation import check_choice, check_flag
 from .._warn import warn
@@ -208,56 +206,45 @@ def join_qrels(
         check_flag("complete", complete)
     pairs = zip(qrels.qid.tolist(), qrels.docno.tolist(), strict=True)
     relevance = dict(zip(pairs, qrels.relevance.tolist(), strict=True))
-    best = _best_orders(relevance)
-    retrieved = set(run.qid.tolist())
-    missing = [query for query in best if query not in retrieved]
-    _check_missing(missing, run, best, warns=complete is None)
-    kept = np.flatnonzero([query in best for query in run.qid.tolist()])
-    qid, docno, score = run.qid[kept], run.docno[kept], run.score[kept]
-    if complete:
-        qid, docno = np.append(qid, missing), np.append(docno, [""] * len(missing))
-        score = np.append(score, [-np.inf] * len(missing))
-    else:
-        best = {query: grades for query, grades in best.items() if query in retrieved}
-    found = [relevance.get(row) for row in zip(qid.tolist(), docno.tolist(), strict=True)]
-    return Bunch(
-        y_true=np.array([max(grade or 0.0, 0.0) for grade in found]),
-        y_score=score,
-        qid=qid,
-        docno=docno,
-        judged=np.array([grade is not None for grade in found]),
-        n_relevant={query: int((grades >= rel).sum()) for query, grades in best.items()},
-        ideal=best,
-        missing=missing,
-        unjudged=list(dict.fromkeys(np.delete(run.qid, kept).tolist())),
-    )
-
-
-def _best_orders(relevance: Mapping[tuple[str, str], float]) -> dict[str, FloatArray]:
-    """Relevances above 0 of each judged query, from the highest down."""
-    grades: dict[str, list[float]] = {}
+    # Relevances above 0 of each judged query, from the highest down.
+    ideal: dict[str, Any] = {query: [] for query, _ in relevance}
     for (query, _), grade in relevance.items():
-        of_query = grades.setdefault(query, [])
         if grade > 0:
-            of_query.append(grade)
-    return {query: np.sort(of_query)[::-1] for query, of_query in grades.items()}
-
-
-def _check_missing(
-    missing: list[str], run: Bunch, best: Mapping[str, Any], *, warns: bool
-) -> None:
-    if len(missing) == len(best):
+            ideal[query].append(grade)
+    ideal = {query: np.sort(grades)[::-1] for query, grades in ideal.items()}
+    retrieved = set(run.qid.tolist())
+    missing = [query for query in ideal if query not in retrieved]
+    if len(missing) == len(ideal):
         raise ValueError(
             f"No query of the run is judged: the run has {run.qid.tolist()[0]!r}, the judgments"
             f" {missing[0]!r}; pass files of the same queries."
         )
-    if missing and warns:
+    if missing and complete is None:
         warn(
-            f"The run has no document for {len(missing)} of {len(best)} judged queries, such as"
+            f"The run has no document for {len(missing)} of {len(ideal)} judged queries, such as"
             f" {missing[0]!r}, which are left out: pass complete=True to count 0 for each, or"
             " complete=False to leave them out without this warning.",
             MissingQueryWarning,
         )
+    rows = np.flatnonzero([query in ideal for query in run.qid.tolist()])
+    qid, docno, score = run.qid[rows], run.docno[rows], run.score[rows]
+    if complete:
+        qid, docno = np.append(qid, missing), np.append(docno, [""] * len(missing))
+        score = np.append(score, [-np.inf] * len(missing))
+    else:
+        ideal = {query: grades for query, grades in ideal.items() if query in retrieved}
+    grades = [relevance.get(row) for row in zip(qid.tolist(), docno.tolist(), strict=True)]
+    return Bunch(
+        y_true=np.array([max(grade or 0.0, 0.0) for grade in grades]),
+        y_score=score,
+        qid=qid,
+        docno=docno,
+        judged=np.array([grade is not None for grade in grades]),
+        n_relevant={query: int((best >= rel).sum()) for query, best in ideal.items()},
+        ideal=ideal,
+        missing=missing,
+        unjudged=list(dict.fromkeys(np.delete(run.qid, rows).tolist())),
+    )
 
 
 def _order_of_trec_eval(qid: AnyArray, docno: AnyArray, score: FloatArray) -> FloatArray:
@@ -290,12 +277,10 @@ def _columns(
     path: Any, names: tuple[str, ...], places: tuple[int, int, int], read: Callable[[Any], float]
 ) -> tuple[AnyArray, AnyArray, FloatArray]:
     """Queries, documents and the number of each, checked."""
-    title = "the mapping"
     if isinstance(path, Mapping):
-        rows = _entries(path, names[places[2]])
+        title, rows = "the mapping", _entries(path, names[places[2]])
     else:
-        title = str(getattr(path, "name", "stream") if hasattr(path, "read") else path)
-        rows = _fields(path, title, names, places)
+        title, rows = name_of(path), _fields(path, names, places)
     seen: dict[tuple[str, str], None] = {}
     numbers = []
     for where, query, document, written in rows:
@@ -318,8 +303,8 @@ def _columns(
     return np.array(qid), np.array(docno), np.array(numbers)
 
 
-def _entries(given: Mapping[Any, Any], name: str) -> Iterator[tuple[str, str, str, Any]]:
-    for query, documents in given.items():
+def _entries(mapping: Mapping[Any, Any], name: str) -> Iterator[tuple[str, str, str, Any]]:
+    for query, documents in mapping.items():
         if not isinstance(documents, Mapping):
             raise TypeError(
                 f"The query {query!r} has {type(documents).__name__}: pass a mapping from its"
@@ -330,29 +315,25 @@ def _entries(given: Mapping[Any, Any], name: str) -> Iterator[tuple[str, str, st
 
 
 def _fields(
-    path: Any, title: str, names: tuple[str, ...], places: tuple[int, int, int]
+    path: Any, names: tuple[str, ...], places: tuple[int, int, int]
 ) -> Iterator[tuple[str, str, str, str]]:
-    is_stream = hasattr(path, "read")
-    stream = path if is_stream else open_file(path)
-    number = 0
+    title, number = name_of(path), 0
     try:
-        for number, line in enumerate(stream, 1):
-            text = line.decode(errors="backslashreplace") if isinstance(line, bytes) else line
-            fields = text.removeprefix("\ufeff").split()
-            if not fields:
-                continue
-            where = f"Line {number} of {title}"
-            if len(fields) != len(names):
-                raise ValueError(
-                    f"{where} has {len(fields)} fields, but {len(names)} are expected:"
-                    f" {' '.join(names)}."
-                )
-            yield where, fields[places[0]], fields[places[1]], fields[places[2]]
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        with open_source(path) as stream:
+            for number, line in enumerate(stream, 1):
+                text = line.decode(errors="backslashreplace") if isinstance(line, bytes) else line
+                fields = text.removeprefix("\ufeff").split()
+                if not fields:
+                    continue
+                where = f"Line {number} of {title}"
+                if len(fields) != len(names):
+                    raise ValueError(
+                        f"{where} has {len(fields)} fields, but {len(names)} are expected:"
+                        f" {' '.join(names)}."
+                    )
+                yield where, fields[places[0]], fields[places[1]], fields[places[2]]
+    except DAMAGED as error:
         raise ValueError(
             f"{title} cannot be decompressed after line {number} ({error}): it is cut off or"
             " damaged; fetch it again."
         ) from error
-    finally:
-        if not is_stream:
-            stream.close()
