@@ -36,9 +36,9 @@ from ._influence import (
     never_certain_covariance,
     sample_influence,
 )
-from ._limits import ALTERNATIVES, CONTRAST_ALTERNATIVES, Alternative, holm_adjust, level_of_both
+from ._limits import ALTERNATIVES, CONTRAST_ALTERNATIVES, Alternative, holm_adjust
 from ._queries import compare_samples, query_values_of
-from ._results import Comparison
+from ._results import Comparison, level_of_both
 from ._samples import (
     WeightMeaning,
     check_groups,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
 
 from .._lists import ScoredLists
 from .._partitions import any_collection
-from .._typing import FloatArray
+from .._typing import BoolArray, FloatArray
 from .._validation import ravelled
 from ..metrics import Measure
 from ..metrics._shared import (
@@ -20,7 +20,7 @@ from ..metrics._shared import (
     ClassInfluence,
     phi_of,
 )
-from ._limits import influence_limits, label_sums, two_sided_quantile
+from ._limits import Limits, safe_limits, two_sided_quantile
 from ._results import Interval
 from ._samples import (
     GroupPart,
@@ -372,6 +372,61 @@ def nonzero_variance(
     if variance > least_variance(difference, length, n_effective):
         return variance, False
     return regularized + difference**2 / n_effective, True
+
+
+def influence_limits(
+    influence: ClassInfluence,
+    estimate: float,
+    level: float,
+    *,
+    conditional: bool,
+    groups: Groups | None = None,
+) -> tuple[Limits, float]:
+    """Limits for the effective number of Bernoulli draws of the influence, and the variance."""
+    estimate = min(max(estimate, 0.0), 1.0)
+    degrees = inf
+    if groups is None:
+        shift, variance = influence.regularized()
+        variance += 0.0 if conditional else influence.label_variance()
+    else:
+        shift, variance, degrees = _of_groups(influence, groups, conditional=conditional)
+    shrunken = min(max(estimate + shift, 0.0), 1.0)
+    n_effective = shrunken * (1.0 - shrunken) / variance
+    return safe_limits(estimate, n_effective, level, degrees), variance
+
+
+def label_sums(positive: BoolArray, weight: FloatArray | None, groups: Groups) -> FloatArray:
+    """Influence of the rows on the share of positives, summed by group. Shape (n_groups,)."""
+    deviations = positive - np.average(positive, weights=weight)
+    if weight is None:
+        return groups.sums(deviations) / len(positive)
+    return groups.sums(deviations * (weight / weight.sum()))
+
+
+def _of_groups(
+    influence: ClassInfluence, groups: Groups, *, conditional: bool
+) -> tuple[float, float, float]:
+    """Shift, variance and degrees of freedom with half a group added at either end."""
+    positive, weight = influence.positive, influence.sampling_weight
+    shift, variance, parts = 0.0, 0.0, []
+    total = np.zeros(groups.n_groups)
+    for in_class, ends in zip((positive, ~positive), influence.class_ends(), strict=True):
+        values, of_class = influence.values[in_class], groups.only(in_class)
+        weight_in_class = None if weight is None else weight[in_class]
+        part = GroupPart.of_rows(values[np.newaxis], of_class, weight_in_class)
+        parts.append(part)
+        count = part.worth + 2.0 * PSEUDO_WEIGHT
+        center = float(np.average(values, weights=weight_in_class))
+        mean = (part.worth * center + PSEUDO_WEIGHT * sum(ends)) / count
+        shift += mean - center
+        # About the mean with the added groups, each of the mean size.
+        total += part.sums[0] * (part.worth / count)
+        squares = (center - mean) ** 2 * float(part.share @ part.share) * part.worth**2
+        variance += (squares + PSEUDO_WEIGHT * sum((end - mean) ** 2 for end in ends)) / count**2
+    if not conditional:
+        total += influence.label_slope * label_sums(positive, weight, groups)
+    variance += float(total @ total)
+    return shift, variance, Spread.of_groups(parts).of(np.ones(1))
 
 
 def list_interval(

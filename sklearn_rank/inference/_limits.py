@@ -18,10 +18,9 @@ from scipy.special import (
     stdtrit,
 )
 
-from .._typing import BoolArray, FloatArray
+from .._typing import FloatArray
 from ..bounds._shared import wilson_score_limits
-from ..metrics._shared import PSEUDO_WEIGHT, ClassInfluence
-from ._samples import GroupPart, Groups, Spread, refuse_collections
+from ._samples import refuse_collections
 
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
 
@@ -107,61 +106,6 @@ def _lower(hits: float, misses: float, tail: float) -> float:
         chance = betainc(hits, misses + 1.0, middle) + betainc(hits + 1.0, misses, middle)
         low, high = (middle, high) if chance < 2.0 * tail else (low, middle)
     return (low + high) / 2.0
-
-
-def influence_limits(
-    influence: ClassInfluence,
-    estimate: float,
-    level: float,
-    *,
-    conditional: bool,
-    groups: Groups | None = None,
-) -> tuple[Limits, float]:
-    """Limits for the effective number of Bernoulli draws of the influence, and the variance."""
-    estimate = min(max(estimate, 0.0), 1.0)
-    degrees = inf
-    if groups is None:
-        shift, variance = influence.regularized()
-        variance += 0.0 if conditional else influence.label_variance()
-    else:
-        shift, variance, degrees = _of_groups(influence, groups, conditional=conditional)
-    shrunken = min(max(estimate + shift, 0.0), 1.0)
-    n_effective = shrunken * (1.0 - shrunken) / variance
-    return safe_limits(estimate, n_effective, level, degrees), variance
-
-
-def label_sums(positive: BoolArray, weight: FloatArray | None, groups: Groups) -> FloatArray:
-    """Influence of the rows on the share of positives, summed by group. Shape (n_groups,)."""
-    deviations = positive - np.average(positive, weights=weight)
-    if weight is None:
-        return groups.sums(deviations) / len(positive)
-    return groups.sums(deviations * (weight / weight.sum()))
-
-
-def _of_groups(
-    influence: ClassInfluence, groups: Groups, *, conditional: bool
-) -> tuple[float, float, float]:
-    """Shift, variance and degrees of freedom with half a group added at either end."""
-    positive, weight = influence.positive, influence.sampling_weight
-    shift, variance, parts = 0.0, 0.0, []
-    total = np.zeros(groups.n_groups)
-    for in_class, ends in zip((positive, ~positive), influence.class_ends(), strict=True):
-        values, of_class = influence.values[in_class], groups.only(in_class)
-        weight_in_class = None if weight is None else weight[in_class]
-        part = GroupPart.of_rows(values[np.newaxis], of_class, weight_in_class)
-        parts.append(part)
-        count = part.worth + 2.0 * PSEUDO_WEIGHT
-        center = float(np.average(values, weights=weight_in_class))
-        mean = (part.worth * center + PSEUDO_WEIGHT * sum(ends)) / count
-        shift += mean - center
-        # About the mean with the added groups, each of the mean size.
-        total += part.sums[0] * (part.worth / count)
-        squares = (center - mean) ** 2 * float(part.share @ part.share) * part.worth**2
-        variance += (squares + PSEUDO_WEIGHT * sum((end - mean) ** 2 for end in ends)) / count**2
-    if not conditional:
-        total += influence.label_slope * label_sums(positive, weight, groups)
-    variance += float(total @ total)
-    return shift, variance, Spread.of_groups(parts).of(np.ones(1))
 
 
 # Entries of a temporary array, which fits into the cache of a core.
@@ -396,15 +340,3 @@ def holm_adjust(pvalues: Any) -> FloatArray:
 
 # Alternative hypotheses of a contrast.
 CONTRAST_ALTERNATIVES = ("two-sided", "less", "greater", "non-inferior", "equivalent")
-
-
-def level_of_both(level: float, alternative: str) -> float:
-    """Level of limits on both sides that agree with a test."""
-    if alternative == "two-sided":
-        return level
-    if level <= 0.5:
-        raise ValueError(
-            f"level={level:g} gives no interval with alternative={alternative!r}, which applies it"
-            " to each limit: pass a level above 0.5."
-        )
-    return 2.0 * level - 1.0

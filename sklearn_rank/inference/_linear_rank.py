@@ -26,7 +26,8 @@ from ..metrics._shared import (
     rank_bias,
     rank_range,
 )
-from ._limits import independent_rows, influence_limits, mean_of_tail, safe_limits
+from ._influence import influence_limits
+from ._limits import independent_rows, mean_of_tail, safe_limits
 from ._results import Interval
 from ._samples import (
     ONE_EACH,

@@ -51,8 +51,14 @@ from ..metrics._shared import (
     phi_of,
 )
 from ._correlations import CORRELATIONS, correlation_interval
-from ._influence import influence_of, list_interval, refuse_sampling, sampling_influence
-from ._limits import Limits, independent_rows, influence_limits, kolmogorov_margin, safe_limits
+from ._influence import (
+    influence_limits,
+    influence_of,
+    list_interval,
+    refuse_sampling,
+    sampling_influence,
+)
+from ._limits import Limits, independent_rows, kolmogorov_margin, safe_limits
 from ._linear_rank import dkw_interval, rank_bootstrap_interval, rank_interval_of
 from ._queries import accumulated_values, query_values_of, sample_interval
 from ._results import Interval

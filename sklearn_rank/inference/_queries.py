@@ -38,13 +38,12 @@ from ._limits import (
     bca_levels,
     flipped_subsets,
     holm_adjust,
-    level_of_both,
     pvalue_of,
     resampled_means,
     safe_limits,
     two_sided_quantile,
 )
-from ._results import Comparison, Interval
+from ._results import Comparison, Interval, level_of_both
 from ._samples import (
     GroupPart,
     Groups,

@@ -398,3 +398,15 @@ def _align(rows: Sequence[tuple[str, ...]]) -> list[str]:
         ).rstrip()
         for row in rows
     ]
+
+
+def level_of_both(level: float, alternative: str) -> float:
+    """Level of limits on both sides that agree with a test."""
+    if alternative == "two-sided":
+        return level
+    if level <= 0.5:
+        raise ValueError(
+            f"level={level:g} gives no interval with alternative={alternative!r}, which applies it"
+            " to each limit: pass a level above 0.5."
+        )
+    return 2.0 * level - 1.0

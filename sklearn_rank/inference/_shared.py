@@ -13,6 +13,7 @@ from ._limits import midp_limits, safe_limits, two_sided_quantile
 from ._linear_rank import dkw_lower_limits
 from ._queries import (
     QueryValues,
+    are_shares,
     check_interval_options,
     check_test_options,
     compare_samples,

@@ -51,7 +51,7 @@ from ._candidates import (
     positive_rows,
     sizes_of_disjoint,
 )
-from ._choice import RULES, choose, lower_limits
+from ._choice import RULES, Choice, lower_limits
 from ._evidence import (
     ASYMPTOTIC,
     Evidence,
@@ -463,13 +463,13 @@ arbitrary.
         if self.method == "auto":
             method = evidence.usual_method(method, self.delta, len(grid.candidates))
         limits = lower_limits(evidence, method, self.delta, grid.weights[scored], rng)
-        choice = choose(grid, scored, evidence, limits, self.rule, rng)
+        choice = Choice(grid, scored, evidence, limits, self.rule, rng)
         self.cv_results_ = choice.results(fits)
         self.best_index_ = choice.index
         self.best_params_ = choice.params
         self.best_score_ = choice.value
         self.best_bound_ = choice.lower
-        self.report_ = choice.report(self.rule, self.refit, rng)
+        self.report_ = choice.report(self.refit, rng)
         self._keep_models(grid.tasks[choice.index], fits[choice.index])
 
     def _positive(

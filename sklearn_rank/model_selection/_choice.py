@@ -336,36 +336,35 @@ def lower_limits(
     return Limits(method, delta, deltas, lower, unclipped)
 
 
-@dataclass(frozen=True, eq=False)
 class Choice:
-    """The chosen candidate, and the results of all candidates."""
+    """The chosen candidate, its value and lower limit, and the results of all candidates.
 
-    grid: Grid
-    scored: IntArray  # Candidates without failed fits, which the next fields are about
-    evidence: Evidence
-    limits: Limits
-    stays: BoolArray  # Whether each may be the best
-    best: int  # Index of the chosen one
+    ``scored`` are the candidates without failed fits, which evidence and limits are about.
+    """
 
-    @property
-    def index(self) -> int:
-        """The chosen one among all candidates."""
-        return int(self.scored[self.best])
-
-    @property
-    def params(self) -> dict[str, Any]:
-        """Parameters of the chosen one."""
-        return self.grid.candidates[self.index]
-
-    @property
-    def value(self) -> float:
-        """Mean of the measure of the chosen candidate over the parts."""
-        return float(self.evidence.means[self.best])
-
-    @property
-    def lower(self) -> float:
-        """Its lower limit."""
-        return float(self.limits.lower[self.best])
+    def __init__(
+        self,
+        grid: Grid,
+        scored: IntArray,
+        evidence: Evidence,
+        limits: Limits,
+        rule: str,
+        rng: np.random.Generator,
+    ) -> None:
+        self.grid, self.scored, self.evidence, self.limits = grid, scored, evidence, limits
+        self.rule, self.stays = rule, may_be_best(evidence, limits.delta, rng)
+        if rule == WITHIN_NOISE:
+            eligible = np.flatnonzero(self.stays)
+        else:
+            # Limits that exclude nothing are equal where the values differ.
+            rounded = np.round(limits.unclipped, DIGITS)
+            eligible = np.flatnonzero(rounded == rounded.max())
+            means = np.round(evidence.means[eligible], DIGITS)
+            eligible = eligible[means == means.max()]
+        self.best = best = int(eligible[np.argmin(grid.simplicity[scored][eligible])])
+        self.value, self.lower = float(evidence.means[best]), float(limits.lower[best])
+        self.index = int(scored[best])
+        self.params = grid.candidates[self.index]
 
     def _column(self, values: Any, missing: Any = np.nan) -> AnyArray:
         """Values of all candidates, from those of the scored ones."""
@@ -401,7 +400,7 @@ class Choice:
         table["may_be_best"] = self._column(self.stays, False)
         return table
 
-    def report(self, rule: str, refit: bool, rng: np.random.Generator) -> SelectionReport:
+    def report(self, refit: bool, rng: np.random.Generator) -> SelectionReport:
         """Make the report of the choice and its guarantee."""
         evidence, name = self.evidence, self.evidence.measure.name
         one_part = evidence.n_parts == 1
@@ -440,7 +439,7 @@ class Choice:
             candidate=self.index,
             params=self.params,
             shown=self.grid.describe(self.index),
-            rule=rule,
+            rule=self.rule,
             n_candidates=len(self.grid.candidates),
             n_parts=evidence.n_parts,
             counts=evidence.counts(),
@@ -457,25 +456,3 @@ class Choice:
             least=evidence.measure.counted_range[0],
             overlap=evidence.disjoint is not None,
         )
-
-
-def choose(
-    grid: Grid,
-    scored: IntArray,
-    evidence: Evidence,
-    limits: Limits,
-    rule: str,
-    rng: np.random.Generator,
-) -> Choice:
-    """Choose a candidate."""
-    stays = may_be_best(evidence, limits.delta, rng)
-    rounded = np.round(limits.unclipped, DIGITS)
-    if rule == WITHIN_NOISE:
-        eligible = np.flatnonzero(stays)
-    else:
-        # Limits that exclude nothing are equal where the values differ.
-        eligible = np.flatnonzero(rounded == rounded.max())
-        means = np.round(evidence.means[eligible], DIGITS)
-        eligible = eligible[means == means.max()]
-    best = int(eligible[np.argmin(grid.simplicity[scored][eligible])])
-    return Choice(grid, scored, evidence, limits, stays, best)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isfinite
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -44,6 +43,7 @@ from ..inference._shared import (
     JointEstimate,
     QueryValues,
     Question,
+    are_shares,
     auc_score_limits,
     check_groups,
     design_effect,
@@ -345,9 +345,8 @@ def held_out(
     sample: Sample, tests: Sequence[IntArray], scores: Sequence[Sequence[FloatArray]]
 ) -> HeldOutLists | HeldOutQueries:
     """Evaluate several candidates on held-out parts."""
-    if sample.metadata.qid is None:
-        return HeldOutLists(sample, tests, scores)
-    return HeldOutQueries(sample, tests, scores)
+    kind = HeldOutLists if sample.metadata.qid is None else HeldOutQueries
+    return kind(sample, tests, scores)
 
 
 @dataclass(frozen=True, eq=False)
@@ -541,7 +540,8 @@ class HeldOutQueries(HeldOut):
         if center is not None:
             values = values + (center - values.mean())
         pooled = QueryValues(values, self._ids, self.measure.name, (low, high), self._groups)
-        if pooled.constant or not self._are_shares(candidate):
+        of_parts = np.concatenate([values[candidate] for values, _ in self._parts])
+        if pooled.constant or not are_shares(replace(pooled, values=of_parts)):
             return sample_interval(pooled, level, "t")
         estimate = float(np.clip((values.mean() - low) / (high - low), 0.0, 1.0))
         variance = (pooled.standard_error / (high - low)) ** 2
@@ -550,15 +550,6 @@ class HeldOutQueries(HeldOut):
         limits = [low + (high - low) * x for x in safe_limits(estimate, draws, level, degrees)]
         error = pooled.standard_error
         return Interval(float(values.mean()), limits[0], limits[1], level, "wilson", "", error)
-
-    def _are_shares(self, candidate: int) -> bool:
-        """Whether all values are at the ends of a finite range."""
-        low, high = self.measure.counted_range
-        if not isfinite(high - low):
-            return False
-        all_values = np.concatenate([values[candidate] for values, _ in self._parts])
-        distances = np.minimum(np.abs(all_values - low), np.abs(all_values - high))
-        return bool((distances <= 1e-12 * (high - low)).all())
 
 
 def _rows_of_queries(sample: Sample, ids: AnyArray) -> IntArray:
@@ -975,35 +966,35 @@ def cross_val_interval(
     )
     sample = sample_of(estimator, X, y, measure, metadata, pos_label)
     jobs: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
+    values: FloatArray = np.empty(0)
+    sizes: list[tuple[int, ...]] = []
     if method == "folds":
         parts = make_folds(cv, sample, random_state)
         scores = fit_parts(sample.plan, parts, **jobs)
         folds = held_out(sample, [part.test for part in parts], [scores])
-        interval = folds.interval(0, level)
-        return CrossValInterval(
-            estimate=float(folds.values[0].mean()),
-            low=interval.low,
-            high=interval.high,
-            level=level,
-            method=f"folds, {interval.method}",
-            target=f"mean expected {sample.measure.name} of {_fold_models(parts)}",
-            standard_error=interval.standard_error,
-            fold_values=tuple(folds.values[0]),
-            fold_sizes=tuple(folds.sizes),
-            note=_note(parts, sample),
-        )
-    if cv is not None:
-        raise ValueError(f"cv={cv!r} is for method='folds', but method={method!r}: leave cv out.")
-    rng = check_generator(random_state)
-    interval, note = bootstrap_interval(sample, method, n_resamples, level, rng, jobs)
+        interval, note = folds.interval(0, level), _note(parts, sample)
+        values, sizes = folds.values[0], folds.sizes
+        estimate = float(values.mean())
+        target = f"mean expected {sample.measure.name} of {_fold_models(parts)}"
+    else:
+        if cv is not None:
+            raise ValueError(
+                f"cv={cv!r} is for method='folds', but method={method!r}: leave cv out."
+            )
+        rng = check_generator(random_state)
+        interval, note = bootstrap_interval(sample, method, n_resamples, level, rng, jobs)
+        estimate = interval.estimate
+        target = f"expected {measure.name} of the model fitted to all rows"
     return CrossValInterval(
-        estimate=interval.estimate,
-        low=interval.low,
-        high=interval.high,
-        level=level,
-        method=f"{method}, {interval.method}",
-        target=f"expected {measure.name} of the model fitted to all rows",
-        standard_error=interval.standard_error,
+        estimate,
+        interval.low,
+        interval.high,
+        level,
+        f"{method}, {interval.method}",
+        target,
+        interval.standard_error,
+        fold_values=tuple(values),
+        fold_sizes=tuple(sizes),
         note=note,
     )
 

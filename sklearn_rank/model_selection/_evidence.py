@@ -138,7 +138,26 @@ class Evidence(ABC):
     def bound(
         self, method: str, candidate: int, delta: float, weights: FloatArray, n_candidates: int
     ) -> Bound:
-        """Make the bound for a candidate that was chosen by its scores."""
+        """Make the bound for a candidate that was chosen by its scores.
+
+        Where the candidates have unequal parts of delta, that of equal ones is restated.
+        """
+        value = float(self.widths(method, delta * weights)[candidate])
+        bound = self._equal_bound(method, candidate, value, delta, n_candidates)
+        in_chernoff_form = method == "kl" and self.n_parts > 1
+        if in_chernoff_form or np.allclose(weights * n_candidates, 1.0, rtol=1e-12, atol=0.0):
+            return bound
+        return replace(
+            bound,
+            value=value,
+            theorem=f"{bound.theorem}, each candidate with its prior share of delta",
+            assumptions=(*bound.assumptions, "the prior weights do not depend on the data"),
+        )
+
+    def _equal_bound(
+        self, method: str, candidate: int, value: float, delta: float, n_candidates: int
+    ) -> Bound:
+        """Bound for a candidate where all have equal parts of delta."""
         raise ValueError(f"method={method!r} does not support {self.measure.name}.")
 
     @cached_property
@@ -191,19 +210,10 @@ class Evidence(ABC):
         return np.maximum(self.means - self.widths(method, deltas), self.measure.counted_range[0])
 
 
-def with_prior_shares(stated: Bound, value: float, shares: FloatArray) -> Bound:
-    """Restate a bound with equal parts of delta for unequal parts."""
-    if np.allclose(shares, 1.0, rtol=1e-12, atol=0.0):
-        return stated
-    return replace(
-        stated,
-        value=value,
-        theorem=f"{stated.theorem}, each candidate with its prior share of delta",
-        assumptions=(*stated.assumptions, "the prior weights do not depend on the data"),
-    )
-
-
-OURS = "sklearn_rank, Choosing a model by what can be guaranteed"
+CHERNOFF_THEOREM = (
+    "sklearn_rank, Choosing a model by what can be guaranteed, folds in Chernoff's form, for all"
+    " candidates"
+)
 FITTED_APART = "each part is scored by models that were fitted without it"
 
 
@@ -227,20 +237,6 @@ def fold_widths(means: FloatArray, n: int, deltas: FloatArray) -> FloatArray:
 def fold_target(name: str) -> str:
     """Describe the target of a bound for folds."""
     return f"mean {name} of the folds - mean expected {name} of their models"
-
-
-def chernoff_fold_bound(
-    value: float, delta: float, name: str, *, conditioned_on: str, items: str
-) -> Bound:
-    """Make the bound for a mean over folds, in Chernoff's form."""
-    return Bound(
-        value=value,
-        theorem=f"{OURS}, folds in Chernoff's form, for all candidates",
-        target=fold_target(name),
-        delta=delta,
-        conditioned_on=conditioned_on,
-        assumptions=(FITTED_APART, items),
-    )
 
 
 AUC = get_measure("auc")
@@ -359,25 +355,12 @@ class AUCEvidence(ListEvidence):
         """AUC of each candidate on each part."""
         return np.array([[float(moments.auc) for moments in part] for part in self._moments]).T
 
-    def widths(self, method: Any, deltas: FloatArray) -> FloatArray:
-        n_pos, n_neg = self._class_counts
+    def widths(self, method: str, deltas: FloatArray) -> FloatArray:
         if method == "kl" and self.n_parts > 1:
+            n_pos, n_neg = self._class_counts
             return fold_widths(self.means, min(*n_pos, *n_neg), deltas)
-        if self.n_parts > 1:
-            bounds = [
-                auc_fold_mean_bound(n_pos, n_neg, float(delta), method=method, side="lower")
-                for delta in deltas
-            ]
-        else:
-            bounds = [
-                auc_bound(
-                    *(n_pos[0], n_neg[0], float(delta)),
-                    method=method,
-                    auc=float(auc) if method == "kl" else None,
-                    side="lower",
-                )
-                for auc, delta in zip(self.means, deltas, strict=True)
-            ]
+        # A value is passed on in Chernoff's form only.
+        bounds = [self._equal_bound(method, c, 0.0, delta, 1) for c, delta in enumerate(deltas)]
         return np.array([bound.value for bound in bounds])
 
     def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -391,28 +374,27 @@ class AUCEvidence(ListEvidence):
         effect, rare = self._joined(effects), self._joined(unseen)
         return auc_score_limits(self.means, effect, rare, ndtri(tails))
 
-    def bound(
-        self, method: Any, candidate: int, delta: float, weights: FloatArray, n_candidates: int
+    def _equal_bound(
+        self, method: Any, candidate: int, value: float, delta: float, n_candidates: int
     ) -> Bound:
         n_pos, n_neg = self._class_counts
-        value = float(self.widths(method, delta * weights)[candidate])
-        if method == "kl" and self.n_parts > 1:
-            return chernoff_fold_bound(value, delta, "AUC", conditioned_on=LABELS, items=ITEMS)
-        if self.n_parts > 1:
-            stated = auc_fold_mean_bound(
-                n_pos, n_neg, delta, n_functions=n_candidates, method=method, side="lower"
-            )
-        else:
-            stated = auc_bound(
+        if self.n_parts == 1:
+            return auc_bound(
                 n_pos[0],
                 n_neg[0],
-                delta,
+                float(delta),
                 function_class=n_candidates,
                 method=method,
                 auc=float(self.means[candidate]) if method == "kl" else None,
                 side="lower",
             )
-        return with_prior_shares(stated, value, weights * n_candidates)
+        if method == "kl":
+            assumptions = (FITTED_APART, ITEMS)
+            target = fold_target("AUC")
+            return Bound(value, CHERNOFF_THEOREM, target, delta, LABELS, assumptions)
+        return auc_fold_mean_bound(
+            n_pos, n_neg, float(delta), n_functions=n_candidates, method=method, side="lower"
+        )
 
 
 def list_evidence(
@@ -450,12 +432,11 @@ class _GuaranteedEvidence(ListEvidence):
         limits = [self.lower_of_part(part, deltas / n) for part in range(n)]
         return np.maximum(self.means - np.mean(limits, axis=0), 0.0)
 
-    def bound(
-        self, method: str, candidate: int, delta: float, weights: FloatArray, n_candidates: int
+    def _equal_bound(
+        self, method: str, candidate: int, value: float, delta: float, n_candidates: int
     ) -> Bound:
-        value = float(self.widths(method, delta * weights)[candidate])
         name, folds = self.measure.name, self.n_parts > 1
-        stated = Bound(
+        return Bound(
             value=value,
             theorem=f"{self.theorem}, for all candidates{' and parts' if folds else ''} at once",
             target=f"mean {name} of the parts - mean {name} of the population by their models"
@@ -465,7 +446,6 @@ class _GuaranteedEvidence(ListEvidence):
             conditioned_on=LABELS,
             assumptions=(FITTED_APART, ITEMS, self.ties),
         )
-        return with_prior_shares(stated, value, weights * n_candidates)
 
 
 class TopEvidence(_GuaranteedEvidence):
@@ -615,23 +595,22 @@ class QueryEvidence(Evidence):
         low, high = self.measure.counted_range
         return np.maximum(self.means - reach, low), np.minimum(self.means + reach, high)
 
-    def bound(
-        self, method: str, candidate: int, delta: float, weights: FloatArray, n_candidates: int
+    def _equal_bound(
+        self, method: str, candidate: int, value: float, delta: float, n_candidates: int
     ) -> Bound:
-        name = self.measure.name
-        value = float(self.widths(method, delta * weights)[candidate])
-        folds = self.n_parts > 1
+        name, folds = self.measure.name, self.n_parts > 1
+        theorem = f"{THEOREMS[method]}{', for folds' if folds else ''}, for all candidates"
         if method == "kl" and folds:
-            return chernoff_fold_bound(value, delta, name, conditioned_on="", items=QUERIES)
-        chosen = f"mean {name} - expected {name} of the chosen model"
-        stated = Bound(
+            theorem = CHERNOFF_THEOREM
+        return Bound(
             value=value,
-            theorem=f"{THEOREMS[method]}{', for folds' if folds else ''}, for all candidates",
-            target=fold_target(name) if folds else chosen,
+            theorem=theorem,
+            target=fold_target(name)
+            if folds
+            else f"mean {name} - expected {name} of the chosen model",
             delta=delta,
             assumptions=(FITTED_APART, QUERIES),
         )
-        return with_prior_shares(stated, value, weights * n_candidates)
 
 
 def query_evidence(
