@@ -175,7 +175,14 @@ class ConfidenceSequence:
         )
         check_choice("method", method, ("auto", "betting", "asymptotic"))
         self._method = method
-        self._threshold = None if threshold is None else self._checked_threshold(threshold)
+        if threshold is not None:
+            if not isinstance(self.measure, PrecisionAtTopMeasure) or method == "asymptotic":
+                raise ValueError(
+                    f"threshold={threshold!r} is only for the precision at the top, by betting:"
+                    " pass measure='precision@top0.05' without method, or leave threshold out."
+                )
+            threshold = check_number("threshold", threshold)
+        self._threshold = threshold
         self._intersect = check_flag("intersect", intersect)
         self._pos_label = pos_label
         # All rows so far with the scores of the ranker, and of the baseline.
@@ -184,14 +191,6 @@ class ConfidenceSequence:
         self._stream: Stream | None = None
         self._history: list[Interval] = []
         self._counts: list[float] = []
-
-    def _checked_threshold(self, threshold: float) -> float:
-        if not isinstance(self.measure, PrecisionAtTopMeasure) or self._method == "asymptotic":
-            raise ValueError(
-                f"threshold={threshold!r} is only for the precision at the top, by betting: pass"
-                " measure='precision@top0.05' without method, or leave threshold out."
-            )
-        return check_number("threshold", threshold)
 
     def _new_accumulator(self) -> Accumulator:
         return Accumulator(self.measure, pos_label=self._pos_label)
@@ -316,15 +315,17 @@ class ConfidenceSequence:
                     "threshold is for one list of alerts, but qid splits the rows into queries:"
                     " leave one of them out."
                 )
-            is_bounded = all(map(isfinite, query_range(measure, has_baseline)))
+            limits = query_range(measure, has_baseline)
+            mean = "mean difference of" if has_baseline else "mean"
+            target, is_bounded = f"{mean} {measure.name} over queries", all(map(isfinite, limits))
             if method == "asymptotic" or (method == "auto" and not is_bounded):
-                return QueryMeanByVariance(options, has_baseline)
+                return QueryMeanByVariance(options, target, limits)
             if not is_bounded:
                 raise ValueError(
                     f"{measure.name} has no known range, which method='betting' needs: pass"
                     " method='asymptotic'."
                 )
-            return QueryMean(options, has_baseline)
+            return QueryMean(options, target, limits)
         if measure.per_query and not measure.has_influence:
             raise ValueError(
                 f"{measure.name} is a mean over queries, but qid is None: pass qid, the query id"

@@ -377,19 +377,10 @@ LARGEST_WEIGHT = 20
 REFERENCE = 10**9
 
 
-@dataclass(frozen=True, eq=False)
 class Pilot:
     """Rows of a pilot, and the scores of one ranker or two."""
 
-    y_true: Any
-    scores: dict[str, Any]
-    qid: Any
-    groups: Any
-    pos_label: Any
-
-    @classmethod
-    def read(cls, pilot: Any, qid: Any, groups: Any, pos_label: Any) -> Pilot:
-        """Check the arguments."""
+    def __init__(self, pilot: Any, qid: Any, groups: Any, pos_label: Any) -> None:
         if not isinstance(pilot, tuple | list) or len(pilot) != 2:
             raise TypeError(
                 "pilot must be a pair, labels and scores: pass pilot=(y_true, y_score), or"
@@ -407,12 +398,10 @@ class Pilot:
         refuse_collections(
             "a pilot is one sample in memory", y_true=y_true, qid=qid, groups=groups, **columns
         )
-        return cls(ravelled(y_true, "y_true"), scores, qid, groups, pos_label)
-
-    @property
-    def of_queries(self) -> bool:
-        """Whether the queries are the sample."""
-        return self.qid is not None or dimensions(self.y_true) == 2
+        self.y_true, self.scores = ravelled(y_true, "y_true"), scores
+        self.qid, self.groups, self.pos_label = qid, groups, pos_label
+        # Whether the queries are the sample.
+        self.of_queries = qid is not None or dimensions(self.y_true) == 2
 
 
 def pilot_model(

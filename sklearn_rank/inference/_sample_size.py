@@ -289,19 +289,15 @@ class Quantities:
     ) -> Quantities:
         """Check the quantities of a test or, where none is passed, of an interval."""
         passed = [name for name, value in of_test.items() if value is not None]
-        if not passed:
-            low, high = measure.counted_range
-            return cls.of_interval(n, level, width, (high - low) * n_rankers)
-        if width is not None:
+        if passed and width is not None:
             raise ValueError(
                 f"width={width!r} is for an interval, but {', '.join(passed)} for a test: pass"
                 " one or the other."
             )
-        return cls.of_test(measure, n, level, **of_test)
-
-    @classmethod
-    def of_interval(cls, n: Any, level: Any, width: Any, most: float) -> Quantities:
-        """Check the quantities of an interval."""
+        if passed:
+            return cls.of_test(measure, n, level, **of_test)
+        low, high = measure.counted_range
+        most = (high - low) * n_rankers
         if sum(value is None for value in (n, level, width)) != 1:
             raise ValueError(
                 f"n={n!r}, width={width!r} and level={level!r}: pass two of the three and leave"
@@ -682,7 +678,7 @@ def sample_size(
                     f"{name} is only for a pilot, but pilot is None: pass pilot=(y_true, y_score),"
                     f" or leave {name} out."
                 )
-    rows = None if pilot is None else Pilot.read(pilot, **of_rows)
+    rows = None if pilot is None else Pilot(pilot, **of_rows)
     of_two = {"paired": paired, "correlation": correlation}
     if rows is not None and len(rows.scores) == 2:
         of_two["the scores of a second ranker"] = 2

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import e, isfinite, log, log1p, nan
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import lambertw, logsumexp, ndtr
@@ -298,8 +299,7 @@ def _counts_above(n: int, tau: float, n_best: float, alpha: float) -> tuple[int,
     return counts[0], counts[1]
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(NamedTuple):
     """Options of all streams."""
 
     measure: Measure
@@ -312,8 +312,7 @@ class Options:
         return 1.0 - self.level
 
 
-@dataclass(frozen=True, eq=False)
-class Batch:
+class Batch(NamedTuple):
     """Rows of one update."""
 
     ranker: Accumulator  # The rows with the scores of the ranker; some row counts
@@ -358,10 +357,6 @@ def query_range(measure: Measure, is_difference: bool) -> tuple[float, float]:
     """Least and largest value of a query."""
     low, high = measure.counted_range
     return (low - high, high - low) if is_difference else (low, high)
-
-
-def _query_target(measure: Measure, is_difference: bool) -> str:
-    return f"{'mean difference of' if is_difference else 'mean'} {measure.name} over queries"
 
 
 class Stream(ABC):
@@ -413,10 +408,6 @@ class _Betting(Stream):
 
 class QueryMean(_Betting):
     """Mean over queries of a measure of known range, or of its difference."""
-
-    def __init__(self, options: Options, is_difference: bool) -> None:
-        target = _query_target(options.measure, is_difference)
-        super().__init__(options, target, query_range(options.measure, is_difference))
 
     def add(self, batch: Batch, so_far: Accumulator) -> None:
         """Bet on the values of the queries."""
@@ -543,10 +534,7 @@ class _Asymptotic(Stream):
 class QueryMeanByVariance(_Asymptotic):
     """Mean over queries, by their variance."""
 
-    def __init__(self, options: Options, is_difference: bool) -> None:
-        target = _query_target(options.measure, is_difference)
-        super().__init__(options, target, query_range(options.measure, is_difference))
-        self.values: FloatArray = np.empty(0)
+    values: FloatArray = np.empty(0)
 
     def add(self, batch: Batch, so_far: Accumulator) -> None:
         """Store the values of the queries."""
@@ -591,13 +579,14 @@ class ListMeasure(_OneList, _Asymptotic):
 class ListDifference(_Asymptotic):
     """Difference of a measure of one list between two rankers of the same rows."""
 
+    positive: BoolArray = np.empty(0, dtype=bool)
+    scores: FloatArray = np.empty((2, 0))
+
     def __init__(self, options: Options) -> None:
         refuse_unknown(options.measure)
         low, high = options.measure.range
         target = f"difference of {options.measure.name}"
         super().__init__(options, target, (low - high, high - low))
-        self.positive: BoolArray = np.empty(0, dtype=bool)
-        self.scores: FloatArray = np.empty((2, 0))
 
     def add(self, batch: Batch, so_far: Accumulator) -> None:
         """Store the rows."""
