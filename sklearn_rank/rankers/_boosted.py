@@ -34,7 +34,7 @@ from .._solvers import (
 from .._typing import AnyArray, FloatArray
 from .._validation import ravelled, validate_data
 from .._warn import collected, warn
-from ..losses import TemplateLoss, get_loss_names
+from ..losses import TemplateLoss
 from ..losses._shared import ThreadedLoss
 from ..metrics import Exponential, Measure, ScoreGeneratingFunction, get_measure, roc_auc_score
 from ._base import BipartiteRanker, FitProgress, refuse_blocked, restored_on_error
@@ -56,7 +56,6 @@ from ._boosting import (
 from ._list_base import (
     MEASURE_CONSTRAINTS,
     CalibratedRanker,
-    QueryRanker,
     check_held_out_weights,
     weights_of,
     with_query_weight,
@@ -800,11 +799,8 @@ class BoostedOrderPreservingRanker(BoostedRanker, CalibratedRanker):
     """
 
     _parameter_constraints = {
-        **QueryRanker._parameter_constraints,
-        "loss": [StrOptions(set(get_loss_names(aliases=True))), TemplateLoss],
-        "measure": MEASURE_CONSTRAINTS,
+        **CalibratedRanker._parameter_constraints,
         **TREE_CONSTRAINTS,
-        "propensity_clip": [Interval(Real, 0, 1, closed="both")],
         **EARLY_STOPPING_CONSTRAINTS,
     }
     _finite = "allow-nan"

@@ -31,7 +31,7 @@ from ._boosting import (
     held_out_lists,
     refuse_unknown_parameters,
 )
-from ._list_base import MEASURE_CONSTRAINTS, QueryRanker
+from ._list_base import QueryRanker
 from ._two_classes import is_frame, mixed_bits, row_keys, summed
 
 
@@ -631,7 +631,6 @@ class GroupRankerAdapter(QueryRanker):
     _parameter_constraints = {
         **QueryRanker._parameter_constraints,
         "estimator": [HasMethods(["fit", "predict"]), None],
-        "measure": MEASURE_CONSTRAINTS,
         **EARLY_STOPPING_CONSTRAINTS,
         "row_order": [StrOptions({"content", "given"})],
     }

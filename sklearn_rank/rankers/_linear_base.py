@@ -31,7 +31,7 @@ from .._solvers import (
     view_design,
 )
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import check_qid, check_rows, check_vector, validate_data
+from .._validation import check_qid, check_rows, check_vector
 from ..losses._shared import ThreadedLoss
 from ..preprocessing import METHODS, QueryNormalizer
 from ._base import FitProgress, is_blocked, refuse_blocked, store_certificate
@@ -111,7 +111,7 @@ class NormalizingRanker(QueryRanker):
         """
         check_is_fitted(self)
         refuse_blocked(self, X)
-        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
+        X = self._validated(X, reset=False)
         if self.normalizer_ is None:
             return self._scores(X)
         if qid is None and self.normalizer_.list_ is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from dataclasses import replace
 from itertools import product
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from .._label_orders import TARGET_TYPES, LabelOrders, read_label_orders, rows_numbered
 from .._lists import LabelType, Lists, TrainingQueries, check_lists, refuse_single_rows
 from .._partitions import any_collection
-from .._sklearn_compat import StrOptions, check_sample_weight, rows_at
+from .._sklearn_compat import Interval, StrOptions, check_sample_weight, rows_at
 from .._typing import AnyArray, BoolArray, FloatArray
 from .._validation import check_propensities, ravelled, refuse_missing_labels, validate_data
 from .._warn import warn
@@ -27,7 +28,7 @@ from ..exceptions import (
     ScorerSetupError,
     SingleListWarning,
 )
-from ..losses import TemplateLoss, get_loss
+from ..losses import TemplateLoss, get_loss, get_loss_names
 from ..metrics import Measure, ScoreGeneratingFunction, get_measure, rank_positions
 from ..metrics._shared import (
     MeasureLike,
@@ -84,6 +85,8 @@ def check_held_out_weights(measure: Measure, lists: Lists, instead: str = "") ->
 
 # What the parameter ``measure`` may be, for scikit-learn's validation.
 MEASURE_CONSTRAINTS = [str, Measure, ScoreGeneratingFunction, callable]
+# What ``loss`` may be.
+LOSS_CONSTRAINTS = [StrOptions(set(get_loss_names(aliases=True))), TemplateLoss]
 
 
 def weights_of(lists: Lists) -> FloatArray:
@@ -145,7 +148,40 @@ def remembered_lists(
     return replace(lists, given=TrainingQueries.of(ids, lists.offsets, labels_of_items))
 
 
-class QueryRanker(Ranker, metaclass=ABCMeta):
+class ListRanker(Ranker, metaclass=ABCMeta):
+    """Base class of rankers of lists: how rows are checked before they are scored."""
+
+    # Format of sparse matrices that X may be; False is none.
+    _sparse: ClassVar[Any] = "csr"
+    # Value of scikit-learn's validation parameter for finite X.
+    _finite: Any = True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = self._sparse is not False
+        tags.input_tags.allow_nan = self._finite == "allow-nan"
+        return tags
+
+    def _validated(
+        self, X: Any, y: Any = "no_validation", *, dtype: Any = np.float64, **checks: Any
+    ) -> Any:
+        return validate_data(
+            self,
+            X,
+            y,
+            dtype=dtype,
+            accept_sparse=self._sparse,
+            ensure_all_finite=self._finite,
+            **checks,
+        )
+
+    @abstractmethod
+    def _scores(self, X: Any) -> FloatArray:
+        """Scores of validated rows, or of the labels of each."""
+
+
+class QueryRanker(ListRanker):
     """Base class of rankers of queries, whose ``predict`` returns scores.
 
     A subclass has the parameters ``measure``, the measure of its :meth:`score`, and
@@ -153,16 +189,15 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
     ends with :meth:`_store_queries`, and it defines ``_scores``.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"single_list": ["boolean"]}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "measure": MEASURE_CONSTRAINTS,
+        "single_list": ["boolean"],
+    }
 
     # Dtypes of X that fit takes without conversion; others are converted to the first.
     _row_types: ClassVar[Any] = np.float64
-    # Value of scikit-learn's validation parameter for finite X.
-    _finite: Any = True
     # Whether fit, predict and score take rows that are not in memory.
     _takes_blocks: ClassVar[bool] = False
-    # Format of sparse matrices that X may be; False is none.
-    _sparse: ClassVar[Any] = "csr"
 
     n_queries_: int
     training_queries_: TrainingQueries
@@ -175,15 +210,8 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         tags.target_tags.positive_only = True
-        tags.input_tags.sparse = self._sparse is not False
-        tags.input_tags.allow_nan = self._finite == "allow-nan"
         return tags
-
-    @abstractmethod
-    def _scores(self, X: Any) -> FloatArray:
-        """Scores of validated rows."""
 
     @property
     def classes_(self) -> Any:
@@ -213,16 +241,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
             if len(y) != X.shape[0]:
                 raise ValueError(f"X has {X.shape[0]} rows, but y has {len(y)}: pass y=rows.y.")
             return X, y
-        return validate_data(
-            self,
-            X,
-            y,
-            dtype=self._row_types,
-            accept_sparse=self._sparse,
-            ensure_all_finite=self._finite,
-            y_numeric=True,
-            reset=reset,
-        )
+        return self._validated(X, y, dtype=self._row_types, y_numeric=True, reset=reset)
 
     def _refuse_blocks(self, X: Any) -> None:
         if not self._takes_blocks:
@@ -231,14 +250,7 @@ class QueryRanker(Ranker, metaclass=ABCMeta):
     def _checked_rows(self, X: Any) -> Any:
         if is_blocked(X):
             self._refuse_blocks(X)
-        return validate_data(
-            self,
-            X,
-            dtype=np.float64,
-            accept_sparse=self._sparse,
-            ensure_all_finite=self._finite,
-            reset=False,
-        )
+        return self._validated(X, reset=False)
 
     def _lists(
         self,
@@ -476,6 +488,12 @@ def refuse_other_losses(loss: TemplateLoss | str) -> None:
 class CalibratedRanker(QueryRanker):
     """Base class of rankers with parameters ``loss`` and ``measure``, which defines utilities."""
 
+    _parameter_constraints = {
+        **QueryRanker._parameter_constraints,
+        "loss": LOSS_CONSTRAINTS,
+        "propensity_clip": [Interval(Real, 0, 1, closed="both")],
+    }
+
     def _utility_lists(
         self,
         X: Any,
@@ -677,7 +695,7 @@ def label_utilities(measure: Any, lists: Lists) -> FloatArray:
     return np.where(lists.to_items(constant), np.nan, shares)
 
 
-class LabelOrderRanker(Ranker, metaclass=ABCMeta):
+class LabelOrderRanker(ListRanker):
     """Base class of label rankers, whose ``predict`` returns a score for each label.
 
     A subclass has the parameters ``target_type`` and ``measure``; its constraints begin with
@@ -690,38 +708,20 @@ class LabelOrderRanker(Ranker, metaclass=ABCMeta):
         "target_type": [StrOptions(set(TARGET_TYPES))],
     }
 
-    # Format of sparse matrices that X may be; False is none.
-    _sparse: ClassVar[Any] = "csr"
-    # Value of scikit-learn's validation parameter for finite X.
-    _finite: Any = True
-
     labels_: AnyArray
     n_labels_: int
     target_type_: str
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         tags.target_tags.multi_output = True
         # Sparse rows with one class each need a word more: see _labelled.
-        tags.input_tags.sparse = self._sparse is not False and self.target_type != "auto"
-        tags.input_tags.allow_nan = self._finite == "allow-nan"
+        tags.input_tags.sparse &= self.target_type != "auto"
         return tags
-
-    @abstractmethod
-    def _scores(self, X: Any) -> FloatArray:
-        """Scores of the labels of validated rows, of shape (n_samples, n_labels)."""
 
     def _checked_rows(self, X: Any, *, reset: bool) -> Any:
         refuse_blocked(self, X)
-        return validate_data(
-            self,
-            X,
-            dtype=np.float64,
-            accept_sparse=self._sparse,
-            ensure_all_finite=self._finite,
-            reset=reset,
-        )
+        return self._validated(X, reset=reset)
 
     def _labelled(
         self, X: Any, y: Any, sample_weight: Any

@@ -29,7 +29,6 @@ from ._base import in_parallel, restored_on_error
 from ._kernel_base import LinearScores
 from ._linear_base import NORMALIZE_CONSTRAINTS, NormalizingRanker, as_normalizer
 from ._list_base import (
-    MEASURE_CONSTRAINTS,
     QueryRanker,
     check_held_out_weights,
     in_lists,
@@ -168,7 +167,6 @@ default="zscore"
         "losses": [str, TemplateLoss, list, tuple],
         "alphas": ["array-like"],
         "normalize": [*NORMALIZE_CONSTRAINTS, list, tuple],
-        "measure": MEASURE_CONSTRAINTS,
         "cv": ["cv_object"],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -553,7 +551,6 @@ class RankEnsemble(QueryRanker, BaseComposition):
         "estimators": [list, None],
         "weights": [StrOptions({"equal", "fitted"}), "array-like"],
         "fusion": [StrOptions(set(FUSIONS))],
-        "measure": MEASURE_CONSTRAINTS,
         "cv": ["cv_object"],
         "n_jobs": [Integral, None],
     }

@@ -35,7 +35,7 @@ from .._validation import check_propensities
 from .._warn import warn
 from ..calibration._shared import positional_form, warn_if_not_positional
 from ..exceptions import GrownLimitWarning
-from ..losses import TemplateLoss, get_loss, get_loss_names
+from ..losses import TemplateLoss, get_loss
 from ..losses._shared import LossOnLists, ThreadedLoss
 from ..metrics import Measure
 from ._base import forget, is_blocked, refuse_blocked, restored_on_error, warn_of_scales
@@ -50,9 +50,7 @@ from ._linear_base import (
     ridge_solution,
 )
 from ._list_base import (
-    MEASURE_CONSTRAINTS,
     CalibratedRanker,
-    QueryRanker,
     check_gains,
     nothing_to_learn,
     refuse_joint_utilities,
@@ -248,9 +246,7 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
 
     _row_types = (np.float64, np.float32)
     _parameter_constraints = {
-        **QueryRanker._parameter_constraints,
-        "loss": [StrOptions(set(get_loss_names(aliases=True))), TemplateLoss],
-        "measure": MEASURE_CONSTRAINTS,
+        **CalibratedRanker._parameter_constraints,
         "eta": [Interval(Real, 0, None, closed="neither"), None],
         "alpha": [Interval(Real, 0, None, closed="left"), str],
         "normalize": NORMALIZE_CONSTRAINTS,
@@ -258,7 +254,6 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
         "solver": [StrOptions({"auto", "newton-cg", "lbfgs"})],
         "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "propensity_clip": [Interval(Real, 0, 1, closed="both")],
         "warm_start": ["boolean"],
         "n_jobs": [Integral, None],
         "checkpoint": [str, os.PathLike, None],

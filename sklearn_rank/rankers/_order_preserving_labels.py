@@ -37,7 +37,6 @@ from ..losses import (
     PointwiseLogistic,
     TemplateLoss,
     get_loss,
-    get_loss_names,
 )
 from ..losses._shared import ThreadedLoss
 from ..metrics import get_measure
@@ -45,6 +44,7 @@ from ._base import forget, restored_on_error, warn_of_scales
 from ._kernel_base import KernelMap, check_kernel_shape, fitted_scores
 from ._linear_base import label_alpha, ridge_solution
 from ._list_base import (
+    LOSS_CONSTRAINTS,
     LabelOrderRanker,
     calibrated_loss,
     utility_lists,
@@ -239,7 +239,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
 
     _parameter_constraints = {
         **LabelOrderRanker._parameter_constraints,
-        "loss": [StrOptions(set(get_loss_names(aliases=True))), TemplateLoss],
+        "loss": LOSS_CONSTRAINTS,
         "alpha": [Interval(Real, 0, None, closed="left"), str],
         "kernel": [StrOptions({"linear", "rbf", "laplacian", "poly", "precomputed"}), callable],
         "gamma": [Interval(Real, 0, None, closed="neither"), None],

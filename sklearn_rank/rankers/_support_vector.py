@@ -178,7 +178,6 @@ class RankSVM(CallbackSupportMixin, BlockRanker):
     _parameter_constraints = {
         **QueryRanker._parameter_constraints,
         "loss": [StrOptions({"hinge", "squared_hinge"})],
-        "measure": MEASURE_CONSTRAINTS,
         "C": [Interval(Real, 0, None, closed="neither")],
         "normalize": NORMALIZE_CONSTRAINTS,
         "tol": [Interval(Real, 0, None, closed="neither")],
