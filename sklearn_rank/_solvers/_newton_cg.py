@@ -213,8 +213,7 @@ def _search_line(
             or new @ new <= 0.25 * (old @ old)
         )
 
-    length, low, low_slope = 1.0, 0.0, slope
-    high = high_slope = np.inf
+    length, low, high = 1.0, (0.0, slope), (np.inf, np.inf)
     is_hidden = -slope <= HIDDEN * abs(point.value)
     for n_trials in range(100):
         trial = criterion.point(point.x + length * step)
@@ -228,19 +227,35 @@ def _search_line(
         if is_hidden and not lower and new_slope >= 0:
             return None, True
         if lower and new_slope < 0:
-            low, low_slope = length, new_slope
+            low = length, new_slope
         else:
-            high, high_slope = length, new_slope
-        if not np.isfinite(high):
-            length = 2 * low
-            continue
-        share = 0.5
+            high = length, new_slope
         # Slopes that jump at a kink would move one end alone.
-        if n_trials % 3 < 2 and np.isfinite(high_slope) and high_slope > 0:
-            share = min(max(-low_slope / (high_slope - low_slope), 0.1), 0.9)
-        length = low + share * (high - low)
+        length = next_length(low, high, halves=n_trials % 3 == 2)
     # Rounding hides the end of a step, but not one that is too short.
-    return None, is_hidden and bool(np.isfinite(high))
+    return None, is_hidden and bool(np.isfinite(high[0]))
+
+
+def next_length(
+    low: tuple[float, float],
+    high: tuple[float, float],
+    *,
+    growth: float = 2.0,
+    least: float = 0.1,
+    halves: bool = False,
+) -> float:
+    """Length of the next step on a line along which a convex function falls.
+
+    ``low`` and ``high`` are the longest step and its slope before the minimum, and the shortest
+    beyond it; if none is, the length grows. Else it is where the secant of the slopes is 0, at
+    least a share of the way from both ends.
+    """
+    if not np.isfinite(high[0]):
+        return growth * low[0]
+    share = 0.5
+    if not halves and 0.0 < high[1] < np.inf:
+        share = min(max(-low[1] / (high[1] - low[1]), least), 1.0 - least)
+    return low[0] + share * (high[0] - low[0])
 
 
 def _direction(

@@ -15,7 +15,7 @@ from scipy.special import expit, logit
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ._design import Design, InMemoryDesign
-from ._newton_cg import conjugate_gradients
+from ._newton_cg import conjugate_gradients, next_length
 from ._rank_statistic import CumulatedPhi
 from ._result import Certificate, SolverResult, relative_gap
 
@@ -142,8 +142,7 @@ def _search_line(
     if not start_slope < 0.0:
         # The gradient is rounding.
         return None
-    length, low, high = 1.0, 0.0, np.inf
-    low_slope, high_slope = start_slope, np.inf
+    length, low, high = 1.0, (0.0, start_slope), (np.inf, np.inf)
     rounding = ROUNDING * (abs(point.value) + function.scale)
     for _ in range(60):
         trial = _evaluate(
@@ -154,16 +153,10 @@ def _search_line(
         if lower and abs(slope) <= LEFT_SLOPE * abs(start_slope):
             return trial
         if lower and slope < 0:
-            low, low_slope = length, slope
+            low = length, slope
         else:
-            high, high_slope = length, slope
-        if not np.isfinite(high):
-            length = 4.0 * low
-            continue
-        share = 0.5
-        if np.isfinite(high_slope) and high_slope > 0:
-            share = min(max(-low_slope / (high_slope - low_slope), 0.1), 0.9)
-        length = low + share * (high - low)
+            high = length, slope
+        length = next_length(low, high, growth=4.0)
     return None
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
+from ._newton_cg import next_length
 from ._result import Certificate, SolverResult
 from ._top_part import (
     DifferenceLoss,
@@ -566,22 +567,17 @@ def _search_line(
     part: TopPart, point: _ScoredCoef, step: _ScoredCoef, slope: float, width: float
 ) -> _ScoredCoef:
     """Go along a step until nine tenths of its slope are gone; rows are not looked at."""
-    length, low, low_slope = 1.0, 0.0, slope
-    high, high_slope = np.inf, np.inf
+    length, low, high = 1.0, (0.0, slope), (np.inf, np.inf)
     for _ in range(60):
         trial = _ScoredCoef(*(x + length * dx for x, dx in zip(point, step, strict=True)))
         new_slope = _evaluate(part, trial, width).along(trial, step)
         if abs(new_slope) <= 0.1 * abs(slope):
             break
         if new_slope < 0:
-            low, low_slope = length, new_slope
+            low = length, new_slope
         else:
-            high, high_slope = length, new_slope
-        if not np.isfinite(high):
-            length = 2.0 * low
-            continue
-        share = min(max(-low_slope / (high_slope - low_slope), 0.05), 0.95)
-        length = low + share * (high - low)
+            high = length, new_slope
+        length = next_length(low, high, least=0.05)
     return trial
 
 
