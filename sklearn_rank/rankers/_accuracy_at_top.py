@@ -94,11 +94,19 @@ class AccuracyAtTopBase(KernelRanker):
         store_scores(self, function, rows)
         store_threshold(self, rows.direction, *function.scores_of_fitted(X), mass, top)
 
+    def _pose(
+        self, X: Any, rows: TwoClasses, cost: Any, mass: Any
+    ) -> tuple[KernelMap | None, PivotProblem]:
+        kernel = KernelMap.of(self)
+        if kernel is None:
+            warn_of_scales(self, column_scales(X), sparse=sp.issparse(X))
+        return kernel, pivot_problem(kernel, X, rows, cost, mass)
+
     def _fit_problem(
         self,
         ranker: Any,
-        problem: PivotProblem,
         kernel: KernelMap | None,
+        problem: PivotProblem,
         X: Any,
         rows: TwoClasses,
         mass: Any,
@@ -662,16 +670,13 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
     ) -> None:
         """Fit to rows with costs in the loss, and masses in the quantile."""
         top = mass_of_top(mass, self.tau)
-        kernel = KernelMap.of(self)
-        if kernel is None:
-            warn_of_scales(self, column_scales(X), sparse=sp.issparse(X))
-        problem = pivot_problem(kernel, X, rows, cost, mass)
+        kernel, problem = self._pose(X, rows, cost, mass)
         progress = FitProgress(self, len(problem.blocks()), *data, instead=MANY_ROWS)
         with cleared_on_success(self.checkpoint, type(self).__name__) as checkpoints:
             self._fit_problem(
                 self,
-                problem,
                 kernel,
+                problem,
                 X,
                 rows,
                 mass,

@@ -10,7 +10,6 @@ from numbers import Integral
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 import sklearn.metrics
 from scipy.stats import rankdata
 from sklearn.model_selection import check_cv
@@ -31,7 +30,6 @@ from .._solvers import (
     CandidateValues,
     Selection,
     Top,
-    column_scales,
     most_blocks,
     select_solution,
     solve_candidates,
@@ -46,7 +44,7 @@ from ..metrics import (
     smoothed_precision_at_top_score,
 )
 from ._accuracy_at_top import MANY_ROWS, AccuracyAtTopBase, AccuracyAtTopRanker, pivot_problem
-from ._base import FitProgress, restored_on_error, warn_not_converged, warn_of_scales
+from ._base import FitProgress, restored_on_error, warn_not_converged
 from ._kernel_base import KernelMap, learned_scores
 from ._two_classes import Fold, TwoClasses, mass_of_top, of_taken_rows, values_of_taken_rows
 
@@ -650,9 +648,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
     ) -> None:
         """Fit to all rows that count with the chosen parameters."""
         mass = rows.weight if self.quantile_of_ == "sample" else rows.pair_mass()
-        kernel = KernelMap.of(self)
-        if kernel is None:
-            warn_of_scales(self, column_scales(X), sparse=sp.issparse(X))
+        posed = self._pose(X, rows, rows.costs(self.C_, self.class_weight), mass)
         chosen = AccuracyAtTopRanker(
             **{name: getattr(self, name) for name in OF_SCORES} | {"tau": self.tau_},
             C=self.C_,
@@ -664,8 +660,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         )
         self._fit_problem(
             chosen,
-            pivot_problem(kernel, X, rows, rows.costs(self.C_, self.class_weight), mass),
-            kernel,
+            *posed,
             X,
             rows,
             mass,
