@@ -335,6 +335,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         checkpoint=None,
         verbose=0,
     ):
+        super().__init__(kernel, gamma, degree, coef0, kernel_params, tol, max_iter, verbose)
         self.tau = tau
         self.Cs = Cs
         self.selections = selections
@@ -345,17 +346,9 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         self.rule = rule
         self.pos_label = pos_label
         self.class_weight = class_weight
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
         self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.checkpoint = checkpoint
-        self.verbose = verbose
 
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)

@@ -283,6 +283,16 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
         "verbose": ["verbose"],
     }
 
+    def __init__(self, kernel, gamma, degree, coef0, kernel_params, tol, max_iter, verbose):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"

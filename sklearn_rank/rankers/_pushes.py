@@ -228,18 +228,11 @@ class PNormPushRanker(OneProblemRanker):
         max_iter=200,
         verbose=0,
     ):
+        super().__init__(kernel, gamma, degree, coef0, kernel_params, tol, max_iter, verbose)
         self.p = p
         self.pos_label = pos_label
         self.loss = loss
         self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.tol = tol
-        self.max_iter = max_iter
-        self.verbose = verbose
 
     def _check_parameters(self, *, blocked: bool) -> None:
         super()._check_parameters(blocked=blocked)
@@ -481,6 +474,7 @@ class TopPushRanker(OneProblemRanker):
         max_iter=500,
         verbose=0,
     ):
+        super().__init__(kernel, gamma, degree, coef0, kernel_params, tol, max_iter, verbose)
         self.top_size = top_size
         self.of = of
         self.threshold = threshold
@@ -488,14 +482,6 @@ class TopPushRanker(OneProblemRanker):
         self.beta = beta
         self.pos_label = pos_label
         self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.tol = tol
-        self.max_iter = max_iter
-        self.verbose = verbose
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

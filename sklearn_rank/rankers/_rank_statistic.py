@@ -301,6 +301,7 @@ class RankStatisticRanker(OneProblemRanker):
         random_state=None,
         verbose=0,
     ):
+        super().__init__(kernel, gamma, degree, coef0, kernel_params, tol, max_iter, verbose)
         self.phi = phi
         self.pos_label = pos_label
         self.bandwidth = bandwidth
@@ -309,15 +310,7 @@ class RankStatisticRanker(OneProblemRanker):
         self.start = start
         self.C = C
         self.n_folds = n_folds
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.tol = tol
-        self.max_iter = max_iter
         self.random_state = random_state
-        self.verbose = verbose
 
     def _check_parameters(self, *, blocked: bool) -> None:
         # Errors in these parameters are raised before a kernel is computed or rows are read.

@@ -708,20 +708,13 @@ class StructuralRanker(OneProblemRanker):
         warm_start=False,
         verbose=0,
     ):
+        super().__init__(kernel, gamma, degree, coef0, kernel_params, tol, max_iter, verbose)
         self.measure = measure
         self.C = C
         self.reference = reference
         self.auc_share = auc_share
         self.pos_label = pos_label
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.tol = tol
-        self.max_iter = max_iter
         self.warm_start = warm_start
-        self.verbose = verbose
 
     def _parameters_of_folds(self) -> dict[str, Any]:
         """Parameters of the fits to folds: rounding chooses among planes short of the minimum."""
