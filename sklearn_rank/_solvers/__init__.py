@@ -28,16 +28,18 @@ from ._design import (
     factorise_kernel_matrix,
     view_design,
 )
-from ._hinge import BlockHingeProblem, HingeProblem, solve_linear_hinge
 from ._linear import (
+    BlockHingeProblem,
     BlockProblem,
     Blocks,
+    HingeProblem,
     LabelProblem,
     LinearProblem,
     LinearSolution,
     Quadratic,
     quadratic_expansion,
     solve_linear,
+    solve_linear_hinge,
 )
 from ._pivots import PivotProblem, most_blocks, solve_pivots_newton
 from ._rank_boost import (

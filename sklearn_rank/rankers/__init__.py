@@ -4,10 +4,9 @@ from ._accuracy_at_top import AccuracyAtTopRanker
 from ._accuracy_at_top_cv import AccuracyAtTopRankerCV
 from ._boosted import BoostedOrderPreservingRanker, BoostedTopRanker
 from ._group_adapter import GroupRankerAdapter
-from ._label_ranker import LabelRanker
+from ._label_rankers import LabelRanker, OrderPreservingLabelRanker
 from ._meta_rankers import OrderPreservingRankerCV, RankEnsemble
 from ._order_preserving import OrderPreservingRanker
-from ._order_preserving_labels import OrderPreservingLabelRanker
 from ._pushes import PNormPushRanker, TopPushRanker
 from ._rank_boost import RankBoostRanker
 from ._rank_statistic import RankStatisticRanker
