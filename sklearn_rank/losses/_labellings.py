@@ -118,24 +118,18 @@ class TopLabellings:
         return Labelling(loss, factors)
 
 
-class MixedLabellings:
-    """Mean of a structural hinge and that of the AUC, so that rows beyond the top count, too."""
-
-    def __init__(
-        self,
-        labellings: Callable[[FloatArray], Labelling],
-        pairs: PairLabellings,
-        share: float,
-    ) -> None:
-        self._labellings, self._pairs, self._share = labellings, pairs, share
-
-    def __call__(self, scores: FloatArray) -> Labelling:
-        """Find the mean of the most violated labellings."""
-        labelling, pairs, share = self._labellings(scores), self._pairs(scores), self._share
-        return Labelling(
-            (1.0 - share) * labelling.offset + share * pairs.offset,
-            (1.0 - share) * labelling.factors + share * pairs.factors,
-        )
+def mean_labelling(
+    labellings: Callable[[FloatArray], Labelling],
+    pairs: PairLabellings,
+    share: float,
+    scores: FloatArray,
+) -> Labelling:
+    """Mean of a most violated labelling and that of the AUC, so that rows beyond the top count."""
+    labelling, of_pairs = labellings(scores), pairs(scores)
+    return Labelling(
+        (1.0 - share) * labelling.offset + share * of_pairs.offset,
+        (1.0 - share) * labelling.factors + share * of_pairs.factors,
+    )
 
 
 def mean_of_tied(values: FloatArray, ordered: FloatArray) -> FloatArray:

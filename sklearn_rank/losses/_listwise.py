@@ -79,6 +79,42 @@ def _softmax(lists: Lists, score: FloatArray) -> ArrayPair:
     return weights / lists.to_items(total), np.log(total) + peak
 
 
+class ListwiseNormalizedSoftmax(ListwiseSoftmax):
+    """ListNet loss: softmax cross-entropy with utilities divided by their sum.
+
+    It is order-preserving for v / sum(v) but not for v, and therefore neither for DCG nor for
+    NDCG.
+
+    Notes
+    -----
+    A list whose utilities are all 0 has loss 0. O(n) time and memory.
+
+    References
+    ----------
+    .. [1] Cao, Z., Qin, T., Liu, T.-Y., Tsai, M.-F. and Li, H. (2007). Learning to rank: from
+       pairwise approach to listwise approach. ICML.
+
+    Examples
+    --------
+    >>> from sklearn_rank.losses import ListwiseNormalizedSoftmax
+    >>> ListwiseNormalizedSoftmax().on([0.0, 1.0, 3.0]).value([0.0, 0.0, 0.0]).round(4)
+    array([1.0986])
+    """
+
+    is_order_preserving = False
+
+    def _prepare(self, lists: Lists) -> Lists:
+        # Lists of zeros stay zeros.
+        sums = lists.totals(lists.counts * lists.grade)
+        shares = lists.grade / lists.to_items(np.where(sums > 0, sums, 1.0))
+        return lists.with_labels(shares)
+
+    def _minimizer(self, utility: FloatArray) -> FloatArray:
+        raise NotImplementedError(
+            "The minimiser depends on the expectation of v / sum(v), not on the expectation of v."
+        )
+
+
 class ListwiseBregman(TemplateLoss):
     """Listwise Bregman divergence of utilities and linked scores, ``B(v || g(s))``.
 

@@ -7,20 +7,21 @@ from difflib import get_close_matches
 
 from .._validation import check_flag
 from ._base import TemplateLoss
-from ._listwise import ListwiseSoftmax
-from ._pairwise import PairwiseExponential, PairwiseLogistic, PairwiseSquared
+from ._listwise import ListwiseNormalizedSoftmax, ListwiseSoftmax
+from ._pairwise import (
+    ComparisonHinge,
+    ComparisonLogistic,
+    ComparisonSquaredHinge,
+    PairwiseExponential,
+    PairwiseLogistic,
+    PairwiseSquared,
+)
 from ._pointwise import (
     PointwiseDifferentiableHinge,
     PointwiseExponential,
     PointwiseLogistic,
     PointwiseSquared,
     PointwiseSquaredHinge,
-)
-from ._uncalibrated import (
-    ComparisonHinge,
-    ComparisonLogistic,
-    ComparisonSquaredHinge,
-    ListwiseNormalizedSoftmax,
 )
 
 _LOSSES: dict[str, Callable[..., TemplateLoss]] = {

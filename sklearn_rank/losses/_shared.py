@@ -5,8 +5,8 @@ from ._labellings import (
     AveragePrecisionLabellings,
     F1Labellings,
     Labelling,
-    MixedLabellings,
     PairLabellings,
     TopLabellings,
+    mean_labelling,
 )
 from ._names import check_loss

@@ -45,10 +45,10 @@ from ..losses._shared import (
     F1Labellings,
     Labelling,
     LossOnLists,
-    MixedLabellings,
     PairLabellings,
     ThreadedLoss,
     TopLabellings,
+    mean_labelling,
 )
 from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
@@ -459,7 +459,7 @@ class StructuralMeasure:
             labellings = by_kind[self.kind](rows.positive, rows.weight)
         if self.kind == "order" or auc_share == 0:
             return labellings
-        return MixedLabellings(labellings, pairs, auc_share)
+        return partial(mean_labelling, labellings, pairs, auc_share)
 
 
 class _WithConstant:
