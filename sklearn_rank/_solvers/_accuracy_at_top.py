@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
+import scipy.linalg
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
@@ -22,7 +23,6 @@ from ._pivots import (
     BLOCK_SIZE,
     PivotProblem,
     PivotSolutions,
-    System,
     prepare_newton,
     solve_pivots_cvxpy,
     solve_pivots_newton,
@@ -856,8 +856,20 @@ def _newton_step(
     """Minus the gradient through the inverse of the Hessian, None where rounding forbids it."""
     if len(curved) == 0:
         return -gradient
-    system = System.of_rows(DenseDesign(cone.gather(curved)), penalty[curved])
-    return None if system.factor is None else -system.solve(gradient)
+    root = np.sqrt(penalty[curved])[:, np.newaxis] * cone.gather(curved)
+    is_wide = root.shape[0] < root.shape[1]
+    matrix = root @ root.T if is_wide else root.T @ root
+    matrix[np.diag_indices_from(matrix)] += 1.0
+    try:
+        factor = scipy.linalg.cho_factor(matrix, check_finite=False, overwrite_a=True)
+    except np.linalg.LinAlgError:
+        return None
+    solved: FloatArray
+    if is_wide:
+        solved = gradient - root.T @ scipy.linalg.cho_solve(factor, root @ gradient)
+    else:
+        solved = scipy.linalg.cho_solve(factor, gradient)
+    return -solved
 
 
 def _search_line(
