@@ -1,13 +1,8 @@
 """Plots of rankings, measures and confidence intervals. Matplotlib is imported on first use."""
 
-from ._cumulative_gain import CumulativeGainDisplay
-from ._decision_curve import DecisionCurveDisplay
-from ._intervals import IntervalsDisplay
-from ._query_difference import QueryDifferenceDisplay
-from ._query_scores import QueryScoresDisplay
-from ._roc_band import RocBandDisplay
-from ._top_calibration import TopCalibrationDisplay
-from ._top_of_list import TopOfListDisplay
+from ._intervals import IntervalsDisplay, QueryDifferenceDisplay, QueryScoresDisplay
+from ._list_curves import CumulativeGainDisplay, TopCalibrationDisplay, TopOfListDisplay
+from ._threshold_curves import DecisionCurveDisplay, RocBandDisplay
 
 __all__ = [
     "CumulativeGainDisplay",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from textwrap import fill
 from typing import Any, Self
 from weakref import WeakKeyDictionary
@@ -22,6 +22,9 @@ GREY = "#767676"  # visible on white and on black
 # Groups of artists, by their gid.
 CURVE = "ranker"
 REFERENCE = "reference"
+
+# Style of lines to compare curves with.
+QUIET = {"color": GREY, "linewidth": 1, "zorder": 1, "gid": REFERENCE}
 
 # Figures that a display made, with their height in inches without a legend.
 _OWN_FIGURES: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
@@ -63,7 +66,7 @@ def band_alpha(ax: Any, n_bands: int) -> float:
 
 
 def wrapped(name: str, width: int) -> str:
-    """Break a long name into lines. The name with line breaks."""
+    """Break a long name into lines."""
     return fill(name, width, break_long_words=True) if len(name) > width else name
 
 
@@ -90,19 +93,21 @@ def draw_legend(ax: Any, below: float = 0.0, inside: str = "best") -> None:
         rows = sum(lines) if columns == 1 else -(-len(labels) // columns) * max(lines)
         height = rows * LINE + 0.3
         figure.set_figheight(_OWN_FIGURES[figure] + height)
+        from matplotlib.transforms import ScaledTranslation
+
+        # Below the numbers and the label of the horizontal axis.
+        size = ax.xaxis.label.get_fontsize() + ax.xaxis.get_ticklabels()[0].get_fontsize()
+        shift = ScaledTranslation(0, -(1.25 * size + 12) / 72, figure.dpi_scale_trans)
         style |= {"loc": "upper center", "ncols": columns, "borderaxespad": 0.0}
-        style |= {"bbox_to_anchor": (0.5, -below), "bbox_transform": _under_label(ax)}
-    elif len(labels) > INSIDE and _has_room(ax, longest * LETTER, sum(lines) * LINE):
-        style |= {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0)}
+        style |= {"bbox_to_anchor": (0.5, -below), "bbox_transform": ax.transAxes + shift}
+    elif len(labels) > INSIDE:
+        box, dpi = ax.get_window_extent(), figure.dpi
+        # Beside the axes it leaves half of their width.
+        if longest * LETTER < 0.5 * box.width / dpi and sum(lines) * LINE < box.height / dpi:
+            style |= {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0)}
     legend = ax.legend(handles, labels, **style)
     # A legend inside takes no room, even if its entries are higher than small axes.
     legend.set_in_layout("bbox_to_anchor" in style)
-
-
-def _has_room(ax: Any, width: float, height: float) -> bool:
-    """Whether a legend beside the axes, of a size in inches, leaves half of their width."""
-    box = ax.get_window_extent()
-    return bool(width < 0.5 * box.width / ax.figure.dpi and height < box.height / ax.figure.dpi)
 
 
 def log_positions(ax: Any) -> None:
@@ -117,25 +122,12 @@ def log_positions(ax: Any) -> None:
 
 
 def visible(x: Any, y: Any) -> Any:
-    """Leave out points of a curve that nobody can tell from their neighbours.
-
-    Which points are drawn: of each run within a cell of the axes the first and the last one. Shape
-    (n_points,).
-    """
+    """Which points of a curve are drawn: the first and the last of each run within a cell."""
     points = np.stack([np.asarray(x, float), np.asarray(y, float)])
     low, span = points.min(axis=1, keepdims=True), np.ptp(points, axis=1)[:, None]
     cell = np.floor((points - low) / np.where(span > 0, span, 1.0) * CELLS)
     new = (cell[:, 1:] != cell[:, :-1]).any(axis=0)
     return np.append(True, new) | np.append(new, True)
-
-
-def _under_label(ax: Any) -> Any:
-    """Coordinates of the axes, moved below the numbers and the label of the horizontal axis."""
-    from matplotlib.transforms import ScaledTranslation
-
-    size = ax.xaxis.label.get_fontsize() + ax.xaxis.get_ticklabels()[0].get_fontsize()
-    inches = (1.25 * size + 12) / 72
-    return ax.transAxes + ScaledTranslation(0, -inches, ax.figure.dpi_scale_trans)
 
 
 class Display:
@@ -163,30 +155,34 @@ class CurveDisplay(Display):
         X: Any,
         y: Any,
         pos_label: Any,
+        name: str | None,
         *,
-        response: Callable[[Any, Any, Any], tuple[Any, Any]] | None = None,
+        of_probabilities: bool = False,
         **arguments: Any,
     ) -> Any:
-        """Draw the scores of a fitted estimator, or another response of it."""
-        y_score, pos_label = (response or _response)(estimator, X, pos_label)
-        if arguments["name"] is None:
-            arguments["name"] = type(estimator).__name__
-        return cls.from_predictions(y, y_score, pos_label=pos_label, **arguments)
+        """Draw the scores of a fitted estimator, or its probabilities."""
+        y_score, pos_label = _response(estimator, X, pos_label, of_probabilities)
+        name = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(y, y_score, pos_label=pos_label, name=name, **arguments)
 
     def _draw_curve(
         self, ax: Any, x: Any, y: Any, name: str | None, style: dict[str, Any]
     ) -> bool:
         """Draw the curve in the next colour; return whether it is the first one on the axes."""
         earlier = sum(line.get_gid() == CURVE for line in ax.lines)
-        label = self.estimator_name if name is None else name
         usual = {
             "color": COLORS[earlier % len(COLORS)],
             "linestyle": STYLES[earlier // len(COLORS) % len(STYLES)],
-            "label": label,
+            "label": self.estimator_name if name is None else name,
             "linewidth": 1.5,
         }
         (self.line_,) = ax.plot(x, y, **{**usual, **style, "gid": CURVE})
         return earlier == 0
+
+    def _draw_band(self, ax: Any, x: Any, low: Any, high: Any, n_bands: int) -> Any:
+        """Draw limits of the last curve, in its colour."""
+        color, alpha = self.line_.get_color(), band_alpha(ax, n_bands)
+        return ax.fill_between(x, low, high, color=color, alpha=alpha, linewidth=0)
 
 
 def show_heights(ax: Any, heights: Any, *, first: bool) -> None:
@@ -210,27 +206,23 @@ def label_rows(ax: Any, names: Any, texts: Any) -> None:
 def query_response(estimator: Any, X: Any, measure: Measure, pos_label: Any) -> tuple[Any, Any]:
     """Scores of a fitted estimator for queries, and the positive class of their labels."""
     y_score, positive = _response(estimator, X, pos_label)
-    said = own_pos_label(estimator) if pos_label is None else pos_label
-    return y_score, None if said is None and measure.kind == "graded" else positive
+    pos_label = own_pos_label(estimator) if pos_label is None else pos_label
+    return y_score, None if pos_label is None and measure.kind == "graded" else positive
 
 
-def _response(estimator: Any, X: Any, pos_label: Any) -> tuple[Any, Any]:
-    """Return the scores of a fitted estimator for the positive class, and that class."""
+def _response(
+    estimator: Any, X: Any, pos_label: Any, of_probabilities: bool = False
+) -> tuple[Any, Any]:
+    """Scores or probabilities of the positive class by a fitted estimator, and that class."""
     check_is_fitted(estimator)
-    positive = positive_class(estimator, pos_label)
-    return ranking_scores(estimator, X, positive), positive
-
-
-def probabilities_of(estimator: Any, X: Any, pos_label: Any) -> tuple[Any, Any]:
-    """Find the probabilities of a fitted classifier, and its positive class."""
-    check_is_fitted(estimator)
-    if not hasattr(estimator, "predict_proba"):
+    if of_probabilities and not hasattr(estimator, "predict_proba"):
         raise AttributeError(
             f"{type(estimator).__name__} has no predict_proba, but a threshold of probabilities"
             " needs them: fit sklearn.calibration.CalibratedClassifierCV on it."
         )
     positive = positive_class(estimator, pos_label)
-    return ranking_scores(estimator, X, positive, "predict_proba"), positive
+    methods = ("predict_proba",) if of_probabilities else ()
+    return ranking_scores(estimator, X, positive, *methods), positive
 
 
 def systems_of(y_score: Any, name: str | None) -> dict[str, Any]:
