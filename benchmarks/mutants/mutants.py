@@ -198,5 +198,5 @@ MUTANTS = [
         "np.floor(share * self.position[-1])",
         "tests/plotting/test_top_of_list.py tests/plotting/test_layout.py",
     ),
-    ("fewest resamples", "lambda one: one >= 99", "lambda one: one > 99", "tests/command"),
+    ("fewest resamples", "lambda value: value >= 99", "lambda value: value > 99", "tests/command"),
 ]
