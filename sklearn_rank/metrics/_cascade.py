@@ -28,8 +28,8 @@ from ._influence import ClassInfluence, average_precision_influence
 from ._measure import ConventionalMeasure, Measure, Value, checked, last_position, one_of
 from ._tied_sums import (
     NEGLIGIBLE,
-    Geometric,
     discounted_sums,
+    geometric,
     padded,
     reciprocal_stop,
     reciprocals,
@@ -520,7 +520,7 @@ class RankBiasedPrecisionMeasure(_OnAScale):
         return PositionalForm(self._utilities, self._discounts, largest=1 - self.persistence)
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        discount = Geometric(float(self.persistence))
+        discount = geometric(float(self.persistence))
         highest, lists = self._highest(lists.grade), lists.leading(self.k)
         return discounted_sums(lists, _shares(lists.grade, highest), discount, self.k)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any, Unpack
+from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 
@@ -23,16 +24,18 @@ from ._conventions import (
 from ._functions import WeightedOptions, function_of
 from ._measure import ConventionalMeasure, Measure, Value, checked, last_position, within
 from ._tied_sums import (
-    Discount,
+    LETOR,
     Gain,
-    Letor,
-    Logarithmic,
+    OfPosition,
     check_gain,
     discounted_sums,
     gains_of,
     ideal_sums,
+    logarithmic,
     scaled_gains,
 )
+
+Discount: TypeAlias = Literal["logarithmic", "linear"] | Callable[[FloatArray, FloatArray], Any]
 
 
 def _check_discount(name: str, discount: Any) -> None:
@@ -73,7 +76,8 @@ class PositionalMeasure(Measure):
         return cut_after(values, self.k)
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        return discounted_sums(lists, gains_of(lists.grade, self.gain), self.discount, self.k)
+        discount = logarithmic(2.0) if self.discount == "logarithmic" else self.discount
+        return discounted_sums(lists, gains_of(lists.grade, self.gain), discount, self.k)
 
 
 @function_of(PositionalMeasure)
@@ -198,14 +202,14 @@ class DCGMeasure(ConventionalMeasure):
         return self.gain or self.rules.gain or "exponential"
 
     @property
-    def _discount(self) -> Logarithmic | Letor:
-        return Logarithmic(float(self.log_base))
+    def _discount(self) -> OfPosition:
+        return LETOR if self.rules.discount == "letor" else logarithmic(float(self.log_base))
 
     def _gains(self, lists: Lists) -> FloatArray:
         return gains_of(lists.grade, self._gain)
 
     def _discounts(self, n: int) -> FloatArray:
-        return cut_after(self._discount(np.arange(1.0, n + 1.0)), self.k)
+        return cut_after(self._discount.at(np.arange(1.0, n + 1.0)), self.k)
 
 
 @function_of(DCGMeasure)
@@ -329,10 +333,6 @@ class NDCGMeasure(DCGMeasure):
         sums = _times_power_of_two(sums, exponent - best_exponent)
         with np.errstate(invalid="ignore"):
             return np.minimum(sums / ideal, 1.0)
-
-    @property
-    def _discount(self) -> Logarithmic | Letor:
-        return Letor() if self.rules.discount == "letor" else super()._discount
 
     def _utilities(self, lists: Lists) -> FloatArray:
         self._check_fit_weights(lists)

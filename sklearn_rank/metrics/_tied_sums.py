@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -549,7 +550,31 @@ FEW_GAINS = 16
 MOST_PER_ITEM = 4
 
 Gain: TypeAlias = Literal["exponential", "linear"] | Callable[[FloatArray], Any]
-Discount: TypeAlias = Literal["logarithmic", "linear"] | Callable[[FloatArray, FloatArray], Any]
+
+
+@dataclass(frozen=True)
+class OfPosition:
+    """A discount that is the same for lists of all lengths."""
+
+    at: Callable[[FloatArray], FloatArray]  # Discounts of positions from 1
+    log_base: float | None = None  # Base of a logarithmic discount
+
+
+_Discount: TypeAlias = OfPosition | Literal["linear"] | Callable[[FloatArray, FloatArray], Any]
+
+
+def logarithmic(base: float) -> OfPosition:
+    """Discount ``1 / log(1 + i)``."""
+    return OfPosition(lambda position: np.log(base) / np.log1p(position), base)
+
+
+# 1 at the positions 1 and 2, and 1 / log2(i) after.
+LETOR = OfPosition(lambda position: 1.0 / np.log2(np.maximum(position, 2.0)))
+
+
+def geometric(p: float) -> OfPosition:
+    """Discount ``(1 - p) p**(i - 1)``."""
+    return OfPosition(lambda position: (1.0 - p) * p ** (position - 1.0))
 
 
 def check_gain(name: str, gain: Any) -> None:
@@ -582,7 +607,7 @@ def gains_of(grade: FloatArray, gain: Gain) -> FloatArray:
 
 
 def discounted_sums(
-    lists: ScoredLists, gains: FloatArray, discount: Discount, k: int | None
+    lists: ScoredLists, gains: FloatArray, discount: _Discount, k: int | None
 ) -> FloatArray:
     """Sum of discounted gains of each list, the mean over all orders of tied items.
 
@@ -613,7 +638,7 @@ def scaled_gains(lists: Lists, gains: FloatArray) -> tuple[FloatArray, IntArray]
     return np.ldexp(gains, -lists.to_items(exponent)), exponent
 
 
-def ideal_sums(lists: Lists, gains: FloatArray, discount: Discount, k: int | None) -> FloatArray:
+def ideal_sums(lists: Lists, gains: FloatArray, discount: _Discount, k: int | None) -> FloatArray:
     """Sum of discounted gains of the best order of each list. Shape (n_lists,)."""
     if lists.weight is not None:
         # Few different gains of one list are added up without a sort.
@@ -638,7 +663,7 @@ def _block_sums(
     lists: Lists,
     blocks: TiedBlocks,
     gains: FloatArray,
-    discount: Discount,
+    discount: _Discount,
     k: int | None,
 ) -> FloatArray:
     if lists.weight is not None:
@@ -675,7 +700,7 @@ def _weighted_sums(
     item_weight: FloatArray,
     blocks: TiedBlocks,
     gains: FloatArray,
-    discount: Discount,
+    discount: _Discount,
     k: int | None,
 ) -> FloatArray:
     """Return the same where an item of weight w takes the positions from P to P + w."""
@@ -699,9 +724,8 @@ def _weighted_sums(
         sums = end
         sums[~some] = 0.0
         sums[some] = np.add.reduceat(_discounts(discount, lengths, counted), place)
-    elif isinstance(discount, Logarithmic) or discount == "logarithmic":
-        by_position = discount if isinstance(discount, Logarithmic) else Logarithmic(2.0)
-        sums = by_position.scale * LogarithmicRun().sums_between(begin, end, length)
+    elif isinstance(discount, OfPosition) and discount.log_base is not None:
+        sums = np.log(discount.log_base) * LogarithmicRun().sums_between(begin, end, length)
     elif discount == "linear":
         # Of length - i over the positions in (begin, end].
         first, last = np.floor(begin), np.floor(end)
@@ -719,7 +743,11 @@ def _weighted_sums(
 
 
 def _laid_out_sums(
-    discount: Discount, lengths: FloatArray, counted: IntArray, end: FloatArray, blocks: TiedBlocks
+    discount: _Discount,
+    lengths: FloatArray,
+    counted: IntArray,
+    end: FloatArray,
+    blocks: TiedBlocks,
 ) -> FloatArray:
     """Sums of the discounts of each block, the positions of all lists end to end.
 
@@ -742,9 +770,9 @@ def _laid_out_sums(
     return sums + part - before
 
 
-def _discounts(discount: Discount, lengths: Any, counted: IntArray) -> FloatArray:
+def _discounts(discount: _Discount, lengths: Any, counted: IntArray) -> FloatArray:
     """Discounts of the first positions of each list, list after list."""
-    if discount == "linear" or (callable(discount) and not isinstance(discount, OfPosition)):
+    if not isinstance(discount, OfPosition):
         starts = np.ones(len(counted), dtype=np.intp)
         position = ragged_ranges(starts, counted).astype(np.float64)
         length = np.repeat(np.asarray(lengths, dtype=np.float64), counted)
@@ -760,46 +788,10 @@ def _discounts(discount: Discount, lengths: Any, counted: IntArray) -> FloatArra
             wrong = int(np.argmax(~np.isfinite(values)))
             raise ValueError(f"discount is not finite at position {position[wrong]:g}.")
         return values
-    by_position = discount if isinstance(discount, OfPosition) else Logarithmic(2.0)
-    table = by_position(np.arange(1, counted.max() + 1).astype(np.float64))
+    table = discount.at(np.arange(1, counted.max() + 1).astype(np.float64))
     if counted.min() == counted.max():
         return table if len(counted) == 1 else np.tile(table, len(counted))
     return table[ragged_ranges(np.zeros(len(counted), dtype=np.intp), counted)]
-
-
-class OfPosition(ABC):
-    """A discount that is the same for lists of all lengths."""
-
-    @abstractmethod
-    def __call__(self, position: FloatArray, length: FloatArray | None = None) -> FloatArray:
-        """Discounts of positions from 1."""
-
-
-class Logarithmic(OfPosition):
-    """The discount ``1 / log(1 + i)``."""
-
-    def __init__(self, base: float) -> None:
-        self.scale = np.log(base)
-
-    def __call__(self, position: FloatArray, length: FloatArray | None = None) -> FloatArray:
-        return self.scale / np.log1p(position)
-
-
-class Letor(OfPosition):
-    """The discount 1 at the positions 1 and 2, and ``1 / log2(i)`` after."""
-
-    def __call__(self, position: FloatArray, length: FloatArray | None = None) -> FloatArray:
-        return 1.0 / np.log2(np.maximum(position, 2.0))
-
-
-class Geometric(OfPosition):
-    """The discount ``(1 - p) p**(i - 1)``."""
-
-    def __init__(self, persistence: float) -> None:
-        self.persistence = persistence
-
-    def __call__(self, position: FloatArray, length: FloatArray | None = None) -> FloatArray:
-        return (1.0 - self.persistence) * self.persistence ** (position - 1.0)
 
 
 def _list_sums(values: FloatArray, first: IntArray) -> FloatArray:
