@@ -21,7 +21,6 @@ from .._validation import (
 )
 from ._bound import (
     AGARWAL,
-    DEVIATIONS,
     FIXED_FUNCTION,
     INDEPENDENT,
     LABELS,
@@ -31,6 +30,7 @@ from ._bound import (
     Labels,
     Side,
     condition,
+    deviations,
 )
 from ._classes import (
     FINITE_METHODS,
@@ -56,17 +56,6 @@ Method: TypeAlias = Tightest | FiniteMethod | UniformMethod
 WITHOUT_AUC = ("mcdiarmid", "hoeffding", "chebyshev")
 # The smallest of these is one of two.
 TIGHT_WITHOUT_AUC = ("hoeffding", "chebyshev")
-
-DEVIATIONS_OF_CHOSEN: dict[Side, str] = {
-    "both": "|AUC of the chosen function - expected AUC|",
-    "lower": "AUC of the chosen function - expected AUC",
-    "upper": "expected AUC - AUC of the chosen function",
-}
-DEVIATIONS_OF_ALL: dict[Side, str] = {
-    "both": "sup |AUC - expected AUC|",
-    "lower": "sup (AUC - expected AUC)",
-    "upper": "sup (expected AUC - AUC)",
-}
 
 
 def auc_bound(
@@ -232,14 +221,8 @@ independent given their labels.
         value = finite_width(n_pos, n_neg, log_delta, inequality, auc, side)
         statements = ("Theorem 8", "Theorem 13") if is_random else ("Corollary 6", "Corollary 11")
         theorem = finite_theorem(inequality, *statements, function_class)
-    return Bound(
-        value=value,
-        theorem=theorem,
-        target=_deviations(function_class)[side],
-        delta=delta,
-        conditioned_on=condition(labels),
-        assumptions=_assumptions(function_class),
-    )
+    target, assumptions = _describe(function_class, side)
+    return Bound(value, theorem, target, delta, condition(labels), assumptions)
 
 
 def auc_deviation_bound(
@@ -363,13 +346,9 @@ def auc_deviation_bound(
         inequality = min(values, key=values.__getitem__)
         value = exp(min(log(n_functions) + values[inequality], 0.0))
         theorem = finite_theorem(inequality, "Theorem 5", "Theorem 10", function_class)
-    return Bound(
-        value=value,
-        theorem=theorem,
-        target=f"P({_deviations(function_class)[side]} >= {epsilon:g})",
-        conditioned_on="the labels",
-        assumptions=_assumptions(function_class),
-    )
+    deviation, assumptions = _describe(function_class, side)
+    target = f"P({deviation} >= {epsilon:g})"
+    return Bound(value, theorem, target, 0.0, "the labels", assumptions)
 
 
 def auc_sample_size_bound(
@@ -471,14 +450,9 @@ def auc_sample_size_bound(
         inequality = min(values, key=values.__getitem__)
         value = values[inequality]
         theorem = finite_theorem(inequality, "Corollary 7", "Corollary 12", function_class)
-    deviation = _deviations(function_class)["both"]
-    return Bound(
-        value=value,
-        theorem=theorem,
-        target=f"items needed for {deviation} < {epsilon:g} with probability {1 - delta:.6g}",
-        conditioned_on="the labels",
-        assumptions=_assumptions(function_class),
-    )
+    deviation, assumptions = _describe(function_class, "both")
+    target = f"items needed for {deviation} < {epsilon:g} with probability {1 - delta:.6g}"
+    return Bound(value, theorem, target, 0.0, "the labels", assumptions)
 
 
 def auc_variance_bound(n_pos: int, n_neg: int, *, expected_auc: float | None = None) -> Bound:
@@ -543,19 +517,23 @@ def _largest_variance(fewer: int, expected_auc: float | None) -> float:
     return (0.25 if expected_auc is None else expected_auc * (1.0 - expected_auc)) / fewer
 
 
-def _deviations(function_class: int | FunctionClass | None) -> dict[Side, str]:
-    """Name the deviation of each side."""
+def _describe(
+    function_class: int | FunctionClass | None, side: Side
+) -> tuple[str, tuple[str, str]]:
+    """Name the deviation of a side, and the assumptions."""
     if function_class is None:
-        return DEVIATIONS
-    return DEVIATIONS_OF_ALL if isinstance(function_class, FunctionClass) else DEVIATIONS_OF_CHOSEN
-
-
-def _assumptions(function_class: int | FunctionClass | None) -> tuple[str, str]:
-    if function_class is None:
-        return FIXED_FUNCTION, INDEPENDENT
-    if isinstance(function_class, FunctionClass):
-        return "the class of functions does not depend on the training set", INDEPENDENT
-    return "the functions do not depend on the sample that is scored", INDEPENDENT
+        target, assumption = deviations("AUC", "expected AUC")[side], FIXED_FUNCTION
+    elif isinstance(function_class, FunctionClass):
+        target = {
+            "both": "sup |AUC - expected AUC|",
+            "lower": "sup (AUC - expected AUC)",
+            "upper": "sup (expected AUC - AUC)",
+        }[side]
+        assumption = "the class of functions does not depend on the training set"
+    else:
+        target = deviations("AUC of the chosen function", "expected AUC")[side]
+        assumption = "the functions do not depend on the sample that is scored"
+    return target, (assumption, INDEPENDENT)
 
 
 def _check_function_class(
@@ -609,13 +587,6 @@ def _check_single_function(
             f"{name}={value!r} is for one function, but function_class={shown(function_class)} has"
             f" several: leave {name} out."
         )
-
-
-DEVIATIONS_OF_FOLDS: dict[Side, str] = {
-    "both": "|mean AUC of the folds - mean expected AUC of their models|",
-    "lower": "mean AUC of the folds - mean expected AUC of their models",
-    "upper": "mean expected AUC of their models - mean AUC of the folds",
-}
 
 
 def auc_fold_mean_bound(
@@ -701,10 +672,11 @@ independent given their labels.
     value = 0.0
     for of_pos, of_neg in zip(*counts, strict=True):
         value += finite_width(of_pos, of_neg, log_delta, method, None, side) / n_folds
+    target = deviations("mean AUC of the folds", "mean expected AUC of their models")[side]
     return Bound(
         value=min(value, 1.0),
         theorem=f"{OURS}, Theorem 5",
-        target=DEVIATIONS_OF_FOLDS[side],
+        target=target,
         delta=delta,
         conditioned_on="the labels",
         assumptions=("each fold is scored by a model that was trained without it", INDEPENDENT),

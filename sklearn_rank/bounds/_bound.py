@@ -83,12 +83,15 @@ Labels: TypeAlias = Literal["fixed", "random"]
 SIDES = ("both", "lower", "upper")
 LABELS = ("fixed", "random")
 
-# Of one function.
-DEVIATIONS: dict[Side, str] = {
-    "both": "|AUC - expected AUC|",
-    "lower": "AUC - expected AUC",
-    "upper": "expected AUC - AUC",
-}
+
+def deviations(estimate: str, target: str) -> dict[Side, str]:
+    """Name the deviation of an estimate from its target on each side."""
+    return {
+        "both": f"|{estimate} - {target}|",
+        "lower": f"{estimate} - {target}",
+        "upper": f"{target} - {estimate}",
+    }
+
 
 AGARWAL = "Agarwal et al. (2005)"
 # Source of the proofs that are not in a paper.

@@ -41,6 +41,7 @@ from ._bound import (
     Side,
     bisect,
     condition,
+    deviations,
     kl_limits,
     of_side,
 )
@@ -52,7 +53,7 @@ PAPER = "Clémençon & Vayatis (2009)"
 SANDWICH_THEOREM = f"{OURS}, Theorem 8"
 DKW = "Dvoretzky, Kiefer & Wolfowitz (1956), constant of Massart (1990)"
 BRETAGNOLLE = "Bretagnolle (1980), in Shorack & Wellner (1986), Inequality 25.1.2"
-DEVIATIONS = {"both": "|W_n/k - W_phi|", "lower": "W_n/k - W_phi", "upper": "W_phi - W_n/k"}
+DEVIATIONS = deviations("W_n/k", "W_phi")
 DRAWN = "items and labels are drawn together, independently"
 # Under the largest or the middle rank of a tied block, two that order the same items alike but for
 # their ties may differ by phi(1) less the mean of phi.

@@ -887,7 +887,7 @@ def check_calibration(
     positional, _ = positional_form(measure)
     # What no order changes counts as a constant.
     counted = get_measure(positional, undefined=0.0)
-    table = _Table(counted, int(n_items))
+    table = _Labellings(counted, int(n_items))
     random = check_random_state(random_state)
     draw = table.draw_independent if labels == "independent" else table.draw_dependent
     example, n_tried = None, 0
@@ -906,7 +906,7 @@ def check_calibration(
     )
 
 
-class _Table:
+class _Labellings:
     """All labels of a short list.
 
     The labels of an item; all labels and their utilities, of shape (n_cases, n); all orders, of
@@ -949,7 +949,11 @@ class _Table:
 
 
 def _counterexample(
-    loss: TemplateLoss, table: _Table, cases: IntArray, probabilities: FloatArray, margin: float
+    loss: TemplateLoss,
+    table: _Labellings,
+    cases: IntArray,
+    probabilities: FloatArray,
+    margin: float,
 ) -> dict[str, Any] | None:
     expected = probabilities @ table.values[cases]
     regret = expected.max() - expected

@@ -28,7 +28,6 @@ from ._sequence_streams import (
     QueryMeanByVariance,
     Stream,
     TopPrecision,
-    query_range,
     query_values,
 )
 
@@ -315,7 +314,8 @@ class ConfidenceSequence:
                     "threshold is for one list of alerts, but qid splits the rows into queries:"
                     " leave one of them out."
                 )
-            limits = query_range(measure, has_baseline)
+            low, high = measure.counted_range
+            limits = (low - high, high - low) if has_baseline else (low, high)
             mean = "mean difference of" if has_baseline else "mean"
             target, is_bounded = f"{mean} {measure.name} over queries", all(map(isfinite, limits))
             if method == "asymptotic" or (method == "auto" and not is_bounded):

@@ -30,13 +30,13 @@ from ._influence import ROUNDING_VARIANCE, influence_of, joint_influence, refuse
 from ._plan_models import (
     AUCVariance,
     ClassVariance,
+    Composition,
     ExactTopModel,
     GuaranteedAUC,
     GuaranteedMean,
     MeanVariance,
     NormalModel,
     PlanModel,
-    Sample,
     ShareVariance,
     TopVariance,
     Variance,
@@ -180,14 +180,14 @@ def model_of(measure: Measure, inputs: PlanInputs) -> tuple[PlanModel, str, str]
     )
 
 
-def _items(measure: str, inputs: PlanInputs) -> Sample:
+def _items(measure: str, inputs: PlanInputs) -> Composition:
     inputs.refuse("sd", "in a plan for items of one list: pass expected or a pilot")
     share = inputs.require(
         "positive_fraction",
         f"the variance of the {measure} depends on it; pass the fraction of positive items, such"
         " as positive_fraction=0.1",
     )
-    return Sample("items", share)
+    return Composition("items", share)
 
 
 def _auc_model(inputs: PlanInputs) -> tuple[PlanModel, str, str]:
@@ -281,7 +281,7 @@ def _expected_query_model(measure: Measure, inputs: PlanInputs) -> tuple[PlanMod
     hint = f" for {measure.name}, which is a mean over queries"
     check_choice("method", inputs.method, QUERY_METHODS, hint=hint)
     inputs.refuse("positive_fraction", f"for {measure.name}, a mean over queries: leave it out")
-    sample = Sample("queries", None)
+    sample = Composition("queries", None)
     low, high = measure.counted_range
     length = high - low
     method = inputs.method
@@ -333,7 +333,7 @@ def _expected_query_model(measure: Measure, inputs: PlanInputs) -> tuple[PlanMod
     return model, method, rests_on
 
 
-def _guaranteed_mean(measure: Measure, sample: Sample, inputs: PlanInputs) -> GuaranteedMean:
+def _guaranteed_mean(measure: Measure, sample: Composition, inputs: PlanInputs) -> GuaranteedMean:
     """Bounds of a mean over queries that hold for every distribution."""
     low, high = measure.counted_range
     length = high - low
@@ -469,7 +469,7 @@ def _query_model(
         mean = float(first.values.mean()) if mean is None else mean
         estimate = (mean - low) / (high - low)
     model = NormalModel(
-        Sample("queries", None, None if groups is None else n / n_groups),
+        Composition("queries", None, None if groups is None else n / n_groups),
         (high - low) * (2.0 if comparing else 1.0),
         _mean_variance(values, groups, estimate),
         by_limits=not comparing and are_shares(first),
@@ -524,7 +524,7 @@ def _item_model(
     if inputs.positive_fraction is not None:
         share = inputs.positive_fraction
         weights = _class_weights(measure, data[0], share)
-    sample = Sample("items", share, None if groups is None else n / groups.n_groups)
+    sample = Composition("items", share, None if groups is None else n / groups.n_groups)
 
     def model_of(rows: BoolArray | slice) -> NormalModel:
         lists = [_list(positive[rows], score[rows], weights) for score in scores]
@@ -604,7 +604,7 @@ def _class_weights(measure: Measure, data: ScoredLists, share: float) -> tuple[i
 def _scaled_variance(
     measure: Measure,
     influence: ClassInfluence,
-    sample: Sample,
+    sample: Composition,
     groups: Groups | None,
     expected: float | None,
 ) -> ClassVariance:
@@ -626,7 +626,7 @@ def _scaled_variance(
 
 
 def _class_variance(
-    samples: Sequence[Sequence[ClassInfluence]], sample: Sample, groups: Groups | None
+    samples: Sequence[Sequence[ClassInfluence]], sample: Composition, groups: Groups | None
 ) -> ClassVariance:
     """Variance of the influence in each class, and its inflation by groups."""
     variances, grouped, independent, degrees = [], 0.0, 0.0, 0.0

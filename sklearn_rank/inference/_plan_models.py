@@ -37,7 +37,7 @@ NORMAL_DEGREES = 1e7
 
 
 @dataclass(frozen=True)
-class Sample:
+class Composition:
     """Composition of a sample of size n."""
 
     unit: str  # "items" or "queries"
@@ -120,7 +120,7 @@ class Variance(ABC):
 class AUCVariance(Variance):
     """Variance of AUCs of normal or exponential scores."""
 
-    sample: Sample
+    sample: Composition
     expected: float  # Expected AUC; of a comparison that of the second ranker
     pairs: str  # "delong" for normal scores, "hanley-mcneil" for exponential ones
     correlation: float | None = None
@@ -173,7 +173,7 @@ def _parts_of(aucs: tuple[float, ...], correlation: float, pairs: str) -> FloatA
 class WorstAUCVariance(Variance):
     """Largest variance that an AUC can have: ``A (1 - A)`` over the size of the smaller class."""
 
-    sample: Sample
+    sample: Composition
     expected: float | None  # Expected AUC; None is the worst
 
     def of(self, n: int, difference: float = 0.0) -> tuple[float, float]:
@@ -186,7 +186,7 @@ class WorstAUCVariance(Variance):
 class ClassVariance(Variance):
     """Variance of a measure of one list by the influence of its items."""
 
-    sample: Sample
+    sample: Composition
     variances: tuple[tuple[float, float], ...]  # Of the influence of each class, by ranker
     effect: float  # By how much groups increase the variance
     degrees_per_item: float | None  # None without groups
@@ -336,7 +336,7 @@ LEAST_TAIL = 1e-15
 class PlanModel(ABC):
     """An interval and a test at each size of the sample."""
 
-    sample: Sample
+    sample: Composition
     most: float  # Largest width, which is the length of the range
 
     @abstractmethod
@@ -367,7 +367,7 @@ class PlanModel(ABC):
 class NormalModel(PlanModel):
     """Student's interval, the normal one or other limits, and the test by the standard error."""
 
-    sample: Sample
+    sample: Composition
     most: float
     variance: Variance
     factor: float = 1.0  # Of the variance
@@ -411,7 +411,7 @@ class NormalModel(PlanModel):
 class ExactTopModel(PlanModel):
     """Limits for the precision at the top that hold for every distribution."""
 
-    sample: Sample
+    sample: Composition
     variance: TopVariance  # Expected precision and share of positives at the threshold
     most: float = 1.0
 
@@ -468,7 +468,7 @@ def _tail(level: float) -> float:
 class GuaranteedAUC(GuaranteedModel):
     """Bounds for the AUC of every distribution."""
 
-    sample: Sample
+    sample: Composition
     method: Any
     expected: float | None  # Expected AUC, for the last two
     scale: float = 1.0
@@ -501,7 +501,7 @@ class GuaranteedAUC(GuaranteedModel):
 class GuaranteedMean(GuaranteedModel):
     """Bounds for a mean over queries of every distribution."""
 
-    sample: Sample
+    sample: Composition
     method: str
     most: float  # Length of the range of the values, or of the differences
     spread: float

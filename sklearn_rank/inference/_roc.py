@@ -644,36 +644,32 @@ def auc_interval_of_chunks(
 
 
 def _interval_of_moments(moments: AUCMoments, level: float, method: str) -> Interval:
-    error = _standard_error(method, moments)
+    error = None
+    if method == "wilson":
+        error = float(np.sqrt(design_effect(moments) * moments.auc * (1.0 - moments.auc))) or None
+    elif method in ESTIMATED:
+        unit = "group with items" if moments.n_groups is not None else "item"
+        n_units = moments.n_rarer if moments.n_groups is None else moments.n_groups
+        if n_units < 2 and method != "hanley-mcneil":
+            raise ValueError(
+                f"method={method!r} estimates a variance, but there is only one {unit} of a class:"
+                " choose method='wilson'."
+            )
+        variance = float(ESTIMATED[method](moments))
+        # A variance of 0 up to rounding.
+        if variance <= 1e-15:
+            raise ValueError(
+                f"method={method!r} estimates a variance of 0 at an AUC of"
+                f" {float(moments.auc):g}, so the interval would have no width: choose"
+                " method='wilson'."
+            )
+        error = float(np.sqrt(variance))
     low, high = auc_limits(method, moments, level)
     return Interval(float(moments.auc), float(low), float(high), level, method, TARGET, error)
 
 
 def _is_one_class(data: ScoredLists) -> bool:
     return bool(data.positive.all() or not data.positive.any())
-
-
-def _standard_error(method: str, moments: AUCMoments) -> float | None:
-    """Return the standard error; raise an error if the estimated variance is degenerate."""
-    if method == "wilson":
-        return float(np.sqrt(design_effect(moments) * moments.auc * (1.0 - moments.auc))) or None
-    if method not in ESTIMATED:
-        return None
-    unit = "group with items" if moments.n_groups is not None else "item"
-    n_units = moments.n_rarer if moments.n_groups is None else moments.n_groups
-    if n_units < 2 and method != "hanley-mcneil":
-        raise ValueError(
-            f"method={method!r} estimates a variance, but there is only one {unit} of a class:"
-            " choose method='wilson'."
-        )
-    variance = float(ESTIMATED[method](moments))
-    # A variance of 0 up to rounding.
-    if variance <= 1e-15:
-        raise ValueError(
-            f"method={method!r} estimates a variance of 0 at an AUC of {float(moments.auc):g}, so"
-            " the interval would have no width: choose method='wilson'."
-        )
-    return float(np.sqrt(variance))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

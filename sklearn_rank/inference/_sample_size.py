@@ -708,7 +708,17 @@ def sample_size(
     quantities = Quantities.read(measure, n, level, width, of_test, inputs.n_rankers)
     largest = _largest_size(measure, quantities, inputs, fixed=against is not None)
     rng = check_generator(random_state)
-    model, ends, method, rests_on = _models(measure, rows, inputs, assurance, rng)
+    ends: list[NormalModel] = []  # For the ends of a 95 % interval for a pilot's variance
+    model: PlanModel
+    if rows is None:
+        model, method, rests_on = model_of(measure, inputs)
+    else:
+        of_pilot, method, rests_on, degrees = pilot_model(measure, rows, inputs, rng)
+        ends = [of_pilot.scaled(variance_factor(degrees, share)) for share in (0.025, 0.975)]
+        factor = 1.0
+        if assurance is not None:
+            factor = variance_factor(degrees, check_part("assurance", assurance))
+        model = of_pilot.scaled(factor)
     if against is not None and method == "wilson":
         # The test uses the standard error, not the limits of the interval.
         method = "t" if model.sample.unit == "queries" else "influence"
@@ -749,25 +759,6 @@ def sample_size(
         assurance=assurance,
         pilot_range=pilot_range,
     )._with_values(partial(Quantities.values, quantities, (model, *ends)))
-
-
-def _models(
-    measure: Measure,
-    pilot: Pilot | None,
-    inputs: PlanInputs,
-    assurance: Any,
-    rng: np.random.Generator,
-) -> tuple[PlanModel, list[NormalModel], str, str]:
-    """Model, models at the ends of a 95 % interval for a pilot's variance, and descriptions."""
-    if pilot is None:
-        model, method, rests_on = model_of(measure, inputs)
-        return model, [], method, rests_on
-    of_pilot, method, rests_on, degrees = pilot_model(measure, pilot, inputs, rng)
-    ends = [of_pilot.scaled(variance_factor(degrees, share)) for share in (0.025, 0.975)]
-    if assurance is not None:
-        share = check_part("assurance", assurance)
-        of_pilot = of_pilot.scaled(variance_factor(degrees, share))
-    return of_pilot, ends, method, rests_on
 
 
 def _largest_size(

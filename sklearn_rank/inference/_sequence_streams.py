@@ -353,12 +353,6 @@ def _values_of(accumulator: Accumulator) -> FloatArray:
     return np.asarray(values, dtype=np.float64)
 
 
-def query_range(measure: Measure, is_difference: bool) -> tuple[float, float]:
-    """Least and largest value of a query."""
-    low, high = measure.counted_range
-    return (low - high, high - low) if is_difference else (low, high)
-
-
 class Stream(ABC):
     """State of a confidence sequence."""
 

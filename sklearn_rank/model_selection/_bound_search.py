@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import sklearn
@@ -65,17 +65,14 @@ from ._query_splitters import places_of
 FIRST_CHOICES = ("kl", "exact", "dkw")
 
 
-class Metadata(NamedTuple):
-    """Parameters passed to the ``fit`` of a search, by their receiver."""
+def _divide_metadata(
+    search: Any, params: dict[str, Any], measure: Measure, n: int
+) -> tuple[list[dict[str, Any]], Any, AnyArray | None, dict[str, AnyArray]]:
+    """Divide the parameters passed to ``fit`` by their receiver.
 
-    fit_params: list[dict[str, Any]]  # Of each estimator
-    groups: Any  # For the splitter
-    qid: AnyArray | None  # (n_samples,): Ids of the queries, for a mean over queries
-    wholes: dict[str, AnyArray]  # Ids that must not be in both parts of a split, by their kind
-
-
-def _divide_metadata(search: Any, params: dict[str, Any], measure: Measure, n: int) -> Metadata:
-    """Divide the parameters passed to ``fit`` by their receiver."""
+    Those of each estimator; the groups for the splitter; the ids of the queries, for a mean over
+    queries; and the ids that must not be in both parts of a split, by their kind.
+    """
     n_estimators = len(search._estimators())
     if sklearn.get_config()["enable_metadata_routing"]:
         routed = process_routing(search, "fit", **params)
@@ -98,7 +95,7 @@ def _divide_metadata(search: Any, params: dict[str, Any], measure: Measure, n: i
                 " id per row. (It has no limits for one list.)"
             )
         qid = np.asarray(check_qid(qid, n))
-        return Metadata(fit_params, groups, qid, {"query": qid})
+        return fit_params, groups, qid, {"query": qid}
     wholes = {}
     if groups is not None:
         wholes["group"] = np.asarray(check_qid(groups, n, name="groups"))
@@ -116,7 +113,7 @@ def _divide_metadata(search: Any, params: dict[str, Any], measure: Measure, n: i
     for of_estimator in fit_params:
         if of_estimator.get("qid") is not None:
             wholes["query"] = np.asarray(check_qid(of_estimator["qid"], n))
-    return Metadata(fit_params, groups, None, wholes)
+    return fit_params, groups, None, wholes
 
 
 def _routing_names(n: int) -> list[str]:
@@ -412,26 +409,26 @@ arbitrary.
         y = column_or_1d(y, warn=True)
         if not len(y):
             raise ValueError("X and y have 0 samples: pass at least one row.")
-        metadata = _divide_metadata(self, params, measure, len(y))
-        of_queries = metadata.qid is not None
+        params_of_each, groups, qid, wholes = _divide_metadata(self, params, measure, len(y))
+        of_queries = qid is not None
         method = self._check_method(measure, of_queries)
         pos_label, positive = self._positive(y, measure, of_queries)
         bases = bases_of(self.estimator, self.param_grid)
         keep_models, raise_errors = not self.refit, self.error_score == "raise"
         tasks = [
             FitTask(base.estimator, X, y, fit_params, keep_models, raise_errors, pos_label)
-            for base, fit_params in zip(bases, metadata.fit_params, strict=True)
+            for base, fit_params in zip(bases, params_of_each, strict=True)
         ]
         grid = Grid.of(bases, tasks, self.prior, self.complexity)
         rng = check_generator(self.random_state)
         splitter = self._splitter(y, of_queries, int(rng.integers(2**31)))
         made_here = self.cv is None or is_whole(self.cv)
-        groups = places_of(metadata.groups, len(y)) if made_here else metadata.groups
+        groups = places_of(groups, len(y)) if made_here else groups
         splits = [
             (np.asarray(train), np.asarray(test))
             for train, test in splitter.split(X, y, groups=groups)
         ]
-        check_splits(splits, None if of_queries else positive, metadata.wholes)
+        check_splits(splits, None if of_queries else positive, wholes)
         fits = fit_candidates(grid, splits, n_jobs=self.n_jobs, verbose=self.verbose)
         scored = np.flatnonzero([not any(fit.failure for fit in parts) for parts in fits])
         if not len(scored):
@@ -444,7 +441,7 @@ arbitrary.
         scores = [[fits[c][part].scores for c in scored] for part in range(len(splits))]
         disjoint = sizes_of_disjoint(splits, len(labels))
         evidence: Evidence
-        if metadata.qid is None:
+        if qid is None:
             evidence = list_evidence(
                 measure, [labels[test] == 1 for test in tests], scores, disjoint
             )
@@ -453,7 +450,7 @@ arbitrary.
                 measure,
                 [labels[test] for test in tests],
                 scores,
-                [metadata.qid[test] for test in tests],
+                [qid[test] for test in tests],
                 disjoint,
                 with_chance=True,
             )

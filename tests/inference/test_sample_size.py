@@ -16,7 +16,7 @@ from sklearn_rank.inference import (
     sample_size,
 )
 from sklearn_rank.inference._plan_inputs import AUC_METHODS, threshold_share
-from sklearn_rank.inference._plan_models import AUCVariance, PlannedTest, Sample
+from sklearn_rank.inference._plan_models import AUCVariance, Composition, PlannedTest
 from sklearn_rank.inference._roc import both_below
 from tests.oracles import sample_sizes as oracle
 
@@ -188,7 +188,7 @@ def test_orthants(ends, correlation):
 @pytest.mark.parametrize("aucs", [(0.8, 0.8), (0.9, 0.5), (0.95, 0.7)])
 def test_variance_of_a_difference_of_aucs(aucs, correlation):
     n_pos, n_neg = 12, 28
-    sample = Sample("items", 0.3)
+    sample = Composition("items", 0.3)
     variances = [
         oracle.auc_covariance(np.array([auc, auc]), 1 - 1e-9, n_pos, n_neg) for auc in aucs
     ]
