@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import partial
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 from .._checkpoint import Checkpoints, cleared_on_success
 from .._order import top_mass
 from .._sklearn_compat import (
-    Interval,
     StrOptions,
     check_sample_weight,
     fit_context,
@@ -69,11 +66,8 @@ class AccuracyAtTopBase(KernelRanker):
 
     _parameter_constraints = {
         **KernelRanker._parameter_constraints,
-        "tau": [Interval(Real, 0, 1, closed="neither")],
         "class_weight": [StrOptions({"balanced", "pairs"}), dict, None],
         "solver": [StrOptions({"auto", "newton", "cvxpy"})],
-        "n_jobs": [Integral, None],
-        "checkpoint": [str, os.PathLike, None],
     }
 
     def __sklearn_tags__(self):
@@ -478,7 +472,6 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
 
     _parameter_constraints = {
         **AccuracyAtTopBase._parameter_constraints,
-        "C": [Interval(Real, 0, None, closed="neither")],
         "quantile": [StrOptions({"sample", "pairs"})],
         "selection": [StrOptions({"average", "closest", "objective", "refine"})],
     }

@@ -305,7 +305,6 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         "selections": ["array-like"],
         "quantiles": ["array-like"],
         "taus": ["array-like", None],
-        "cv": ["cv_object"],
         "scoring": [str, callable, None],
         "rule": [StrOptions({"best", "one_standard_error"})],
     }

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from inspect import isfunction, signature
-from numbers import Integral
+from numbers import Integral, Real
 from time import perf_counter
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -21,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._partitions import is_collection
 from .._row_batches import RowBatches
-from .._sklearn_compat import BlockProgress
+from .._sklearn_compat import BlockProgress, Interval, RealNotInt
 from .._solvers import Certificate
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import are_usual_labels, class_among, hint_of_mark, validate_data
@@ -260,11 +261,46 @@ def check_columns(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bo
     validate_data(estimator, X, y, reset=reset, skip_check_array=True)
 
 
+# What parameters of these names may be, in all rankers that do not say otherwise.
+COMMON_CONSTRAINTS: dict[str, list[Any]] = {
+    "C": [Interval(Real, 0, None, closed="neither")],
+    "alpha": [Interval(Real, 0, None, closed="left"), str],
+    "checkpoint": [str, os.PathLike, None],
+    "coef0": [Interval(Real, None, None, closed="neither")],
+    "cv": ["cv_object"],
+    "degree": [Interval(Real, 1, None, closed="left")],
+    "early_stopping": ["boolean"],
+    "eta": [Interval(Real, 0, None, closed="neither"), None],
+    "fit_intercept": ["boolean"],
+    "gamma": [Interval(Real, 0, None, closed="neither"), None],
+    "kernel_params": [dict, None],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "n_estimators": [Interval(Integral, 1, None, closed="left")],
+    "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+    "n_jobs": [Integral, None],
+    "pos_label": [Real, str, "boolean", None],
+    "random_state": ["random_state"],
+    "tau": [Interval(Real, 0, 1, closed="neither")],
+    "tol": [Interval(Real, 0, None, closed="neither")],
+    "verbose": ["verbose"],
+    "validation_fraction": [
+        Interval(RealNotInt, 0, 1, closed="neither"),
+        Interval(Integral, 1, None, closed="left"),
+    ],
+    "warm_start": ["boolean"],
+}
+
+
 class Ranker(BaseEstimator):
     """Base class of all rankers: version check after unpickling, link to the documentation."""
 
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        names = signature(cls.__init__).parameters.keys() & COMMON_CONSTRAINTS.keys()
+        common = {name: COMMON_CONSTRAINTS[name] for name in names}
+        cls._parameter_constraints = common | cls._parameter_constraints
         for name, method in list(vars(cls).items()):
             public = isfunction(method) and not name.startswith("_")
             if public and "qid" in signature(method).parameters:

@@ -39,7 +39,6 @@ from ..losses._shared import ThreadedLoss
 from ..metrics import Exponential, Measure, ScoreGeneratingFunction, get_measure, roc_auc_score
 from ._base import BipartiteRanker, FitProgress, refuse_blocked, restored_on_error
 from ._boosting import (
-    EARLY_STOPPING_CONSTRAINTS,
     TREE_CONSTRAINTS,
     BoostedFit,
     Monitor,
@@ -303,15 +302,12 @@ class BoostedTopRanker(BoostedRanker, BipartiteRanker):
     counts_rows = True
     _parameter_constraints = {
         "target": [StrOptions(set(TARGETS))],
-        "tau": [Interval(Real, 0, 1, closed="neither")],
         "p": [Interval(Real, 1, None, closed="left")],
         "phi": [str, Measure, ScoreGeneratingFunction, callable, None],
         "loss": [StrOptions({"logistic", "exponential"})],
         "n_warmup": [Interval(Integral, 0, None, closed="left"), None],
         **TREE_CONSTRAINTS,
         "measure": [*MEASURE_CONSTRAINTS, None],
-        **EARLY_STOPPING_CONSTRAINTS,
-        "pos_label": [Real, str, "boolean", None],
     }
 
     def __init__(
@@ -801,7 +797,6 @@ class BoostedOrderPreservingRanker(BoostedRanker, CalibratedRanker):
     _parameter_constraints = {
         **CalibratedRanker._parameter_constraints,
         **TREE_CONSTRAINTS,
-        **EARLY_STOPPING_CONSTRAINTS,
     }
     _finite = "allow-nan"
 

@@ -119,7 +119,6 @@ def with_categories(estimator: Any) -> Mapping[str, Any]:
 # Parameters of trees, for scikit-learn's validation.
 TREE_CONSTRAINTS: dict[str, Any] = {
     "backend": [StrOptions({"lightgbm", "xgboost"})],
-    "n_estimators": [Interval(Integral, 1, None, closed="left")],
     "learning_rate": [Interval(Real, 0, 1000, closed="right")],
     "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
     "max_depth": [Interval(Integral, 1, None, closed="left"), None],
@@ -127,8 +126,6 @@ TREE_CONSTRAINTS: dict[str, Any] = {
     "l2_regularization": [Interval(Real, 0, None, closed="left")],
     "max_features": [Interval(RealNotInt, 0, 1, closed="right")],
     "monotonic_cst": ["array-like", dict, None],
-    "n_jobs": [Integral, None],
-    "verbose": ["verbose"],
     "backend_params": [dict, None],
 }
 
@@ -571,18 +568,6 @@ def _dense(X: Any) -> Any:
 BACKENDS: dict[str, type[LightGBMGrower] | type[XGBoostGrower]] = {
     "lightgbm": LightGBMGrower,
     "xgboost": XGBoostGrower,
-}
-
-
-# Parameters by which a fit stops early, for scikit-learn's validation.
-EARLY_STOPPING_CONSTRAINTS: dict[str, list[Any]] = {
-    "early_stopping": ["boolean"],
-    "validation_fraction": [
-        Interval(RealNotInt, 0, 1, closed="neither"),
-        Interval(Integral, 1, None, closed="left"),
-    ],
-    "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
-    "random_state": ["random_state"],
 }
 
 

@@ -25,7 +25,6 @@ from ..metrics import Measure, get_measure
 from ..metrics._shared import check_fixed_scale
 from ._base import forget, refuse_blocked, restored_on_error
 from ._boosting import (
-    EARLY_STOPPING_CONSTRAINTS,
     check_limits,
     check_validation_data,
     held_out_lists,
@@ -631,7 +630,6 @@ class GroupRankerAdapter(QueryRanker):
     _parameter_constraints = {
         **QueryRanker._parameter_constraints,
         "estimator": [HasMethods(["fit", "predict"]), None],
-        **EARLY_STOPPING_CONSTRAINTS,
         "row_order": [StrOptions({"content", "given"})],
     }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from numbers import Integral, Real
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -13,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn_compat import (
     CallbackSupportMixin,
-    Interval,
     StrOptions,
     check_sample_weight,
     fit_context,
@@ -272,15 +270,7 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
     """
 
     _parameter_constraints = {
-        "pos_label": [Real, str, "boolean", None],
         "kernel": [StrOptions({"linear", "rbf", "poly", "precomputed"}), callable],
-        "gamma": [Interval(Real, 0, None, closed="neither"), None],
-        "degree": [Interval(Real, 1, None, closed="left")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
-        "kernel_params": [dict, None],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "verbose": ["verbose"],
     }
 
     def __init__(self, kernel, gamma, degree, coef0, kernel_params, tol, max_iter, verbose):

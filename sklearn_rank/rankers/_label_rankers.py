@@ -6,7 +6,6 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from itertools import combinations
-from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -24,7 +23,6 @@ from .._sklearn_compat import (
     BaseSearchCV,
     CallbackSupportMixin,
     HasMethods,
-    Interval,
     StrOptions,
     check_sample_weight,
     fit_context,
@@ -301,8 +299,6 @@ class LabelRanker(LabelOrderRanker):
         **LabelOrderRanker._parameter_constraints,
         "estimator": [HasMethods(["fit", "predict"]), None],
         "voting": [StrOptions({"soft", "hard"})],
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -673,20 +669,8 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
     _parameter_constraints = {
         **LabelOrderRanker._parameter_constraints,
         "loss": LOSS_CONSTRAINTS,
-        "alpha": [Interval(Real, 0, None, closed="left"), str],
         "kernel": [StrOptions({"linear", "rbf", "laplacian", "poly", "precomputed"}), callable],
-        "gamma": [Interval(Real, 0, None, closed="neither"), None],
-        "degree": [Interval(Real, 1, None, closed="left")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
-        "kernel_params": [dict, None],
-        "fit_intercept": ["boolean"],
         "solver": [StrOptions({"auto", "newton-cg", "lbfgs"})],
-        "eta": [Interval(Real, 0, None, closed="neither"), None],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "warm_start": ["boolean"],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
     }
 
     alpha_: float

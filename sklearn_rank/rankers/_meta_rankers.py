@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from .._lists import LabelType, Lists
-from .._sklearn_compat import BaseComposition, HasMethods, Interval, StrOptions, fit_context
+from .._sklearn_compat import BaseComposition, HasMethods, StrOptions, fit_context
 from .._typing import FloatArray, IntArray
 from .._warn import told_once
 from ..calibration._shared import positional_form, utilities_of
@@ -167,10 +166,6 @@ default="zscore"
         "losses": [str, TemplateLoss, list, tuple],
         "alphas": ["array-like"],
         "normalize": [*NORMALIZE_CONSTRAINTS, list, tuple],
-        "cv": ["cv_object"],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "n_jobs": [Integral, None],
     }
 
     def __init__(
@@ -551,8 +546,6 @@ class RankEnsemble(QueryRanker, BaseComposition):
         "estimators": [list, None],
         "weights": [StrOptions({"equal", "fitted"}), "array-like"],
         "fusion": [StrOptions(set(FUSIONS))],
-        "cv": ["cv_object"],
-        "n_jobs": [Integral, None],
     }
     _sparse = False
 

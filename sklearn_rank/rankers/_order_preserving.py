@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import ExitStack
 from functools import partial
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,6 @@ from .._lists import Lists
 from .._row_batches import RowBatches
 from .._sklearn_compat import (
     CallbackSupportMixin,
-    Interval,
     StrOptions,
     fit_context,
     with_callbacks,
@@ -247,17 +244,8 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
     _row_types = (np.float64, np.float32)
     _parameter_constraints = {
         **CalibratedRanker._parameter_constraints,
-        "eta": [Interval(Real, 0, None, closed="neither"), None],
-        "alpha": [Interval(Real, 0, None, closed="left"), str],
         "normalize": NORMALIZE_CONSTRAINTS,
-        "fit_intercept": ["boolean"],
         "solver": [StrOptions({"auto", "newton-cg", "lbfgs"})],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "warm_start": ["boolean"],
-        "n_jobs": [Integral, None],
-        "checkpoint": [str, os.PathLike, None],
-        "verbose": ["verbose"],
     }
 
     alpha_: float

@@ -209,7 +209,6 @@ class PNormPushRanker(OneProblemRanker):
         # Infinity is allowed here, since it gets its own error message.
         "p": [Interval(Real, 1, np.inf, closed="both")],
         "loss": [StrOptions({"exponential", "logistic"})],
-        "C": [Interval(Real, 0, None, closed="neither")],
     }
 
     def __init__(
@@ -452,7 +451,6 @@ class TopPushRanker(OneProblemRanker):
         "threshold": [StrOptions({"mean", "quantile"})],
         "loss": [StrOptions(set(LOSSES))],
         "beta": [Interval(Real, 0, None, closed="neither")],
-        "C": [Interval(Real, 0, None, closed="neither")],
     }
 
     def __init__(

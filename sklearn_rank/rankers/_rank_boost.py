@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -258,18 +258,11 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
     """
 
     _parameter_constraints = {
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "weak_ranker": [StrOptions({"stump", "linear"}), HasMethods(["fit"])],
         "step": [StrOptions({"closed_form", "line_search"})],
         "learning_rate": [Interval(Real, 0, 1, closed="right")],
-        "early_stopping": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "pos_label": [Real, str, "boolean", None],
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(

@@ -268,16 +268,14 @@ class RankStatisticRanker(OneProblemRanker):
     """
 
     _criterion = "statistic"
-    _parameter_constraints: dict[str, Any] = {
+    _parameter_constraints = {
         **KernelRanker._parameter_constraints,
         "phi": [str, Measure, ScoreGeneratingFunction, callable],
         "bandwidth": [Interval(Real, 0, 1e6, closed="right")],
         "anchor": [Interval(Real, 0, None, closed="left")],
         "n_init": [Interval(Integral, 0, None, closed="left")],
         "start": "no_validation",
-        "C": [Interval(Real, 0, None, closed="neither")],
         "n_folds": [Interval(Integral, 2, None, closed="left"), None],
-        "random_state": ["random_state"],
     }
 
     def __init__(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -178,13 +178,7 @@ class RankSVM(CallbackSupportMixin, BlockRanker):
     _parameter_constraints = {
         **QueryRanker._parameter_constraints,
         "loss": [StrOptions({"hinge", "squared_hinge"})],
-        "C": [Interval(Real, 0, None, closed="neither")],
         "normalize": NORMALIZE_CONSTRAINTS,
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "warm_start": ["boolean"],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -684,10 +678,8 @@ class StructuralRanker(OneProblemRanker):
     _parameter_constraints = {
         **OneProblemRanker._parameter_constraints,
         "measure": MEASURE_CONSTRAINTS,
-        "C": [Interval(Real, 0, None, closed="neither")],
         "reference": [StrOptions({"labels", "best"})],
         "auc_share": [Interval(Real, 0, 1, closed="left")],
-        "warm_start": ["boolean"],
     }
 
     def __init__(

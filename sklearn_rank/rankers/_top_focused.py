@@ -275,15 +275,11 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
 
     _parameter_constraints = {
         "estimator": "no_validation",
-        "tau": [Interval(Real, 0, 1, closed="neither")],
-        "pos_label": [Real, str, "boolean", None],
         "focus": [Interval(Real, 0, None, closed="neither"), ScoreGeneratingFunction, None],
         "floor": [Interval(Real, 0, 1, closed="right")],
         "n_rounds": [Interval(Integral, 1, None, closed="left")],
         "combine": [StrOptions({"sum", "last", "choose"})],
         "pilot_ranks": [StrOptions({"auto", "training", "out_of_fold"})],
-        "cv": ["cv_object"],
-        "n_jobs": [Integral, None],
     }
 
     def __init__(
