@@ -298,9 +298,10 @@ class Ranker(BaseEstimator):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        names = signature(cls.__init__).parameters.keys() & COMMON_CONSTRAINTS.keys()
-        common = {name: COMMON_CONSTRAINTS[name] for name in names}
-        cls._parameter_constraints = common | cls._parameter_constraints
+        if "_parameter_constraints" in vars(cls):
+            names = signature(cls.__init__).parameters.keys() & COMMON_CONSTRAINTS.keys()
+            common = {name: COMMON_CONSTRAINTS[name] for name in names}
+            cls._parameter_constraints = common | cls._parameter_constraints
         for name, method in list(vars(cls).items()):
             public = isfunction(method) and not name.startswith("_")
             if public and "qid" in signature(method).parameters:
