@@ -29,7 +29,6 @@ from ._design import (
     view_design,
 )
 from ._linear import (
-    BlockHingeProblem,
     BlockProblem,
     Blocks,
     HingeProblem,

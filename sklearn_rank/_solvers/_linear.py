@@ -766,86 +766,63 @@ class SmoothedHinge:
 
 @dataclass(frozen=True, eq=False)
 class HingeProblem:
-    """Minimise ``sum over pairs of max(0, margin - d) + alpha / 2 ||w||**2``.
+    """Minimise ``factor sum over pairs of max(0, margin - d) + alpha / 2 ||w||**2``.
 
-    Here d is the difference of the scores X w of a pair.
+    Here d is the difference of the scores X w of a pair. The hinges are functions of the margin;
+    for rows in blocks, of the lists of a block and the margin.
     """
 
-    design: Design  # The rows X
-    hinge: Callable[[float], LossOfScores]
-    squared_hinge: Callable[[float], LossOfScores]
+    rows: Design | Blocks  # The rows X; blocks hold whole lists
+    hinge: Callable[..., LossOfScores]
+    squared_hinge: Callable[..., LossOfScores]
     alpha: float  # Penalty, greater than 0
     margin: float = 1.0  # Margin of the hinge, greater than 0
+    factor: float = 1.0  # Factor of the hinge, greater than 0; 1 for a design
     bends: FloatArray | None = None
 
     @property
     def n_features(self) -> int:
-        return self.design.shape[1]
+        return self.rows.shape[1] if isinstance(self.rows, Design) else self.rows.n_features
 
-    @cached_property
-    def _outer(self) -> LossOfScores:
-        return self.squared_hinge(self.margin)
-
-    @cached_property
-    def _exact(self) -> LossOfScores:
-        return self.hinge(self.margin)
-
-    def _smooth(self, width: float) -> SmoothedHinge:
-        return SmoothedHinge(self._outer, self.squared_hinge(self.margin - width), width)
-
-    def smooth_problem(self, width: float) -> LinearProblem:
+    def smooth_problem(self, width: float) -> LinearProblem | BlockProblem:
         """The problem of the hinge whose kink is a parabola of a width."""
-        return LinearProblem(self.design, self._smooth(width), self.alpha, bends=self.bends)
-
-    def bounds(self, coef: FloatArray, width: float) -> tuple[float, float]:
-        losses = self._exact, self.hinge(self.margin - width), self._smooth(width)
-        sums = hinge_sums(self.design, losses, coef)
-        return hinge_bounds(*sums, coef, self.alpha, self.margin, width)
-
-
-class BlockHingeProblem(NamedTuple):
-    """The :class:`HingeProblem` of all rows, where these are in blocks."""
-
-    blocks: Blocks  # The rows, in whole lists
-    hinge: Callable[[Any, float], LossOfScores]
-    squared_hinge: Callable[[Any, float], LossOfScores]
-    alpha: float  # Penalty, greater than 0
-    margin: float = 1.0  # Margin of the hinge, greater than 0
-    factor: float = 1.0  # Factor of the hinge, greater than 0
-    bends: FloatArray | None = None
-
-    @property
-    def n_features(self) -> int:
-        return self.blocks.n_features
-
-    def smooth_problem(self, width: float) -> BlockProblem:
-        """The problem of the hinge whose kink is a parabola of a width."""
-        blocks = self.blocks.on(partial(_smoothed_hinge, self.squared_hinge, self.margin, width))
+        make = partial(_smoothed_hinge, self.squared_hinge, self.margin, width)
+        if isinstance(self.rows, Design):
+            return LinearProblem(self.rows, make(), self.alpha, bends=self.bends)
+        blocks = self.rows.on(make)
         return BlockProblem(
             blocks, SmoothedHinge, self.alpha, factor=self.factor, bends=self.bends
         )
 
     def bounds(self, coef: FloatArray, width: float) -> tuple[float, float]:
+        """Objective and dual objective."""
         make = partial(_hinge_losses, self.hinge, self.squared_hinge, self.margin, width)
-        value, inner, gradient = self.blocks.on(make).total(hinge_sums, coef)
-        sums = self.factor * value, self.factor * inner, self.factor * gradient
-        return hinge_bounds(*sums, coef, self.alpha, self.margin, width)
+        sums: tuple[Any, ...]
+        if isinstance(self.rows, Design):
+            sums = hinge_sums(self.rows, make(), coef)
+        else:
+            sums = self.rows.on(make).total(hinge_sums, coef)
+        value, inner, gradient = (self.factor * total for total in sums)
+        # What rounding of the difference may have added is no slope.
+        slopes = (value - inner - ROUNDING * (value + inner)) / width
+        objective = float(value + 0.5 * self.alpha * coef @ coef)
+        return objective, float(self.margin * slopes - gradient @ gradient / (2 * self.alpha))
 
 
 # The hinge at the margin, that at the margin less a width, and that with a kink of this width.
 Hinges: TypeAlias = tuple[LossOfScores, LossOfScores, LossOfScores]
 
 
-def _smoothed_hinge(squared_hinge: Any, margin: float, width: float, lists: Any) -> SmoothedHinge:
-    outer, inner = squared_hinge(lists, margin), squared_hinge(lists, margin - width)
+def _smoothed_hinge(squared_hinge: Any, margin: float, width: float, *lists: Any) -> SmoothedHinge:
+    outer, inner = squared_hinge(*lists, margin), squared_hinge(*lists, margin - width)
     return SmoothedHinge(outer, inner, width)
 
 
 def _hinge_losses(
-    hinge: Any, squared_hinge: Any, margin: float, width: float, lists: Any
+    hinge: Any, squared_hinge: Any, margin: float, width: float, *lists: Any
 ) -> Hinges:
-    smoothed = _smoothed_hinge(squared_hinge, margin, width, lists)
-    return hinge(lists, margin), hinge(lists, margin - width), smoothed
+    smoothed = _smoothed_hinge(squared_hinge, margin, width, *lists)
+    return hinge(*lists, margin), hinge(*lists, margin - width), smoothed
 
 
 def hinge_sums(items: Design, losses: Hinges, coef: FloatArray) -> tuple[float, float, FloatArray]:
@@ -855,24 +832,8 @@ def hinge_sums(items: Design, losses: Hinges, coef: FloatArray) -> tuple[float, 
     return float(exact[0].sum()), float(inner[0].sum()), items.pull_back(smoothed[1])
 
 
-def hinge_bounds(
-    value: float,
-    inner: float,
-    gradient: FloatArray,
-    coef: FloatArray,
-    alpha: float,
-    margin: float,
-    width: float,
-) -> tuple[float, float]:
-    """Objective and dual objective from the sums of :func:`hinge_sums`."""
-    # What rounding of the difference may have added is no slope.
-    slopes = (value - inner - ROUNDING * (value + inner)) / width
-    objective = float(value + 0.5 * alpha * coef @ coef)
-    return objective, float(margin * slopes - gradient @ gradient / (2 * alpha))
-
-
 def solve_linear_hinge(
-    problem: HingeProblem | BlockHingeProblem,
+    problem: HingeProblem,
     *,
     tol: float = 1e-4,
     max_iter: int = 1000,

@@ -23,7 +23,6 @@ from .._sklearn_compat import (
     with_callbacks,
 )
 from .._solvers import (
-    BlockHingeProblem,
     BlockProblem,
     Design,
     HingeProblem,
@@ -319,7 +318,7 @@ n_features)
         _check_pairs(blocks.differ)
         return blocks
 
-    def _block_problem(self, lists: BlockLists) -> BlockHingeProblem | BlockProblem:
+    def _block_problem(self, lists: BlockLists) -> HingeProblem | BlockProblem:
         factor = self.C / lists.weight
         hinges = partial(_hinge_on, ComparisonHinge), partial(_hinge_on, ComparisonSquaredHinge)
         squared = ComparisonSquaredHinge(1.0)
@@ -328,7 +327,7 @@ n_features)
         warn_of_scales(self, np.sqrt(bends), within_queries=True)
         settings = {"alpha": 1.0, "factor": factor, "bends": bends}
         if self.loss == "hinge":
-            return BlockHingeProblem(lists.blocks, *hinges, **settings)
+            return HingeProblem(lists.blocks, *hinges, **settings)
         return BlockProblem(blocks, squared, **settings)
 
     def _scores(self, X: Any) -> FloatArray:
