@@ -369,8 +369,25 @@ class _Chunk(NamedTuple):
     classes: dict[bool, Any]  # Labels of the negatives and of the positives
     n_matrix_rows: int
     messages: list[Message]
-    n_single: int = 0  # Number of lists of one row
-    n_lists: int = 0
+    n_single: int  # Number of lists of one row
+    n_lists: int
+
+
+def _read_chunk(
+    number: int,
+    columns: dict[str, Any],
+    keep: Callable[[ScoredLists, Any], Any],
+    measure: Any,
+    pos_label: Any,
+    shared: dict[str, Any],
+) -> _Chunk:
+    data, lengths = None, np.empty(0, dtype=np.intp)
+    with collected() as messages:
+        part = read_part(measure, **columns, **shared, pos_label=pos_label)
+        if part.lists is not None:
+            data, lengths = keep(part.lists, measure), part.lists.lengths
+    n_single = int(np.count_nonzero(lengths == 1))
+    return _Chunk(number, data, part.classes, part.n_matrix_rows, messages, n_single, len(lengths))
 
 
 def value_of_collections(
@@ -469,7 +486,7 @@ def value_of_queries(
     if measure.scaled_by_labels:
         highest = partitions.reduce(_highest_grade, max, measure, pos_label)
         measure = replace(measure, max_grade=highest)
-    tasks = partitions.map(_queries_of_chunk, measure, pos_label, shared, numbered=True)
+    tasks = partitions.map(_read_chunk, _queries_of, measure, pos_label, shared, numbered=True)
     chunks = _check_chunks(partitions.compute(*tasks))
     if measure.function and "qid" in partitions.columns and not shared:
         n_single = sum(chunk.n_single for chunk in chunks)
@@ -488,20 +505,10 @@ def _highest_grade(columns: dict[str, Any], measure: Any, pos_label: Any) -> flo
     return 0.0 if part.lists is None else float(part.lists.grade.max())
 
 
-def _queries_of_chunk(
-    number: int, columns: dict[str, Any], measure: Any, pos_label: Any, shared: dict[str, Any]
-) -> _Chunk:
-    queries, lengths = None, np.empty(0, dtype=np.intp)
-    with collected() as messages:
-        part = read_part(measure, **columns, **shared, pos_label=pos_label)
-        if part.lists is not None:
-            queries = KeptQueries()
-            queries.add(part.lists, measure)
-            lengths = part.lists.lengths
-    n_single = int(np.count_nonzero(lengths == 1))
-    return _Chunk(
-        number, queries, part.classes, part.n_matrix_rows, messages, n_single, len(lengths)
-    )
+def _queries_of(lists: ScoredLists, measure: Any) -> KeptQueries:
+    queries = KeptQueries()
+    queries.add(lists, measure)
+    return queries
 
 
 # ----------------------------------------------------------------------------------- one list
@@ -554,7 +561,7 @@ class ListOfChunks:
     def of(cls, measure: Any, partitions: Partitions, pos_label: Any = None) -> ListOfChunks:
         """Make the tables, whose summaries come here."""
         delayed = import_optional("dask", USED_BY).delayed
-        tasks = partitions.map(_table_of_chunk, measure, pos_label, numbered=True)
+        tasks = partitions.map(_read_chunk, _table_of, measure, pos_label, {}, numbered=True)
         chunk_tasks = partitions.persist(*tasks)
         summaries = partitions.compute(*map(delayed(_summarise, pure=False), chunk_tasks))
         chunks = _check_chunks(summaries)
@@ -609,15 +616,9 @@ class ListOfChunks:
         return with_range(tied, None, None, plan), known
 
 
-def _table_of_chunk(number: int, columns: dict[str, Any], measure: Any, pos_label: Any) -> _Chunk:
-    table = None
-    with collected() as messages:
-        part = read_part(measure, **columns, pos_label=pos_label)
-        lists = part.lists
-        if lists is not None:
-            measure._check_row_weights(lists)
-            table = ScoreTable.of_rows(lists.score, lists.labels, lists.weight)
-    return _Chunk(number, table, part.classes, 0, messages)
+def _table_of(lists: ScoredLists, measure: Any) -> ScoreTable:
+    measure._check_row_weights(lists)
+    return ScoreTable.of_rows(lists.score, lists.labels, lists.weight)
 
 
 def _summarise(chunk: _Chunk | None) -> _Chunk | None:

@@ -6,11 +6,9 @@ Scikit-learn hands metadata to ``fit``, ``score`` and the splitter alone; a scor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import reduce
+from collections.abc import Callable, Iterator, Sequence
 from inspect import signature
 from math import isclose
-from operator import add
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,14 +21,12 @@ from sklearn.utils.validation import check_consistent_length
 from .._codes import distinct_codes
 from .._label_orders import read_label_orders, rows_numbered
 from .._lists import LabelType, Overlap, ScoredLists, TrainingQueries, check_lists, check_overlap
-from .._partitions import Partitions
 from .._sklearn_compat import cached_call, check_sample_weight, rows_at
 from .._typing import AnyArray, FloatArray
 from .._validation import are_usual_labels, class_among, is_number, ravelled
 from .._warn import warn
 from ..exceptions import OtherTopWarning, ScorerSetupError
 from ._measure import Measure, short
-from ._of_collections import value_of_one_list, value_of_queries
 
 RESPONSE_METHODS: tuple[str, ...] = ("decision_function", "predict_proba", "predict")
 
@@ -377,35 +373,7 @@ def distinct_labels(parts: Sequence[AnyArray]) -> AnyArray:
     return labels if len(labels) <= MOST_LABELS else np.append(labels[:half], labels[-half:])
 
 
-def value_of_scored(
-    measure: Any,
-    partitions: Partitions,
-    estimator: Any,
-    positive: Any,
-    shared: Mapping[str, Any],
-    *,
-    takes_ids: bool,
-    qid: Any,
-) -> float:
-    """Evaluate a measure of the scores of an estimator."""
-    names = [name for name in partitions.columns if name != "X"]
-    scored = partitions.with_columns(
-        _scored_chunk, [*names, "y_score"], estimator, positive, takes_ids
-    )
-    pos_label = None if is_classifier(estimator) else positive
-    if not isinstance(partitions.columns.get("qid"), list):
-        return float(value_of_one_list(measure, scored, pos_label))
-    value = float(value_of_queries(measure, scored, pos_label, dict(shared), qid))
-    ranker = ranker_with_memory(estimator)
-    if ranker is not None:
-        results = partitions.compute(*partitions.map(_overlap_of_chunk, ranker))
-        overlaps = [overlap for overlap in results if overlap is not None]
-        if overlaps:
-            check_overlap(reduce(add, overlaps), type(ranker).__name__)
-    return value
-
-
-def _scored_chunk(
+def scored_chunk(
     columns: dict[str, Any], estimator: Any, positive: Any, takes_ids: bool
 ) -> dict[str, Any]:
     """Replace the features by scores; labels of a classifier, by whether they are positive."""
@@ -420,7 +388,7 @@ def _scored_chunk(
     return {**columns, "y_score": score}
 
 
-def _overlap_of_chunk(columns: dict[str, Any], ranker: Any) -> Overlap | None:
+def overlap_of_chunk(columns: dict[str, Any], ranker: Any) -> Overlap | None:
     weights = {name: columns.get(name) for name in ("sample_weight", "query_weight")}
     if any(weight is not None and not np.any(weight) for weight in weights.values()):
         return None

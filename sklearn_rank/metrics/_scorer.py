@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import partial, reduce
 from inspect import Parameter, Signature
+from operator import add
 from typing import Any
 
 import numpy as np
 import sklearn.metrics
 from sklearn.base import is_classifier
 
+from .._lists import check_overlap
 from .._partitions import aligned, any_collection
 from .._sklearn_compat import BaseScorer, cached_call
 from .._validation import are_usual_labels, check_flag, ravelled, refuse_missing_labels
@@ -18,6 +20,7 @@ from .._warn import warn
 from ..exceptions import ScorerSetupError, SingleListWarning
 from ._grammar import MeasureLike, get_measure, get_measure_names
 from ._measure import Measure
+from ._of_collections import value_of_one_list, value_of_queries
 from ._scored import (
     RESPONSE_METHODS,
     LabelReader,
@@ -30,12 +33,14 @@ from ._scored import (
     labels_of_chunk,
     metadata_for,
     one_score_a_row,
+    overlap_of_chunk,
     positive_class,
+    ranker_with_memory,
     response_method,
     scored_by,
+    scored_chunk,
     scored_labels,
     scores_with_ids,
-    value_of_scored,
     warn_of_other_top,
     warn_of_trained_queries,
 )
@@ -210,24 +215,21 @@ class RankingScorer(BaseScorer):
         counted = counted_labels(y_true, arguments.get("sample_weight"))
         pos_label = arguments.pop("pos_label", None)
         positive = self._checked_positive(estimator, pos_label, counted, has_queries)
-        if is_classifier(estimator):
+        if takes_ids:
+            y_score = scores_with_ids(estimator, X, arguments["qid"], positive)
+        elif not is_classifier(estimator):
+            y_score = one_score_a_row(method_caller(estimator, method, X), estimator, method)
+        elif positive == estimator.classes_[1]:
             # Where many scorers share one call of the estimator, scikit-learn remembers the scores
             # under the name of the method, whichever class they are of. Under a name in a tuple
             # they are those of the second class, and of no other scorer.
-            if takes_ids:
-                y_score = scores_with_ids(estimator, X, arguments["qid"], positive)
-            elif positive == estimator.classes_[1]:
-                y_score = method_caller(estimator, (method,), X, pos_label=positive)
-            else:
-                y_score = cached_call(None, estimator, method, X, pos_label=positive)
-            y_true = (y_true == positive).astype(int)
+            y_score = method_caller(estimator, (method,), X, pos_label=positive)
         else:
-            if takes_ids:
-                y_score = scores_with_ids(estimator, X, arguments["qid"])
-            else:
-                y_score = one_score_a_row(method_caller(estimator, method, X), estimator, method)
-            if positive is not None:
-                arguments["pos_label"] = positive
+            y_score = cached_call(None, estimator, method, X, pos_label=positive)
+        if is_classifier(estimator):
+            y_true = (y_true == positive).astype(int)
+        elif positive is not None:
+            arguments["pos_label"] = positive
         weights = {name: arguments.get(name) for name in ("sample_weight", "query_weight")}
         warn_of_trained_queries(estimator, y_true, arguments.get("qid"), weights)
         return float(self._sign * self._value(y_true, y_score, arguments))
@@ -250,15 +252,23 @@ class RankingScorer(BaseScorer):
         shared = {name: arguments.pop(name) for name in of_ids if qid is not None}
         partitions = aligned(X=X, y_true=y_true, **arguments)
         labels = partitions.reduce(labels_of_chunk, distinct_labels)
-        return value_of_scored(
-            self.measure,
-            partitions,
-            estimator,
-            self._checked_positive(estimator, pos_label, labels, qid is not None),
-            shared,
-            takes_ids=bool(metadata_for(scored_by(estimator), method, qid=qid)),
-            qid=qid,
+        positive = self._checked_positive(estimator, pos_label, labels, qid is not None)
+        takes_ids = bool(metadata_for(scored_by(estimator), method, qid=qid))
+        names = [name for name in partitions.columns if name != "X"]
+        scored = partitions.with_columns(
+            scored_chunk, [*names, "y_score"], estimator, positive, takes_ids
         )
+        pos_label = None if is_classifier(estimator) else positive
+        if not isinstance(partitions.columns.get("qid"), list):
+            return float(value_of_one_list(self.measure, scored, pos_label))
+        value = float(value_of_queries(self.measure, scored, pos_label, shared, qid))
+        ranker = ranker_with_memory(estimator)
+        if ranker is not None:
+            results = partitions.compute(*partitions.map(overlap_of_chunk, ranker))
+            overlaps = [overlap for overlap in results if overlap is not None]
+            if overlaps:
+                check_overlap(reduce(add, overlaps), type(ranker).__name__)
+        return value
 
     def _value(self, y_true: Any, y_score: Any, arguments: dict[str, Any]) -> float:
         return self.measure(y_true, y_score, **arguments)
