@@ -10,7 +10,7 @@ import numpy as np
 
 from .._lists import Lists, ScoredLists
 from .._order import ClassBlocks
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from .._validation import check_position
 from ._conventions import (
     NamedNumber,
@@ -236,15 +236,9 @@ class SuccessMeasure(_AtK):
     def values(self, lists: ScoredLists) -> FloatArray:
         blocks = self.rules.ordered(lists, lists.positive).blocks()
         values = np.where(n_relevant_of(lists, blocks.n_class) > 0, 0.0, np.nan)
-        defined = np.flatnonzero(blocks.n_class)
-        if len(defined) == 0:
-            return values
-        # Above the topmost block that holds a positive there is none.
-        top = blocks.top[defined]
-        size = blocks.of_class[top] + blocks.of_other[top]
-        above = blocks.total[defined] - blocks.below[top] - size
+        defined, positive, size, above = topmost_positives(blocks)
         taken = np.clip(self.k - above, 0.0, size)
-        values[defined] = 1.0 - _none_of(blocks.of_class[top], taken, size)
+        values[defined] = 1.0 - _none_of(positive, taken, size)
         return values
 
 
@@ -300,6 +294,17 @@ def success_at_k_score(
     >>> success_at_k_score([1, 1, 0], [0.0, 0.0, 0.0], k=1)
     0.6666666666666666
     """
+
+
+def topmost_positives(blocks: ClassBlocks) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+    """Lists with positives; the positives and the items of the topmost block with one, and above.
+
+    Above that block there is no positive. Four arrays of shape (n_lists_with_positives,).
+    """
+    defined = np.flatnonzero(blocks.n_class)
+    top = blocks.top[defined]
+    positive, size = blocks.of_class[top], blocks.of_class[top] + blocks.of_other[top]
+    return defined, positive, size, blocks.total[defined] - blocks.below[top] - size
 
 
 def _none_of(positive: FloatArray, taken: FloatArray, size: FloatArray) -> FloatArray:

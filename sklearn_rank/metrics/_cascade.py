@@ -12,7 +12,7 @@ from .._lists import Lists, ScoredLists
 from .._order import ClassBlocks
 from .._typing import FloatArray
 from .._validation import check_share, is_number
-from ._at_k import n_relevant_of
+from ._at_k import n_relevant_of, topmost_positives
 from ._conventions import (
     HALF,
     Convention,
@@ -277,12 +277,7 @@ class ReciprocalRankMeasure(ConventionalMeasure):
         blocks = self.rules.ordered(lists, lists.positive).top_blocks()
         # Relevant items that are not among the rows are never found.
         values = np.where(n_relevant_of(lists, blocks.n_class) > 0, 0.0, np.nan)
-        defined = np.flatnonzero(blocks.n_class)
-        if len(defined) == 0:
-            return values
-        top = blocks.top[defined]
-        positive, size = blocks.of_class[top], blocks.of_class[top] + blocks.of_other[top]
-        above = blocks.total[defined] - blocks.below[top] - size
+        defined, positive, size, above = topmost_positives(blocks)
         last = size - positive + 1
         if self.k is not None:
             last = np.minimum(last, np.maximum(self.k - above, 0.0))
