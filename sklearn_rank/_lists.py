@@ -24,6 +24,7 @@ from ._validation import (
     check_positive,
     check_rows,
     check_scores_of_rows,
+    take,
 )
 from ._warn import warn
 from .exceptions import QueryOverlapWarning, QuerySetupError
@@ -305,23 +306,23 @@ class Lists:
         return Lists(
             labels=self.labels[items],
             offsets=np.append(0, np.cumsum(self.lengths[lists])),
-            weight=None if self.weight is None else self.weight[items],
-            ids=None if self.ids is None else self.ids[lists],
-            query_weight=None if self.query_weight is None else self.query_weight[lists],
+            weight=take(self.weight, items),
+            ids=take(self.ids, lists),
+            query_weight=take(self.query_weight, lists),
             rows=items if self.rows is None else self.rows[items],
             given=self.given,
         )
 
     def part(self, start: int, stop: int) -> Lists:
         """Take consecutive lists, without copying their items."""
-        items = slice(self.offsets[start], self.offsets[stop])
+        lists, items = slice(start, stop), slice(self.offsets[start], self.offsets[stop])
         return Lists(
             labels=self.labels[items],
             offsets=self.offsets[start : stop + 1] - self.offsets[start],
-            weight=None if self.weight is None else self.weight[items],
-            ids=None if self.ids is None else self.ids[start:stop],
-            query_weight=None if self.query_weight is None else self.query_weight[start:stop],
-            rows=None if self.rows is None else self.rows[items],
+            weight=take(self.weight, items),
+            ids=take(self.ids, lists),
+            query_weight=take(self.query_weight, lists),
+            rows=take(self.rows, items),
         )
 
     def to_rows(self, values: FloatArray, n_rows: int) -> FloatArray:
@@ -365,7 +366,7 @@ class ScoredLists(Lists):
             self,
             labels=self.labels[rows],
             score=self.score[rows],
-            weight=None if self.weight is None else self.weight[rows],
+            weight=take(self.weight, rows),
             rows=rows if self.rows is None else self.rows[rows],
             offsets=np.searchsorted(rows, self.offsets),
         )
@@ -410,48 +411,20 @@ class LabelType:
 
 
 def check_lists(
-    labels: Any,
-    label_type: LabelType,
-    *,
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-    drop_queries_of_weight_0: bool = False,
-    by_appearance: bool = False,
+    labels: Any, label_type: LabelType, *, by_appearance: bool = False, **columns: Any
 ) -> Lists:
-    """Make lists from labels that have no scores, by ascending id or by appearance."""
-    checked = check_rows(
-        labels,
-        None,
-        name=label_type.name,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        drop_queries_of_weight_0=drop_queries_of_weight_0,
-    )
+    """Make lists from labels without scores, and columns that check_rows takes: ids, weights."""
+    checked = check_rows(labels, None, name=label_type.name, **columns)
     shared, order = _group_checked(checked, by_appearance=by_appearance)
     values = label_type.read(checked)
     return Lists(labels=values if order is None else values[order], **shared)
 
 
 def check_scored_lists(
-    y_true: Any,
-    y_score: Any,
-    label_type: LabelType,
-    *,
-    qid: Any = None,
-    sample_weight: Any = None,
-    query_weight: Any = None,
+    y_true: Any, y_score: Any, label_type: LabelType, **columns: Any
 ) -> ScoredLists:
     """Make lists from labels and scores, by ascending id."""
-    checked = check_rows(
-        y_true,
-        y_score,
-        name=label_type.name,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-    )
+    checked = check_rows(y_true, y_score, name=label_type.name, **columns)
     return group_scored_rows(checked, label_type.read)
 
 
@@ -476,8 +449,7 @@ def _group_checked(
     else:
         ids, offsets, order = group_rows(checked.qid, by_appearance=by_appearance)
         if order is not None:
-            weight = None if weight is None else weight[order]
-            by_row = None if by_row is None else by_row[order]
+            weight, by_row = take(weight, order), take(by_row, order)
             rows = order if rows is None else rows[order]
     by_list = None
     if by_row is not None:

@@ -20,7 +20,6 @@ from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 # Entries that are worked on at once: what lies between two steps stays in the cache.
 CHUNK = 2**14
 
-
 # Lists of fewer items are sorted as a whole, even if only their top counts.
 LONG = 2**12
 
@@ -131,18 +130,29 @@ def _reorder_close(order: IntArray, ordered: AnyArray, highest: np.int64, shift:
     return True
 
 
-def sorted_descending(values: FloatArray, offsets: IntArray | None = None) -> FloatArray:
+def sorted_descending(values: FloatArray, offsets: IntArray) -> FloatArray:
     """Sort the values of each list from the highest to the lowest."""
+    ordered = values.copy()
+    _sort_lists(ordered, offsets)
+    if len(offsets) == 2:
+        return ordered[::-1]
+    ends = np.repeat(offsets[:-1] + offsets[1:] - 1, np.diff(offsets))
+    return ordered[ends - np.arange(len(ordered))]
+
+
+def _sort_lists(values: AnyArray, offsets: IntArray | None) -> None:
+    """Sort the values of each list in place, ascending."""
     if offsets is None or len(offsets) == 2:
-        return np.sort(values)[::-1]
-    matrix = _equally_long(values, offsets)
-    if matrix is not None:
-        return np.sort(matrix, axis=1)[:, ::-1].ravel()
-    ordered = np.empty_like(values)
-    for first, length in _by_length(offsets):
-        rows = first[:, np.newaxis] + np.arange(length)
-        ordered[rows] = np.sort(values[rows], axis=1)[:, ::-1]
-    return ordered
+        values.sort()
+    elif (matrix := _equally_long(values, offsets)) is not None:
+        matrix.sort(axis=1)
+    else:
+        for first, length in _by_length(offsets):
+            if len(first) == 1:
+                values[first[0] : first[0] + length].sort()
+            elif length > 1:
+                rows = first[:, np.newaxis] + np.arange(length)
+                values[rows] = np.sort(values[rows], axis=1)
 
 
 def _equally_long(values: FloatArray, offsets: IntArray) -> FloatArray | None:
@@ -171,17 +181,7 @@ def class_codes(
     into the last bit of the values, their exponent making room for it.
     """
     marked = _marked(values, in_class)
-    if offsets is None or len(offsets) == 2:
-        marked.sort()
-    elif (matrix := _equally_long(marked, offsets)) is not None:
-        matrix.sort(axis=1)
-    else:
-        for first, length in _by_length(offsets):
-            if len(first) == 1:
-                marked[first[0] : first[0] + length].sort()
-            elif length > 1:
-                rows = first[:, np.newaxis] + np.arange(length)
-                marked[rows] = np.sort(marked[rows], axis=1)
+    _sort_lists(marked, offsets)
     return marked.view(_unsigned(marked))
 
 

@@ -1,8 +1,7 @@
-"""Access to what scikit-learn keeps private, and to the frames that call this package."""
+"""Access to what scikit-learn keeps private."""
 
 from __future__ import annotations
 
-import sys
 from numbers import Integral, Number
 from typing import Any
 
@@ -39,7 +38,6 @@ __all__ = [
     "RealNotInt",
     "StrOptions",
     "cached_call",
-    "call_of_user",
     "check_monotonic_cst",
     "check_sample_weight",
     "fit_context",
@@ -47,26 +45,6 @@ __all__ = [
     "rows_at",
     "with_callbacks",
 ]
-
-# A fit may be called through decorators, searches and worker pools of these packages.
-PASSED_THROUGH = frozenset(
-    {
-        "concurrent",
-        "contextlib",
-        "dask",
-        "distributed",
-        "joblib",
-        "multiprocessing",
-        "sklearn",
-        "sklearn_rank",
-        "threading",
-    }
-)
-
-# Packages, and the module of joblib's batches, whose outermost function is the call of the user.
-CALLED = {"joblib.parallel", "sklearn", "sklearn_rank"}
-# Name of a local variable of that call, which lives as long as the call does.
-WARNED = "__sklearn_rank_warned__"
 
 
 class Interval(_Interval):
@@ -132,22 +110,3 @@ class BlockProgress:
     def fit_done(self) -> None:
         """Tell the callbacks that the fit is done."""
         self.context.call_on_fit_task_end(**self.data, reconstruction_attributes={})
-
-
-def call_of_user() -> tuple[int, set[Any]]:
-    """Find the line that called this package, scikit-learn or joblib."""
-    frame, level = sys._getframe(1), 1
-    call = None
-    while _package(frame.f_globals) in PASSED_THROUGH:
-        if not CALLED.isdisjoint((frame.f_globals.get("__name__"), _package(frame.f_globals))):
-            call = frame
-        if frame.f_back is None:
-            # In a worker no line of the user is on the stack.
-            level = 2
-            break
-        frame, level = frame.f_back, level + 1
-    return level, set() if call is None else call.f_locals.setdefault(WARNED, set())
-
-
-def _package(names: dict[str, object]) -> str:
-    return str(names.get("__name__", "")).partition(".")[0]

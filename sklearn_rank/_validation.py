@@ -235,16 +235,19 @@ def check_rows(
             raise ValueError(
                 "No row has positive sample_weight and query_weight: give one row both."
             )
-        values, score = values[rows], None if score is None else score[rows]
-        weight = None if weight is None else weight[rows]
-        qid = None if qid is None else qid[rows]
-        by_row = None if by_row is None else by_row[rows]
+        values, qid = values[rows], take(qid, rows)
+        score, weight, by_row = take(score, rows), take(weight, rows), take(by_row, rows)
     if score is not None:
         score = _as_scores(score)
     checked = CheckedRows(values, score, weight, qid, by_row, rows, n_columns, name)
     if score is not None:
         _refuse_nan(score, checked.where)
     return checked
+
+
+def take(values: Any, index: Any) -> Any:
+    """Entries of an array; None of None."""
+    return None if values is None else values[index]
 
 
 def _match_scores(
@@ -278,9 +281,7 @@ def check_scores_of_rows(
 ) -> AnyArray:
     """Check other scores of rows whose labels, ids and weights have been checked."""
     score = _match_scores(y_score, shape, name)
-    if rows is not None:
-        score = score[rows]
-    score = _as_scores(score)
+    score = _as_scores(score if rows is None else score[rows])
     n_columns = shape[1] if len(shape) == 2 else None
     _refuse_nan(score, lambda index: _where(index, rows, n_columns))
     return score
@@ -324,9 +325,8 @@ def check_grades(checked: CheckedRows, lowest: float = 0.0) -> FloatArray:
     """Check that labels are grades."""
     remedy = "pass grades, of two classes for example (labels == 'yes').astype(int)"
     grade = _as_float(np.asarray(checked.labels), checked.name, remedy)
-    # NaN fails each comparison.
-    if not (grade.min() >= lowest and grade.max() < np.inf and grade.min() > -np.inf):
-        row = int(np.argmax(~(np.isfinite(grade) & (grade >= lowest))))
+    row = _first_outside(grade, lowest)
+    if row is not None:
         if np.isnan(grade[row]):
             raise ValueError(missing_label(checked.name, checked.where(row)))
         hint = hint_of_mark([-1, 0, 1]) if grade[row] == -1 else ""
@@ -352,12 +352,19 @@ def check_vector(
     array = _as_float(_array(values, name, (1,)), name)
     if n is not None and len(array) != n:
         raise ValueError(f"{name} has {len(array)} entries, but must have {n}.")
-    # NaN fails each comparison.
-    if not (array.min() >= lowest and array.max() < np.inf and array.min() > -np.inf):
-        item = int(np.argmax(~(np.isfinite(array) & (array >= lowest))))
+    item = _first_outside(array, lowest)
+    if item is not None:
         bound = f" and at least {lowest:g}" if lowest > -np.inf else ""
         raise ValueError(f"{name} is {array[item]:g} at item {item}: it must be finite{bound}.")
     return array
+
+
+def _first_outside(values: FloatArray, lowest: float) -> int | None:
+    """The first entry that is not finite or below the lowest."""
+    # NaN fails each comparison.
+    if values.min() >= lowest and values.max() < np.inf and values.min() > -np.inf:
+        return None
+    return int(np.argmax(~(np.isfinite(values) & (values >= lowest))))
 
 
 def check_propensities(propensity: Any, n: int, rows: IntArray | None = None) -> FloatArray:
@@ -790,8 +797,8 @@ def _check_query_weights(query_weight: Any, shape: tuple[int, ...]) -> FloatArra
 
 def _finite_weights(array: AnyArray, name: str) -> FloatArray:
     weight = _as_float(array, name)
-    if not (weight.min() >= 0 and weight.max() < np.inf):
-        row = int(np.argmax(~(np.isfinite(weight) & (weight >= 0))))
+    row = _first_outside(weight, 0.0)
+    if row is not None:
         raise ValueError(
             f"{name} is {weight[row]:g} at row {row}: weights must be finite and at least 0."
         )

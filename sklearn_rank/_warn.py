@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-
-from ._sklearn_compat import call_of_user
+from typing import Any
 
 # Text and category of a warning.
 Message = tuple[str, type[Warning]]
@@ -17,6 +17,26 @@ _COLLECTED: ContextVar[list[Message] | None] = ContextVar("collected warnings", 
 
 # What differs between the folds of a search: numbers, and what is quoted.
 VARYING = re.compile(r"'[^']*'|[-+]?\d[\d,.]*(?:e[-+]?\d+)?")
+
+# A fit may be called through decorators, searches and worker pools of these packages.
+PASSED_THROUGH = frozenset(
+    {
+        "concurrent",
+        "contextlib",
+        "dask",
+        "distributed",
+        "joblib",
+        "multiprocessing",
+        "sklearn",
+        "sklearn_rank",
+        "threading",
+    }
+)
+
+# Packages, and the module of joblib's batches, whose outermost function is the call of the user.
+CALLED = {"joblib.parallel", "sklearn", "sklearn_rank"}
+# Name of a local variable of that call, which lives as long as the call does.
+WARNED = "__sklearn_rank_warned__"
 
 
 def warn(message: str, category: type[Warning]) -> None:
@@ -30,12 +50,31 @@ def warn(message: str, category: type[Warning]) -> None:
     if messages is not None:
         messages.append((message, category))
         return
-    level, warned = call_of_user()
+    level, warned = _find_caller()
     kind = (category, VARYING.sub("", message))
     if kind not in warned:
         warnings.warn(message, category, stacklevel=level)
         # An error, where the filters make it one, is not a warning that was given.
         warned.add(kind)
+
+
+def _find_caller() -> tuple[int, set[Any]]:
+    """Level of the line that called this package, scikit-learn or joblib, and its warnings."""
+    frame, level = sys._getframe(1), 1
+    call = None
+    while (package := _name(frame).partition(".")[0]) in PASSED_THROUGH:
+        if not CALLED.isdisjoint((_name(frame), package)):
+            call = frame
+        if frame.f_back is None:
+            # In a worker no line of the user is on the stack.
+            level = 2
+            break
+        frame, level = frame.f_back, level + 1
+    return level, set() if call is None else call.f_locals.setdefault(WARNED, set())
+
+
+def _name(frame: Any) -> str:
+    return str(frame.f_globals.get("__name__", ""))
 
 
 @contextmanager
