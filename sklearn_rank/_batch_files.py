@@ -21,7 +21,7 @@ import scipy.sparse as sp
 
 from ._optional import import_optional
 from ._typing import AnyArray, FloatArray
-from ._validation import check_flag, check_whole
+from ._validation import check_flag, check_whole, reads_as
 
 ZeroBased: TypeAlias = bool | Literal["auto"]
 
@@ -256,12 +256,12 @@ class _Lines(io.BufferedIOBase):
 def _find_fault(body: bytes, first: int) -> str | None:
     """Description of the error in a row, with its remedy; None if none is found."""
     label, *entries = body.decode(errors="backslashreplace").split()
-    if not _reads_as(float, label):
+    if not reads_as(float, label):
         return f"the label {label!r} is not a number; write the grade as one"
     last = first - 1
     for entry in entries:
         index, colon, value = entry.partition(":")
-        if not colon or not _reads_as(int, index):
+        if not colon or not reads_as(int, index):
             return f"{entry!r} is not of the form index:value; correct it"
         if int(index) < first:
             hint = "; pass zero_based=True if features count from 0" if int(index) == 0 else ""
@@ -271,18 +271,10 @@ def _find_fault(body: bytes, first: int) -> str | None:
                 f"the feature index {index} follows {last}, but indices must ascend; sort the"
                 " entries and remove repeated ones"
             )
-        if not _reads_as(float, value):
+        if not reads_as(float, value):
             return f"the value of {entry!r} is not a number; write NULL where it is missing"
         last = int(index)
     return None
-
-
-def _reads_as(kind: Any, text: str) -> bool:
-    try:
-        kind(text)
-    except ValueError:
-        return False
-    return True
 
 
 # Rows that are copied from columns at once, so that what is written stays in the cache.

@@ -174,18 +174,13 @@ class Checkpoints:
 
     def __init__(self, path: str | os.PathLike[str], kind: str) -> None:
         self._path, self._kind = path, kind
-        self._opened: list[Checkpoint] = []
+        self.opened: list[Checkpoint] = []
 
     def of(self, *parts: Any) -> Checkpoint:
         """Open the checkpoint of a problem."""
         checkpoint = Checkpoint(self._path, fingerprint(self._kind, *parts))
-        self._opened.append(checkpoint)
+        self.opened.append(checkpoint)
         return checkpoint
-
-    def clear(self) -> None:
-        """Delete the files of all problems that were opened."""
-        for checkpoint in self._opened:
-            checkpoint.clear()
 
 
 @contextmanager
@@ -195,5 +190,5 @@ def cleared_on_success(
     """Keep the checkpoints of a fit until it has succeeded."""
     checkpoints = None if path is None else Checkpoints(path, kind)
     yield checkpoints
-    if checkpoints is not None:
-        checkpoints.clear()
+    for checkpoint in checkpoints.opened if checkpoints is not None else ():
+        checkpoint.clear()

@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import type_of_target
 from ._codes import is_missing
 from ._lists import Lists
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ._validation import KNOWN_IN_PART, check_choice, ravelled, refuse_mask
+from ._validation import KNOWN_IN_PART, check_choice, ravelled, reads_as, refuse_mask
 from ._warn import warn
 from .exceptions import ContinuousLabelWarning
 
@@ -112,11 +112,14 @@ def _check_names(labels: Any) -> AnyArray:
     names = np.asarray(labels)
     if names.ndim != 1:
         raise ValueError(f"labels has shape {names.shape}: pass one name for each label.")
-    values = names.tolist()
-    for index, label in enumerate(values):
-        if label in values[:index]:
-            raise ValueError(f"labels contains {label!r} twice: pass each label once.")
+    if twice := repeated(names.tolist()):
+        raise ValueError(f"labels contains {twice[0]!r} twice: pass each label once.")
     return names
+
+
+def repeated(values: list[Any]) -> list[Any]:
+    """The values of a list that stand in it before."""
+    return [value for i, value in enumerate(values) if value in values[:i]]
 
 
 def _separate_names(y: Any) -> tuple[Any, AnyArray | None]:
@@ -176,7 +179,7 @@ def _infer_type(y: Any, name: str) -> str:
 def _refuse_written_numbers(entries: list[Any], name: str) -> None:
     """Raise an error for texts that all are numbers, of which the meaning is not clear."""
     texts = [entry for entry in entries if isinstance(entry, str)]
-    if texts and all(is_missing(entry) or _reads_as_number(entry) for entry in entries):
+    if texts and all(is_missing(entry) or reads_as(float, entry) for entry in entries):
         raise ValueError(
             f"{name} has numbers that are written as text, such as {texts[0]!r}: pass numbers,"
             f" such as {name}.astype(float), or target_type='orders' if they are names of labels"
@@ -188,14 +191,6 @@ def _has_texts(array: AnyArray) -> bool:
     if array.dtype.kind == "O":
         return any(isinstance(value, str) for value in array.ravel().tolist())
     return array.dtype.kind in "SUT"
-
-
-def _reads_as_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _is_binary(values: Any) -> bool:
@@ -467,7 +462,7 @@ def _read_classes(y: Any, labels: AnyArray | None, name: str) -> LabelOrders:
     if labels is None:
         labels = np.unique(array)
         numbers = array
-        if array.dtype.kind in "SU" and all(map(_reads_as_number, labels.tolist())):
+        if array.dtype.kind in "SU" and all(reads_as(float, label) for label in labels.tolist()):
             numbers = array.astype(np.float64)
         if type_of_target(numbers) == "continuous":
             warn(

@@ -17,7 +17,7 @@ REQUIREMENTS = {
 }
 
 
-def import_optional(module: str, used_by: str) -> Any:
+def import_optional(module: str, used_by: str, otherwise: str = "") -> Any:
     """Import a package that an extra installs, or a module of it."""
     try:
         return import_module(module)
@@ -25,29 +25,18 @@ def import_optional(module: str, used_by: str) -> Any:
         package = module.partition(".")[0]
         if error.name not in (package, module):
             raise
+        # However this package was installed.
+        install = f'python -m pip install "{REQUIREMENTS.get(package, package)}"'
         raise ImportError(
-            f"{used_by} needs {package}, which is not installed: run `{_install(package)}`."
+            f"{used_by} needs {package}, which is not installed: run `{install}`{otherwise}."
         ) from error
 
 
 def import_pandas(used_by: str, otherwise: str = "leave as_frame=False for NumPy arrays") -> Any:
     """Import pandas, which no extra installs."""
-    try:
-        return import_module("pandas")
-    except ModuleNotFoundError as error:
-        if error.name != "pandas":
-            raise
-        raise ImportError(
-            f"{used_by} needs pandas, which is not installed: run `{_install('pandas')}`, or"
-            f" {otherwise}."
-        ) from error
+    return import_optional("pandas", used_by, f", or {otherwise}")
 
 
 def lightgbm_aliases(lightgbm: Any) -> dict[str, list[str]]:
     """All names of each parameter of LightGBM, the first one included."""
     return dict(lightgbm.basic._ConfigAliases._get_all_param_aliases())
-
-
-def _install(package: str) -> str:
-    """The command that installs a package, however this one was installed."""
-    return f'python -m pip install "{REQUIREMENTS.get(package, package)}"'

@@ -253,31 +253,26 @@ class RowBatches:
         done = 0
         for batch in self._read():
             with _in_batch(batch.number):
-                X = self._check_unchanged(batch, done)
-            yield slice(int(self.offsets[done]), int(self.offsets[done + 1])), X
+                if done == self.n_batches:
+                    raise _changed(f"All {len(self)} rows of the first pass came before it")
+                rows = slice(int(self.offsets[done]), int(self.offsets[done + 1]))
+                known = self.y[rows]
+                if batch.n_rows != len(known):
+                    raise _changed(f"It has {batch.n_rows} rows, but had {len(known)}")
+                X = batch.features(self.dtype)
+                if sp.issparse(X) != self.is_sparse or X.shape[1] != self._n_features:
+                    n = self._n_features
+                    raise _changed(f"It has another type, or its number of features is not {n}")
+                labels = _as_values(batch.columns["y"], batch.n_rows, "y")
+                # Missing labels, of rows of weight 0, do not equal themselves.
+                if not np.all((labels == known) | (known != known)):
+                    raise _changed("Its labels have changed")
+                if _checksum(X) != self._checksums[done]:
+                    raise _changed("Its features have changed")
+            yield rows, X
             done += 1
         if done < self.n_batches:
             raise _changed(f"The batches end after {self.offsets[done]} of {len(self)} rows")
-
-    def _check_unchanged(self, batch: _Batch, done: int) -> Any:
-        """Features of a batch that has the rows of the first reading."""
-        if done == self.n_batches:
-            raise _changed(f"All {len(self)} rows of the first pass came before it")
-        known = self.y[self.offsets[done] : self.offsets[done + 1]]
-        if batch.n_rows != len(known):
-            raise _changed(f"It has {batch.n_rows} rows, but had {len(known)}")
-        X = batch.features(self.dtype)
-        if sp.issparse(X) != self.is_sparse or X.shape[1] != self._n_features:
-            raise _changed(
-                f"It has another type, or its number of features is not {self._n_features}"
-            )
-        labels = _as_values(batch.columns["y"], batch.n_rows, "y")
-        # Missing labels, of rows of weight 0, do not equal themselves.
-        if not np.all((labels == known) | (known != known)):
-            raise _changed("Its labels have changed")
-        if _checksum(X) != self._checksums[done]:
-            raise _changed("Its features have changed")
-        return X
 
     def _read(self) -> Iterator[_Batch]:
         """Batches with rows, and their numbers among all."""

@@ -39,6 +39,15 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
+def reads_as(kind: Any, text: Any) -> bool:
+    """Whether a text is written as a number of a type is; "nan" and "inf" are floats."""
+    try:
+        kind(text)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def check_number(
     name: str,
     value: Any,

@@ -22,7 +22,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from .._batch_files import DAMAGED, open_file
 from .._optional import import_optional
 from .._typing import AnyArray, FloatArray
-from .._validation import KNOWN_IN_PART
+from .._validation import KNOWN_IN_PART, reads_as
 from ..datasets import join_qrels, load_qrels, load_trec_run
 from ..metrics import Measure, get_measure, get_measure_names, make_measure
 from ._output import LABELS, CommandError, did_you_mean, listed
@@ -147,10 +147,14 @@ class Column(NamedTuple):
         try:
             values = np.array([float(text) for text in self.cells])
         except ValueError:
-            row, text = next((i, text) for i, text in enumerate(self.cells) if not is_number(text))
+            row, text = next(
+                (i, text) for i, text in enumerate(self.cells) if not reads_as(float, text)
+            )
             if not text:
                 raise self.error(row, "is empty") from None
-            hint = ": write decimals with a point" if is_number(text.replace(",", ".")) else ""
+            hint = (
+                ": write decimals with a point" if reads_as(float, text.replace(",", ".")) else ""
+            )
             raise self.error(row, f"is {text!r}, not a number{hint}") from None
         if np.isnan(values).any():
             row = int(np.argmax(np.isnan(values)))
@@ -214,18 +218,9 @@ def check_columns(names: Sequence[str], header: Sequence[str]) -> None:
 
 def without_header(header: Sequence[str]) -> str:
     """Return a clause that says that a file has no names of columns."""
-    if not all(is_number(name) for name in header):
+    if not all(reads_as(float, name) for name in header):
         return ""
     return ", which are numbers: the first line must name the columns"
-
-
-def is_number(text: str) -> bool:
-    """Whether a text is a number; "nan" and "inf" are."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _refuse_format(path: str, start: bytes) -> None:
@@ -498,7 +493,7 @@ def _read_labels(column: Column, pos_label: str | None) -> FloatArray:
     else:
         if {text.lower() for text in set(column.cells)} <= set(WORDS):
             column = column._replace(cells=[WORDS[text.lower()] for text in column.cells])
-        if not any(map(is_number, column.cells)):
+        if not any(reads_as(float, text) for text in column.cells):
             counts = Counter(column.cells)
             words = sorted(counts)
             rarest = min(reversed(words), key=counts.__getitem__)
@@ -519,10 +514,12 @@ def _read_labels(column: Column, pos_label: str | None) -> FloatArray:
 
 def _is_positive(column: Column, pos_label: str) -> FloatArray:
     positive = np.array([text == pos_label for text in column.cells])
-    if not positive.any() and is_number(pos_label):
+    if not positive.any() and reads_as(float, pos_label):
         # 1 is also written 1.0, as in a column of real numbers.
         number = float(pos_label)
-        positive = np.array([is_number(text) and float(text) == number for text in column.cells])
+        positive = np.array(
+            [reads_as(float, text) and float(text) == number for text in column.cells]
+        )
     if not positive.any():
         raise CommandError(
             f"--pos-label {pos_label!r} is not in column {column.name!r}: its labels are"

@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 from sklearn.utils import Bunch
 
 from .._batch_files import DAMAGED, LineError, name_of, open_source
-from .._label_orders import ABOVE, fault_of, first_bad_positions, split_order
+from .._label_orders import ABOVE, fault_of, first_bad_positions, repeated, split_order
 from .._optional import import_pandas
 from .._typing import AnyArray, FloatArray
 from .._validation import check_flag, check_whole, is_whole
@@ -72,9 +72,9 @@ def _read_fields(path: Any, header: Any, sep: str | None) -> Fields:
         and all(ABOVE not in field and _number(field) is None for field in rows[0])
     ):
         names = rows[0]
-        if (name_twice := _repeated(names)) is not None:
+        if twice := repeated(names):
             raise LineError(
-                f"{name}, line {lines[0]}: two columns are called {name_twice!r}; rename one."
+                f"{name}, line {lines[0]}: two columns are called {twice[0]!r}; rename one."
             )
         rows, lines = rows[1:], lines[1:]
         if not rows:
@@ -87,11 +87,6 @@ def _read_fields(path: Any, header: Any, sep: str | None) -> Fields:
                 " correct it, or pass sep= if the separator was not found."
             )
     return Fields(name, names, rows, lines, n_labels)
-
-
-def _repeated(names: list[str]) -> str | None:
-    """The first name that stands in a list again."""
-    return next((name for i, name in enumerate(names) if name in names[:i]), None)
 
 
 def _text(path: Any) -> tuple[str, str]:
@@ -357,8 +352,8 @@ def _check_labels(labels: Any) -> int | list[str] | None:
     if isinstance(labels, str) or not isinstance(labels, Iterable):
         raise TypeError(f"labels={labels!r} must be an integer, a list of names or None.")
     names = [str(name) for name in labels]
-    if (name_twice := _repeated(names)) is not None:
-        raise ValueError(f"labels has {name_twice!r} twice: pass each label once.")
+    if twice := repeated(names):
+        raise ValueError(f"labels has {twice[0]!r} twice: pass each label once.")
     if len(names) < 2:
         raise ValueError(f"labels={names!r} must name at least two labels.")
     return names
