@@ -254,10 +254,7 @@ MOST_TERMS = 10**6
 
 
 def log_rank_shatter_coefficient(
-    n_weights: int,
-    n_pos: int,
-    n_neg: int,
-    method: Literal["paper", "central", "strict"] = "central",
+    n_weights: int, n_pos: int, n_neg: int, method: str = "central"
 ) -> float:
     """Bound the logarithm of the bipartite rank-shatter coefficient ``r(F, n_pos, n_neg)``.
 
@@ -458,10 +455,7 @@ def uniform_width(
             2.0 * sqrt((log_faces(2 * n, n_weights + 1) + log(12.0) - log_delta) / n)
             for n in (n_pos, n_neg)
         )
-    kind: Literal["paper", "central", "strict"] = (
-        "paper" if method == "paper" else "strict" if method == "strict" else "central"
-    )
-    patterns = log_rank_shatter_coefficient(n_weights, 2 * n_pos, 2 * n_neg, kind)
+    patterns = log_rank_shatter_coefficient(n_weights, 2 * n_pos, 2 * n_neg, method)
     weight = 8.0 * (1.0 / n_pos + 1.0 / n_neg)
     return sqrt(weight * (patterns + log(4.0) - log_delta))
 

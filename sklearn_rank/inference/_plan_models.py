@@ -177,7 +177,6 @@ class WorstAUCVariance(Variance):
     expected: float | None  # Expected AUC; None is the worst
 
     def of(self, n: int, difference: float = 0.0) -> tuple[float, float]:
-        """Return the bound."""
         bound = auc_variance_bound(*self.sample.counts(n), expected_auc=self.expected)
         return bound.value, inf
 
@@ -246,7 +245,6 @@ class MeanVariance(Variance):
     estimate: float = 0.5  # The mean on the scale from 0 to 1
 
     def of(self, n: int, difference: float = 0.0) -> tuple[float, float]:
-        """Return the variance and its degrees of freedom."""
         parts = [variance / n for variance in self.variances]
         degrees = satterthwaite(parts, [n - 1.0] * len(parts))
         if self.degrees_per_query is not None:
@@ -254,7 +252,6 @@ class MeanVariance(Variance):
         return self.effect * sum(parts), degrees
 
     def limits(self, n: int, level: float, factor: float) -> Limits:
-        """Limits for a share of queries."""
         return safe_limits(self.estimate, n / self.effect / factor, level)
 
 
@@ -268,7 +265,6 @@ class ShareVariance(Variance):
     n_rankers: int = 1
 
     def of(self, n: int, difference: float = 0.0) -> tuple[float, float]:
-        """Return the variance and its degrees of freedom."""
         second = self.expected * (1.0 - self.expected)
         if self.n_rankers == 1:
             return self.length**2 * second / n, n - 1.0
@@ -279,7 +275,6 @@ class ShareVariance(Variance):
         return self.length**2 * variance / n, n_samples * (n - 1.0)
 
     def limits(self, n: int, level: float, factor: float) -> Limits:
-        """Limits for a share of queries."""
         return safe_limits(self.expected, float(n) / factor, level)
 
 
@@ -447,7 +442,6 @@ class GuaranteedModel(PlanModel):
         return min(2.0 * self.deviation(n, _tail(level), both=True), self.most)
 
     def level(self, n: int, width: float) -> float:
-        """Find the level by the bound of the probability."""
         return 1.0 - self.tail(n, width / 2.0, both=True)
 
     def power(self, n: int, difference: float, test: PlannedTest, level: float) -> float:
@@ -475,7 +469,6 @@ class GuaranteedAUC(GuaranteedModel):
     most: float = 1.0  # Length of the range
 
     def deviation(self, n: int, tail: float, *, both: bool) -> float:
-        """Find the deviation by the bound of the method."""
         counts = self.sample.counts(n)
         if self.method == "chebyshev":
             # The bound is evaluated at the expected AUC instead of the observed one.
@@ -486,7 +479,6 @@ class GuaranteedAUC(GuaranteedModel):
         return self.scale * bound.value
 
     def tail(self, n: int, deviation: float, *, both: bool) -> float:
-        """Find the probability by the bound of the method."""
         bound = auc_deviation_bound(
             min(deviation / self.scale, 1.0),
             *self.sample.counts(n),

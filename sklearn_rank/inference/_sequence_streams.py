@@ -404,7 +404,6 @@ class QueryMean(_Betting):
     """Mean over queries of a measure of known range, or of its difference."""
 
     def add(self, batch: Batch, so_far: Accumulator) -> None:
-        """Bet on the values of the queries."""
         self.count(len(batch.values))
         bets = self.ready(len(batch.values))
         if bets is not None:
@@ -457,7 +456,6 @@ class _OneList(Stream):
     accumulator: Accumulator | None = None
 
     def add(self, batch: Batch, so_far: Accumulator) -> None:
-        """Store all rows so far."""
         self.count(float(accumulated_list(batch.ranker).counts.sum()))
         self.accumulator = so_far
 
@@ -470,7 +468,6 @@ class TopPrecision(_OneList):
         self.tau = tau
 
     def limits(self) -> tuple[float, float, float]:
-        """Find the precision and its limits."""
         if self.accumulator is None:
             return nan, 0.0, 1.0
         data = accumulated_list(self.accumulator)
@@ -507,7 +504,6 @@ class _Asymptotic(Stream):
     method = "asymptotic"
 
     def limits(self) -> tuple[float, float, float]:
-        """Find estimate and limits; without an estimate NaN and the ends of the range."""
         if not self.is_estimable():
             return nan, *self.range
         level = level_at_all_times(
@@ -531,12 +527,10 @@ class QueryMeanByVariance(_Asymptotic):
     values: FloatArray = np.empty(0)
 
     def add(self, batch: Batch, so_far: Accumulator) -> None:
-        """Store the values of the queries."""
         self.values = np.concatenate([self.values, batch.values])
         self.count(len(batch.values))
 
     def is_estimable(self) -> bool:
-        """Return whether there are two values."""
         return len(self.values) > 1
 
     def limits_at(self, level: float) -> tuple[float, float, float]:
@@ -557,14 +551,12 @@ class ListMeasure(_OneList, _Asymptotic):
         super().__init__(options, f"{measure.name} of the population", measure.range)
 
     def is_estimable(self) -> bool:
-        """Return whether there are items of both classes."""
         if self.accumulator is None:
             return False
         positive = accumulated_list(self.accumulator).positive
         return bool(positive.any() and not positive.all())
 
     def limits_at(self, level: float) -> tuple[float, float, float]:
-        """Find the interval of the accumulator."""
         interval = interval_of_accumulator(self.accumulator, level)  # type: ignore[arg-type]
         self.target = interval.target
         return interval.estimate, interval.low, interval.high
@@ -583,7 +575,6 @@ class ListDifference(_Asymptotic):
         super().__init__(options, target, (low - high, high - low))
 
     def add(self, batch: Batch, so_far: Accumulator) -> None:
-        """Store the rows."""
         if batch.rows is not None:
             positive, *scores = batch.rows
             self.positive = np.concatenate([self.positive, positive])
@@ -591,7 +582,6 @@ class ListDifference(_Asymptotic):
             self.count(float(len(positive)))
 
     def is_estimable(self) -> bool:
-        """Return whether there are items of both classes."""
         return bool(self.positive.any() and not self.positive.all())
 
     def limits_at(self, level: float) -> tuple[float, float, float]:

@@ -352,7 +352,6 @@ class AUCEvidence(ListEvidence):
 
     @cached_property
     def values(self) -> FloatArray:
-        """AUC of each candidate on each part."""
         return np.array([[float(moments.auc) for moments in part] for part in self._moments]).T
 
     def widths(self, method: str, deltas: FloatArray) -> FloatArray:
