@@ -1,6 +1,7 @@
 """Finite-sample bounds for ranking measures, each with its theorem and assumptions."""
 
 from ._auc import (
+    FunctionClass,
     auc_bound,
     auc_deviation_bound,
     auc_fold_mean_bound,
@@ -8,7 +9,6 @@ from ._auc import (
     auc_variance_bound,
 )
 from ._bound import Bound
-from ._classes import FunctionClass
 from ._margin import accuracy_at_top_margin_bound, auc_margin_bound
 from ._rank_statistics import (
     linear_rank_bound,

@@ -30,6 +30,7 @@ from .._validation import (
     check_vector,
     check_whole,
 )
+from ._auc import log_binomial_sum
 from ._bound import (
     FIXED_FUNCTION,
     INDEPENDENT,
@@ -45,7 +46,6 @@ from ._bound import (
     kl_limits,
     of_side,
 )
-from ._classes import log_binomial_sum
 
 LOG_2 = log(2.0)
 

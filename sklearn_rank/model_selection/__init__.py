@@ -1,7 +1,6 @@
 """Model selection for ranking: intervals, searches and splitters that keep queries whole."""
 
-from ._bound_scorer import BoundScorer, make_bound_scorer
-from ._bound_search import BoundSearchCV
+from ._bound_search import BoundScorer, BoundSearchCV, make_bound_scorer
 from ._choice import SelectionReport
 from ._cross_val import CrossValInterval, cross_val_compare, cross_val_interval
 from ._query_curve import query_learning_curve, query_permutation_importance

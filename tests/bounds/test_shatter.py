@@ -6,7 +6,7 @@ from math import comb, exp, lgamma, log
 import numpy as np
 import pytest
 
-from sklearn_rank.bounds._classes import (
+from sklearn_rank.bounds._auc import (
     _log_cauchy,
     _log_insertions,
     log_faces,

@@ -16,7 +16,7 @@ from sklearn_rank.bounds import (
     auc_deviation_bound,
     auc_sample_size_bound,
 )
-from sklearn_rank.bounds._classes import (
+from sklearn_rank.bounds._auc import (
     log_faces,
     log_patterns_of_paper,
     log_rank_shatter_coefficient,
