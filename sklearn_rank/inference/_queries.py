@@ -234,7 +234,7 @@ def accumulated_values(measure: Measure, queries: KeptValues) -> QueryValues:
         )
     lists = queries.to_lists()
     samples, _ = _on_same_queries(
-        measure, [""], lambda name: measure._combined(queries.values, lists, None, True)
+        measure, [""], lambda name: measure._combine(queries.values, lists, None, True)
     )
     return samples[""]
 

@@ -348,7 +348,7 @@ def _values_of(accumulator: Accumulator) -> FloatArray:
     measure, queries = accumulator.measure, accumulator.query_values
     if queries is None:
         return np.empty(0)
-    values = measure._combined(queries.values, queries.to_lists(), None, False)
+    values = measure._combine(queries.values, queries.to_lists(), None, False)
     refuse_infinite(measure.name, values, queries.ids)
     return np.asarray(values, dtype=np.float64)
 

@@ -85,7 +85,7 @@ class Cells:
         return Cells(*(column[which] for column in vars(self).values()))
 
     @classmethod
-    def joined(cls, parts: list[Cells]) -> Cells:
+    def join(cls, parts: list[Cells]) -> Cells:
         columns = zip(*(vars(part).values() for part in parts), strict=True)
         cells = cls(*map(np.concatenate, columns))
         return cells.at(np.argsort(cells.low))
@@ -381,7 +381,7 @@ class KeptBins(Kept):
         return self._rows is not None or len(self._open(measure)) > 0
 
     def _cells(self) -> Cells:
-        return Cells.joined([self._bins.cells(), *self._done])
+        return Cells.join([self._bins.cells(), *self._done])
 
     def _open(self, measure: Measure) -> Cells:
         """Cells with rows whose order is unknown and changes the value."""
@@ -509,7 +509,7 @@ def _cut(cells: Cells, taken: BoolArray, rows: TakenRows) -> Cells:
         high.append(edges - 1)
     # The cells do not overlap: sorted ends belong together.
     parts = rows.cells(np.sort(np.concatenate(low)), np.sort(np.concatenate(high)))
-    return Cells.joined([cells.at(~taken), parts])
+    return Cells.join([cells.at(~taken), parts])
 
 
 ARGUMENTS = ("y_true", "y_score", "qid", "sample_weight", "query_weight")
@@ -758,12 +758,12 @@ class Accumulator:
             if part.form == "rows":
                 lists = replace(lists, ids=np.asarray(lists.ids) + self._n_matrix_rows)
             self._check_form(part.form)
-            classes = self._joined_classes(part.classes)
+            classes = self._join_classes(part.classes)
             kept = self._new_kept(part.form) if self._kept is None else self._kept
             kept.add(lists, self.measure)
             if not (isinstance(kept, KeptBins) and kept.is_read_again):
                 self._n_items += len(lists.labels)
-            self._kept, self._form, self._classes = self._bounded(kept), part.form, classes
+            self._kept, self._form, self._classes = self._bin_if_large(kept), part.form, classes
             if lists.weight is not None:
                 self._item_weights = max(self._item_weights, 1 if lists.whole.all() else 2)
         self._n_matrix_rows += part.n_matrix_rows
@@ -793,13 +793,13 @@ class Accumulator:
             )
         return KeptRows() if all_rows else KeptTable(self._max_items)
 
-    def _bounded(self, kept: Kept, *, always: bool = False) -> Kept:
+    def _bin_if_large(self, kept: Kept, *, always: bool = False) -> Kept:
         """Make bins of a table that is too large."""
         if isinstance(kept, KeptTable) and (kept.is_full or always):
             return KeptBins.of_table(kept, int(self._max_items))
         return kept
 
-    def _joined_classes(self, classes: dict[bool, Any]) -> dict[bool, Any]:
+    def _join_classes(self, classes: dict[bool, Any]) -> dict[bool, Any]:
         for value, label in classes.items():
             if self._classes.get(value, label) != label:
                 earlier = " and ".join(map(repr, self._classes.values()))
@@ -841,15 +841,15 @@ class Accumulator:
             self._n_matrix_rows += other._n_matrix_rows
             return self
         self._check_form(other._form)
-        classes = self._joined_classes(other._classes)
+        classes = self._join_classes(other._classes)
         kept = self._new_kept(other._form) if self._kept is None else self._kept
         theirs = other._kept
         if isinstance(kept, KeptBins) or isinstance(theirs, KeptBins):
-            kept, theirs = (self._bounded(rows, always=True) for rows in (kept, theirs))
+            kept, theirs = (self._bin_if_large(rows, always=True) for rows in (kept, theirs))
         if other._form == "rows" and self._n_matrix_rows:
-            theirs = theirs.shifted(self._n_matrix_rows)
+            theirs = theirs.shift_ids(self._n_matrix_rows)
         kept.merge(theirs)
-        self._kept, self._form, self._classes = self._bounded(kept), other._form, classes
+        self._kept, self._form, self._classes = self._bin_if_large(kept), other._form, classes
         self._n_items += other._n_items
         self._item_weights = max(self._item_weights, other._item_weights)
         self._n_updates += other._n_updates
@@ -870,7 +870,7 @@ class Accumulator:
             If there is no row, or if more rows than ``max_items`` were binned and the bins do not
             determine the value; see :attr:`needs_again`.
         """
-        kept = self._some_kept()
+        kept = self._require_kept()
         if kept.needs_again(self.measure):
             known = f"{self.measure.name} of {self.n_items} rows is not determined by max_items"
             if self._overflow == "bounds":
@@ -913,9 +913,9 @@ class Accumulator:
             Both are the result if it is known. Otherwise each bin of neighbouring scores has all
             its positives below its negatives for ``low``, and above them for ``high``.
         """
-        return self._some_kept().bounds(self.measure)
+        return self._require_kept().bounds(self.measure)
 
-    def _some_kept(self) -> Kept:
+    def _require_kept(self) -> Kept:
         if self._kept is None:
             raise ValueError(
                 f"The accumulator has no rows to evaluate {self.measure.name} on: pass rows to"

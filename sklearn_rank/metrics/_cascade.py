@@ -234,7 +234,7 @@ def average_precision_score(
     Without ``k`` the influence of single items is known, which gives intervals and tests for one
     list. In simulations 95 % intervals of :func:`sklearn_rank.inference.metric_interval` covered
     .93 and more, from 10 positives on, with .01 to .5 of the items positive. The scores were
-    shifted normal, t3, log-normal and Cauchy, and mixtures in which a few positives or a few
+    shift_ids normal, t3, log-normal and Cauchy, and mixtures in which a few positives or a few
     negatives were above all others. The time is O(n log n), the memory O(n).
 
     Examples

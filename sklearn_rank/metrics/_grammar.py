@@ -112,12 +112,12 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
                 f"phi={parameters['phi']!r} was passed with {measure!r}, which is a"
                 " score-generating function too: leave out one of the two."
             )
-        return _made(LinearRankMeasure, {**parameters, "phi": measure})
+        return _build_measure(LinearRankMeasure, {**parameters, "phi": measure})
     if isinstance(measure, str):
-        return _named(measure, parameters)
+        return _parse_name(measure, parameters)
     for measure_type, function in FUNCTIONS.items():
         if function is measure:
-            return _made(measure_type, parameters)
+            return _build_measure(measure_type, parameters)
     if callable(measure) and not isinstance(measure, type):
         raise TypeError(
             f"measure={measure!r} is not a function of sklearn_rank.metrics: for your own function"
@@ -133,20 +133,20 @@ def get_measure(measure: MeasureLike, **parameters: Any) -> Measure:
     )
 
 
-def _named(name: str, parameters: dict[str, Any]) -> Measure:
+def _parse_name(name: str, parameters: dict[str, Any]) -> Measure:
     if (level := _LEVEL.fullmatch(name)) is not None:
         if "rel" in parameters:
             raise TypeError(
                 f"rel={parameters['rel']!r} is already set by the name {name!r}: leave out one of"
                 " the two."
             )
-        return _named(level["name"], {**parameters, "rel": float(level["rel"])})
+        return _parse_name(level["name"], {**parameters, "rel": float(level["rel"])})
     text, (bare, *at_number) = name, name.partition("@")
     name = "".join([_ALIASES.get(bare, bare), *at_number])
     for measure in _named_measures():
         number = measure._number
         if name == measure.stem and (number is None or number.optional):
-            return _made(measure, parameters)
+            return _build_measure(measure, parameters)
         if number is None:
             continue
         prefix = measure.stem + ("@" if number.optional else "")
@@ -160,7 +160,7 @@ def _named(name: str, parameters: dict[str, Any]) -> Measure:
                     f"{parameter}={parameters[parameter]!r} is already set by the name {text!r}:"
                     " leave out one of the two."
                 )
-            return _made(measure, {**settings, **parameters})
+            return _build_measure(measure, {**settings, **parameters})
     names = get_measure_names()
     function = _SPELLINGS.get(name.lower(), name.lower())
     close = get_close_matches(name.lower(), names, n=1)
@@ -193,7 +193,7 @@ def _examples(measure: type[Measure]) -> list[str]:
     return [measure.stem + number.example]
 
 
-def _made(measure: type[Measure], parameters: dict[str, Any]) -> Measure:
+def _build_measure(measure: type[Measure], parameters: dict[str, Any]) -> Measure:
     if measure is AUCMeasure and parameters.get("multi_class") is not None:
         measure = MultiClassAUCMeasure
     _check_known(measure, parameters)

@@ -231,7 +231,7 @@ class Measure(_Frozen, ABC):
             return
         if self.kind != "binary" or self.by_class:
             raise TypeError(
-                f"rel={rel!r} is for measures of two classes, but {self._called} takes"
+                f"rel={rel!r} is for measures of two classes, but {self._title} takes"
                 f" {'many classes' if self.by_class else 'grades'}: leave it out."
             )
         if not is_number(rel) or not isfinite(rel):
@@ -254,7 +254,7 @@ class Measure(_Frozen, ABC):
     def name(self) -> str:
         """Name of the measure."""
         bare, parameters = self.in_grammar()
-        listed = ", ".join(f"{name}={_shown(value)}" for name, value in parameters.items())
+        listed = ", ".join(f"{name}={_format_value(value)}" for name, value in parameters.items())
         if not listed:
             return bare
         return f"{bare[:-1]}, {listed})" if bare.endswith(")") else f"{bare}({listed})"
@@ -289,7 +289,7 @@ class Measure(_Frozen, ABC):
 
     def __repr__(self) -> str:
         bare, parameters = self.in_grammar()
-        listed = "".join(f", {name}={_shown(value)}" for name, value in parameters.items())
+        listed = "".join(f", {name}={_format_value(value)}" for name, value in parameters.items())
         return f"get_measure({repr(bare) if self.has_name else self.function}{listed})"
 
     @property
@@ -437,7 +437,7 @@ class Measure(_Frozen, ABC):
         # Your own measure may have a meaning for one item.
         if self.function and np.ndim(qid) == 1 and n_relevant is None and ideal is None:
             n_single = int(np.count_nonzero(lists.lengths == 1))
-            refuse_single_rows(self._called, n_single, lists.n_lists)
+            refuse_single_rows(self._title, n_single, lists.n_lists)
         self._check_weights(lists)
         return self._with_relevant(lists, np.shape(y_true), sample_weight, pos_label, **relevant)
 
@@ -469,16 +469,14 @@ class Measure(_Frozen, ABC):
         """Refuse arguments of :meth:`lists` that the measure does not take."""
         if arguments.get("sample_weight") is not None and self.weights == "none":
             raise TypeError(
-                f"{self._called} takes no sample_weight: repeat the rows, or weight whole lists"
+                f"{self._title} takes no sample_weight: repeat the rows, or weight whole lists"
                 " with query_weight."
             )
         names = [name for name in ("n_relevant", "ideal") if arguments.get(name) is not None]
         for name in names:
             if name not in self.takes_relevant:
                 instead = f"; pass {self.takes_relevant[0]}" if self.takes_relevant else ""
-                raise TypeError(
-                    f"{self._called} does not depend on {name}: leave it out{instead}."
-                )
+                raise TypeError(f"{self._title} does not depend on {name}: leave it out{instead}.")
         if len(names) > 1:
             raise ValueError("n_relevant and ideal are alternatives: leave out one of the two.")
 
@@ -491,7 +489,7 @@ class Measure(_Frozen, ABC):
         lists = check_scored_lists(y_true, y_score, self.label_type(pos_label), **columns)
         if self.two_dimensions_are_classes and np.shape(y_score)[1:] > (1,):
             raise ValueError(
-                f"y_score has two dimensions, whose columns scikit-learn's {self._called} takes as"
+                f"y_score has two dimensions, whose columns scikit-learn's {self._title} takes as"
                 " classes: for one list per row pass y_true.ravel(), y_score.ravel() and"
                 " qid=np.repeat(np.arange(n_lists), n_items)."
             )
@@ -518,7 +516,7 @@ class Measure(_Frozen, ABC):
             if rules.weighs_items:
                 instead += f" or get_measure({self.stem!r}, convention={system!r})"
         raise ValueError(
-            f"sample_weight is {weight[item]:g} in row {row}{where}: {self._called} counts"
+            f"sample_weight is {weight[item]:g} in row {row}{where}: {self._title} counts"
             f" positions, and {'this is not whole' if whole else why}; leave sample_weight out,"
             " pass how many items each row stands for (rounded, if need be), weight whole queries"
             " by query_weight, or use a measure that does not depend on the scale of weights, such"
@@ -540,7 +538,7 @@ class Measure(_Frozen, ABC):
             index = int(np.argmax(lost))
             raise ValueError(
                 f"sample_weight sums to {lists.sizes[index]:g} in {lists.name_of(index)}, more"
-                f" than 2**53 times its smallest weight: {self._called} counts positions, and"
+                f" than 2**53 times its smallest weight: {self._title} counts positions, and"
                 " float64 would lose the smallest ones; leave these items out."
             )
 
@@ -554,7 +552,7 @@ class Measure(_Frozen, ABC):
             if size <= 1.0 + WEIGHT_ROUNDING:
                 each = "" if lists.n_lists == 1 else " in a list on average"
                 raise ValueError(
-                    f"sample_weight sums to {size:g}{each}, but {self._called} counts positions,"
+                    f"sample_weight sums to {size:g}{each}, but {self._title} counts positions,"
                     " and a row of weight w takes w of them: pass sample_weight /"
                     " sample_weight.mean()." + hint_of_adaboost(size)
                 )
@@ -623,7 +621,7 @@ class Measure(_Frozen, ABC):
         _check_average(average, return_qid)
         if return_qid and lists.ids is None:
             raise ValueError("return_qid=True needs qid or one list per row: pass qid.")
-        return self._combined(self._values(lists), lists, average, return_qid)
+        return self._combine(self._values(lists), lists, average, return_qid)
 
     def _values(self, lists: ScoredLists) -> FloatArray:
         """Values of the lists, of a measure of a user checked."""
@@ -645,7 +643,7 @@ class Measure(_Frozen, ABC):
             )
         return values.astype(np.float64, copy=False)
 
-    def _combined(
+    def _combine(
         self,
         values: FloatArray,
         lists: Lists,
@@ -654,7 +652,7 @@ class Measure(_Frozen, ABC):
     ) -> Value:
         """What the values of lists are together; the items of these are not looked at."""
         undefined = np.isnan(values)
-        values = self._defined(values, lists, average)
+        values = self._replace_undefined(values, lists, average)
         if average is not None:
             return self._mean(values, undefined, lists.query_weight)
         if lists.query_weight is not None:
@@ -665,7 +663,7 @@ class Measure(_Frozen, ABC):
         return (values, lists.ids) if return_qid else values
 
     @property
-    def _called(self) -> str:
+    def _title(self) -> str:
         return self.function or self.name
 
     def _mean(self, values: FloatArray, undefined: BoolArray, weight: FloatArray | None) -> float:
@@ -686,7 +684,7 @@ class Measure(_Frozen, ABC):
         mean = values.mean() if weight is None else np.average(values, weights=weight)
         return float(np.ldexp(mean, scale))
 
-    def _defined(self, values: FloatArray, lists: Lists, average: Average) -> FloatArray:
+    def _replace_undefined(self, values: FloatArray, lists: Lists, average: Average) -> FloatArray:
         """Values in which lists without one count what they are to count; warns of them."""
         missing = np.isnan(values)
         if lists.query_weight is not None:
@@ -697,7 +695,7 @@ class Measure(_Frozen, ABC):
         value: Any = self.undefined
         if value == "raise":
             raise ValueError(
-                f"{self._called} is undefined: {lists.name_of(int(np.argmax(missing)))} has"
+                f"{self._title} is undefined: {lists.name_of(int(np.argmax(missing)))} has"
                 f" {self.lacking}; remove it, or pass undefined='skip' or a number."
             )
         skipped = value == "skip"
@@ -708,7 +706,7 @@ class Measure(_Frozen, ABC):
             skip = "set to nan" if average is None else "left out"
             what = f"they were {skip if skipped else f'counted as {value:g}'}"
         warn(
-            f"{self._called} is undefined for {which} ({self.lacking}): {what}.",
+            f"{self._title} is undefined for {which} ({self.lacking}): {what}.",
             UndefinedMetricWarning,
         )
         return np.where(missing, np.nan if skipped else float(value), values)
@@ -741,11 +739,11 @@ class ConventionalMeasure(Measure):
             return replace(labels, rel=self.rules.relevant)
         return labels
 
-    def _defined(self, values: FloatArray, lists: Lists, average: Average) -> FloatArray:
+    def _replace_undefined(self, values: FloatArray, lists: Lists, average: Average) -> FloatArray:
         if not self.rules.weighs_undefined:
             # Lists of weight 0 then count too.
             lists = replace(lists, query_weight=None)
-        return super()._defined(values, lists, average)
+        return super()._replace_undefined(values, lists, average)
 
     def _mean(self, values: FloatArray, undefined: BoolArray, weight: FloatArray | None) -> float:
         if weight is None or self.rules.weighs_undefined or not undefined.any():
@@ -753,7 +751,7 @@ class ConventionalMeasure(Measure):
         mean = float((values * np.where(undefined, 1.0, weight)).sum() / weight.sum())
         if mean > 1.0 + SLACK and self.rules.refuses_above_one:
             raise ValueError(
-                f"{self._called} is {mean:g}, which {self.convention} does not allow: it gives"
+                f"{self._title} is {mean:g}, which {self.convention} does not allow: it gives"
                 f" lists with {self.lacking} the query_weight 1; pass larger weights, or leave"
                 " them out."
             )
@@ -778,7 +776,7 @@ class ConventionalMeasure(Measure):
         if arguments.get("query_weight") is not None and not self.rules.weighs_lists:
             raise ValueError(
                 f"query_weight weights lists, which {self.convention} does not support for"
-                f" {self._called}: leave out query_weight or convention."
+                f" {self._title}: leave out query_weight or convention."
             )
         if not self.rules.knows_judgments and self.convention is not None:
             for name in ("n_relevant", "ideal"):
@@ -811,7 +809,7 @@ def short(number: Any) -> str:
     return text if float(text) == number else repr(float(number))
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     """A parameter as a name shows it: a function by its name, not by where it lies in memory."""
     if callable(value) and not is_dataclass(value):
         return str(getattr(value, "__qualname__", repr(value)))

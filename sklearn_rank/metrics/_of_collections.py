@@ -52,7 +52,7 @@ class Kept(ABC):
     def merge(self, other: Any) -> None:
         """Add the data of another one of the same type; nothing is changed if that fails."""
 
-    def shifted(self, first: int) -> Kept:
+    def shift_ids(self, first: int) -> Kept:
         """Renumber lists whose ids are numbers of rows of two dimensions."""
         raise TypeError(f"{type(self).__name__} has no lists to renumber.")
 
@@ -87,7 +87,7 @@ class KeptTable(Kept):
 
     def add(self, lists: ScoredLists, measure: Any) -> None:
         measure._check_row_weights(lists)
-        self._rows.append(_copied(lists))
+        self._rows.append(_copy_lists(lists))
         self._wait(len(lists.labels))
 
     def merge(self, other: KeptTable) -> None:
@@ -98,7 +98,7 @@ class KeptTable(Kept):
     def tables(self) -> list[ScoreTable]:
         tables = [] if self._table is None else [self._table]
         if self._rows:
-            score, labels, weight = joined_columns(self._rows)
+            score, labels, weight = join_columns(self._rows)
             tables.append(ScoreTable.of_rows(score, labels, weight))
         return [*tables, *self._waiting]
 
@@ -141,9 +141,9 @@ class QueryValues:
         return len(self.ids)
 
     @classmethod
-    def joined(cls, runs: Sequence[QueryValues]) -> tuple[QueryValues, IntArray]:
+    def join(cls, runs: Sequence[QueryValues]) -> tuple[QueryValues, IntArray]:
         """Values of all queries by ascending id, and where each was in the runs."""
-        ids = np.concatenate(_alike(*(run.ids for run in runs)))
+        ids = np.concatenate(_same_type(*(run.ids for run in runs)))
         try:
             order = np.argsort(ids, kind="stable")
         except TypeError:
@@ -155,7 +155,7 @@ class QueryValues:
 
     def shared_with(self, other: QueryValues) -> Any:
         """Find a query that is in both. Its id; None if there is none."""
-        few, many = sorted(_alike(self.ids, other.ids), key=len)
+        few, many = sorted(_same_type(self.ids, other.ids), key=len)
         try:
             if few[0] > many[-1] or few[-1] < many[0]:
                 return None
@@ -177,7 +177,7 @@ class QueryValues:
 _MIXED_IDS = "qid has ids of different types: make them all numbers or all strings."
 
 
-def _alike(*ids: AnyArray) -> list[AnyArray]:
+def _same_type(*ids: AnyArray) -> list[AnyArray]:
     """Ids in one common type that keeps their equality."""
     kinds = {array.dtype.kind for array in ids}
     dtype = np.dtype(object)  # numbers that float64 would round compare by value as objects
@@ -226,13 +226,13 @@ class KeptQueries(Kept):
                 self._join_last()
 
     def _join_last(self) -> None:
-        self._runs[-2:] = [QueryValues.joined(self._runs[-2:])[0]]
+        self._runs[-2:] = [QueryValues.join(self._runs[-2:])[0]]
 
     @classmethod
-    def joined(cls, parts: Sequence[tuple[int, KeptQueries]], remedy: str) -> KeptQueries:
+    def join(cls, parts: Sequence[tuple[int, KeptQueries]], remedy: str) -> KeptQueries:
         """Join the queries of chunks. All of them."""
         runs = [part.values for _, part in parts]
-        values, order = QueryValues.joined(runs)
+        values, order = QueryValues.join(runs)
         again = np.flatnonzero(values.ids[1:] == values.ids[:-1])
         if len(again):
             place = int(again[0])
@@ -247,7 +247,7 @@ class KeptQueries(Kept):
         queries._runs = [values]
         return queries
 
-    def shifted(self, first: int) -> KeptQueries:
+    def shift_ids(self, first: int) -> KeptQueries:
         moved = copy(self)
         moved._runs = [replace(run, ids=run.ids + first) for run in self._runs]
         return moved
@@ -260,13 +260,13 @@ class KeptQueries(Kept):
         return self._runs[0]
 
     def result(self, measure: Any) -> float:
-        return float(self.combined(measure, "mean", False))
+        return float(self.combine(measure, "mean", False))
 
-    def combined(self, measure: Any, average: Any, return_qid: bool) -> Any:
+    def combine(self, measure: Any, average: Any, return_qid: bool) -> Any:
         values = self.values
         if values.query_weight is not None and not values.query_weight.any():
             raise ValueError(NO_QUERY_COUNTS)
-        return measure._combined(values.values, values.to_lists(), average, return_qid)
+        return measure._combine(values.values, values.to_lists(), average, return_qid)
 
 
 class KeptRows(Kept):
@@ -277,12 +277,12 @@ class KeptRows(Kept):
 
     def add(self, lists: ScoredLists, measure: Any) -> None:
         measure._check_row_weights(lists)
-        self._parts.append(_copied(lists))
+        self._parts.append(_copy_lists(lists))
 
     def merge(self, other: KeptRows) -> None:
         self._parts.extend(list(other._parts))
 
-    def shifted(self, first: int) -> KeptRows:
+    def shift_ids(self, first: int) -> KeptRows:
         moved = KeptRows()
         moved._parts = [
             part if part.ids is None else replace(part, ids=part.ids + first)
@@ -295,11 +295,11 @@ class KeptRows(Kept):
         parts, ids, query_weight = self._parts, None, None
         of_rows = [np.repeat(part.ids, part.lengths) for part in parts if part.ids is not None]
         if of_rows:
-            joined = reduce(lambda *pair: np.concatenate(_alike(*pair)), of_rows)
+            joined = reduce(lambda *pair: np.concatenate(_same_type(*pair)), of_rows)
             ids = check_qid(joined, len(joined))
         if any(part.query_weight is not None for part in parts):
             query_weight = np.concatenate([part.to_items(_query_weight(part)) for part in parts])
-        score, labels, weight = joined_columns(parts)
+        score, labels, weight = join_columns(parts)
         rows = CheckedRows(labels, score, weight, ids, query_weight, None, None, "y_true")
         return group_scored_rows(rows, lambda checked: labels)
 
@@ -310,7 +310,7 @@ class KeptRows(Kept):
 NO_QUERY_COUNTS = "query_weight is zero for all queries: give one query a positive weight."
 
 
-def _copied(lists: ScoredLists) -> ScoredLists:
+def _copy_lists(lists: ScoredLists) -> ScoredLists:
     """Copy of lists, whose arrays the caller may change."""
     return replace(
         lists,
@@ -320,7 +320,7 @@ def _copied(lists: ScoredLists) -> ScoredLists:
     )
 
 
-def joined_columns(
+def join_columns(
     parts: list[ScoredLists],
 ) -> tuple[AnyArray, AnyArray, FloatArray | None]:
     """Lay the rows of several lists end to end."""
@@ -490,14 +490,14 @@ def value_of_queries(
     chunks = _check_chunks(partitions.compute(*tasks))
     if measure.function and "qid" in partitions.columns and not shared:
         n_single = sum(chunk.n_single for chunk in chunks)
-        refuse_single_rows(measure._called, n_single, sum(chunk.n_lists for chunk in chunks))
+        refuse_single_rows(measure._title, n_single, sum(chunk.n_lists for chunk in chunks))
     n_before = 0
     parts = []
     for chunk in chunks:
-        queries = chunk.data.shifted(n_before) if chunk.n_matrix_rows else chunk.data
+        queries = chunk.data.shift_ids(n_before) if chunk.n_matrix_rows else chunk.data
         parts.append((chunk.number, queries))
         n_before += chunk.n_matrix_rows
-    return KeptQueries.joined(parts, remedy).combined(measure, average, return_qid)
+    return KeptQueries.join(parts, remedy).combine(measure, average, return_qid)
 
 
 def _highest_grade(columns: dict[str, Any], measure: Any, pos_label: Any) -> float:
@@ -542,7 +542,7 @@ def value_of_one_list(
             value = fsum([value, *(of_range - value for of_range in of_ranges)])
         low, high = measure.range
         value = min(max(value, low), high) if not isnan(value) else value
-        return measure._combined(np.array([value]), lists, average)
+        return measure._combine(np.array([value]), lists, average)
     value, messages = rows.in_one_memory(measure, _value_of_table, measure, average)
     for message, category in messages:
         warn(message, category)

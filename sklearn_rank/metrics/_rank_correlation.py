@@ -506,7 +506,7 @@ class RankBiasedOverlapMeasure(_Agreement):
         p = float(self.persistence)
         first, lengths = lists.offsets[:-1], lists.lengths
         depth = ragged_ranges(np.ones_like(first), lengths)
-        shared = _shared(lists, depth)
+        shared = _overlaps(lists, depth)
         last = lengths if self.k is None else np.minimum(lengths, min(self.k, len(depth)))
         weight = np.where(depth <= lists.to_items(last), p ** (depth - 1.0) / depth, 0.0)
         values = (1.0 - p) * np.add.reduceat(weight * shared, first)
@@ -597,7 +597,7 @@ def _tails(p: float, last: IntArray) -> FloatArray:
     return np.cumsum((p**depth / depth)[::-1])[::-1][last]
 
 
-def _shared(lists: ScoredLists, depth: IntArray) -> FloatArray:
+def _overlaps(lists: ScoredLists, depth: IntArray) -> FloatArray:
     """Mean number of items that are among the first d of both orders, for each depth d of a list.
 
     An item of a tied block after N others, of L items, is among the first d with chance

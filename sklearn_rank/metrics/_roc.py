@@ -61,7 +61,7 @@ class PartialAUCMeasure(ConventionalMeasure):
         """Area of a perfect order."""
         return self.max_fpr * (1.0 - self.min_tpr)
 
-    def _scaled(self, area: FloatArray) -> FloatArray:
+    def _rescale(self, area: FloatArray) -> FloatArray:
         if self.scale == "raw":
             return area
         if self.scale == "normalized":
@@ -72,7 +72,7 @@ class PartialAUCMeasure(ConventionalMeasure):
     @property
     def range(self) -> tuple[float, float]:
         """From an area of 0 to that of a perfect order."""
-        low, high = self._scaled(np.array([0.0, self._largest])).tolist()
+        low, high = self._rescale(np.array([0.0, self._largest])).tolist()
         return (low, high)
 
     def values(self, lists: ScoredLists) -> FloatArray:
@@ -99,7 +99,7 @@ class PartialAUCMeasure(ConventionalMeasure):
         pairs[tied] += np.where(exact, steps, straight)
         with np.errstate(invalid="ignore"):
             area = blocks.sums(pairs) / (blocks.n_class * blocks.n_other)
-        return self._scaled(np.minimum(area, self._largest))
+        return self._rescale(np.minimum(area, self._largest))
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         limits = float(self.max_fpr), float(self.min_tpr)
@@ -386,7 +386,7 @@ class TPRAtFPRMeasure(_Rates):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         blocks = lists.blocks()
-        allowed = self._allowed(blocks.n_other)
+        allowed = self._max_negatives(blocks.n_other)
         # Among b negatives and a positives that are tied, i / (b + 1) of the positives precede
         # negative i; of ever finer repetitions all of the first share of the negatives do.
         whole = blocks.by_block(np.floor(allowed)) + 1.0 - blocks.other_above
@@ -400,7 +400,7 @@ class TPRAtFPRMeasure(_Rates):
             rate = np.minimum(blocks.sums(blocks.of_class * share) / blocks.n_class, 1.0)
         return np.where((blocks.n_class > 0) & (blocks.n_other > 0), rate, np.nan)
 
-    def _allowed(self, n_neg: FloatArray) -> FloatArray:
+    def _max_negatives(self, n_neg: FloatArray) -> FloatArray:
         """Weight of the negatives that may be above the threshold, up to rounding."""
         allowed = float(self.max_fpr) * n_neg
         return allowed + 4 * np.spacing(allowed)
@@ -412,7 +412,7 @@ class TPRAtFPRMeasure(_Rates):
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         n_neg = float(lists.sizes[0] - lists.positives[0])
-        allowed = int(self._allowed(np.array([n_neg]))[0])
+        allowed = int(self._max_negatives(np.array([n_neg]))[0])
         if allowed < 1:
             raise ValueError(
                 f"max_fpr={self.max_fpr!r} of {n_neg:.0f} negatives is less than one, so the rate"
@@ -493,7 +493,7 @@ class FPRAtTPRMeasure(_Rates):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         blocks = lists.blocks()
-        needed = self._needed(blocks.n_class)
+        needed = self._min_positives(blocks.n_class)
         needed = np.where(lists.whole, np.ceil(needed), needed - MASS_SLACK * blocks.n_class)
         defined = np.flatnonzero((blocks.n_class > 0) & (blocks.n_other > 0))
         values = np.full(lists.n_lists, np.nan)
@@ -509,7 +509,7 @@ class FPRAtTPRMeasure(_Rates):
         values[defined] = (blocks.other_above[at] + inside) / blocks.n_other[defined]
         return np.minimum(values, 1.0)
 
-    def _needed(self, n_pos: FloatArray) -> FloatArray:
+    def _min_positives(self, n_pos: FloatArray) -> FloatArray:
         """Weight of the positives that must be above the threshold, up to rounding."""
         needed = float(self.min_tpr) * n_pos
         return needed - 4 * np.spacing(needed)
@@ -521,7 +521,7 @@ class FPRAtTPRMeasure(_Rates):
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         n_pos = float(lists.positives[0])
-        missed = int(n_pos - np.ceil(self._needed(np.array([n_pos]))[0]))
+        missed = int(n_pos - np.ceil(self._min_positives(np.array([n_pos]))[0]))
         if missed < 1:
             least = ceil(1.0 / (1.0 - self.min_tpr) - 1e-9)
             raise ValueError(

@@ -207,7 +207,7 @@ class ScoreTable:
         small = score.dtype.itemsize <= 2 or score.dtype == np.float32
         score = score.astype("f4" if small and label.dtype.kind == "b" else "f8")
         score += 0.0
-        return cls(*_collapsed((score, label, weight)), single)
+        return cls(*_collapse((score, label, weight)), single)
 
     @classmethod
     def merged(cls, tables: Sequence[ScoreTable]) -> ScoreTable:
@@ -221,12 +221,12 @@ class ScoreTable:
             label, weight = np.concatenate([table.label for table in tables]), None
             if any(table.weight is not None for table in tables):
                 weight = np.concatenate([table.counts for table in tables])
-            return cls(*_collapsed((score, label, weight)), single)
+            return cls(*_collapse((score, label, weight)), single)
         runs = [(table.score, table.label, table.weight) for table in tables]
         while len(runs) > 1:
             # The shortest first, so that no row is moved more often than needed.
             runs.sort(key=lambda run: -len(run[0]))
-            runs.append(_joined(runs.pop(), runs.pop()))
+            runs.append(_merge_runs(runs.pop(), runs.pop()))
         return cls(*runs[0], single)
 
     def merge(self, other: ScoreTable) -> ScoreTable:
@@ -253,11 +253,11 @@ class ScoreTable:
         return TableLists.of(self.score, self.label, self.weight, self.single)
 
 
-def _collapsed(columns: _Columns) -> _Columns:
+def _collapse(columns: _Columns) -> _Columns:
     """Sort rows by score and label, and make one of equal ones."""
     score, label, weight = columns
     if len(score) >= MANY and label.dtype.kind == "b":
-        return _joined(_of_class(columns, label), _of_class(columns, ~label))
+        return _merge_runs(_of_class(columns, label), _of_class(columns, ~label))
     # The stable sorts below take linear time for a few sorted runs.
     order = np.lexsort((label, score))
     score, label = score[order], label[order]
@@ -285,7 +285,7 @@ def _of_class(columns: _Columns, rows: BoolArray) -> _Columns:
     return score[order], label, weight[rows][order]
 
 
-def _joined(first: _Columns, second: _Columns) -> _Columns:
+def _merge_runs(first: _Columns, second: _Columns) -> _Columns:
     """Merge two sorted runs of rows, in linear time."""
     if not len(first[0]) or not len(second[0]):
         score, label, weight = first if len(first[0]) else second
@@ -294,7 +294,7 @@ def _joined(first: _Columns, second: _Columns) -> _Columns:
                 (score[rows], label[rows], None if weight is None else weight[rows])
                 for rows in (slice(0, 1), slice(1, None))
             )
-            return _joined(head, rest)
+            return _merge_runs(head, rest)
         return score, label, weight
     dtype = np.promote_types(first[0].dtype, second[0].dtype)
     of_classes = first[1].dtype.kind == "b"

@@ -158,10 +158,10 @@ class RankingScorer(BaseScorer):
         """Score an estimator. The value of the measure, negated for a loss."""
         metadata |= {"sample_weight": sample_weight, "qid": qid, "query_weight": query_weight}
         metadata = {name: value for name, value in metadata.items() if value is not None}
-        arguments = self._named(metadata)
+        arguments = self._rename_metadata(metadata)
         return self._score(partial(cached_call, None), estimator, X, y_true, **arguments)
 
-    def _named(self, metadata: dict[str, Any]) -> dict[str, Any]:
+    def _rename_metadata(self, metadata: dict[str, Any]) -> dict[str, Any]:
         """Metadata under the names of the measure's arguments.
 
         A search over many measures hands the scorer that it refits by what any of them asked for,
@@ -214,7 +214,7 @@ class RankingScorer(BaseScorer):
         y_true = np.asarray(y_true)
         counted = counted_labels(y_true, arguments.get("sample_weight"))
         pos_label = arguments.pop("pos_label", None)
-        positive = self._checked_positive(estimator, pos_label, counted, has_queries)
+        positive = self._check_positive(estimator, pos_label, counted, has_queries)
         if takes_ids:
             y_score = scores_with_ids(estimator, X, arguments["qid"], positive)
         elif not is_classifier(estimator):
@@ -252,7 +252,7 @@ class RankingScorer(BaseScorer):
         shared = {name: arguments.pop(name) for name in of_ids if qid is not None}
         partitions = aligned(X=X, y_true=y_true, **arguments)
         labels = partitions.reduce(labels_of_chunk, distinct_labels)
-        positive = self._checked_positive(estimator, pos_label, labels, qid is not None)
+        positive = self._check_positive(estimator, pos_label, labels, qid is not None)
         takes_ids = bool(metadata_for(scored_by(estimator), method, qid=qid))
         names = [name for name in partitions.columns if name != "X"]
         scored = partitions.with_columns(
@@ -325,7 +325,7 @@ class RankingScorer(BaseScorer):
         measure = get_measure(self.measure, labels=tuple(classes))
         return float(measure(y_true, y_score, **arguments))
 
-    def _checked_positive(
+    def _check_positive(
         self, estimator: Any, pos_label: Any, labels: np.ndarray[Any, Any], has_queries: bool
     ) -> Any:
         """Positive class, if the measure has a value for these labels; None of grades."""

@@ -67,18 +67,18 @@ class Run(ABC):
             result[some] = half[some] * (values @ NODE_WEIGHTS)
         return result
 
-    def added(self, before: FloatArray, count: FloatArray, length: FloatArray) -> FloatArray:
+    def add_terms(self, before: FloatArray, count: FloatArray, length: FloatArray) -> FloatArray:
         """Sum the values at the ``count`` positions after ``before`` one by one."""
 
         def values(part: IntArray, terms: IntArray, step: IntArray) -> FloatArray:
             return self.at(np.repeat(before[part], terms) + step, np.repeat(length[part], terms))
 
-        return _laid_out(count, values)
+        return _sum_terms(count, values)
 
     def sums(self, before: FloatArray, count: FloatArray, length: FloatArray) -> FloatArray:
         """Sum the values at runs of positions. Shape (n_runs,)."""
         head = np.where(count <= HEAD, count, np.clip(np.ceil(HEAD - before), 0.0, count))
-        sums = self.added(before, head, length)
+        sums = self.add_terms(before, head, length)
         far = np.flatnonzero(count > head)
         if len(far):
             sums[far] += self._smooth_sums(
@@ -223,7 +223,7 @@ class PowerRun(Run):
         def shares(part: IntArray, terms: IntArray, step: IntArray) -> FloatArray:
             return np.exp(self.p * np.log1p((1.0 - step) / np.repeat(last[part], terms)))
 
-        return self.at(last, length) * _laid_out(count, shares)
+        return self.at(last, length) * _sum_terms(count, shares)
 
     def odd_derivatives(self, position: FloatArray, length: FloatArray) -> tuple[FloatArray, ...]:
         derivatives = [self.at(position, length)]
@@ -245,7 +245,7 @@ class PowerRun(Run):
         return sums
 
 
-def _laid_out(
+def _sum_terms(
     count: FloatArray, values: Callable[[IntArray, IntArray, IntArray], FloatArray]
 ) -> FloatArray:
     """Sum ``values`` of some runs, their numbers of terms, and the terms 1, 2, ... of each."""
@@ -341,7 +341,7 @@ def reciprocal_stop(lists: ScoredLists, chance: FloatArray, k: int | None) -> Fl
     if np.any(sizes > SHORT):
         # Blocks with probability 0 of being reached are skipped.
         stays = np.multiply.reduceat(1.0 - chance, starts)
-        needed &= _reached(stays, first) > np.exp(-NEGLIGIBLE)
+        needed &= _chances_to_reach(stays, first) > np.exp(-NEGLIGIBLE)
         going_on[~needed] = stays[~needed]
     long = needed & (sizes > SHORT)
     long[long] = (sizes[long] > LONG) | (_n_terms(above[long], sizes[long]) < MOST_TERMS)
@@ -357,7 +357,7 @@ def reciprocal_stop(lists: ScoredLists, chance: FloatArray, k: int | None) -> Fl
         value[block], going_on[block] = _long(
             inside, int(above[block]), int(taken[block]), weights
         )
-    value *= _reached(going_on, first)
+    value *= _chances_to_reach(going_on, first)
     return np.add.reduceat(value, first)
 
 
@@ -379,7 +379,7 @@ def padded(first: IntArray, lengths: IntArray) -> Iterator[tuple[IntArray, IntAr
         begin = end
 
 
-def _reached(going_on: FloatArray, first: IntArray) -> FloatArray:
+def _chances_to_reach(going_on: FloatArray, first: IntArray) -> FloatArray:
     """Chance that a reader goes on through all blocks of the list above each."""
     reached = np.ones(len(going_on))
     for _, index, real in padded(first, np.diff(first, append=len(going_on))):
@@ -433,7 +433,7 @@ def _long(
     going_on = float(np.exp(xlogy(count, 1.0 - stop).sum()))
     # The chance to go on through m items is at most exp(-m mean(P)) (Hoeffding 1963).
     if taken < size and taken * (stop @ count) < NEGLIGIBLE * size:
-        stopped = _stopped(stop, count, taken)
+        stopped = _chances_to_stop(stop, count, taken)
         end = above + np.arange(1.0, taken)
         value = stopped[-1] / (above + taken) + stopped[:-1] @ (1.0 / (end * (end + 1.0)))
         return float(value), going_on
@@ -497,7 +497,7 @@ def _weight(odds: FloatArray, above: int, size: int) -> FloatArray:
     return STEP * STEP * total * expit(odds) * expit(-odds)
 
 
-def _stopped(stop: FloatArray, count: IntArray, taken: int) -> FloatArray:
+def _chances_to_stop(stop: FloatArray, count: IntArray, taken: int) -> FloatArray:
     """c_m for m = 1..taken, grade by grade or item by item, whichever is less work."""
     some = stop > 0
     total = int(count[~some].sum())
