@@ -515,8 +515,7 @@ class RankBiasedOverlapMeasure(_Agreement):
             values += at_last / last * p**last
         elif self.beyond == "least":
             values += at_last * (1.0 - p) / p * _tails(p, last)
-        ordered = np.maximum.reduceat(lists.grade, first) > np.minimum.reduceat(lists.grade, first)
-        return np.where(ordered, np.minimum(values, 1.0), np.nan)
+        return np.where(_constant(lists), np.nan, np.minimum(values, 1.0))
 
 
 @function_of(RankBiasedOverlapMeasure)

@@ -287,15 +287,8 @@ def _of_class(columns: _Columns, rows: BoolArray) -> _Columns:
 
 def _merge_runs(first: _Columns, second: _Columns) -> _Columns:
     """Merge two sorted runs of rows, in linear time."""
-    if not len(first[0]) or not len(second[0]):
-        score, label, weight = first if len(first[0]) else second
-        if np.any((score[1:] == score[:-1]) & (label[1:] == label[:-1])):
-            head, rest = (
-                (score[rows], label[rows], None if weight is None else weight[rows])
-                for rows in (slice(0, 1), slice(1, None))
-            )
-            return _merge_runs(head, rest)
-        return score, label, weight
+    if not len(second[0]):
+        first, second = second, first  # the kernel looks at the first row of the second
     dtype = np.promote_types(first[0].dtype, second[0].dtype)
     of_classes = first[1].dtype.kind == "b"
     runs = []

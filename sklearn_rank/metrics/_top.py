@@ -10,7 +10,7 @@ import numpy as np
 
 from .._lists import LabelType, ScoredLists, check_scored_lists
 from .._order import counted_blocks, sorted_descending, tied_blocks, top_masses
-from .._typing import AnyArray, FloatArray
+from .._typing import FloatArray
 from .._validation import check_share, is_number
 from .._warn import warn
 from ..exceptions import SmallTopWarning
@@ -312,36 +312,26 @@ class AccuracyAtTopMeasure(_OfTop):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         mass = masses_of_tops(lists, "tau", self.tau)
-        # Negatives above the quantile of each list, positives below it, negatives, positives.
-        above: AnyArray
-        if lists.weight is None:
-            count = mass.astype(np.intp)
-            if lists.n_lists == 1:
-                place = len(lists.score) - int(count[0])
-                quantile = np.partition(lists.score, place)[place]
-            else:
-                ordered = sorted_descending(lists.score, lists.offsets)
-                quantile = lists.to_items(ordered[lists.offsets[:-1] + count - 1])
-            is_pos, is_neg = lists.positive, ~lists.positive
-            errors = (is_neg & (lists.score > quantile), is_pos & (lists.score < quantile))
-            above, below, n_neg, n_pos = (
-                np.add.reduceat(rows, lists.offsets[:-1], dtype=np.intp)
-                for rows in (*errors, is_neg, is_pos)
-            )
-        else:
+        if lists.weight is not None:
             blocks = tied_blocks(lists.score, lists.offsets)
-            positive = blocks.totals(np.where(lists.positive, lists.weight, 0.0))
-            negative = blocks.totals(np.where(lists.positive, 0.0, lists.weight))
-            upto = blocks.running(positive + negative)
+            upto = blocks.running(blocks.totals(lists.weight))
             n_above = blocks.list_totals(upto < mass[blocks.list_of()], dtype=np.intp)
             last = np.append(blocks.first[1:], len(upto)) - 1
-            at_quantile = np.minimum(blocks.first + n_above, last)
-            pos_upto, neg_upto = blocks.running(positive), blocks.running(negative)
-            n_neg, n_pos = neg_upto[last], pos_upto[last]
-            above = neg_upto[at_quantile] - negative[at_quantile]
-            below = n_pos - pos_upto[at_quantile]
+            at = blocks.starts[np.minimum(blocks.first + n_above, last)]
+            quantile = lists.to_items(lists.score[blocks.order[at]])
+        elif lists.n_lists == 1:
+            place = len(lists.score) - int(mass[0])
+            quantile = np.partition(lists.score, place)[place]
+        else:
+            ordered = sorted_descending(lists.score, lists.offsets)
+            quantile = lists.to_items(ordered[lists.offsets[:-1] + mass.astype(np.intp) - 1])
+        is_pos, is_neg = lists.positive, ~lists.positive
+        errors = (is_neg & (lists.score > quantile), is_pos & (lists.score < quantile))
+        above, below, n_neg = (
+            lists.weighted_totals(rows.astype(np.float64)) for rows in (*errors, is_neg)
+        )
         with np.errstate(invalid="ignore"):
-            return (above / n_neg + below / n_pos) / 2
+            return (above / n_neg + below / lists.positives) / 2
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         mass = float(masses_of_tops(lists, "tau", self.tau)[0])
