@@ -365,13 +365,12 @@ def never_certain_covariance(
     return np.asarray(regularized + np.outer(deviations, deviations) / n_effective)
 
 
-def nonzero_variance(
-    variance: float, regularized: float, difference: float, *, length: float, n_effective: float
-) -> tuple[float, bool]:
+def nonzero_variance(joint: JointEstimate, contrast: FloatArray, difference: float) -> float:
     """Variance of a difference, never zero."""
-    if variance > least_variance(difference, length, n_effective):
-        return variance, False
-    return regularized + difference**2 / n_effective, True
+    variance = float(contrast @ joint.covariance @ contrast)
+    if variance > least_variance(difference, joint.length, joint.n_effective):
+        return variance
+    return float(contrast @ joint.regularized @ contrast) + difference**2 / joint.n_effective
 
 
 def influence_limits(
@@ -446,14 +445,7 @@ def list_interval(
         error = length * float(np.sqrt(variance))
     else:
         joint = joint_influence([influence], conditional=not sampled, groups=groups)
-        variance, _ = nonzero_variance(
-            float(joint.covariance[0, 0]),
-            float(joint.regularized[0, 0]),
-            0.0,
-            length=influence.length,
-            n_effective=joint.n_effective,
-        )
-        error = float(np.sqrt(variance))
+        error = float(np.sqrt(nonzero_variance(joint, np.ones(1), 0.0)))
         if not error > 0.0:
             raise ValueError(
                 f"{measure.name} has no known range and the same influence value for all items, so"

@@ -124,23 +124,23 @@ def singleton_groups(n: int) -> Groups:
     return Groups(np.arange(n), n)
 
 
-def check_groups(groups: Any, n: int, *, name: str = "groups") -> Groups | None:
+def check_groups(groups: Any, n: int) -> Groups | None:
     """Check the ids of groups of rows, of which there are at least two."""
     if groups is None:
         return None
-    ids = check_qid(groups, n, name=name)
+    ids = check_qid(groups, n, name="groups")
     try:
         _, offsets, rows = group_rows(ids, by_appearance=True)
     except ValueError:
         raise ValueError(
-            f"{name} mixes ids of different types: make all ids numbers or all strings."
+            "groups mixes ids of different types: make all ids numbers or all strings."
         ) from None
     codes = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     if rows is not None:
         codes[rows] = codes.copy()
     if len(offsets) == 2:
         raise ValueError(
-            f"{name} has one group only, but the variance is estimated between groups: pass the"
+            "groups has one group only, but the variance is estimated between groups: pass the"
             " ids of at least two groups."
         )
     return Groups(codes, len(offsets) - 1)

@@ -594,13 +594,7 @@ class ListDifference(_Asymptotic):
         joint = joint_influence(influences, conditional=True)
         contrast = np.array([1.0, -1.0])
         difference = float(contrast @ joint.estimates)
-        variance, _ = nonzero_variance(
-            float(contrast @ joint.covariance @ contrast),
-            float(contrast @ joint.regularized @ contrast),
-            difference,
-            length=joint.length,
-            n_effective=joint.n_effective,
-        )
+        variance = nonzero_variance(joint, contrast, difference)
         half = two_sided_quantile(level) * float(np.sqrt(variance))
         low, high = difference - half, difference + half
         if isfinite(joint.length):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank.inference._influence import (
+    JointEstimate,
     joint_influence,
     joint_query_means,
     least_variance,
@@ -191,14 +192,17 @@ def test_query_means_without_a_range_have_that_of_what_was_seen():
 
 
 def test_a_variance_is_kept_unless_the_values_hardly_vary():
-    options = {"length": 1.0, "n_effective": 10.0}
-    assert nonzero_variance(0.02, 0.03, 0.1, **options) == (0.02, False)
+    def of(variance, difference):
+        joint = JointEstimate(
+            np.zeros(1), np.full((1, 1), variance), np.full((1, 1), 0.03), 1.0, 10.0, None
+        )
+        return nonzero_variance(joint, np.ones(1), difference)
+
+    assert of(0.02, 0.1) == 0.02
     # A mean of more than three standard deviations of an item: .6^2 / 9 / 10 = .004.
-    assert nonzero_variance(0.0041, 0.03, 0.6, **options) == (0.0041, False)
+    assert of(0.0041, 0.6) == 0.0041
     for unknown in (0.0039, 0.0, nan):
-        variance, regularized = nonzero_variance(unknown, 0.03, 0.6, **options)
-        assert regularized
-        assert variance == pytest.approx(0.03 + 0.6**2 / 10)
+        assert of(unknown, 0.6) == pytest.approx(0.03 + 0.6**2 / 10)
 
 
 def test_rounding_is_no_variance():
