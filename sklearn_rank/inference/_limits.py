@@ -78,6 +78,13 @@ def wider(x: Limits, y: Limits) -> Limits:
     return min(x[0], y[0]), max(x[1], y[1])
 
 
+def exact_limits(hits: Any, misses: Any, tail: float) -> tuple[FloatArray, FloatArray]:
+    """Limits of Clopper and Pearson, for numbers of draws that need not be whole."""
+    low = betaincinv(np.maximum(hits, 1e-9), misses + 1.0, tail)
+    high = betaincinv(hits + 1.0, np.maximum(misses, 1e-9), 1.0 - tail)
+    return np.where(hits > 0.0, low, 0.0), np.where(misses > 0.0, high, 1.0)
+
+
 def midp_limits(estimate: float, n_effective: float, level: float) -> Limits:
     """Return the limits of Clopper and Pearson with mid-p values and an effective sample size.
 

@@ -12,7 +12,7 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-from scipy.special import betaincinv, smirnovi
+from scipy.special import smirnovi
 from scipy.stats import binom
 
 from .._lists import ScoredLists
@@ -58,7 +58,7 @@ from ._influence import (
     refuse_sampling,
     sampling_influence,
 )
-from ._limits import Limits, independent_rows, kolmogorov_margin, safe_limits
+from ._limits import Limits, exact_limits, independent_rows, kolmogorov_margin, safe_limits
 from ._linear_rank import dkw_interval, rank_bootstrap_interval, rank_interval_of
 from ._queries import accumulated_values, query_values_of, sample_interval
 from ._results import Interval
@@ -89,7 +89,9 @@ def place_sum_interval(
     between 0 and 1 spread less.
     """
     mean, largest, unit = _draws_of(measure, sample)[:3]
-    low, high = (exact_limits if method == "exact" else safe_limits)(mean, 1.0 / largest, level)
+    low, high = (exact_share_limits if method == "exact" else safe_limits)(
+        mean, 1.0 / largest, level
+    )
     target = f"expected {measure.name} given the scores, labels new"
     return Interval(unit * mean, unit * low, unit * high, level, method, target)
 
@@ -103,7 +105,7 @@ def success_interval(measure: SuccessMeasure, sample: OneList, level: float, *_:
     """
     precision = PrecisionAtKMeasure(k=measure.k, rel=measure.rel)
     mean, largest, _unit, of_whole_places = _draws_of(precision, sample)
-    low = exact_limits(mean, 1.0 / largest, level)[0]
+    low = exact_share_limits(mean, 1.0 / largest, level)[0]
     if of_whole_places:
         low = -float(np.expm1(measure.k * np.log1p(-low))) if low < 1.0 else 1.0
     estimate = float(np.nan_to_num(measure.values(sample.data)[0]))
@@ -112,13 +114,11 @@ def success_interval(measure: SuccessMeasure, sample: OneList, level: float, *_:
     return Interval(estimate, min(low, estimate), high, level, "exact", target)
 
 
-def exact_limits(estimate: float, draws: float, level: float) -> Limits:
-    """Limits of Clopper and Pearson, for numbers of draws that need not be whole."""
-    tail = (1.0 - level) / 2.0
+def exact_share_limits(estimate: float, draws: float, level: float) -> Limits:
+    """Exact limits of a share of some draws."""
     hits, misses = draws * estimate, draws * (1.0 - estimate)
-    low = 0.0 if hits <= 0.0 else float(betaincinv(hits, misses + 1.0, tail))
-    high = 1.0 if misses <= 0.0 else float(betaincinv(hits + 1.0, misses, 1.0 - tail))
-    return low, high
+    low, high = exact_limits(hits, misses, (1.0 - level) / 2.0)
+    return float(low), float(high)
 
 
 def _draws_of(measure: Any, sample: OneList) -> tuple[float, float, float, bool]:
@@ -184,7 +184,7 @@ def above_negatives_interval(
             influence, share, level, conditional=True, groups=sample.groups
         )
     else:
-        find = exact_limits if method == "exact" else safe_limits
+        find = exact_share_limits if method == "exact" else safe_limits
         low, high = find(share, float(n_pos), level)
     unit = 1.0 if measure.normalize else float(n_pos)
     quantity = "share" if measure.normalize else f"expected number among {n_pos}"

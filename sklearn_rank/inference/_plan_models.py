@@ -10,14 +10,14 @@ from math import exp, inf, isinf, log, sqrt
 from typing import Any
 
 import numpy as np
-from scipy.special import betaincinv, erfc, nctdtr, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import erfc, nctdtr, ndtr, ndtri, stdtr, stdtrit
 from scipy.stats import binom
 
 from .._typing import FloatArray
 from ..bounds import auc_bound, auc_deviation_bound, auc_variance_bound
 from ..bounds._shared import kl_limits
 from ..metrics._shared import PSEUDO_WEIGHT
-from ._limits import Limits, safe_limits, two_sided_quantile
+from ._limits import Limits, exact_limits, safe_limits, two_sided_quantile
 from ._roc import AUCMoments, auc_limits, auc_parts
 from ._top import THRESHOLD_SHARE, top_limits
 
@@ -421,8 +421,7 @@ class ExactTopModel(PlanModel):
         hits = top.expected * top.tau * n + top.eta * (count - top.tau * n)
         hits = np.clip(hits, 0.0, count)
         alpha = (1.0 - level) * (1.0 - THRESHOLD_SHARE) / 2.0
-        low = betaincinv(np.maximum(hits, 1e-9), count - hits + 1.0, alpha)
-        high = betaincinv(hits + 1.0, np.maximum(count - hits, 1e-9), 1.0 - alpha)
+        low, high = exact_limits(hits, count - hits, alpha)
         return float(high.max() - low.min())
 
 

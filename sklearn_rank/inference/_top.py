@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import betaincinv, ndtri
+from scipy.special import ndtri
 from scipy.stats import binom
 
 from .._lists import ScoredLists
@@ -14,7 +14,7 @@ from .._typing import AnyArray, BoolArray, IntArray
 from .._validation import check_choice, check_level
 from ..metrics import get_measure, precision_at_top_score
 from ..metrics._shared import PSEUDO_WEIGHT, share_at
-from ._limits import Limits, midp_limits, wider, wilson_limits
+from ._limits import Limits, exact_limits, midp_limits, wider, wilson_limits
 from ._results import Interval
 from ._samples import GroupPart, Groups, check_sample
 
@@ -228,14 +228,8 @@ def _exact(n_pos: IntArray, size: IntArray, tau: float, level: float) -> tuple[f
     count = np.arange(least, largest + 1)
     fewest, most = extreme_hits(n_pos, size, count)
     alpha = delta * (1.0 - THRESHOLD_SHARE) / 2.0
-    with np.errstate(invalid="ignore"):
-        low = np.where(
-            fewest > 0, betaincinv(np.maximum(fewest, 1), count - fewest + 1, alpha), 0.0
-        )
-        high = np.where(
-            most < count, betaincinv(most + 1, np.maximum(count - most, 1), 1.0 - alpha), 1.0
-        )
-    return float(low.min()), float(high.max())
+    low, high = (exact_limits(hits, count - hits, alpha) for hits in (fewest, most))
+    return float(low[0].min()), float(high[1].max())
 
 
 def extreme_hits(n_pos: Any, size: Any, count: IntArray) -> tuple[AnyArray, AnyArray]:
