@@ -14,7 +14,7 @@ from .._order import top_mass
 from .._printed import Printed, Table, fixed, text_table
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import check_flag, check_level, check_share, check_whole
-from ..metrics._shared import PSEUDO_WEIGHT, check_probabilities, check_threshold, threshold_of
+from ..metrics._shared import check_probabilities, check_threshold, threshold_of
 from ._limits import Limits, safe_limits
 from ._results import Interval
 from ._samples import GroupPart, Groups, check_groups, refuse_one_class
@@ -47,13 +47,8 @@ class Term:
             influence = np.where(among, hits - estimate, 0.0) / n
             return cls(factor, estimate, influence, n, odds=odds)
         part = GroupPart.of_rows(hits[among].astype(np.float64)[np.newaxis], groups.only(among))
-        influence = part.sums[0]
-        count = part.effective + 2.0 * PSEUDO_WEIGHT
-        shrunken = (part.effective * estimate + PSEUDO_WEIGHT) / count
-        ends = PSEUDO_WEIGHT * ((1.0 - shrunken) ** 2 + shrunken**2)
-        variance = ((part.effective**2) * float(influence @ influence) + ends) / count**2
-        draws = min(shrunken * (1.0 - shrunken) / variance, n)
-        return cls(factor, estimate, influence, draws, part.degrees, odds)
+        draws = min(part.draws_of_share(estimate)[0], n)
+        return cls(factor, estimate, part.sums[0], draws, part.degrees, odds)
 
     def value(self, share: float) -> float:
         """Value of the term at a share."""

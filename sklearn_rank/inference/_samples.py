@@ -19,7 +19,7 @@ from .._partitions import aligned, any_collection, is_collection
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import check_choice, check_qid, ravelled
 from ..metrics import Accumulator, Measure, get_measure
-from ..metrics._shared import ListOfChunks
+from ..metrics._shared import PSEUDO_WEIGHT, ListOfChunks
 
 
 def list_of_chunks(
@@ -234,6 +234,17 @@ class GroupPart:
             return cls(groups.sums(deviations * share), groups.sums(weight / weight.max()), True)
         deviations = values - values.mean(axis=1, keepdims=True)
         return cls(groups.sums(deviations / values.shape[1]), groups.sizes())
+
+    def draws_of_share(self, share: float) -> tuple[float, float]:
+        """Effective number of draws of a share, and its variance.
+
+        Half a group is added at either end.
+        """
+        count = self.effective + 2.0 * PSEUDO_WEIGHT
+        shrunken = (self.effective * share + PSEUDO_WEIGHT) / count
+        ends = PSEUDO_WEIGHT * ((1.0 - shrunken) ** 2 + shrunken**2)
+        variance = (self.effective**2 * float(np.sum(self.sums**2)) + ends) / count**2
+        return shrunken * (1.0 - shrunken) / variance, variance
 
     def corrected(self) -> FloatArray:
         """Correct for the mean that was estimated from the same groups.

@@ -13,7 +13,7 @@ from .._order import CountedBlocks, TiedBlocks, counted_blocks, top_mass
 from .._typing import AnyArray, BoolArray, IntArray
 from .._validation import check_choice, check_level
 from ..metrics import get_measure, precision_at_top_score
-from ..metrics._shared import PSEUDO_WEIGHT, share_at
+from ..metrics._shared import share_at
 from ._limits import Limits, exact_limits, midp_limits, wider, wilson_limits
 from ._results import Interval
 from ._samples import GroupPart, Groups, check_sample
@@ -65,11 +65,7 @@ def grouped_top(
     influence = (inside * (positive - eta) - (precision - eta) * top / n) / top
     in_top = groups.only(inside > 0.0)
     part = GroupPart(groups.sums(influence)[np.newaxis], in_top.sizes())
-    count = part.effective + 2.0 * PSEUDO_WEIGHT
-    shrunken = (part.effective * precision + PSEUDO_WEIGHT) / count
-    ends = PSEUDO_WEIGHT * ((1.0 - shrunken) ** 2 + shrunken**2)
-    variance = float(np.sum(part.sums**2)) * (part.effective / count) ** 2 + ends / count**2
-    return shrunken * (1.0 - shrunken) / variance, variance, part.degrees
+    return *part.draws_of_share(precision), part.degrees
 
 
 # Part of the error that "exact" spends on where the top of the population ends in the sample.
