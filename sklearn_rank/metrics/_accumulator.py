@@ -213,7 +213,7 @@ class ScoreBins:
             part = slice(n_done, n_done + CHUNK)
             bits = np.ascontiguousarray(score[part], dtype=np.float64).view(np.int64)
             columns = bits, positive[part], np.ascontiguousarray(weight[part])
-            stopped = scan(*columns, *tree, *counts, *rows.codes, *rows.weights)
+            stopped = scan(*columns, *tree, *counts, tuple(rows.codes), tuple(rows.weights))
             n_done += len(bits) if stopped < 0 else stopped
             if stopped >= 0:
                 rows.grow()

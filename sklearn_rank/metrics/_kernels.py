@@ -106,24 +106,10 @@ joins = {
 
 @compiled(
     "i8(i8[::1], b1[::1], f8[::1], i8[::1], i8[::1], i8[::1], i8[::1], i8[:,::1], f8[:,::1],"
-    " i8[:,::1], i8[::1], i8[::1], i8[::1], f8[::1], f8[::1])"
+    " i8[:,::1], i8[::1], UniTuple(i8[::1], 2), UniTuple(f8[::1], 2))"
 )
 def scan(
-    bits,
-    positive,
-    weight,
-    shift,
-    base,
-    first,
-    child,
-    count,
-    mass,
-    ends,
-    taken,
-    neg_codes,
-    pos_codes,
-    neg_weight,
-    pos_weight,
+    bits, positive, weight, shift, base, first, child, count, mass, ends, taken, codes, weights
 ):
     """Walk rows down a tree of bins, count them in those that count and keep those of others.
 
@@ -146,8 +132,8 @@ def scan(
             if what < 0:
                 break
             node = what
+        label = 1 if positive[i] else 0
         if what == COUNT:
-            label = 1 if positive[i] else 0
             count[at, label] += 1
             mass[at, label] += weight[i] if len(weight) > 0 else 1.0
             if code < ends[at, 0]:
@@ -155,22 +141,13 @@ def scan(
             if code > ends[at, 1]:
                 ends[at, 1] = code
         elif what == TAKE:
-            if positive[i]:
-                place = taken[1]
-                if place >= len(pos_codes):
-                    return i
-                pos_codes[place] = code
-                if len(pos_weight) > 0:
-                    pos_weight[place] = weight[i] if len(weight) > 0 else 1.0
-                taken[1] = place + 1
-            else:
-                place = taken[0]
-                if place >= len(neg_codes):
-                    return i
-                neg_codes[place] = code
-                if len(neg_weight) > 0:
-                    neg_weight[place] = weight[i] if len(weight) > 0 else 1.0
-                taken[0] = place + 1
+            place = taken[label]
+            if place >= len(codes[label]):
+                return i
+            codes[label][place] = code
+            if len(weights[label]) > 0:
+                weights[label][place] = weight[i] if len(weight) > 0 else 1.0
+            taken[label] = place + 1
     return -1
 
 
