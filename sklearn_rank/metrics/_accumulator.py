@@ -396,7 +396,7 @@ class KeptBins(Kept):
             start, stop = ranges.pop()
             if not mixed[start:stop].any():
                 continue
-            low, high = self._extremes(measure, cells, start, stop)
+            low, high = self._extremes(measure, cells, slice(start, stop))
             # Lists without a value have none in any order.
             if not abs(high - low) > ROUNDING * max(abs(low), abs(high)):
                 continue
@@ -410,30 +410,22 @@ class KeptBins(Kept):
         self._opened = cells.at(is_open)
         return self._opened
 
-    def _extremes(
-        self, measure: Measure, cells: Cells, start: int, stop: int
-    ) -> tuple[float, float]:
+    def _extremes(self, measure: Measure, cells: Cells, part: slice) -> tuple[float, float]:
         """Values with the positives of each mixed cell of a range below and above all others."""
-        mixed, values = cells.mixed[start:stop], []
+        mixed, values = cells.mixed[part], []
         for raised in (0, 1):
             # Two blocks for each cell, the upper one of a class of a mixed cell, else empty.
-            blocks = np.zeros((2, stop - start, 2))
-            blocks[..., 0] = cells.neg[start:stop], cells.pos[start:stop]
+            blocks = np.zeros((2, len(mixed), 2))
+            blocks[..., 0] = cells.neg[part], cells.pos[part]
             blocks[raised, mixed] = blocks[raised, mixed, ::-1]
-            values.append(self._value(measure, cells, start, stop, *blocks.reshape(2, -1)))
+            values.append(self._value(measure, cells, part, *blocks.reshape(2, -1)))
         return values[0], values[1]
 
     def _value(
-        self,
-        measure: Measure,
-        cells: Cells,
-        start: int,
-        stop: int,
-        neg: FloatArray,
-        pos: FloatArray,
+        self, measure: Measure, cells: Cells, part: slice, neg: FloatArray, pos: FloatArray
     ) -> float:
         """Value with these blocks in place of a range of cells, and one above and one below."""
-        below, above = slice(0, start), slice(stop, None)
+        below, above = slice(0, part.start), slice(part.stop, None)
         neg = np.concatenate([[cells.neg[below].sum()], neg, [cells.neg[above].sum()]])
         pos = np.concatenate([[cells.pos[below].sum()], pos, [cells.pos[above].sum()]])
         with warnings.catch_warnings():
@@ -464,8 +456,8 @@ class KeptBins(Kept):
                 for begin, end in zip(begins, ends, strict=True)
             ]
             blocks = rows.blocks(inside, cells.at(np.arange(start, stop)[~taken[part]]))
-            fine = self._value(measure, cells, start, stop, *blocks)
-            coarse = self._value(measure, cells, start, stop, cells.neg[part], cells.pos[part])
+            fine = self._value(measure, cells, part, *blocks)
+            coarse = self._value(measure, cells, part, cells.neg[part], cells.pos[part])
             self._added += fine - coarse
         self._bins.finish()
         done = cells.at(taken)
@@ -494,7 +486,7 @@ class KeptBins(Kept):
         if not self.needs_again(measure):
             return super().bounds(measure)
         cells = self._cells()
-        extremes = np.sort(self._extremes(measure, cells, 0, len(cells))) + self._added
+        extremes = np.sort(self._extremes(measure, cells, slice(0, len(cells)))) + self._added
         low, high = np.clip(extremes, *measure.range).tolist()
         return low, high
 
