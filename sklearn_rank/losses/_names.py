@@ -111,10 +111,10 @@ def get_loss(name: str, **parameters: float) -> TemplateLoss:
     """
     canonical = _ALIASES.get(name, name)
     if canonical not in _LOSSES:
-        known = get_loss_names(aliases=True)
-        close = get_close_matches(str(name), known, n=1)
+        all_names = get_loss_names(aliases=True)
+        close = get_close_matches(str(name), all_names, n=1)
         names = f"did you mean {close[0]!r}? Names are" if close else "names are"
-        raise ValueError(f"{name!r} is not the name of a loss: {names} {known}.")
+        raise ValueError(f"{name!r} is not the name of a loss: {names} {all_names}.")
     return _LOSSES[canonical](**parameters)
 
 

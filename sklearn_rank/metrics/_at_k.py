@@ -212,9 +212,9 @@ def positives_in_top(blocks: ClassBlocks, mass: FloatArray) -> FloatArray:
     """
     size = blocks.of_class + blocks.of_other
     above = blocks.by_block(blocks.total) - blocks.below - size
-    taken = np.clip(blocks.by_block(mass) - above, 0.0, size)
+    n_in_top = np.clip(blocks.by_block(mass) - above, 0.0, size)
     # Blocks of positives only, cut or not, count without rounding.
-    n_pos = np.where(blocks.of_other == 0.0, taken, blocks.of_class * (taken / size))
+    n_pos = np.where(blocks.of_other == 0.0, n_in_top, blocks.of_class * (n_in_top / size))
     return np.minimum(blocks.sums(n_pos), np.minimum(mass, blocks.n_class))
 
 

@@ -375,8 +375,21 @@ class _OnAScale(Measure):
         """Whether no ``max_grade`` is given."""
         return self.max_grade is None
 
+    @property
+    def _scale(self) -> float | None:
+        """Highest grade of the scale, if it is set."""
+        return self.max_grade
+
     def _highest(self, grade: FloatArray) -> float:
-        return _highest_grade(grade, self.max_grade)
+        highest, scale = float(grade.max()), self._scale
+        if scale is None:
+            return highest
+        if scale < highest:
+            raise ValueError(
+                f"y_true has the relevance {highest:g}, above max_grade={scale!r}: pass the"
+                " highest grade of the scale."
+            )
+        return float(scale)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -412,8 +425,9 @@ class ExpectedReciprocalRankMeasure(ConventionalMeasure, _OnAScale):
         best = lists if lists.ideal is None else lists.ideal
         return np.where(best.largest(best.grade) > 0, values, np.nan)
 
-    def _highest(self, grade: FloatArray) -> float:
-        return _highest_grade(grade, self.max_grade or self.rules.max_grade)
+    @property
+    def _scale(self) -> float | None:
+        return self.max_grade or self.rules.max_grade
 
     def _chances(self, lists: Lists) -> FloatArray:
         return _chances_up_to(self._highest(lists.grade), lists.grade)
@@ -592,15 +606,3 @@ def rank_biased_precision_score(
 
 def _shares(grade: FloatArray, highest: float) -> FloatArray:
     return grade / highest if highest > 0 else grade
-
-
-def _highest_grade(grade: FloatArray, max_grade: float | None) -> float:
-    highest = float(grade.max())
-    if max_grade is None:
-        return highest
-    if max_grade < highest:
-        raise ValueError(
-            f"y_true has the relevance {highest:g}, above max_grade={max_grade!r}: pass the"
-            " highest grade of the scale."
-        )
-    return float(max_grade)

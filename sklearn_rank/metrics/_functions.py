@@ -217,9 +217,9 @@ def _docstring(function: Any, measure: type[Measure]) -> str:
         "Raises": [*(raises | _entries(sections.pop("Raises", ""))).values()],
         "Warns": [*(_entries(sections.pop("Warns", "")) | warns).values()],
     }
-    for name, listed in composed.items():
-        if listed:
-            head += "\n".join([name, "-" * len(name), *listed]) + "\n\n"
+    for name, section in composed.items():
+        if section:
+            head += "\n".join([name, "-" * len(name), *section]) + "\n\n"
     head += "".join(f"{name}\n{'-' * len(name)}\n{body}" for name, body in sections.items())
     return head.rstrip() + "\n"
 

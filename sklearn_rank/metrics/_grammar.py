@@ -207,14 +207,14 @@ def _build_measure(measure: type[Measure], parameters: dict[str, Any]) -> Measur
 
 
 def _check_known(measure: type[Measure], parameters: dict[str, Any]) -> None:
-    known = measure.settable or tuple(sorted(field.name for field in fields(measure)))
+    names = measure.settable or tuple(sorted(field.name for field in fields(measure)))
     if measure.kind == "graded":
-        known = tuple(name for name in known if name != "rel")
+        names = tuple(name for name in names if name != "rel")
     for name in parameters:
-        if name not in known:
+        if name not in names:
             raise TypeError(
                 f"{measure.function or measure.__name__} has no parameter {name!r} to set: it has"
-                f" {', '.join(known)}; pass weights, ids and pos_label with the labels and scores."
+                f" {', '.join(names)}; pass weights, ids and pos_label with the labels and scores."
             )
 
 

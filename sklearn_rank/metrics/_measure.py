@@ -254,10 +254,10 @@ class Measure(_Frozen, ABC):
     def name(self) -> str:
         """Name of the measure."""
         bare, parameters = self.in_grammar()
-        listed = ", ".join(f"{name}={_format_value(value)}" for name, value in parameters.items())
-        if not listed:
+        text = ", ".join(f"{name}={_format_value(value)}" for name, value in parameters.items())
+        if not text:
             return bare
-        return f"{bare[:-1]}, {listed})" if bare.endswith(")") else f"{bare}({listed})"
+        return f"{bare[:-1]}, {text})" if bare.endswith(")") else f"{bare}({text})"
 
     def in_grammar(self) -> tuple[str, dict[str, Any]]:
         """Return the name of the measure and its other parameters.
@@ -289,8 +289,8 @@ class Measure(_Frozen, ABC):
 
     def __repr__(self) -> str:
         bare, parameters = self.in_grammar()
-        listed = "".join(f", {name}={_format_value(value)}" for name, value in parameters.items())
-        return f"get_measure({repr(bare) if self.has_name else self.function}{listed})"
+        text = "".join(f", {name}={_format_value(value)}" for name, value in parameters.items())
+        return f"get_measure({repr(bare) if self.has_name else self.function}{text})"
 
     @property
     def range(self) -> tuple[float, float]:

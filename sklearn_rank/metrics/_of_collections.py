@@ -441,8 +441,8 @@ def _check_chunks(results: Iterable[_Chunk | None]) -> list[_Chunk]:
         n_others = len(by_chunk) - 1
         also = f" So it is in {n_others} other chunks." if n_others else ""
         warn(f"chunk {number}: {message}{also}", category)
-    counted = [chunk for chunk in chunks if chunk.data is not None]
-    if not counted:
+    with_rows = [chunk for chunk in chunks if chunk.data is not None]
+    if not with_rows:
         raise ValueError(
             "No row has positive sample_weight and query_weight: give at least one row positive"
             " weights."
@@ -450,7 +450,7 @@ def _check_chunks(results: Iterable[_Chunk | None]) -> list[_Chunk]:
             else "y_true is empty: pass at least one item."
         )
     labels: dict[bool, tuple[Any, int]] = {}
-    for chunk in counted:
+    for chunk in with_rows:
         for value, label in chunk.classes.items():
             expected, number = labels.setdefault(value, (label, chunk.number))
             if expected != label:
@@ -459,7 +459,7 @@ def _check_chunks(results: Iterable[_Chunk | None]) -> list[_Chunk]:
                     f" {expected!r}: a measure of two classes needs the same two labels in all"
                     " chunks."
                 )
-    return counted
+    return with_rows
 
 
 # ------------------------------------------------------------------------------------ queries

@@ -71,10 +71,10 @@ def positive_class(estimator: Any, pos_label: Any = None) -> Any:
         return class_among(classes, pos_label, f"classes of {type(estimator).__name__}")
     if are_usual_labels(classes):
         return classes[1]
-    first, second = classes.tolist()
+    label, other_label = classes.tolist()
     raise ValueError(
-        f"The positive class is unknown: {type(estimator).__name__} was fitted on {first!r} and"
-        f" {second!r}: pass pos_label={first!r} or pos_label={second!r}."
+        f"The positive class is unknown: {type(estimator).__name__} was fitted on {label!r} and"
+        f" {other_label!r}: pass pos_label={label!r} or pos_label={other_label!r}."
     )
 
 

@@ -130,11 +130,11 @@ class RankingScorer(BaseScorer):
             The scorer itself.
         """
         # Else each fold of a search would refuse them.
-        known = metadata_of(self.measure)
+        names = metadata_of(self.measure)
         for name in kwargs:
-            if name not in known:
+            if name not in names:
                 raise TypeError(
-                    f"{self.measure.name} takes no argument {name!r}: it takes {', '.join(known)}."
+                    f"{self.measure.name} takes no argument {name!r}: it takes {', '.join(names)}."
                 )
         requests = self._get_metadata_request()
         for name, alias in kwargs.items():

@@ -527,14 +527,14 @@ def _with_grade(before: FloatArray, total: int, chance: float, number: int) -> F
         stay = np.exp(new * np.log1p(-chance)) if chance < 1 else (new == 0).astype(np.float64)
     stop = 1.0 - stay if chance == 1 else -np.expm1(new * np.log1p(-chance))
     for m in range(1, min(len(before), total + number + 1)):
-        low, high = max(0, m - total), min(m, number)
-        x = new[low:high]
+        least, most = max(0, m - total), min(m, number)
+        x = new[least:most]
         step = np.log((number - x) * (m - x) / ((x + 1.0) * (total - m + x + 1.0)))
         logarithm = np.append(0.0, np.cumsum(step))
         share = np.exp(logarithm - logarithm.max())
         share /= share.sum()
-        here = np.arange(low, high + 1)
-        after[m] = share @ (stop[here] + stay[here] * before[m - here])
+        n_new = np.arange(least, most + 1)
+        after[m] = share @ (stop[n_new] + stay[n_new] * before[m - n_new])
     return after
 
 
@@ -660,14 +660,10 @@ def ideal_sums(lists: Lists, gains: FloatArray, discount: _Discount, k: int | No
 
 
 def _block_sums(
-    lists: Lists,
-    blocks: TiedBlocks,
-    gains: FloatArray,
-    discount: _Discount,
-    k: int | None,
+    lists: Lists, blocks: TiedBlocks, gains: FloatArray, discount: _Discount, k: int | None
 ) -> FloatArray:
     if lists.weight is not None:
-        return _weighted_sums(lists, lists.weight, blocks, gains, discount, k)
+        return _weighted_sums(lists, blocks, gains, discount, k)
     lengths = np.diff(lists.offsets)
     starts, order, first = blocks.starts, blocks.order, blocks.first
     counted = lengths
@@ -696,16 +692,11 @@ def _block_sums(
 
 
 def _weighted_sums(
-    lists: Lists,
-    item_weight: FloatArray,
-    blocks: TiedBlocks,
-    gains: FloatArray,
-    discount: _Discount,
-    k: int | None,
+    lists: Lists, blocks: TiedBlocks, gains: FloatArray, discount: _Discount, k: int | None
 ) -> FloatArray:
     """Return the same where an item of weight w takes the positions from P to P + w."""
-    weight = blocks.totals(item_weight)
-    gain = gains[blocks.order] if blocks.untied else blocks.totals(item_weight * gains) / weight
+    weight = blocks.totals(lists.counts)
+    gain = gains[blocks.order] if blocks.untied else blocks.totals(lists.counts * gains) / weight
     lengths = near_whole(lists.sizes)
     last = lengths if k is None else np.minimum(lengths, k)
     # One list takes numbers that broadcast.
