@@ -440,7 +440,7 @@ def list_methods(measure: Measure) -> ListMethods:
     names: tuple[str, ...]
     other_convention = getattr(measure, "convention", None) is not None
     if isinstance(measure, AUCMeasure | GiniMeasure):
-        return ListMethods(measure, tuple(METHODS), _auc_interval, WITH_GROUPS, one_class=True)
+        return ListMethods(measure, METHODS, _auc_interval, WITH_GROUPS, one_class=True)
     if isinstance(measure, PrecisionAtTopMeasure):
         return ListMethods(measure, ("influence", "exact"), _top_interval, ("influence",))
     # Linear rank statistics that are a mean over the positives, or its place in the range.

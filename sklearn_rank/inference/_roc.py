@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from scipy.special import expit, logit, ndtr, ndtri, owens_t
@@ -290,13 +290,6 @@ def _below(auc: Any, c: Any, e: Any) -> FloatArray:
     return np.asarray(2.0 * auc**2 / (half + root))
 
 
-def auc_limits(method: str, moments: AUCMoments, level: float) -> ArrayLimits:
-    """Find the limits of an interval."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        low, high = METHODS[method](moments, 1.0 - level)
-    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
-
-
 def design_effect(moments: AUCMoments) -> FloatArray:
     """Variance of the AUC over ``A (1 - A)``, kept away from 0 where little is known.
 
@@ -323,19 +316,13 @@ def _shrunken_share(squares: AnyArray, largest: AnyArray, n: AnyArray) -> FloatA
     return (squares + evidence * prior) / (largest + evidence)
 
 
-def _logit_delong(moments: AUCMoments, delta: float) -> ArrayLimits:
-    auc = moments.auc
-    reach = _z(delta) * np.sqrt(moments.variance) / (auc * (1.0 - auc))
-    return expit(logit(auc) - reach), expit(logit(auc) + reach)
-
-
 def hanley_mcneil_variance(moments: AUCMoments) -> FloatArray:
     """Variance of the AUC with exponential scores, at the observed AUC."""
     pairs = hanley_mcneil_pairs(moments.auc)
     return lehmann_variance(moments.auc, *pairs, moments.n_pos, moments.n_neg)
 
 
-def _newcombe(moments: AUCMoments, delta: float) -> ArrayLimits:
+def _newcombe(moments: AUCMoments, z: float) -> ArrayLimits:
     """Solve for the AUC whose Hanley-McNeil variance, both counts as their mean, fits."""
     half = (moments.n_pos + moments.n_neg) / 2.0
     pairs = moments.n_pos * moments.n_neg
@@ -345,55 +332,11 @@ def _newcombe(moments: AUCMoments, delta: float) -> ArrayLimits:
         return lehmann_variance(auc, shared_neg, shared_pos, half, half) * half**2 / pairs
 
     def is_near(auc: FloatArray) -> BoolArray:
-        return (moments.auc - auc) ** 2 <= _z(delta) ** 2 * variance(auc)
+        return (moments.auc - auc) ** 2 <= z**2 * variance(auc)
 
     low, high = (bisect(is_near, moments.auc, end)[1] for end in (0.0, 1.0))
     return low, high
 
-
-def _around(auc: Any, reach: Any) -> ArrayLimits:
-    return auc - reach, auc + reach
-
-
-def _z(delta: float) -> float:
-    return -float(ndtri(delta / 2.0))
-
-
-METHODS: dict[str, Callable[[AUCMoments, float], ArrayLimits]] = {
-    "wilson": lambda moments, delta: auc_score_limits(
-        moments.auc, design_effect(moments), unseen_effect(moments), _z(delta)
-    ),
-    "newcombe": _newcombe,
-    "logit-delong": _logit_delong,
-    "delong": lambda moments, delta: _around(moments.auc, _z(delta) * np.sqrt(moments.variance)),
-    "hanley-mcneil": lambda moments, delta: _around(
-        moments.auc, _z(delta) * np.sqrt(hanley_mcneil_variance(moments))
-    ),
-    "normal": lambda moments, delta: _around(
-        moments.auc, _z(delta) * np.sqrt(moments.unbiased_variance())
-    ),
-    "normal-worst": lambda moments, delta: score_limits(
-        moments.auc, _z(delta) ** 2 / moments.n_rarer
-    ),
-    "chebyshev": lambda moments, delta: _around(
-        moments.auc, 1.0 / np.sqrt(delta) * np.sqrt(moments.unbiased_variance())
-    ),
-    "chebyshev-worst": lambda moments, delta: score_limits(
-        moments.auc, 1.0 / (delta * moments.n_rarer)
-    ),
-    "kl": lambda moments, delta: kl_limits(moments.auc, np.log(2.0 / delta) / moments.n_rarer),
-    "hoeffding": lambda moments, delta: _around(
-        moments.auc, np.sqrt(np.log(2.0 / delta) / (2.0 * moments.n_rarer))
-    ),
-    "mcdiarmid": lambda moments, delta: _around(
-        moments.auc,
-        np.sqrt(
-            np.log(2.0 / delta)
-            * (moments.n_pos + moments.n_neg)
-            / (2.0 * moments.n_pos * moments.n_neg)
-        ),
-    ),
-}
 
 # Methods whose variance supports groups.
 WITH_GROUPS = ("wilson", "logit-delong", "delong")
@@ -423,6 +366,39 @@ AUCMethod: TypeAlias = Literal[
     "hoeffding",
     "mcdiarmid",
 ]
+METHODS: tuple[str, ...] = get_args(AUCMethod)
+
+
+def auc_limits(method: str, moments: AUCMoments, level: float) -> ArrayLimits:
+    """Find the limits of an interval."""
+    auc, n_pos, n_neg, few = moments.auc, moments.n_pos, moments.n_neg, moments.n_rarer
+    delta = 1.0 - level
+    z, log_inverse = -float(ndtri(delta / 2.0)), np.log(2.0 / delta)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if method == "wilson":
+            low, high = auc_score_limits(auc, design_effect(moments), unseen_effect(moments), z)
+        elif method == "newcombe":
+            low, high = _newcombe(moments, z)
+        elif method == "logit-delong":
+            reach = z * np.sqrt(moments.variance) / (auc * (1.0 - auc))
+            low, high = expit(logit(auc) - reach), expit(logit(auc) + reach)
+        elif method == "normal-worst":
+            low, high = score_limits(auc, z**2 / few)
+        elif method == "chebyshev-worst":
+            low, high = score_limits(auc, 1.0 / (delta * few))
+        elif method == "kl":
+            low, high = kl_limits(auc, log_inverse / few)
+        else:
+            if method == "hoeffding":
+                reach = np.sqrt(log_inverse / (2.0 * few))
+            elif method == "mcdiarmid":
+                reach = np.sqrt(log_inverse * (n_pos + n_neg) / (2.0 * n_pos * n_neg))
+            else:
+                factor = 1.0 / np.sqrt(delta) if method == "chebyshev" else z
+                reach = factor * np.sqrt(ESTIMATED[method](moments))
+            low, high = auc - reach, auc + reach
+    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
 
 TARGET = "expected AUC"
 
@@ -557,7 +533,7 @@ def auc_interval(
     1.0000 [0.2649, 1.0000] (expected AUC, 95 %, wilson)
     """
     level = check_level(level)
-    check_choice("method", method, tuple(METHODS))
+    check_choice("method", method, METHODS)
     sampled = check_weight_meaning(weights, sample_weight)
     rows = {"sample_weight": sample_weight, "groups": groups, "pos_label": pos_label}
     if groups is not None and method not in WITH_GROUPS:
