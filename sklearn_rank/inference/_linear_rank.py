@@ -99,15 +99,8 @@ class RankInterval(Interval):
         RankInterval
             The interval in the new unit.
         """
-        error, bias = self.standard_error, self.bias
-        return replace(
-            self,
-            estimate=unit * self.estimate,
-            low=unit * self.low,
-            high=unit * self.high,
-            standard_error=None if error is None else unit * error,
-            bias=None if bias is None else unit * bias,
-        )
+        bias = None if self.bias is None else unit * self.bias
+        return replace(self._in_unit(unit), bias=bias)
 
 
 def limit_range(phi: ScoreGeneratingFunction, n: int, k: int) -> tuple[float, float]:

@@ -533,15 +533,7 @@ def _top_interval(
 
 def gini_of(interval: Interval) -> Interval:
     """Turn an interval for the AUC into that of the Gini coefficient: twice the area, less 1."""
-    error = interval.standard_error
-    return replace(
-        interval,
-        estimate=2.0 * interval.estimate - 1.0,
-        low=2.0 * interval.low - 1.0,
-        high=2.0 * interval.high - 1.0,
-        target="expected Gini coefficient",
-        standard_error=None if error is None else 2.0 * error,
-    )
+    return replace(interval._in_unit(2.0, -1.0), target="expected Gini coefficient")
 
 
 def _rank_interval(

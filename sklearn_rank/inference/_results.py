@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from math import isnan, nan
-from typing import Any
+from typing import Any, Self
 
 from .._optional import import_pandas
 from .._printed import ROUNDING, Printed, fixed, html_table
@@ -58,6 +58,14 @@ class Interval(Printed):
     def width(self) -> float:
         """Width of the interval: upper minus lower limit."""
         return self.high - self.low
+
+    def _in_unit(self, unit: float, origin: float = 0.0) -> Self:
+        """Interval of ``origin + unit x``."""
+        values = {
+            name: origin + unit * getattr(self, name) for name in ("estimate", "low", "high")
+        }
+        error = self.standard_error
+        return replace(self, **values, standard_error=None if error is None else unit * error)
 
     def __str__(self) -> str:
         return (
