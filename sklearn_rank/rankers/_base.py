@@ -299,8 +299,12 @@ class Ranker(BaseEstimator):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "_parameter_constraints" in vars(cls):
-            names = signature(cls.__init__).parameters.keys() & COMMON_CONSTRAINTS.keys()
-            common = {name: COMMON_CONSTRAINTS[name] for name in names}
+            names = signature(
+                cls.__init__
+            ).parameters  # in their order: a set has another each time
+            common = {
+                name: COMMON_CONSTRAINTS[name] for name in names if name in COMMON_CONSTRAINTS
+            }
             cls._parameter_constraints = common | cls._parameter_constraints
         for name, method in list(vars(cls).items()):
             public = isfunction(method) and not name.startswith("_")
