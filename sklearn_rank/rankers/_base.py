@@ -299,12 +299,9 @@ class Ranker(BaseEstimator):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "_parameter_constraints" in vars(cls):
-            names = signature(
-                cls.__init__
-            ).parameters  # in their order: a set has another each time
-            common = {
-                name: COMMON_CONSTRAINTS[name] for name in names if name in COMMON_CONSTRAINTS
-            }
+            # In the order of the parameters: a set has another one each time.
+            names = filter(COMMON_CONSTRAINTS.get, signature(cls.__init__).parameters)
+            common = {name: COMMON_CONSTRAINTS[name] for name in names}
             cls._parameter_constraints = common | cls._parameter_constraints
         for name, method in list(vars(cls).items()):
             public = isfunction(method) and not name.startswith("_")
