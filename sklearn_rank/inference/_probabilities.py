@@ -167,14 +167,10 @@ class CalibrationAtTop(Printed):
                 " calibration_at_top."
             )
         i = int(rows[0])
-        return Interval(
-            estimate=float(self.error[i]),
-            low=float(self.predicted[i] - self.high[i]),
-            high=float(self.predicted[i] - self.low[i]),
-            level=self.level,
-            method="joined shares",
-            target=f"predicted less expected share of positives among the first {k}",
-        )
+        error = float(self.error[i])
+        low, high = (float(self.predicted[i] - x[i]) for x in (self.high, self.low))
+        target = f"predicted less expected share of positives among the first {k}"
+        return Interval(error, low, high, self.level, "joined shares", target)
 
     def to_frame(self) -> Any:
         """Return a pandas data frame with one row for each k.
@@ -424,14 +420,9 @@ class NetBenefitCurve(Printed):
                 f" curve: pass thresholds=[{threshold!r}] to net_benefit_curve."
             )
         i = int(rows[0])
-        return Interval(
-            estimate=float(self.net_benefit[i]),
-            low=float(self.low[i]),
-            high=float(self.high[i]),
-            level=self.level,
-            method="joined shares",
-            target=f"{self._name} at {threshold:g}",
-        )
+        value, low, high = (float(x[i]) for x in (self.net_benefit, self.low, self.high))
+        target = f"{self._name} at {threshold:g}"
+        return Interval(value, low, high, self.level, "joined shares", target)
 
     def to_frame(self) -> Any:
         """Return a pandas data frame with one row for each threshold.

@@ -29,6 +29,7 @@ from .._validation import (
     ravelled,
 )
 from .._warn import warn
+from ..bounds._shared import bisect
 from ..metrics import Measure, get_measure
 from ..metrics._shared import KeptValues, MeasureLike
 from ._limits import (
@@ -364,15 +365,13 @@ def difference_limits(sample: QueryValues, level: float) -> Limits:
     up = draws * float(np.average(sample.values > length / 2, weights=sample.weight))
     down = draws * float(np.average(sample.values < -length / 2, weights=sample.weight))
     estimate = (up - down) / draws
-    # The score falls as the difference grows.
-    limits = []
-    for low, high, target in ((-1.0, estimate, quantile), (estimate, 1.0, -quantile)):
-        for _ in range(60):
-            middle = (low + high) / 2.0
-            above = _score(middle, up, down, draws) > target
-            low, high = (middle, high) if above else (low, middle)
-        limits.append(length * (low + high) / 2.0)
-    return limits[0], limits[1]
+
+    def limit(inside: float, outside: float, target: float) -> float:
+        # The score falls as the difference grows.
+        ends = bisect(lambda x: _score(float(x), up, down, draws) > target, inside, outside)
+        return length * float(sum(ends)) / 2.0
+
+    return limit(-1.0, estimate, quantile), limit(estimate, 1.0, -quantile)
 
 
 def _score(difference: float, up: float, down: float, draws: float) -> float:

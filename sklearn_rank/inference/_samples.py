@@ -458,6 +458,14 @@ def refuse_few_draws(weight: FloatArray, heaviest: float, what: str) -> None:
         )
 
 
+def _single_list(
+    labels: AnyArray, score: FloatArray, weight: FloatArray | None = None
+) -> ScoredLists:
+    return ScoredLists(
+        labels=labels, score=score, weight=weight, offsets=np.array([0, len(score)])
+    )
+
+
 # Rows, with repetitions, of which an array is made.
 MOST_ROWS = 10**9
 
@@ -483,11 +491,7 @@ class OneList:
             )
         rows = np.repeat(np.arange(len(data.score)), data.weight.astype(np.intp))
         return OneList(
-            ScoredLists(
-                labels=data.labels[rows],
-                score=data.score[rows],
-                offsets=np.array([0, len(rows)]),
-            ),
+            _single_list(data.labels[rows], data.score[rows]),
             None if groups is None else groups.only(rows),
         )
 
@@ -575,9 +579,7 @@ def ordered_rows(data: ScoredLists) -> ScoredLists:
     tied[1:] = (codes[1:] | last_bit) == (codes[:-1] | last_bit)
     score = np.cumsum(tied, dtype=np.float64)
     score -= np.arange(len(codes))
-    return ScoredLists(
-        labels=positive, score=score, weight=counts, offsets=np.array([0, len(codes)])
-    )
+    return _single_list(positive, score, counts)
 
 
 def runs_of_negatives(data: ScoredLists) -> ScoredLists:
@@ -598,12 +600,7 @@ def runs_of_negatives(data: ScoredLists) -> ScoredLists:
     positive = np.tile([False, True, False], len(counts))
     counted = counts.ravel()
     present = counted > 0.0
-    return ScoredLists(
-        labels=positive[present],
-        score=score[present],
-        weight=counted[present],
-        offsets=np.array([0, int(np.count_nonzero(present))]),
-    )
+    return _single_list(positive[present], score[present], counted[present])
 
 
 def with_tied_tail(data: ScoredLists, share: float) -> ScoredLists:
@@ -618,10 +615,7 @@ def with_tied_tail(data: ScoredLists, share: float) -> ScoredLists:
         return data
     counts = np.append(np.ones(len(top.score)), [n_pos, n_left - n_pos])
     present = counts > 0.0
-    return ScoredLists(
-        labels=np.append(top.labels, [True, False])[present],
-        # Below the lowest score of the top there is another, so that it is no infinity.
-        score=np.append(top.score, np.full(2, -np.inf, dtype=top.score.dtype))[present],
-        weight=counts[present],
-        offsets=np.array([0, int(np.count_nonzero(present))]),
-    )
+    labels = np.append(top.labels, [True, False])
+    # Below the lowest score of the top there is another, so that it is no infinity.
+    score = np.append(top.score, np.full(2, -np.inf, dtype=top.score.dtype))
+    return _single_list(labels[present], score[present], counts[present])
