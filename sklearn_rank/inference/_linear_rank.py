@@ -188,16 +188,11 @@ def rank_bootstrap_interval(
     low, high = safe_limits(value, center * (1.0 - center) / variance, level)
     origin, scale = (least, largest - least) if normalize == "mean" else (0.0, 1.0)
     estimate = origin + scale * value
-    return RankInterval(
-        estimate=estimate,
-        # Up to rounding they are in order.
-        low=min(origin + scale * low, estimate),
-        high=max(origin + scale * high, estimate),
-        level=level,
-        method="bootstrap",
-        target=rank_target(n, k, conditional, normalize, name, expected=True),
-        standard_error=scale * float(np.sqrt(variance)),
-    )
+    # Up to rounding they are in order.
+    low, high = min(origin + scale * low, estimate), max(origin + scale * high, estimate)
+    target = rank_target(n, k, conditional, normalize, name, expected=True)
+    error = scale * float(np.sqrt(variance))
+    return RankInterval(estimate, low, high, level, "bootstrap", target, error)
 
 
 def dkw_interval(
@@ -240,14 +235,9 @@ def dkw_interval(
         low, high = ((x - lowest) / (highest - lowest) for x in (low, high))
         low, high = max(low, 0.0), min(high, 1.0)
         estimate = min(max((estimate - worst) / (best - worst), 0.0), 1.0)
-    return RankInterval(
-        estimate=estimate,
-        low=min(low, estimate),
-        high=max(high, estimate),
-        level=level,
-        method="dkw",
-        target=rank_target(n, k, conditional, normalize, name),
-    )
+    low, high = min(low, estimate), max(high, estimate)
+    target = rank_target(n, k, conditional, normalize, name)
+    return RankInterval(estimate, low, high, level, "dkw", target)
 
 
 def dkw_lower_limits(
@@ -613,16 +603,17 @@ def rank_interval_of(
     estimate = (
         influence.estimate if normalize == "mean" else min(max(influence.estimate, 0.0), 1.0)
     )
+    length = high - low
     return RankInterval(
-        estimate=estimate,
+        estimate,
         # The interval contains the estimate even if the bias is more than half the width.
-        low=min(low + (high - low) * limits[0], estimate),
-        high=max(low + (high - low) * limits[1], estimate),
-        level=level,
-        method="influence",
-        target=rank_target(n, k, conditional, normalize, name),
-        standard_error=(high - low) * float(np.sqrt(variance)),
-        bias=estimate - (low + (high - low) * (value - bias)),
+        min(low + length * limits[0], estimate),
+        max(low + length * limits[1], estimate),
+        level,
+        "influence",
+        rank_target(n, k, conditional, normalize, name),
+        length * float(np.sqrt(variance)),
+        bias=estimate - (low + length * (value - bias)),
     )
 
 
