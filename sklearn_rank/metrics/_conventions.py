@@ -151,10 +151,9 @@ def _refuse_ties(lists: ScoredLists, relevance: AnyArray, bits: str) -> None:
     )
 
 
-def with_n_relevant(
-    lists: ScoredLists, shape: tuple[int, ...], n_relevant: Any, name: str = "n_relevant"
-) -> ScoredLists:
+def with_n_relevant(lists: ScoredLists, shape: tuple[int, ...], n_relevant: Any) -> ScoredLists:
     """Say how many relevant items each list has, whether they are among the rows or not."""
+    name = "n_relevant"
     if isinstance(n_relevant, Mapping):
         number = np.array(_by_list(n_relevant, lists, name))
     elif np.ndim(n_relevant) == 0:
@@ -176,7 +175,10 @@ def with_n_relevant(
                 f"{name} differs within {lists.name_of(int(lists.list_of[np.argmax(differs)]))}:"
                 " pass one number per row that is the same for all rows of a list."
             )
-    number = check_vector(name, number)
+    return _count_relevant(lists, check_vector(name, number), name)
+
+
+def _count_relevant(lists: ScoredLists, number: FloatArray, name: str) -> ScoredLists:
     n_pos = lists.totals(lists.positive.astype(np.float64))
     wrong = (number != np.floor(number)) | (number < n_pos)
     if wrong.any():
@@ -217,8 +219,7 @@ def with_ideal(
             )
         rel = 1.0
     number = best.totals((best.grade >= rel).astype(np.float64))
-    by_list = dict(zip(_ids(lists), number.tolist(), strict=True))
-    return with_n_relevant(lists, shape, by_list, "the number of relevant items in ideal")
+    return _count_relevant(lists, number, "the number of relevant items in ideal")
 
 
 def _grades(lists: ScoredLists, shape: tuple[int, ...], ideal: Any) -> Lists:
@@ -254,16 +255,13 @@ def _grades(lists: ScoredLists, shape: tuple[int, ...], ideal: Any) -> Lists:
     return Lists(labels=np.maximum(grade, 0.0), offsets=offsets, ids=lists.ids)
 
 
-def _ids(lists: ScoredLists) -> list[Any]:
-    return [None] * lists.n_lists if lists.ids is None else lists.ids.tolist()
-
-
 def _by_list(by_id: Mapping[Any, Any], lists: ScoredLists, name: str) -> list[Any]:
     """What a mapping has for each list."""
     if lists.ids is None and None not in by_id:
         raise ValueError(f"{name} is a mapping from ids, but qid is None: pass qid.")
     try:
-        return [by_id[key] for key in _ids(lists)]
+        ids = [None] * lists.n_lists if lists.ids is None else lists.ids.tolist()
+        return [by_id[key] for key in ids]
     except KeyError as error:
         raise ValueError(
             f"{name} has no entry for the list with qid {error.args[0]!r}: add one."
