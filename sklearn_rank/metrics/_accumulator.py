@@ -749,9 +749,7 @@ class Accumulator:
         if lists is not None:
             if part.form == "rows":
                 lists = replace(lists, ids=np.asarray(lists.ids) + self._n_matrix_rows)
-            self._check_form(part.form)
-            classes = self._join_classes(part.classes)
-            kept = self._new_kept(part.form) if self._kept is None else self._kept
+            kept, classes = self._fit(part.form, part.classes)
             kept.add(lists, self.measure)
             if not (isinstance(kept, KeptBins) and kept.is_read_again):
                 self._n_items += len(lists.labels)
@@ -760,12 +758,22 @@ class Accumulator:
                 self._item_weights = max(self._item_weights, 1 if lists.whole.all() else 2)
         self._n_matrix_rows += part.n_matrix_rows
 
-    def _check_form(self, form: str) -> None:
+    def _fit(self, form: str, classes: dict[bool, Any]) -> tuple[Kept, dict[bool, Any]]:
+        """Where rows of this form and of these classes go, and the classes of all rows."""
         if self._form not in (None, form):
             raise ValueError(
                 f"This update has {_FORMS[form]}, but earlier updates have"
                 f" {_FORMS[str(self._form)]}: pass all updates in one form."
             )
+        for value, label in classes.items():
+            if self._classes.get(value, label) != label:
+                earlier = " and ".join(map(repr, self._classes.values()))
+                raise ValueError(
+                    f"y_true has the label {label!r}, but earlier updates had {earlier}: a measure"
+                    " of two classes needs the same two labels in all updates."
+                )
+        kept = self._new_kept(form) if self._kept is None else self._kept
+        return kept, {**self._classes, **classes}
 
     def _new_kept(self, form: str) -> Kept:
         if form != "list":
@@ -790,16 +798,6 @@ class Accumulator:
         if isinstance(kept, KeptTable) and (kept.is_full or always):
             return KeptBins.of_table(kept, int(self._max_items))
         return kept
-
-    def _join_classes(self, classes: dict[bool, Any]) -> dict[bool, Any]:
-        for value, label in classes.items():
-            if self._classes.get(value, label) != label:
-                earlier = " and ".join(map(repr, self._classes.values()))
-                raise ValueError(
-                    f"y_true has the label {label!r}, but earlier updates had {earlier}: a measure"
-                    " of two classes needs the same two labels in all updates."
-                )
-        return {**self._classes, **classes}
 
     # ------------------------------------------------------------------------------------ results
 
@@ -832,9 +830,7 @@ class Accumulator:
         if other._kept is None or other._form is None:
             self._n_matrix_rows += other._n_matrix_rows
             return self
-        self._check_form(other._form)
-        classes = self._join_classes(other._classes)
-        kept = self._new_kept(other._form) if self._kept is None else self._kept
+        kept, classes = self._fit(other._form, other._classes)
         theirs = other._kept
         if isinstance(kept, KeptBins) or isinstance(theirs, KeptBins):
             kept, theirs = (self._bin_if_large(rows, always=True) for rows in (kept, theirs))
