@@ -421,7 +421,7 @@ def pilot_model(
                 " pass pilot=(y_true, {'a': scores_a, 'b': scores_b}), or paired=False for"
                 " different data."
             )
-    make = _query_model if pilot.of_queries else _item_model
+    make = _pilot_query_model if pilot.of_queries else _pilot_item_model
     return make(measure, pilot, inputs, rng)
 
 
@@ -433,7 +433,7 @@ def variance_factor(degrees: float, probability: float) -> float:
     return float(degrees / max(chdtri(degrees, probability), 1e-300))
 
 
-def _query_model(
+def _pilot_query_model(
     measure: Measure, pilot: Pilot, inputs: PlanInputs, rng: np.random.Generator
 ) -> tuple[NormalModel, str, str, float]:
     share, comparing = inputs.positive_fraction, inputs.comparing
@@ -502,7 +502,7 @@ def _mean_variance(values: FloatArray, groups: Groups | None, estimate: float) -
     return MeanVariance(tuple(spreads.tolist()), effect, degrees / n, estimate)
 
 
-def _item_model(
+def _pilot_item_model(
     measure: Measure, pilot: Pilot, inputs: PlanInputs, rng: np.random.Generator
 ) -> tuple[NormalModel, str, str, float]:
     comparing, expected = inputs.comparing, inputs.expected
