@@ -609,11 +609,11 @@ def auc_interval_of_chunks(
     columns = {"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight}
     refuse_grouped_collections(groups, **columns)
     rows = list_of_chunks(get_measure("auc"), y_true, y_score, pos_label, sample_weight)
-    plan = rows.plan()
-    if plan is None:
+    edges = rows.edges()
+    if edges is None:
         data = rows.in_one_memory(get_measure("auc")).to_lists()
         return auc_interval_of(data, level, method)
-    tied, sums = rows.by_ranges(plan, placement_sums)
+    tied, sums = rows.by_ranges(edges, placement_sums)
     if _is_one_class(tied):
         return auc_interval_of(tied, level, method)
     return _interval_of_moments(moments_of_ranges(tied, sums), level, method)

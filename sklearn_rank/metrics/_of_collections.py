@@ -25,12 +25,12 @@ from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import LARGEST_WEIGHT, CheckedRows, check_qid
 from .._warn import Message, collected, warn
 from ._score_table import (
-    RangePlan,
     ScoreTable,
     TableLists,
     TableSummary,
     check_classes_known,
     coarse_of,
+    edges_of,
     pieces_of,
     read_part,
     summary_of,
@@ -531,9 +531,9 @@ def value_of_one_list(
                 " y_true.compute() and y_score.compute()."
             )
     rows = ListOfChunks.of(measure, partitions, pos_label)
-    plan = None if measure.from_ranges is None else rows.plan()
-    if plan is not None:
-        lists, of_ranges = rows.by_ranges(plan, partial(_value_of_range, measure))
+    edges = None if measure.from_ranges is None else rows.edges()
+    if edges is not None:
+        lists, of_ranges = rows.by_ranges(edges, partial(_value_of_range, measure))
         check_all_weights(lists, measure)
         value = float(measure._values(lists)[0])
         if measure.from_ranges == "largest":
@@ -577,10 +577,11 @@ class ListOfChunks:
     def whole(self) -> bool:
         return all(summary.single.whole for summary in self.summaries)
 
-    def plan(self) -> RangePlan | None:
+    def edges(self) -> AnyArray | None:
+        """Edges of ranges of scores; None where the list is evaluated as a whole."""
         if self.n_rows <= FEW_ROWS:
             return None
-        return RangePlan.of(self.summaries, min(MOST_RANGES, -(-self.n_rows // ROWS_OF_RANGE)))
+        return edges_of(self.summaries, min(MOST_RANGES, -(-self.n_rows // ROWS_OF_RANGE)))
 
     def in_one_memory(
         self, measure: Any, function: Callable[..., Any] | None = None, *arguments: Any
@@ -599,21 +600,21 @@ class ListOfChunks:
             merged = delayed(function, pure=False)(merged, *constants)
         return self.partitions.compute(merged)[0]
 
-    def by_ranges(self, plan: RangePlan, function: Callable[..., T]) -> tuple[TableLists, list[T]]:
+    def by_ranges(self, edges: AnyArray, function: Callable[..., T]) -> tuple[TableLists, list[T]]:
         """Evaluate the lists in which all ranges but one are tied, where the ranges are."""
         delayed = import_optional("dask", USED_BY).delayed
-        of_plan, run = delayed(plan, traverse=False), delayed(function, traverse=False)
+        at, run = delayed(edges, traverse=False), delayed(function, traverse=False)
         cut, take = delayed(pieces_of, pure=False), delayed(getitem, pure=False)
         tie, evaluate = delayed(coarse_of, pure=False), delayed(_of_range, pure=False)
-        pieces = [cut(table, of_plan) for table in self.tables]
+        pieces = [cut(table, at) for table in self.tables]
         coarse = tree_reduce([tie(piece) for piece in pieces], ScoreTable.merged)
         values = [
-            evaluate(run, of_plan, coarse, number, *(take(piece, number) for piece in pieces))
-            for number in range(plan.n_ranges)
+            evaluate(run, coarse, number, *(take(piece, number) for piece in pieces))
+            for number in range(len(edges) + 1)
         ]
         tied, *values = self.partitions.compute(coarse, *values)
         known = [value for value in values if value is not None]
-        return with_range(tied, None, None, plan), known
+        return tied.to_lists(), known
 
 
 def _table_of(lists: ScoredLists, measure: Any) -> ScoreTable:
@@ -645,16 +646,12 @@ def _value_of_range(measure: Any, lists: TableLists, tied: TableLists) -> float:
 
 
 def _of_range(
-    function: Callable[..., T],
-    plan: RangePlan,
-    coarse: ScoreTable,
-    number: int,
-    *pieces: ScoreTable | None,
+    function: Callable[..., T], coarse: ScoreTable, number: int, *pieces: ScoreTable | None
 ) -> T | None:
     """Value of the list in which all ranges but one are tied; None where that one is empty."""
     tables = [piece for piece in pieces if piece is not None]
     if not tables:
         return None
     with collected():  # the same are given of the list with all ranges tied
-        lists = with_range(coarse, number, ScoreTable.merged(tables), plan)
-        return function(lists, with_range(coarse, None, None, plan))
+        lists = with_range(coarse, number, ScoreTable.merged(tables))
+        return function(lists, coarse.to_lists())

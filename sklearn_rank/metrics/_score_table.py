@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
-from operator import or_
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -337,37 +336,28 @@ def summary_of(table: ScoreTable) -> TableSummary:
     return TableSummary(n, table.single, labels, table.score[places])
 
 
-@dataclass(frozen=True, eq=False)
-class RangePlan:
-    """How tables are cut into ranges of scores."""
+def edges_of(summaries: Sequence[TableSummary], n_ranges: int) -> AnyArray | None:
+    """Lowest score of each range of scores but the first, ascending; None if there is one range.
 
-    edges: AnyArray  # (n_ranges - 1,): Lowest score of each range but the first, ascending
-    single: SingleWeights  # What is known of the weights of the rows of all tables
-
-    @property
-    def n_ranges(self) -> int:
-        return len(self.edges) + 1
-
-    @classmethod
-    def of(cls, summaries: Sequence[TableSummary], n_ranges: int) -> RangePlan | None:
-        labels = np.unique(np.concatenate([summary.labels for summary in summaries]))
-        if len(labels) > MOST_LABELS:
-            return None
-        samples = np.concatenate([summary.samples for summary in summaries])
-        n_samples = np.array([len(summary.samples) for summary in summaries])
-        n_rows = np.array([summary.n_rows for summary in summaries])
-        stands_for = np.repeat(n_rows / n_samples, n_samples)
-        order = np.argsort(samples, kind="stable")
-        samples, passed = samples[order], np.cumsum(stands_for[order])
-        wanted = passed[-1] * np.arange(1, n_ranges) / n_ranges
-        edges = np.unique(samples[np.searchsorted(passed, wanted)])
-        single = reduce(or_, (summary.single for summary in summaries))
-        return cls(edges, single) if len(edges) else None
+    Ranges hold about equal numbers of rows. Shape (n_ranges - 1,).
+    """
+    labels = np.unique(np.concatenate([summary.labels for summary in summaries]))
+    if len(labels) > MOST_LABELS:
+        return None
+    samples = np.concatenate([summary.samples for summary in summaries])
+    n_samples = np.array([len(summary.samples) for summary in summaries])
+    n_rows = np.array([summary.n_rows for summary in summaries])
+    stands_for = np.repeat(n_rows / n_samples, n_samples)
+    order = np.argsort(samples, kind="stable")
+    samples, passed = samples[order], np.cumsum(stands_for[order])
+    wanted = passed[-1] * np.arange(1, n_ranges) / n_ranges
+    edges = np.unique(samples[np.searchsorted(passed, wanted)])
+    return edges if len(edges) else None
 
 
-def pieces_of(table: ScoreTable, plan: RangePlan) -> list[ScoreTable | None]:
+def pieces_of(table: ScoreTable, edges: AnyArray) -> list[ScoreTable | None]:
     """Cut a table at the edges of ranges. The rows of each range; None where there are none."""
-    bounds = np.searchsorted(table.score, plan.edges, "left")
+    bounds = np.searchsorted(table.score, edges, "left")
     bounds = np.concatenate(([0], bounds, [len(table)]))
     return [
         _rows(table, slice(start, stop)) if start < stop else None
@@ -402,17 +392,13 @@ def coarse_of(pieces: Sequence[ScoreTable | None]) -> ScoreTable:
     return ScoreTable(score, label, weight, single)
 
 
-def with_range(
-    coarse: ScoreTable, number: int | None, fine: ScoreTable | None, plan: RangePlan
-) -> TableLists:
+def with_range(coarse: ScoreTable, number: int, fine: ScoreTable) -> TableLists:
     """Make the list in which all ranges but one are tied."""
-    score, label, weight = coarse.score, coarse.label, coarse.counts
-    if fine is not None and number is not None:
-        below, above = score < number, score > number
-        level = np.zeros(len(fine), dtype=np.int64)  # among the distinct scores
-        np.cumsum(fine.score[1:] != fine.score[:-1], out=level[1:])
-        level += number
-        score = np.concatenate((score[below], level, score[above] + level[-1]))
-        label = np.concatenate((label[below], fine.label, label[above]))
-        weight = np.concatenate((weight[below], fine.counts, weight[above]))
-    return TableLists.of(score, label, np.asarray(weight, dtype=np.float64), plan.single)
+    below, above = coarse.score < number, coarse.score > number
+    level = np.zeros(len(fine), dtype=np.int64)  # among the distinct scores
+    np.cumsum(fine.score[1:] != fine.score[:-1], out=level[1:])
+    level += number
+    score = np.concatenate((coarse.score[below], level, coarse.score[above] + level[-1]))
+    label = np.concatenate((coarse.label[below], fine.label, coarse.label[above]))
+    weight = np.concatenate((coarse.counts[below], fine.counts, coarse.counts[above]))
+    return TableLists.of(score, label, weight, coarse.single)

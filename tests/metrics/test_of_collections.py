@@ -14,9 +14,9 @@ from sklearn_rank import metrics
 from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import _of_collections, get_measure
 from sklearn_rank.metrics._score_table import (
-    RangePlan,
     ScoreTable,
     coarse_of,
+    edges_of,
     pieces_of,
     summary_of,
     with_range,
@@ -86,15 +86,15 @@ def test_the_value_follows_from_ranges(case):
         y_true, y_score = rows_of(case, seed)
         labels = y_true.astype(bool if measure.kind == "binary" else float)
         tables = [ScoreTable.of_rows(y_score[i::3], labels[i::3]) for i in range(3)]
-        plan = RangePlan.of([summary_of(table) for table in tables], 6)
-        cut = [pieces_of(table, plan) for table in tables]
+        edges = edges_of([summary_of(table) for table in tables], 6)
+        cut = [pieces_of(table, edges) for table in tables]
         coarse = ScoreTable.merged([coarse_of(pieces) for pieces in cut])
-        tied = measure.values(with_range(coarse, None, None, plan))[0]
+        tied = measure.values(coarse.to_lists())[0]
         values = []
         for number, pieces in enumerate(zip(*cut, strict=True)):
             kept = [piece for piece in pieces if piece is not None]
             if kept:
-                lists = with_range(coarse, number, ScoreTable.merged(kept), plan)
+                lists = with_range(coarse, number, ScoreTable.merged(kept))
                 values.append(measure.values(lists)[0])
         assert len(values) > 3
         together = max(values)
