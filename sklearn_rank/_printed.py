@@ -72,14 +72,16 @@ def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]])
     return "\n".join(lines)
 
 
-def text_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return a table as text, in columns."""
+def text_table(
+    title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], left: Sequence[str] = ()
+) -> str:
+    """Return a table as text; the first column and those of some names are aligned to the left."""
     cells = [list(map(_text, row)) for row in (header, *rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    pads = [str.ljust if i == 0 or name in left else str.rjust for i, name in enumerate(header)]
     lines = [
         "  ".join(
-            cell.rjust(width) if i else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+            pad(cell, width) for pad, cell, width in zip(pads, row, widths, strict=True)
         ).rstrip()
         for row in cells
     ]

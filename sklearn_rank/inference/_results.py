@@ -9,7 +9,7 @@ from math import isnan, nan
 from typing import Any, Self
 
 from .._optional import import_pandas
-from .._printed import ROUNDING, Printed, fixed, html_table
+from .._printed import ROUNDING, Printed, fixed, html_table, text_table
 
 # Largest number of contrasts that are printed; the data frame has all.
 PRINTED = 40
@@ -297,8 +297,8 @@ class Comparison(Printed):
 
     def __str__(self) -> str:
         rankers, contrasts, more = self._tables()
-        lines = [*self._title(), "", *_align(rankers), "", *_align(contrasts)]
-        return "\n".join(lines + ([more] if more else []))
+        tables = [text_table("", x[0], x[1:], left=("conclusion",)) for x in (rankers, contrasts)]
+        return "\n".join([*self._title(), *tables, *([more] if more else [])])
 
     def _repr_html_(self) -> str:
         rankers, contrasts, more = self._tables()
@@ -392,20 +392,6 @@ def _drop_empty(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Leave out columns without an entry."""
     columns = [i for i in range(len(rows[0])) if any(row[i] for row in rows[1:])]
     return [tuple(row[i] for i in columns) for row in rows]
-
-
-def _align(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Rows of text with words left-aligned and numbers right-aligned."""
-    columns = list(zip(*rows, strict=True))
-    left = [i == 0 or column[0] == "conclusion" for i, column in enumerate(columns)]
-    widths = [max(len(cell) for cell in column) for column in columns]
-    return [
-        "  ".join(
-            cell.ljust(width) if on_left else cell.rjust(width)
-            for cell, width, on_left in zip(row, widths, left, strict=True)
-        ).rstrip()
-        for row in rows
-    ]
 
 
 def level_of_both(level: float, alternative: str) -> float:
