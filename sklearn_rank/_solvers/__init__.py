@@ -29,7 +29,6 @@ from ._design import (
     view_design,
 )
 from ._linear import (
-    BlockProblem,
     Blocks,
     HingeProblem,
     LabelProblem,

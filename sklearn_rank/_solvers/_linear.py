@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -18,7 +17,6 @@ from ._newton_cg import Criterion, Point, Report, RidgeProblem, newton_cg
 from ._result import (
     Certificate,
     LossOfScores,
-    LossProperties,
     SolverResult,
     choose_method,
     relative_gap,
@@ -90,37 +88,81 @@ def loss_curvature(
     return (matrix,)
 
 
-class PenalisedLoss(ABC):
-    """A convex loss of linear scores, wherever its rows are, with a ridge penalty.
+def _at_parameters(
+    function: Callable[..., Any],
+    items: Design,
+    loss: LossOfScores,
+    parameters: FloatArray,
+    argument: Any,
+) -> Any:
+    return function(items, loss, scores_of(items, parameters), argument)
 
-    The parameters are the coefficients w, with the intercept b last where there is one.
+
+class Blocks(Protocol):
+    """Rows in blocks that hold whole lists, wherever they are.
+
+    Functions come to the rows, and sums go back: no vector of the length of the data does.
     """
 
-    loss: Any  # The loss, or its properties
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+
+    def on(self, make: Callable[[Any], Any], /) -> Blocks:
+        """The same blocks with ``make(lists)`` for each, made once, as the loss of its scores.
+
+        ``make`` can be pickled.
+        """
+
+    def total(self, function: Callable[..., tuple[Any, ...]], /, *arguments: Any) -> Any:
+        """Sum ``function(items, loss, *arguments)`` over the blocks, number by number.
+
+        It is one pass over the rows. ``function`` can be pickled.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class LinearProblem:
+    """Minimise ``factor sum(loss(X w + b)) + alpha / 2 ||w||**2`` over w and b.
+
+    The parameters are the coefficients w, with the intercept b last where there is one. For rows
+    in blocks each evaluation, of the objective with its gradient or of a product with its second
+    derivatives, is one pass over them: scores, loss and derivatives are taken block by block.
+    """
+
+    rows: Design | Blocks  # The rows X; blocks with the loss of each
+    loss: Any  # Convex loss of the scores; its properties for blocks
     alpha: float  # Penalty, at least 0
-    fit_intercept: bool  # Whether there is b, which is not penalised; else it is 0
+    fit_intercept: bool = False  # Whether there is b, which is not penalised; else it is 0
     quadratic: Quadratic | None = None  # A function of the parameters that is added
     bends: FloatArray | None = None
+    factor: float = 1.0  # Factor of the loss of blocks, greater than 0
 
     # The preconditioner costs as much as many products.
     preconditioned_at_once = False
 
     @property
-    @abstractmethod
     def n_features(self) -> int:
         """Number of coefficients."""
+        return self.rows.shape[1] if isinstance(self.rows, Design) else self.rows.n_features
 
-    @abstractmethod
-    def scores(self, parameters: FloatArray) -> Any:
-        """Scores of the rows, or what stands for them where second derivatives are taken."""
+    def scores(self, parameters: FloatArray) -> FloatArray:
+        """Scores of the rows, or the parameters, from which each block computes its scores."""
+        return scores_of(self.rows, parameters) if isinstance(self.rows, Design) else parameters
 
-    @abstractmethod
-    def _sum(self, function: Callable[..., Any], scores: Any, argument: Any) -> Any:
+    def _sum(self, function: Callable[..., Any], scores: FloatArray, argument: Any) -> Any:
         """Sum ``function(items, loss, scores, argument)`` over the rows, number by number."""
+        if isinstance(self.rows, Design):
+            return function(self.rows, self.loss, scores, argument)
+        sums = self.rows.total(partial(_at_parameters, function), scores, argument)
+        return tuple(self.factor * value for value in sums)
 
-    @abstractmethod
     def _row_sums(self, origin: FloatArray | None) -> tuple[float, FloatArray, FloatArray]:
         """Number of rows, and sums of them and of their squares, moved by an origin."""
+        if isinstance(self.rows, Design):
+            return row_sums(self.rows, self.loss, origin)
+        n_rows, sums, squares = self.rows.total(row_sums, origin)
+        return n_rows, sums, squares
 
     @property
     def n_parameters(self) -> int:
@@ -244,106 +286,15 @@ class PenalisedLoss(ABC):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class LinearProblem(PenalisedLoss):
-    """Minimise ``sum(loss(X w + b)) + alpha / 2 ||w||**2`` over w and b."""
-
-    design: Design  # The rows X
-    loss: LossOfScores  # Convex loss of the scores
-    alpha: float  # Penalty, at least 0
-    fit_intercept: bool = False  # Whether there is b, which is not penalised; else it is 0
-    quadratic: Quadratic | None = None
-    bends: FloatArray | None = None
-
-    @property
-    def n_features(self) -> int:
-        return self.design.shape[1]
-
-    def scores(self, parameters: FloatArray) -> FloatArray:
-        return scores_of(self.design, parameters)
-
-    def _sum(self, function: Callable[..., Any], scores: FloatArray, argument: Any) -> Any:
-        return function(self.design, self.loss, scores, argument)
-
-    def _row_sums(self, origin: FloatArray | None) -> tuple[float, FloatArray, FloatArray]:
-        return row_sums(self.design, self.loss, origin)
-
-
 def quadratic_expansion(problem: LinearProblem, parameters: FloatArray) -> Quadratic:
     """Second-order expansion of the sum of losses, without penalty and other terms."""
-    plain = LinearProblem(problem.design, problem.loss, 0.0, problem.fit_intercept)
+    plain = LinearProblem(problem.rows, problem.loss, 0.0, problem.fit_intercept)
     scores = plain.scores(parameters)
     units = np.eye(plain.n_parameters)
     curvature = np.stack([plain.hessian_product(scores, unit) for unit in units])
     curvature = 0.5 * (curvature + curvature.T)
     slope = curvature @ parameters - plain.value_and_gradient(parameters)[1]
     return Quadratic(curvature, slope)
-
-
-class Blocks(Protocol):
-    """Rows in blocks that hold whole lists, wherever they are.
-
-    Functions come to the rows, and sums go back: no vector of the length of the data does.
-    """
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-
-    def on(self, make: Callable[[Any], Any], /) -> Blocks:
-        """The same blocks with ``make(lists)`` for each, made once, as the loss of its scores.
-
-        ``make`` can be pickled.
-        """
-
-    def total(self, function: Callable[..., tuple[Any, ...]], /, *arguments: Any) -> Any:
-        """Sum ``function(items, loss, *arguments)`` over the blocks, number by number.
-
-        It is one pass over the rows. ``function`` can be pickled.
-        """
-
-
-@dataclass(frozen=True, eq=False)
-class BlockProblem(PenalisedLoss):
-    """Minimise ``factor sum over blocks of sum(loss(X w + b)) + alpha / 2 ||w||**2``.
-
-    It is the :class:`LinearProblem` of all rows. Each evaluation, of the objective with its
-    gradient or of a product with its second derivatives, is one pass over the rows: scores, loss
-    and derivatives are taken block by block.
-    """
-
-    blocks: Blocks  # The rows, with their loss
-    loss: LossProperties
-    alpha: float  # Penalty, at least 0
-    fit_intercept: bool = False  # Whether there is b, which is not penalised; else it is 0
-    factor: float = 1.0  # Factor of the loss, greater than 0
-    bends: FloatArray | None = None
-
-    @property
-    def n_features(self) -> int:
-        return self.blocks.n_features
-
-    def scores(self, parameters: FloatArray) -> FloatArray:
-        """Stand for the scores of the rows, which each block computes again."""
-        return parameters
-
-    def _sum(self, function: Callable[..., Any], scores: FloatArray, argument: Any) -> Any:
-        sums = self.blocks.total(partial(_at_parameters, function), scores, argument)
-        return tuple(self.factor * value for value in sums)
-
-    def _row_sums(self, origin: FloatArray | None) -> tuple[float, FloatArray, FloatArray]:
-        n_rows, sums, squares = self.blocks.total(row_sums, origin)
-        return n_rows, sums, squares
-
-
-def _at_parameters(
-    function: Callable[..., Any],
-    items: Design,
-    loss: LossOfScores,
-    parameters: FloatArray,
-    argument: Any,
-) -> Any:
-    return function(items, loss, scores_of(items, parameters), argument)
 
 
 # Rows of which each column of the mean second derivatives by the scores is estimated.
@@ -784,15 +735,13 @@ class HingeProblem:
     def n_features(self) -> int:
         return self.rows.shape[1] if isinstance(self.rows, Design) else self.rows.n_features
 
-    def smooth_problem(self, width: float) -> LinearProblem | BlockProblem:
+    def smooth_problem(self, width: float) -> LinearProblem:
         """The problem of the hinge whose kink is a parabola of a width."""
         make = partial(_smoothed_hinge, self.squared_hinge, self.margin, width)
         if isinstance(self.rows, Design):
             return LinearProblem(self.rows, make(), self.alpha, bends=self.bends)
-        blocks = self.rows.on(make)
-        return BlockProblem(
-            blocks, SmoothedHinge, self.alpha, factor=self.factor, bends=self.bends
-        )
+        rows = self.rows.on(make)
+        return LinearProblem(rows, SmoothedHinge, self.alpha, bends=self.bends, factor=self.factor)
 
     def bounds(self, coef: FloatArray, width: float) -> tuple[float, float]:
         """Objective and dual objective."""

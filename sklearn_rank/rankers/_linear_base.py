@@ -19,7 +19,6 @@ from .._partitions import aligned
 from .._row_batches import RowBatches
 from .._sklearn_compat import StrOptions
 from .._solvers import (
-    BlockProblem,
     Design,
     LabelProblem,
     LinearProblem,
@@ -34,7 +33,7 @@ from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_qid, check_rows, check_vector
 from ..losses._shared import ThreadedLoss
 from ..preprocessing import METHODS, QueryNormalizer
-from ._base import FitProgress, is_blocked, refuse_blocked, store_certificate
+from ._base import FitProgress, is_blocked, refuse_blocked, store_certificate, warn_of_scales
 from ._blocked_rows import (
     BatchedLists,
     ChunkedLists,
@@ -304,6 +303,12 @@ class BlockRanker(NormalizingRanker):
         self._store_normalizer(normalizer, X, lists.n_lists)
         return replace(lists, blocks=blocks, labels=known)
 
+    def _warn_of_scales(self, bends: FloatArray, items: Design | None = None) -> None:
+        """Warn of unequal scales within queries, given second derivatives by the coefficients."""
+        row: Any = None if items is None else items.rows(slice(0, 1))
+        sparse = row is not None and sp.issparse(row.matrix)
+        warn_of_scales(self, np.sqrt(bends), sparse=sparse, within_queries=True)
+
     def _store_normalizer(self, normalizer: Any, X: Any, n_lists: int) -> None:
         """Store the normaliser, which learns nothing but the number of queries."""
         self.normalizer_ = normalizer
@@ -561,7 +566,7 @@ SHARED_DIGITS = 8
 
 def ridge_solution(
     estimator: Any,
-    problem: LinearProblem | BlockProblem | LabelProblem,
+    problem: LinearProblem | LabelProblem,
     start: FloatArray | None,
     data: tuple[Any, Any],
     checkpoints: Checkpoints | None = None,
@@ -595,7 +600,7 @@ def ridge_solution(
     return solution
 
 
-def _checkpoint_key(problem: LinearProblem | BlockProblem | LabelProblem) -> tuple[Any, ...]:
+def _checkpoint_key(problem: LinearProblem | LabelProblem) -> tuple[Any, ...]:
     """Numbers by which a problem is known again: its value and gradient at 0, and its penalty.
 
     They need no copy of the data, which may be anywhere. Parameters of another problem would cost

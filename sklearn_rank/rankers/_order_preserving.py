@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from .._checkpoint import Checkpoints, cleared_on_success
 from .._lists import Lists
@@ -19,7 +18,6 @@ from .._sklearn_compat import (
     with_callbacks,
 )
 from .._solvers import (
-    BlockProblem,
     Design,
     LinearProblem,
     Quadratic,
@@ -35,7 +33,7 @@ from ..exceptions import GrownLimitWarning
 from ..losses import TemplateLoss, get_loss
 from ..losses._shared import LossOnLists, ThreadedLoss
 from ..metrics import Measure
-from ._base import forget, is_blocked, refuse_blocked, restored_on_error, warn_of_scales
+from ._base import forget, is_blocked, refuse_blocked, restored_on_error
 from ._kernel_base import LinearScores
 from ._linear_base import (
     NORMALIZE_CONSTRAINTS,
@@ -355,7 +353,7 @@ n_features)
             forget(self, "curvature_", "slope_", "total_query_weight_")
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
             lists: Lists | BlockLists
-            problem: LinearProblem | BlockProblem
+            problem: LinearProblem
             if is_blocked(X):
                 lists = self._utility_blocks(X, y, qid, weights, propensity, held)
                 loss = self._loss(lists.largest, eta=self.eta)
@@ -515,17 +513,9 @@ n_features)
         bends = feature_curvature(items, of_lists, weighted)
         if not (keep_alpha and isinstance(self.alpha, str)):
             self.alpha_ = alpha_of_curvature(self.alpha, bends)
-        row: Any = items.rows(slice(0, 1))
-        sparse = sp.issparse(row.matrix)
-        warn_of_scales(self, np.sqrt(bends), sparse=sparse, within_queries=True)
-        return LinearProblem(
-            items,
-            of_lists,
-            alpha=self.alpha_,
-            fit_intercept=self._has_intercept(loss),
-            quadratic=quadratic,
-            bends=bends,
-        )
+        intercept = self._has_intercept(loss)
+        self._warn_of_scales(bends, items)
+        return LinearProblem(items, of_lists, self.alpha_, intercept, quadratic, bends)
 
     def _utility_blocks(
         self,
@@ -556,7 +546,7 @@ n_features)
             raise nothing_to_learn(measure, X.shape[0])
         return lists
 
-    def _block_problem(self, lists: BlockLists, loss: TemplateLoss) -> BlockProblem:
+    def _block_problem(self, lists: BlockLists, loss: TemplateLoss) -> LinearProblem:
         if lists.largest > loss.largest_utility:
             raise ValueError(
                 f"The greatest utility is {lists.largest:g}, but must be at most "
@@ -568,19 +558,13 @@ n_features)
         (curvature,) = blocks.total(_curvature)
         bends = factor * curvature
         self.alpha_ = alpha_of_curvature(self.alpha, bends)
-        warn_of_scales(self, np.sqrt(bends), within_queries=True)
-        return BlockProblem(
-            blocks,
-            loss,
-            alpha=self.alpha_,
-            fit_intercept=self._has_intercept(loss),
-            factor=factor,
-            bends=bends,
-        )
+        self._warn_of_scales(bends)
+        intercept = self._has_intercept(loss)
+        return LinearProblem(blocks, loss, self.alpha_, intercept, bends=bends, factor=factor)
 
     def _minimise(
         self,
-        problem: LinearProblem | BlockProblem,
+        problem: LinearProblem,
         start: FloatArray | None,
         data: tuple[Any, Any],
         checkpoints: Checkpoints | None = None,

@@ -11,7 +11,6 @@ from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
-import scipy.sparse as sp
 
 from .._lists import LabelType, Lists
 from .._row_batches import RowBatches
@@ -23,7 +22,6 @@ from .._sklearn_compat import (
     with_callbacks,
 )
 from .._solvers import (
-    BlockProblem,
     Design,
     HingeProblem,
     LinearProblem,
@@ -57,7 +55,6 @@ from ._base import (
     is_blocked,
     restored_on_error,
     store_certificate,
-    warn_of_scales,
 )
 from ._kernel_base import LinearScores, OneProblemRanker
 from ._linear_base import NORMALIZE_CONSTRAINTS, BlockLists, BlockRanker, curvature_at_0, has_pairs
@@ -297,9 +294,7 @@ n_features)
 
         squared = on(ComparisonSquaredHinge, 1.0)
         bends = curvature_at_0(design, squared, weighted)
-        row: Any = design.rows(slice(0, 1))
-        sparse = sp.issparse(row.matrix)
-        warn_of_scales(self, np.sqrt(bends), sparse=sparse, within_queries=True)
+        self._warn_of_scales(bends, design)
         if self.loss == "hinge":
             hinges = partial(on, ComparisonHinge), partial(on, ComparisonSquaredHinge)
             return HingeProblem(design, *hinges, alpha=1.0, bends=bends)
@@ -318,17 +313,17 @@ n_features)
         _check_pairs(blocks.differ)
         return blocks
 
-    def _block_problem(self, lists: BlockLists) -> HingeProblem | BlockProblem:
+    def _block_problem(self, lists: BlockLists) -> HingeProblem | LinearProblem:
         factor = self.C / lists.weight
         hinges = partial(_hinge_on, ComparisonHinge), partial(_hinge_on, ComparisonSquaredHinge)
         squared = ComparisonSquaredHinge(1.0)
         blocks = lists.blocks.on(partial(LossOnLists, squared))
         bends = factor * blocks.total(_curvature)[0]
-        warn_of_scales(self, np.sqrt(bends), within_queries=True)
+        self._warn_of_scales(bends)
         settings = {"alpha": 1.0, "factor": factor, "bends": bends}
         if self.loss == "hinge":
             return HingeProblem(lists.blocks, *hinges, **settings)
-        return BlockProblem(blocks, squared, **settings)
+        return LinearProblem(blocks, squared, **settings)
 
     def _scores(self, X: Any) -> FloatArray:
         return LinearScores(self.coef_).scores(X)
