@@ -92,7 +92,10 @@ def test_it_ends_with_what_to_do_next(one_run, capsys):
 def test_a_top_of_few_rows_is_not_shown(one_run, monkeypatch):
     assert "P@10% (18)" in one_run[0]
     monkeypatch.setattr(demo, "TAUS", (0.01, 0.1))
-    assert demo.shown_taus(180) == [0.1]
+    y = np.arange(180) < 60
+    heads = demo.table({"ranker": [dict.fromkeys(demo.TAUS, -np.arange(180.0))]}, [y])
+    assert "P@10% (18)" in heads
+    assert "P@1%" not in heads
 
 
 def test_the_picture_is_of_the_numbers_of_the_table(one_run):

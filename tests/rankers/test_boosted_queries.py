@@ -285,6 +285,7 @@ def test_estimated_curvature_is_near_the_exact_one(name):
         assert 0.5 < estimated.mean() / exact.mean() < 2
 
 
+@pytest.mark.filterwarnings(f"ignore::{CalibrationWarning.__module__}.CalibrationWarning")
 @pytest.mark.parametrize(
     "name", [name for name in get_loss_names() if name.startswith("pointwise")]
 )
