@@ -61,7 +61,6 @@ class LabelOrders(NamedTuple):
         return ~np.isnan(self.grades)
 
     def lists(self, query_weight: FloatArray | None = None) -> Lists:
-        """Make lists, one for each row."""
         known = self.known
         entries = None if known.all() else np.flatnonzero(known)
         grades = self.grades.ravel()

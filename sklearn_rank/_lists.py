@@ -227,7 +227,6 @@ class Lists:
 
     @property
     def n_lists(self) -> int:
-        """Number of lists."""
         return len(self.offsets) - 1
 
     @property
@@ -272,11 +271,9 @@ class Lists:
 
     @property
     def list_of(self) -> IntArray:
-        """List of each item."""
         return np.repeat(np.arange(self.n_lists), self.lengths)
 
     def to_items(self, by_list: AnyArray) -> Any:
-        """Give each item the value of its list."""
         return np.repeat(by_list, self.lengths)
 
     def totals(self, values: FloatArray) -> FloatArray:
@@ -288,7 +285,6 @@ class Lists:
         return self.totals(values if self.weight is None else self.weight * values)
 
     def largest(self, values: FloatArray) -> FloatArray:
-        """Find the largest value of each list."""
         return np.maximum.reduceat(values, self.offsets[:-1])
 
     def with_labels(self: AnyLists, labels: AnyArray) -> AnyLists:

@@ -265,11 +265,9 @@ class TiedBlocks:
     first: IntArray  # (n_lists,): First block of each list
 
     def lengths(self) -> IntArray:
-        """Number of items of each block."""
         return np.diff(self.starts, append=len(self.order))
 
     def list_of(self) -> IntArray:
-        """List of each block."""
         n_lists = len(self.first)
         return np.repeat(np.arange(n_lists), np.diff(self.first, append=len(self.starts)))
 
@@ -280,7 +278,6 @@ class TiedBlocks:
 
     @property
     def untied(self) -> bool:
-        """Whether each block is one item."""
         return len(self.starts) == len(self.order)
 
     def list_totals(self, values: Any, dtype: Any = None) -> Any:
@@ -368,7 +365,6 @@ class CountedBlocks:
 
     @cached_property
     def n(self) -> int:
-        """Number of items."""
         return int(self.size.sum())
 
     @cached_property
@@ -378,7 +374,6 @@ class CountedBlocks:
 
     @cached_property
     def below(self) -> FloatArray:
-        """Number of items below each block."""
         if self.untied:
             return np.arange(self.n - 1.0, -1.0, -1.0)
         return self.n - np.cumsum(self.size)
@@ -390,7 +385,6 @@ class CountedBlocks:
 
     @property
     def untied(self) -> bool:
-        """Whether each block is one item."""
         return len(self.size) == self.n
 
     def to_rows(self, values: FloatArray) -> FloatArray:
@@ -504,7 +498,6 @@ def _class_blocks_of_masses(
 def sorted_class_blocks(
     y_score: AnyArray, in_class: BoolArray, weight: FloatArray | None, *, joined: bool = False
 ) -> ClassBlocks:
-    """Find the blocks of one list that is sorted."""
     new = np.ones(len(y_score), dtype=bool)
     np.not_equal(y_score[1:], y_score[:-1], out=new[1:])
     if joined:

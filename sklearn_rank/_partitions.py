@@ -214,7 +214,6 @@ def aligned(**columns: Any) -> Partitions:
 
 
 def _is_single(value: Any) -> bool:
-    """Whether a value is one for all rows."""
     if value is None or isinstance(value, str | bytes):
         return True
     return not is_collection(value) and getattr(value, "ndim", int(hasattr(value, "__len__"))) == 0

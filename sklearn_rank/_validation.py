@@ -118,7 +118,6 @@ def check_level(level: Any) -> float:
 def check_whole(
     name: str, value: Any, low: int = 1, high: float = inf, *, optional: bool = False
 ) -> int:
-    """Check a whole number."""
     or_none = " or None" if optional else ""
     if not is_whole(value):
         raise TypeError(f"{name}={shown(value)} must be a whole number{or_none}.")

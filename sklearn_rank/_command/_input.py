@@ -87,7 +87,6 @@ def our_name(name: str) -> str:
 
 
 def read_measure(name: str, convention: str | None) -> Measure:
-    """Read the name of a measure."""
     try:
         measure = get_measure(name)
     except (TypeError, ValueError) as error:

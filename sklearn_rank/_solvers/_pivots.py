@@ -64,7 +64,6 @@ class HingeRows(NamedTuple):
         return 1.0 - self.y * (self.design.scores(coef.T).T - shift[:, np.newaxis])
 
     def sum_held(self, held: FloatArray, pivots: FloatArray) -> Parked:
-        """Sum the rows that are held at 1."""
         cost = held * self.cost
         signed = cost * self.y
         vector = self.design.pull_back(signed.T).T - signed.sum(axis=1)[:, np.newaxis] * pivots

@@ -37,7 +37,6 @@ class Fields(NamedTuple):
         return len(self.rows[0])
 
     def column(self, at: int) -> list[str]:
-        """Fields of a column."""
         return [row[at] for row in self.rows]
 
     def name_of(self, at: int) -> str:
@@ -45,7 +44,6 @@ class Fields(NamedTuple):
         return f"column {at + 1}" if self.names is None else repr(self.names[at])
 
     def error(self, row: int, message: str) -> LineError:
-        """Make the error of a row."""
         return LineError(f"{self.name}, line {self.lines[row]}: {message}.")
 
 

@@ -579,7 +579,6 @@ def _check_new(rows: _Rows, seen: set[Any]) -> _Rows:
 def _write_groups(
     groups: Iterator[_Rows], folder: Path, names: list[str], rows_per_file: int
 ) -> None:
-    """Write groups of rows, each as a row group."""
     pa = import_optional("pyarrow", USED_BY)
     written = number = 0
     with ExitStack() as stack:

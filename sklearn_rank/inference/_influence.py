@@ -113,7 +113,6 @@ _UNKNOWN = (
 
 
 def influence_of(measure: Measure, data: ScoredLists, *, conditional: bool) -> ClassInfluence:
-    """Influence of the items of one list."""
     refuse_unknown(measure)
     influence = measure.influence(data)
     if influence is None:

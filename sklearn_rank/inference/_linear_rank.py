@@ -281,7 +281,6 @@ def _mean_of(
 
 
 def _bounds_of(phi: ScoreGeneratingFunction) -> tuple[float, float]:
-    """Values of a bounded phi at 0 and 1."""
     try:
         floor, ceiling = (float(x) for x in phi(np.array([0.0, 1.0])))
         bounded = np.isfinite(floor) and np.isfinite(ceiling)

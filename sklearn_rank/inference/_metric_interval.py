@@ -423,7 +423,6 @@ class ListMethods:
         n_resamples: int = 10_000,
         rng: np.random.Generator | None = None,
     ) -> Interval:
-        """Make an interval."""
         method = self.choose(method, grouped=sample.groups is not None, sampled=sample.sampled)
         if not self.one_class or sample.sampled:
             refuse_one_class(sample.data)

@@ -51,7 +51,6 @@ class Term:
         return cls(factor, estimate, part.sums[0], draws, part.degrees, odds)
 
     def value(self, share: float) -> float:
-        """Value of the term at a share."""
         return self.factor * (share / (1.0 - share) if self.odds else share)
 
     def limits(self, level: float) -> Limits:

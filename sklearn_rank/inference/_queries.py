@@ -76,7 +76,6 @@ class QueryValues:
 
     @property
     def mean(self) -> float:
-        """Mean of the values."""
         return float(np.average(self.values, weights=self.weight))
 
     @cached_property

@@ -120,7 +120,6 @@ class Groups:
 
 
 def singleton_groups(n: int) -> Groups:
-    """Make each row a group."""
     return Groups(np.arange(n), n)
 
 
@@ -366,7 +365,6 @@ def check_sample(
 
 
 def refuse_grouped_collections(groups: Any, **columns: Any) -> None:
-    """Refuse groups of collections."""
     if groups is not None:
         refuse_collections(
             "groups need all rows in memory, not their counts",
@@ -521,7 +519,6 @@ def check_one_list(
     groups: Any = None,
     pos_label: Any = None,
 ) -> OneList:
-    """Check the rows of one list."""
     measure._check_arguments(sample_weight=sample_weight)
     sampled = check_weight_meaning(weights, sample_weight)
     if sampled:

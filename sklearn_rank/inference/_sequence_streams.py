@@ -58,7 +58,6 @@ class Bets:
         self.count = self.total = 0.0
 
     def add_values(self, values: FloatArray) -> None:
-        """Bet on values."""
         values = np.clip(values, 0.0, 1.0)
         gains = self.wagers.gains[:, np.newaxis]
         for start in range(0, len(values), CHUNK):
@@ -69,7 +68,6 @@ class Bets:
         self.total += float(values.sum())
 
     def add_coins(self, ones: float, count: float) -> None:
-        """Bet on values of 0 and 1."""
         self.add_growth(
             ones * np.log1p(self.wagers.gains),
             (count - ones) * np.log1p(self.wagers.gains),
@@ -365,7 +363,6 @@ class Stream(ABC):
         self.n = self.n_first = 0.0  # Items or queries so far, and in the first update with some
 
     def count(self, n_added: float) -> None:
-        """Count items."""
         self.n_first = self.n_first or n_added
         self.n += n_added
 

@@ -84,7 +84,6 @@ class ClassInfluence:
 
     @property
     def n(self) -> int:
-        """Number of items."""
         return self.n_pos + self.parts[1].size
 
     def class_ends(self) -> tuple[tuple[float, float], tuple[float, float]]:

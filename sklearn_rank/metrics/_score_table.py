@@ -157,7 +157,6 @@ class TableLists(ScoredLists):
     def of(
         cls, score: AnyArray, label: AnyArray, weight: FloatArray | None, single: SingleWeights
     ) -> TableLists:
-        """Make one list of rows."""
         offsets = np.array([0, len(score)])
         return cls(labels=label, offsets=offsets, weight=weight, score=score, single=single)
 

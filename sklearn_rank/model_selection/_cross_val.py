@@ -260,7 +260,6 @@ class Sample(NamedTuple):
 
     @property
     def positive(self) -> BoolArray | None:
-        """Which rows are positive, of a measure of one list."""
         return None if self.metadata.qid is not None else self.labels == 1
 
 

@@ -245,12 +245,10 @@ ITEMS = "items are independent given their labels"
 
 
 def is_auc(measure: Measure) -> bool:
-    """Whether a measure of one list is the AUC."""
     return measure == get_measure("auc", undefined=measure.undefined, rel=measure.rel)
 
 
 def influence_of_list(measure: Measure, positive: BoolArray, score: FloatArray) -> ClassInfluence:
-    """Compute the influence of each item of one list on a measure."""
     influence = measure.influence(measure.lists(positive.astype(np.int64), score))
     if influence is None or not isfinite(influence.estimate):
         raise ValueError(

@@ -38,7 +38,6 @@ class Queries:
 
     @property
     def count(self) -> int:
-        """Number of queries."""
         return len(self.ids)
 
     @property
