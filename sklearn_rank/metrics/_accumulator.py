@@ -40,7 +40,7 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import check_choice, check_count
 from ._grammar import MeasureLike, get_measure
 from ._measure import Measure
-from ._of_collections import Kept, KeptQueries, KeptRows, KeptTable, QueryValues, value_of_rows
+from ._of_collections import Kept, KeptQueries, KeptRows, KeptTable, KeptValues, value_of_rows
 from ._score_table import (
     Part,
     ScoreTable,
@@ -927,7 +927,7 @@ class Accumulator:
         return self._kept.table if isinstance(self._kept, KeptTable) else None
 
     @property
-    def query_values(self) -> QueryValues | None:
+    def query_values(self) -> KeptValues | None:
         """Values of the queries by ascending id; None if no such values are kept."""
         return self._kept.values if isinstance(self._kept, KeptQueries) else None
 

@@ -130,7 +130,7 @@ class KeptTable(Kept):
 
 
 @dataclass(frozen=True, eq=False)
-class QueryValues:
+class KeptValues:
     """Value of a measure of each query."""
 
     ids: AnyArray  # (n_queries,)
@@ -141,7 +141,7 @@ class QueryValues:
         return len(self.ids)
 
     @classmethod
-    def join(cls, runs: Sequence[QueryValues]) -> tuple[QueryValues, IntArray]:
+    def join(cls, runs: Sequence[KeptValues]) -> tuple[KeptValues, IntArray]:
         """Values of all queries by ascending id, and where each was in the runs."""
         ids = np.concatenate(_same_type(*(run.ids for run in runs)))
         try:
@@ -153,7 +153,7 @@ class QueryValues:
             weight = np.concatenate([_query_weight(run.to_lists()) for run in runs])[order]
         return cls(ids[order], values, weight), order
 
-    def shared_with(self, other: QueryValues) -> Any:
+    def shared_with(self, other: KeptValues) -> Any:
         """Find a query that is in both. Its id; None if there is none."""
         few, many = sorted(_same_type(self.ids, other.ids), key=len)
         try:
@@ -195,7 +195,7 @@ class KeptQueries(Kept):
     """
 
     def __init__(self) -> None:
-        self._runs: list[QueryValues] = []
+        self._runs: list[KeptValues] = []
 
     def add(self, lists: ScoredLists, measure: Any) -> None:
         if measure.scaled_by_labels and np.any((lists.labels != 0) & (lists.labels != 1)):
@@ -206,12 +206,12 @@ class KeptQueries(Kept):
                 " the scale, or queries='split', which keeps all rows."
             )
         measure._check_weights(lists)
-        self._add([QueryValues(np.asarray(lists.ids), measure._values(lists), lists.query_weight)])
+        self._add([KeptValues(np.asarray(lists.ids), measure._values(lists), lists.query_weight)])
 
     def merge(self, other: KeptQueries) -> None:
         self._add(list(other._runs))
 
-    def _add(self, runs: list[QueryValues]) -> None:
+    def _add(self, runs: list[KeptValues]) -> None:
         for run in runs:
             for known in self._runs:
                 if (query := known.shared_with(run)) is not None:
@@ -226,13 +226,13 @@ class KeptQueries(Kept):
                 self._join_last()
 
     def _join_last(self) -> None:
-        self._runs[-2:] = [QueryValues.join(self._runs[-2:])[0]]
+        self._runs[-2:] = [KeptValues.join(self._runs[-2:])[0]]
 
     @classmethod
     def join(cls, parts: Sequence[tuple[int, KeptQueries]], remedy: str) -> KeptQueries:
         """Join the queries of chunks. All of them."""
         runs = [part.values for _, part in parts]
-        values, order = QueryValues.join(runs)
+        values, order = KeptValues.join(runs)
         again = np.flatnonzero(values.ids[1:] == values.ids[:-1])
         if len(again):
             place = int(again[0])
@@ -253,7 +253,7 @@ class KeptQueries(Kept):
         return moved
 
     @property
-    def values(self) -> QueryValues:
+    def values(self) -> KeptValues:
         """The values of all queries, by ascending id."""
         while len(self._runs) > 1:
             self._join_last()
@@ -361,7 +361,7 @@ MOST_RANGES = 256
 MOST_ROWS = 2**28
 
 
-class _Chunk(NamedTuple):
+class _ChunkResult(NamedTuple):
     """Queries or table of a chunk, and its warnings."""
 
     number: int
@@ -380,14 +380,16 @@ def _read_chunk(
     measure: Any,
     pos_label: Any,
     shared: dict[str, Any],
-) -> _Chunk:
+) -> _ChunkResult:
     data, lengths = None, np.empty(0, dtype=np.intp)
     with collected() as messages:
         part = read_part(measure, **columns, **shared, pos_label=pos_label)
         if part.lists is not None:
             data, lengths = keep(part.lists, measure), part.lists.lengths
     n_single = int(np.count_nonzero(lengths == 1))
-    return _Chunk(number, data, part.classes, part.n_matrix_rows, messages, n_single, len(lengths))
+    return _ChunkResult(
+        number, data, part.classes, part.n_matrix_rows, messages, n_single, len(lengths)
+    )
 
 
 def value_of_collections(
@@ -426,7 +428,7 @@ def _n_dimensions(values: Any) -> int:
 # ------------------------------------------------------------------------------------- chunks
 
 
-def _check_chunks(results: Iterable[_Chunk | None]) -> list[_Chunk]:
+def _check_chunks(results: Iterable[_ChunkResult | None]) -> list[_ChunkResult]:
     """Chunks with rows that count, whose labels are of the same two classes.
 
     Gives the warnings of all chunks, one of each category.
@@ -622,7 +624,7 @@ def _table_of(lists: ScoredLists, measure: Any) -> ScoreTable:
     return ScoreTable.of_rows(lists.score, lists.labels, lists.weight)
 
 
-def _summarise(chunk: _Chunk | None) -> _Chunk | None:
+def _summarise(chunk: _ChunkResult | None) -> _ChunkResult | None:
     if chunk is None or chunk.data is None:
         return chunk
     return chunk._replace(data=summary_of(chunk.data))

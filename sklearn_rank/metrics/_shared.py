@@ -15,8 +15,7 @@ from ._influence import (
     share_at,
 )
 from ._linear_rank import AUCMeasure, GiniMeasure, LinearRankMeasure, RIEMeasure, phi_of, rank_bias
-from ._of_collections import ListOfChunks
-from ._of_collections import QueryValues as KeptValues
+from ._of_collections import KeptValues, ListOfChunks
 from ._positional import DCGMeasure, NDCGMeasure, PositionalMeasure, has_exponential_gain
 from ._rank_correlation import SpearmanMeasure, TauAPMeasure, TauBMeasure, TauXMeasure
 from ._roc import (

@@ -82,7 +82,7 @@ from ._evidence import influence_of_list, is_auc
 from ._query_splitters import NAMES_OF_IDS, QueryKFold, groups_for, places_of, queries_of
 
 
-class Part(NamedTuple):
+class Split(NamedTuple):
     """Rows to fit to, and rows to score."""
 
     train: IntArray  # Repeated as often as they count
@@ -124,7 +124,7 @@ class FitPlan(NamedTuple):
 
 
 def fit_parts(
-    plan: FitPlan, parts: Sequence[Part], *, n_jobs: int | None, verbose: int
+    plan: FitPlan, parts: Sequence[Split], *, n_jobs: int | None, verbose: int
 ) -> list[FloatArray]:
     """Fit to each part and score its other rows."""
     return list(
@@ -134,7 +134,7 @@ def fit_parts(
     )
 
 
-def _fit_part(plan: FitPlan, number: int, part: Part) -> FloatArray:
+def _fit_part(plan: FitPlan, number: int, part: Split) -> FloatArray:
     estimator = clone(plan.estimator)
     X_train, X_test = divide_rows(estimator, plan.X, part.train, part.test)
     params = divide_params(plan.params, len(plan.y), part.train)
@@ -290,7 +290,7 @@ def sample_of(
     return Sample(measure, plan, labels, metadata)
 
 
-def make_folds(cv: Any, sample: Sample, random_state: Any) -> list[Part]:
+def make_folds(cv: Any, sample: Sample, random_state: Any) -> list[Split]:
     """Split the rows into folds, and raise an error for folds without a value."""
     if cv is not None and not hasattr(cv, "split") and isinstance(cv, int):
         check_whole("cv", cv, 2)
@@ -313,7 +313,7 @@ def make_folds(cv: Any, sample: Sample, random_state: Any) -> list[Part]:
             f" fold models must not be pooled: pass cv={N_FOLDS}, not leave-one-out."
         )
     check_splits(splits, sample.positive, sample.metadata.wholes)
-    return [Part(train, test) for train, test in splits]
+    return [Split(train, test) for train, test in splits]
 
 
 def _row_numbers(rows: Any, n: int) -> AnyArray:
@@ -605,7 +605,7 @@ def bootstrap_interval(
     """
     all_rows = np.arange(len(sample.labels))
     parts = [_draw_rows(sample, rng) for _ in range(n_resamples)]
-    scores = fit_parts(sample.plan, [Part(all_rows, all_rows), *parts], **jobs)
+    scores = fit_parts(sample.plan, [Split(all_rows, all_rows), *parts], **jobs)
     apparent = _value(sample, scores[0])
     outside = [np.setdiff1d(all_rows, part.train) for part in parts]
     unseen = held_out(sample, outside, [[s[o] for s, o in zip(scores[1:], outside, strict=True)]])
@@ -664,7 +664,7 @@ def _value(sample: Sample, score: FloatArray, train: IntArray | None = None) -> 
     return float(np.average(values[0], weights=times[_rows_of_queries(sample, ids)]))
 
 
-def _draw_rows(sample: Sample, rng: np.random.Generator) -> Part:
+def _draw_rows(sample: Sample, rng: np.random.Generator) -> Split:
     """Draw a bootstrap sample with rankable rows inside and outside it."""
     all_rows = np.arange(len(sample.labels))
     for _ in range(MAX_DRAWS):
@@ -682,19 +682,19 @@ def _draw_rows(sample: Sample, rng: np.random.Generator) -> Part:
     )
 
 
-def _draw_units(sample: Sample, rng: np.random.Generator, all_rows: IntArray) -> Part:
+def _draw_units(sample: Sample, rng: np.random.Generator, all_rows: IntArray) -> Split:
     """Draw rows within each class, or whole queries or groups."""
     ids = sample.metadata.units
     if ids is None:
         classes = [all_rows[sample.labels == k] for k in (1, 0)]
         train = np.sort(np.concatenate([rng.choice(rows, len(rows)) for rows in classes]))
-        return Part(train, all_rows)
+        return Split(train, all_rows)
     units = queries_of(ids, len(all_rows), "The bootstrap")
     drawn = rng.integers(units.count, size=units.count)
     counts = np.bincount(drawn, minlength=units.count)[units.of_rows]
     train = np.repeat(all_rows, counts)
     starts = np.repeat(np.cumsum(counts) - counts, counts)
-    return Part(train, all_rows, np.arange(len(train)) - starts)
+    return Split(train, all_rows, np.arange(len(train)) - starts)
 
 
 METHODS = ("folds", "optimism", "632+")
@@ -998,14 +998,14 @@ def cross_val_interval(
     )
 
 
-def _fold_models(parts: Sequence[Part]) -> str:
+def _fold_models(parts: Sequence[Split]) -> str:
     """Describe the fold models of the mean."""
     if len(parts) == 1:
         return "the model fitted without the held-out part"
     return f"the {len(parts)} fold models"
 
 
-def _note(parts: Sequence[Part], sample: Sample) -> str:
+def _note(parts: Sequence[Split], sample: Sample) -> str:
     """Describe to which models the interval applies."""
     shares = [100.0 * len(part.train) / len(sample.labels) for part in parts]
     low, high = round(min(shares)), round(max(shares))
