@@ -30,7 +30,7 @@ def cluster():
         n_workers=2,
         threads_per_worker=1,
         processes=True,
-        memory_limit=None,  # a worker above its limit pauses, and the tests with it
+        memory_limit="8GiB",  # a worker near its limit pauses, and the tests with it
         dashboard_address=":0",  # any free port: test sessions may run side by side
     ) as started:
         yield started

@@ -74,8 +74,9 @@ def run(root, *arguments):
 
 @pytest.mark.slow
 def test_what_the_page_makes_works_and_passes_the_quick_tests(tmp_path):
+    # With the code of the package that is compiled already, but no files that are being written.
+    ignored = shutil.ignore_patterns("*-pytest-*", "*.tmp*", "*.pyc.*", "_build", "auto_examples")
     for folder in ("sklearn_rank", "tests", "docs"):
-        ignored = shutil.ignore_patterns("__pycache__", "_build", "auto_examples")
         source = PACKAGE if folder == "sklearn_rank" else ROOT / folder
         shutil.copytree(source, tmp_path / folder, ignore=ignored)
     for file in ("pyproject.toml", "README.md"):
