@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from typing import Any, Unpack
 
@@ -32,7 +32,6 @@ from ._measure import ConventionalMeasure, Measure, Value, checked
 from ._tied_sums import NEGLIGIBLE, padded
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class _AtK(ConventionalMeasure):
     """A share of the positives among the first k items."""
 

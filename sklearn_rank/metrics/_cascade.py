@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf
 from typing import Any, Literal, Unpack
 
@@ -89,7 +88,6 @@ def _mean_precision_of_retrieved(blocks: ClassBlocks, k: int) -> FloatArray:
 LOOKED_AT = 1000
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class AveragePrecisionMeasure(ConventionalMeasure):
     """Mean precision at the positions of the positives; see ``average_precision_score``."""
 
@@ -257,7 +255,6 @@ def average_precision_score(
     """
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class ReciprocalRankMeasure(ConventionalMeasure):
     """One over the position of the first positive; see ``reciprocal_rank_score``."""
 
@@ -357,7 +354,6 @@ def _check_max_grade(name: str, value: Any) -> None:
         raise ValueError(f"{name}={value!r} must be a finite number or None.")
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class _OnAScale(Measure):
     """A measure of grades whose scale depends on the highest grade."""
 
@@ -392,7 +388,6 @@ class _OnAScale(Measure):
         return float(scale)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class ExpectedReciprocalRankMeasure(ConventionalMeasure, _OnAScale):
     """Mean of 1 / position of what satisfies; see ``expected_reciprocal_rank_score``."""
 
@@ -513,7 +508,6 @@ def _chances_up_to(highest: float, grade: FloatArray) -> FloatArray:
     return chance
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class RankBiasedPrecisionMeasure(_OnAScale):
     """Gains at geometric discounts; see ``rank_biased_precision_score``."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, replace
 from difflib import get_close_matches
 from itertools import pairwise
 from math import inf, nan
@@ -197,7 +197,7 @@ def _build_measure(measure: type[Measure], parameters: dict[str, Any]) -> Measur
     if measure is AUCMeasure and parameters.get("multi_class") is not None:
         measure = MultiClassAUCMeasure
     _check_known(measure, parameters)
-    for parameter in fields(measure):
+    for parameter in measure._parameters:
         if parameter.default is MISSING and parameter.name not in parameters:
             raise TypeError(
                 f"{measure.function} needs {parameter.name}: pass get_measure({measure.function},"
@@ -207,7 +207,7 @@ def _build_measure(measure: type[Measure], parameters: dict[str, Any]) -> Measur
 
 
 def _check_known(measure: type[Measure], parameters: dict[str, Any]) -> None:
-    names = measure.settable or tuple(sorted(field.name for field in fields(measure)))
+    names = measure.settable or tuple(sorted(field.name for field in measure._parameters))
     if measure.kind == "graded":
         names = tuple(name for name in names if name != "rel")
     for name in parameters:
@@ -376,7 +376,6 @@ def make_measure(
     )
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class CustomMeasure(Measure):
     """Measure of a user's function; see :func:`make_measure` for the parameters."""
 

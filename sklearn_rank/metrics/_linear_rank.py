@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from itertools import permutations
 from math import inf
 from typing import Any, Literal, TypeAlias, Unpack
@@ -86,7 +85,6 @@ def _auc_utilities(lists: Lists) -> FloatArray:
 _AUC = AUCMeasure()
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class MultiClassAUCMeasure(Measure):
     """Mean AUC of the classes, or of pairs of them; see ``roc_auc_score``."""
 
@@ -391,7 +389,6 @@ _NO_POSITIVE = "no positive"
 _NO_RANGE = "items of one class only or no place that counts"
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class _RankStatistic(Measure):
     """A linear rank statistic of two classes, and how it is normalised."""
 
@@ -438,7 +435,6 @@ class _RankStatistic(Measure):
         return rank_influence(lists, self._phi, self.normalize or "mean")
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class LinearRankMeasure(_RankStatistic):
     """Linear rank statistic with any score-generating function; see ``linear_rank_score``."""
 
@@ -554,7 +550,6 @@ def linear_rank_score(
     """
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class LocalAUCMeasure(_RankStatistic):
     """Rank statistic of the top ``1 - u0`` of the list; see ``local_auc_score``."""
 
@@ -619,7 +614,6 @@ def local_auc_score(
     """
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class PNormPushMeasure(_RankStatistic):
     """Powers of the ranks of the positives; see ``p_norm_push_score``."""
 
@@ -682,7 +676,6 @@ def p_norm_push_score(
     """
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class _EarlyRecognition(ConventionalMeasure):
     """A mean over the positives of ``exp(-alpha i / n)``, i the position from the top."""
 

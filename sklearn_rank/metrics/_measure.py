@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import (
     MISSING,
+    Field,
     FrozenInstanceError,
     dataclass,
     field,
@@ -16,7 +17,7 @@ from dataclasses import (
 from functools import partial
 from math import inf, isfinite
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias, dataclass_transform
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
@@ -87,8 +88,22 @@ def within(low: float, high: float, closed: Closed = "both", default: Any = MISS
     return checked(partial(check_number, low=low, high=high, closed=closed), default)
 
 
+@dataclass_transform(
+    frozen_default=True,
+    kw_only_default=True,
+    field_specifiers=(checked, last_position, one_of, within),
+)
 class _Frozen:
-    """Refuses to set attributes, of subclasses that are no dataclasses of their own too."""
+    """Base class whose subclasses are frozen dataclasses without a decorator."""
+
+    _parameters: ClassVar[tuple[Field[Any], ...]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        made: Any = dataclass(frozen=True, kw_only=True, repr=False)(cls)
+        cls._parameters = fields(made)
+        # A decorator on the subclass sets its own and refuses to replace them.
+        del cls.__setattr__, cls.__delattr__
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
@@ -97,14 +112,14 @@ class _Frozen:
         raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class Measure(_Frozen, ABC):
     """A ranking measure: a callable of labels and scores, with its properties.
 
     :func:`get_measure` makes one from a name, :func:`make_measure` from your own function. It can
-    be passed wherever the name of a measure can. A subclass is a frozen dataclass of hashable
-    parameters. It sets ``kind`` and ``per_query`` and defines ``range`` and :meth:`values`. If it
-    has a ``__post_init__``, this ends with that of the base class.
+    be passed wherever the name of a measure can. A subclass is a frozen dataclass of its annotated
+    attributes, without a decorator; they are hashable and set by keyword. It sets ``kind`` and
+    ``per_query`` and defines ``range`` and :meth:`values`. If it has a ``__post_init__``, this
+    ends with that of the base class.
 
     Parameters
     ----------
@@ -216,7 +231,7 @@ class Measure(_Frozen, ABC):
         for name, value in list(vars(self).items()):
             if isinstance(value, np.generic):
                 object.__setattr__(self, name, value.item())
-        for parameter in fields(self):
+        for parameter in self._parameters:
             if isinstance(parameter.default, bool):
                 check_flag(parameter.name, getattr(self, parameter.name))
         # What undefined lists count is stated, so that measures that count alike are equal.
@@ -239,7 +254,7 @@ class Measure(_Frozen, ABC):
         object.__setattr__(self, "rel", float(rel))
 
     def _check_parameters(self) -> None:
-        for parameter in fields(self):
+        for parameter in self._parameters:
             value = getattr(self, parameter.name)
             if "check" in parameter.metadata and not (value is None and parameter.default is None):
                 parameter.metadata["check"](parameter.name, value)
@@ -270,7 +285,7 @@ class Measure(_Frozen, ABC):
             Parameters that the name does not contain.
         """
         parameters = {}
-        for parameter in fields(self):
+        for parameter in self._parameters:
             default = None if parameter.default is MISSING else parameter.default
             if parameter.default_factory is not MISSING:
                 default = parameter.default_factory()
@@ -712,7 +727,6 @@ class Measure(_Frozen, ABC):
         return np.where(missing, np.nan if skipped else float(value), values)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class ConventionalMeasure(Measure):
     """A measure that other systems compute by rules of their own."""
 
@@ -723,7 +737,7 @@ class ConventionalMeasure(Measure):
         if self.convention is not None:
             changed = {
                 parameter.name: value
-                for parameter in fields(self)
+                for parameter in self._parameters
                 if not _same(value := getattr(self, parameter.name), parameter.default)
             }
             check_convention(self.function, self.conventions, changed, self.convention)

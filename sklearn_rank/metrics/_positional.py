@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from typing import Any, Literal, TypeAlias, Unpack
 
@@ -46,7 +46,6 @@ def _check_discount(name: str, discount: Any) -> None:
         )
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class PositionalMeasure(Measure):
     """Any gain, discounted by any function; see ``positional_score``."""
 
@@ -148,7 +147,6 @@ def positional_score(
     """
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class DCGMeasure(ConventionalMeasure):
     """Discounted cumulative gain; see ``dcg_score``."""
 

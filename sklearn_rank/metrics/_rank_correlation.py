@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from math import ceil, inf
 from typing import Any, Literal, Unpack
 
@@ -487,7 +486,6 @@ def rank_positions(y_score: Any, qid: Any = None) -> FloatArray:
 LONGEST_TAIL = 2**20
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class RankBiasedOverlapMeasure(_Agreement):
     """Mean overlap of the tops of two orders; see ``rank_biased_overlap_score``."""
 

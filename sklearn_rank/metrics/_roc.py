@@ -24,7 +24,6 @@ from ._tied_sums import PowerRun, padded
 DEVIATIONS = 45.0
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class PartialAUCMeasure(ConventionalMeasure):
     """Partial area under the ROC curve; see ``partial_auc_score``."""
 
@@ -200,7 +199,6 @@ class _ShareOfPositives(Power):
         return PowerRun(float(self.p)).sums(below, lengths, n)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class NegativeHeightMeasure(_Rates):
     """Height of the negatives, the highest first; see ``negative_height_loss``."""
 
@@ -374,7 +372,6 @@ def _passing(
     return mean
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class TPRAtFPRMeasure(_Rates):
     """True positive rate at a largest false positive rate; see ``tpr_at_fpr_score``."""
 
@@ -480,7 +477,6 @@ def tpr_at_fpr_score(
     """
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class FPRAtTPRMeasure(_Rates):
     """False positive rate at a smallest true positive rate; see ``fpr_at_tpr_loss``."""
 
@@ -581,7 +577,6 @@ def fpr_at_tpr_loss(
     """
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class KolmogorovSmirnovMeasure(_Rates):
     """Largest difference of the rates over all thresholds; see ``kolmogorov_smirnov_score``."""
 

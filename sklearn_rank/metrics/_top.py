@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from typing import Any, Unpack
 
@@ -36,7 +36,6 @@ def check_top(name: str, share: Any) -> None:
         raise ValueError(f"{name}={share!r} must lie between 0 and 1, both excluded.")
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class _OfTop(Measure):
     """A measure of a share of the list."""
 
@@ -129,7 +128,6 @@ def precision_at_top_score(
     """
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class EnrichmentFactorMeasure(ConventionalMeasure):
     """Precision in the top as a ratio to that of all items; see ``enrichment_factor_score``."""
 
@@ -223,7 +221,6 @@ def enrichment_factor_score(
     """
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class PositivesAtTopMeasure(Measure):
     """Number of positives above the highest negative; see ``positives_at_top_score``."""
 
@@ -508,7 +505,6 @@ def precision_at_top_curve(
     return position, np.clip(expected / position, 0.0, 1.0)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class LiftMeasure(Measure):
     """Height of the cumulative gains curve as a ratio to chance; see ``lift_score``."""
 

@@ -1,16 +1,20 @@
 """Measures of one's own: made of a function, or subclasses of Measure."""
 
+import copy
 import pickle
-from dataclasses import dataclass
+from dataclasses import FrozenInstanceError, dataclass, fields, replace
+from inspect import signature
 
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
 from sklearn_rank import OrderPreservingRanker
+from sklearn_rank._validation import check_share
 from sklearn_rank.calibration import utility
 from sklearn_rank.inference import metric_interval
 from sklearn_rank.metrics import Measure, get_measure, get_scorer, make_measure
+from sklearn_rank.metrics._measure import checked
 
 
 def share_on_top(y_true, y_score):
@@ -162,7 +166,6 @@ def test_what_undefined_lists_count_is_in_the_range_of_what_lists_count():
 # -------------------------------------------------------------------------- subclasses of Measure
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
 class ShareAbove(Measure):
     """Share of the positives of a list whose score is above a threshold."""
 
@@ -208,6 +211,61 @@ def test_what_a_subclass_gives_is_checked(answer, message):
         measure(y, score, qid=qid)
     with pytest.raises(ValueError, match=message):
         metric_interval(measure, y, score, qid=qid)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Decorated(ShareAbove):
+    """The same with a decorator, which is not needed."""
+
+    power: float = checked(check_share, 0.5)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown(ShareAbove):
+    """The same with the representation of a dataclass."""
+
+
+class OfDecorated(Decorated):
+    """Without parameters of its own."""
+
+
+@pytest.mark.parametrize(
+    ("measure", "shown"),
+    [
+        (ShareAbove, "get_measure('ShareAbove', threshold=0.2)"),
+        (Decorated, "get_measure('Decorated', threshold=0.2)"),
+        (OfDecorated, "get_measure('OfDecorated', threshold=0.2)"),
+        (Shown, "Shown(undefined='skip', rel=None, threshold=0.2, answer='right')"),
+    ],
+)
+def test_a_subclass_is_a_frozen_dataclass_with_and_without_a_decorator(measure, shown):
+    made = measure(threshold=0.2)
+    assert repr(made) == shown
+    for same in (pickle.loads(pickle.dumps(made)), copy.deepcopy(made), replace(made)):
+        assert type(same) is measure
+        assert same == made
+        assert hash(same) == hash(made)
+    assert made != replace(made, threshold=0.3)
+    assert made != next(kind for kind in (ShareAbove, Shown) if kind is not measure)(threshold=0.2)
+    names = [parameter.name for parameter in fields(made)]
+    assert names[:4] == ["undefined", "rel", "threshold", "answer"]
+    assert list(signature(measure).parameters) == names
+    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'threshold'"):
+        made.threshold = 0.5
+    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'other'"):
+        made.other = 0.5
+    with pytest.raises(FrozenInstanceError, match="cannot delete field 'threshold'"):
+        del made.threshold
+    with pytest.raises(TypeError, match="positional argument"):
+        measure(0.2)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'level'"):
+        measure(level=0.2)
+
+
+def test_the_check_of_a_parameter_stays_with_a_decorator():
+    assert Decorated(power=0.25).name == "Decorated(power=0.25)"
+    with pytest.raises(ValueError, match="power"):
+        Decorated(power=2.0)
 
 
 def test_a_subclass_must_say_of_which_labels_it_is():
