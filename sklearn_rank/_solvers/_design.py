@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import pairwise
-from typing import Any, ClassVar, Literal, NamedTuple
+from operator import getitem
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,15 +22,9 @@ from .._typing import FloatArray, IntArray
 # Rows of which a copy is made at a time where one is needed.
 COPIED_ROWS = 2048
 
-
-class CompiledArrays(NamedTuple):
-    """Rows as compiled kernels take them: dense rows, or CSR arrays, the others empty."""
-
-    dense: FloatArray  # (n_rows, n_features): Dense rows
-    columns: FloatArray  # (n_features, n_rows): The same by columns, if asked for
-    data: FloatArray  # CSR arrays with indices of 32 bits
-    indices: IntArray
-    indptr: IntArray
+# Rows as compiled kernels take them: dense rows, the same by columns, and CSR arrays with indices
+# of 32 bits; what there is not is empty.
+CompiledArrays: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, IntArray, IntArray]
 
 
 class Design(ABC):
@@ -37,27 +32,18 @@ class Design(ABC):
 
     This is all that an iterative solver may ask of the data, so that rows that are read in chunks
     or lie on other machines need no other solver. A problem that needs more than one pass for each
-    product, or single entries, asks for an :class:`InMemoryDesign`.
+    product, or single entries, asks for an ``InMemoryDesign``.
     """
 
-    @property
-    @abstractmethod
-    def shape(self) -> tuple[int, int]:
-        """Numbers of rows and of features."""
+    shape: tuple[int, int]
 
     @abstractmethod
     def scores(self, coef: FloatArray) -> FloatArray:
-        """Score the rows, ``X @ coef``; O(stored entries) for each weight vector.
-
-        Shape (n_rows,) or (n_rows, k).
-        """
+        """Score the rows, ``X @ coef``. Shape (n_rows,) or (n_rows, k)."""
 
     @abstractmethod
     def pull_back(self, by_row: FloatArray) -> FloatArray:
-        """Sum the rows with factors, ``X.T @ by_row``; O(stored entries) for each vector of them.
-
-        Shape (n_features,) or (n_features, k).
-        """
+        """Sum the rows with factors, ``X.T @ by_row``. Shape (n_features,) or (n_features, k)."""
 
     @abstractmethod
     def rows(self, index: Any) -> Design:
@@ -65,18 +51,11 @@ class Design(ABC):
 
     @abstractmethod
     def gram(self, weight: FloatArray | None = None) -> FloatArray:
-        """Weighted sum of the outer products of the rows, ``X.T @ diag(weight) @ X``.
-
-        O(n_rows n_features^2) time for dense rows, O(n_features^2) memory beside weighted copies
-        of some thousands of rows.
-        """
+        """Weighted sum of the outer products of the rows, ``X.T @ diag(weight) @ X``."""
 
     @abstractmethod
     def row_gram(self, index: IntArray) -> FloatArray:
-        """Inner products of some rows with each other; O(m^2 n_features) time for m dense rows.
-
-        Shape (m, m).
-        """
+        """Inner products of some rows with each other. Shape (m, m)."""
 
     @abstractmethod
     def absolute_scores(self, coef: FloatArray) -> FloatArray:
@@ -92,74 +71,37 @@ class Design(ABC):
     # What solvers ask for together, which rows that are read for each product answer at once.
 
     def scores_with_terms(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Score the rows, and sum the absolute terms of each score. Shape (n_rows,)."""
         return self.scores(coef), self.absolute_scores(coef)
 
     def gram_and_sums(
         self, weight: FloatArray, by_row: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Weighted sum of the outer products of the rows, and sums of the rows with factors."""
         return self.gram(weight), self.pull_back(by_row)
 
 
-class InMemoryDesign(Design):
-    """Rows of which single entries can be had at once."""
-
-    is_dense: ClassVar[bool]
+class MatrixDesign(Design):
+    """Rows of a matrix in memory, not to be written to."""
 
     def __init__(self, matrix: Any) -> None:
-        self._matrix = matrix
-
-    @property
-    def matrix(self) -> Any:
-        """The rows: an ndarray or CSR array, not to be written to."""
-        return self._matrix
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self._matrix.shape[0], self._matrix.shape[1]
+        self.matrix, self.shape = matrix, matrix.shape
 
     def scores(self, coef: FloatArray) -> FloatArray:
-        return np.asarray(self._matrix @ coef)
+        return np.asarray(self.matrix @ coef)
 
     def pull_back(self, by_row: FloatArray) -> FloatArray:
-        return np.asarray(self._matrix.T @ by_row)
-
-    def rows(self, index: Any) -> InMemoryDesign:
-        return type(self)(self._matrix[index])
-
-    @abstractmethod
-    def to_array(self) -> FloatArray:
-        """The rows as an array, a copy unless they are one. Shape (n_rows, n_features)."""
-
-    @abstractmethod
-    def canonical(self) -> InMemoryDesign:
-        """Copy the rows into the one form in which equal rows have equal bytes."""
-
-    @abstractmethod
-    def row_keys(self) -> list[Any]:
-        """Sortable keys of canonical rows; equal rows, and only they, have equal keys."""
-
-    def centre(self) -> InMemoryDesign:
-        """Move the origin to the mean of dense rows; sparse ones stay as they are."""
-        return self.move(np.asarray(self._matrix.mean(axis=0)))
-
-    @abstractmethod
-    def move(self, origin: FloatArray, *, copy: bool = True) -> InMemoryDesign:
-        """Move the origin of dense rows; sparse ones stay as they are."""
-
-    @abstractmethod
-    def compiled_arrays(self, *, by_columns: bool = False) -> CompiledArrays:
-        """The rows for compiled kernels. C-contiguous."""
+        return np.asarray(self.matrix.T @ by_row)
 
 
-class DenseDesign(InMemoryDesign):
+class DenseDesign(MatrixDesign):
     """Rows in an array."""
 
     is_dense = True
 
+    def rows(self, index: Any) -> DenseDesign:
+        return DenseDesign(self.matrix[index])
+
     def gram(self, weight: FloatArray | None = None) -> FloatArray:
-        X = self._matrix
+        X = self.matrix
         if weight is None:
             return np.asarray(X.T @ X)
         total = np.zeros((X.shape[1], X.shape[1]))
@@ -171,11 +113,11 @@ class DenseDesign(InMemoryDesign):
         return total
 
     def row_gram(self, index: IntArray) -> FloatArray:
-        rows = self._matrix[index]
+        rows = self.matrix[index]
         return np.asarray(rows @ rows.T)
 
     def absolute_scores(self, coef: FloatArray) -> FloatArray:
-        X, sums, coef = self._matrix, np.empty(len(self._matrix)), np.abs(coef)
+        X, sums, coef = self.matrix, np.empty(len(self.matrix)), np.abs(coef)
         order: Literal["C", "F"] = "C" if X.flags.c_contiguous else "F"
         absolute = np.empty((min(COPIED_ROWS, len(X)), X.shape[1]), order=order)
         for start in range(0, len(X), COPIED_ROWS):
@@ -184,29 +126,31 @@ class DenseDesign(InMemoryDesign):
         return sums
 
     def squared_norms(self) -> FloatArray:
-        return np.einsum("ij,ij->i", self._matrix, self._matrix)
+        return np.einsum("ij,ij->i", self.matrix, self.matrix)
 
     def to_array(self) -> FloatArray:
-        return self._matrix
+        return np.asarray(self.matrix)
 
     def canonical(self) -> DenseDesign:
-        return DenseDesign(np.ascontiguousarray(self._matrix) + 0.0)
+        """Copy the rows into the one form in which equal rows have equal bytes."""
+        return DenseDesign(np.ascontiguousarray(self.matrix) + 0.0)
 
     def row_keys(self) -> list[Any]:
-        return [row.tobytes() for row in self._matrix]
+        """Sortable keys of canonical rows; equal rows, and only they, have equal keys."""
+        return [row.tobytes() for row in self.matrix]
 
     def move(self, origin: FloatArray, *, copy: bool = True) -> DenseDesign:
-        return DenseDesign(np.subtract(self._matrix, origin, out=None if copy else self._matrix))
+        """Move the origin of dense rows; sparse ones stay as they are."""
+        return DenseDesign(np.subtract(self.matrix, origin, out=None if copy else self.matrix))
 
     @cached_property
     def _columns(self) -> FloatArray:
-        return np.ascontiguousarray(self._matrix.T)
+        return np.ascontiguousarray(self.matrix.T)
 
     def compiled_arrays(self, *, by_columns: bool = False) -> CompiledArrays:
         none = np.empty(0, dtype=np.int32)
-        rows = np.ascontiguousarray(self._matrix)
         columns = self._columns if by_columns else np.empty((0, 0))
-        return CompiledArrays(rows, columns, np.empty(0), none, none)
+        return np.ascontiguousarray(self.matrix), columns, np.empty(0), none, none
 
 
 class KernelDesign(DenseDesign):
@@ -220,43 +164,46 @@ class KernelDesign(DenseDesign):
         self._points = np.arange(len(values)) if points is None else points
 
     def rows(self, index: Any) -> KernelDesign:
-        return KernelDesign(self._matrix[index], self._values, self._points[index])
+        return KernelDesign(self.matrix[index], self._values, self._points[index])
 
     def row_gram(self, index: IntArray) -> FloatArray:
         points = self._points[index]
         return self._values[np.ix_(points, points)]
 
 
-class SparseDesign(InMemoryDesign):
+class SparseDesign(MatrixDesign):
     """Rows in compressed sparse row format."""
 
     is_dense = False
 
+    def rows(self, index: Any) -> SparseDesign:
+        return SparseDesign(self.matrix[index])
+
     def gram(self, weight: FloatArray | None = None) -> FloatArray:
-        X = weighted = self._matrix
+        X = weighted = self.matrix
         if weight is not None:
             X, factor = _nonzero(X, weight)
             weighted = X.multiply(factor[:, np.newaxis]).tocsr()
         return np.asarray((weighted.T @ X).toarray())
 
     def row_gram(self, index: IntArray) -> FloatArray:
-        rows = self._matrix[index]
+        rows = self.matrix[index]
         return np.asarray((rows @ rows.T).toarray())
 
     def absolute_scores(self, coef: FloatArray) -> FloatArray:
         # abs() of SciPy would sort the matrix of the user in place.
-        X = self._matrix
+        X = self.matrix
         terms = type(X)((np.abs(X.data), X.indices, X.indptr), shape=X.shape)
         return np.asarray(terms @ np.abs(coef))
 
     def squared_norms(self) -> FloatArray:
-        return np.asarray(self._matrix.multiply(self._matrix).sum(axis=1)).ravel()
+        return np.asarray(self.matrix.multiply(self.matrix).sum(axis=1)).ravel()
 
     def to_array(self) -> FloatArray:
-        return np.asarray(self._matrix.toarray())
+        return np.asarray(self.matrix.toarray())
 
     def canonical(self) -> SparseDesign:
-        X = self._matrix.copy()
+        X = self.matrix.copy()
         X.sum_duplicates()
         X.eliminate_zeros()
         X.indices = X.indices.astype(np.int32, copy=False)
@@ -264,7 +211,7 @@ class SparseDesign(InMemoryDesign):
         return SparseDesign(X)
 
     def row_keys(self) -> list[Any]:
-        X = self._matrix
+        X = self.matrix
         return [
             (X.indices[start:stop].tobytes(), X.data[start:stop].tobytes())
             for start, stop in pairwise(X.indptr)
@@ -274,9 +221,13 @@ class SparseDesign(InMemoryDesign):
         return self
 
     def compiled_arrays(self, *, by_columns: bool = False) -> CompiledArrays:
-        X, none = self._matrix, np.empty((0, 0))
+        X, none = self.matrix, np.empty((0, 0))
         indices = X.indices.astype(np.int32, copy=False)
-        return CompiledArrays(none, none, X.data, indices, X.indptr.astype(np.int32, copy=False))
+        return none, none, X.data, indices, X.indptr.astype(np.int32, copy=False)
+
+
+# Rows of which single entries can be had at once.
+InMemoryDesign: TypeAlias = DenseDesign | SparseDesign
 
 
 def _nonzero(X: Any, weight: FloatArray) -> tuple[Any, FloatArray]:
@@ -302,24 +253,68 @@ def as_design(X: Any) -> Design:
 # Dense rows that are converted to float64 at a time, which stay in the processor's cache.
 CONVERTED_ROWS = 2048
 
+# What one method of a design returns, or the values of several that it takes together.
+Products: TypeAlias = tuple[FloatArray, ...]
+
 
 class OrderedDesign(Design):
-    """Some rows of data in an order of their own: vectors are reordered, not rows."""
+    """Some rows of data that come in parts, in an order of their own.
 
-    def __init__(self, n_all_rows: int, n_features: int, order: IntArray | None = None) -> None:
-        self._n_all_rows, self._n_features, self._order = n_all_rows, n_features, order
+    Vectors are reordered, not rows. Products are those of float64, whatever the type of the data.
+    """
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        n_rows = self._n_all_rows if self._order is None else len(self._order)
-        return n_rows, self._n_features
+    def __init__(self, shape: tuple[int, int], order: IntArray | None = None) -> None:
+        self._n_all_rows, self._order = shape[0], order
+        self.shape = shape if order is None else (len(order), shape[1])
+
+    @abstractmethod
+    def _by_part(self, product: str, *arguments: FloatArray) -> Iterable[Products]:
+        """Products of each part of all rows, by the name of the method of a design."""
+
+    @abstractmethod
+    def _sum(self, product: str, *by_row: FloatArray) -> Products:
+        """Sums over the rows of products with factors of the rows."""
+
+    @abstractmethod
+    def _copy(self, places: IntArray) -> InMemoryDesign:
+        """Copy rows, given their numbers among all."""
+
+    def scores(self, coef: FloatArray) -> FloatArray:
+        return self._by_row("scores", coef)[0]
+
+    def absolute_scores(self, coef: FloatArray) -> FloatArray:
+        return self._by_row("absolute_scores", coef)[0]
+
+    def squared_norms(self) -> FloatArray:
+        return self._by_row("squared_norms")[0]
+
+    def scores_with_terms(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
+        scores, terms = self._by_row("scores_with_terms", coef)
+        return scores, terms
+
+    def pull_back(self, by_row: FloatArray) -> FloatArray:
+        return self._sum("pull_back", by_row)[0]
+
+    def gram(self, weight: FloatArray | None = None) -> FloatArray:
+        return self._sum("gram", np.ones(self.shape[0]) if weight is None else weight)[0]
+
+    def gram_and_sums(
+        self, weight: FloatArray, by_row: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        gram, sums = self._sum("gram_and_sums", weight, by_row)
+        return gram, sums
+
+    def row_gram(self, index: IntArray) -> FloatArray:
+        return self._copy(self._places(index)).row_gram(np.arange(len(index)))
+
+    def _by_row(self, product: str, *arguments: FloatArray) -> list[FloatArray]:
+        products = zip(*self._by_part(product, *arguments), strict=True)
+        by_all_rows = (np.concatenate(values) for values in products)
+        return [values if self._order is None else values[self._order] for values in by_all_rows]
 
     def _places(self, index: Any) -> IntArray:
         """Numbers of rows of the design among all."""
         return np.arange(self._n_all_rows)[index] if self._order is None else self._order[index]
-
-    def _in_order(self, by_all_rows: FloatArray) -> FloatArray:
-        return by_all_rows if self._order is None else by_all_rows[self._order]
 
     def _by_all_rows(self, by_row: FloatArray) -> FloatArray:
         """Values of the rows, at their places among all; 0 for rows that are absent."""
@@ -330,62 +325,32 @@ class OrderedDesign(Design):
         return values
 
 
-class PartedDesign(OrderedDesign):
-    """Some rows of data that come in parts.
+def _product(rows: Any, product: str, *arguments: FloatArray) -> Products:
+    """Product of a design of the rows of a part."""
+    result = getattr(view_design(rows), product)(*arguments)
+    return result if isinstance(result, tuple) else (result,)
 
-    Products are those of float64, whatever the type of the data.
-    """
+
+def _add(parts: Iterable[Products]) -> Products:
+    return reduce(lambda total, products: tuple(map(np.add, total, products)), parts)
+
+
+class PartedDesign(OrderedDesign):
+    """Rows whose parts come one after the other."""
 
     @abstractmethod
     def _parts(self) -> Iterator[tuple[slice, Any]]:
         """Consecutive parts of all rows in float64; one may be overwritten by the next."""
 
-    def _by_row(self, function: Callable[[Any], FloatArray], *shape: int) -> FloatArray:
-        values = np.empty((self._n_all_rows, *shape))
-        for part, rows in self._parts():
-            values[part] = function(rows)
-        return self._in_order(values)
+    def _by_part(self, product: str, *arguments: FloatArray) -> Iterable[Products]:
+        return (_product(rows, product, *arguments) for _, rows in self._parts())
 
-    def scores(self, coef: FloatArray) -> FloatArray:
-        return self._by_row(lambda rows: rows @ coef, *np.shape(coef)[1:])
-
-    def absolute_scores(self, coef: FloatArray) -> FloatArray:
-        return self._by_row(lambda rows: as_design(rows).absolute_scores(coef))
-
-    def squared_norms(self) -> FloatArray:
-        return self._by_row(lambda rows: as_design(rows).squared_norms())
-
-    def pull_back(self, by_row: FloatArray) -> FloatArray:
-        by_all_rows = self._by_all_rows(by_row)
-        total = np.zeros((self._n_features, *np.shape(by_row)[1:]))
-        for part, rows in self._parts():
-            total += rows.T @ by_all_rows[part]
-        return total
-
-    def gram(self, weight: FloatArray | None = None) -> FloatArray:
-        weight = self._by_all_rows(np.ones(self.shape[0]) if weight is None else weight)
-        total = np.zeros((self._n_features, self._n_features))
-        for part, rows in self._parts():
-            total += as_design(rows).gram(weight[part])
-        return total
-
-    def scores_with_terms(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
-        scores, terms = np.empty(self._n_all_rows), np.empty(self._n_all_rows)
-        for part, rows in self._parts():
-            scores[part] = rows @ coef
-            terms[part] = as_design(rows).absolute_scores(coef)
-        return self._in_order(scores), self._in_order(terms)
-
-    def gram_and_sums(
-        self, weight: FloatArray, by_row: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        weight, by_all_rows = self._by_all_rows(weight), self._by_all_rows(by_row)
-        total = np.zeros((self._n_features, self._n_features))
-        sums = np.zeros((self._n_features, by_row.shape[1]))
-        for part, rows in self._parts():
-            total += as_design(rows).gram(weight[part])
-            sums += rows.T @ by_all_rows[part]
-        return total, sums
+    def _sum(self, product: str, *by_row: FloatArray) -> Products:
+        factors = [self._by_all_rows(values) for values in by_row]
+        return _add(
+            _product(rows, product, *(values[part] for values in factors))
+            for part, rows in self._parts()
+        )
 
 
 def converted_parts(rows: Any, start: int = 0) -> Iterator[tuple[slice, Any]]:
@@ -409,74 +374,57 @@ def converted_parts(rows: Any, start: int = 0) -> Iterator[tuple[slice, Any]]:
 LARGEST_COPY = 2**30
 
 
-class RowCopy:
-    """A copy in float64 of some rows of blocks that come one after the other."""
+def _numbers_in(ascending: IntArray, part: slice) -> IntArray:
+    """Rows within a part, of rows given by their ascending places among all."""
+    low, high = np.searchsorted(ascending, (part.start, part.stop))
+    return ascending[low:high] - part.start
 
-    def __init__(self, places: IntArray, n_features: int) -> None:
-        self._order = np.argsort(places, kind="stable")
-        self._numbers, self._shape = places[self._order], (len(places), n_features)
-        self._n_copied, self._n_bytes = 0, 0
-        self._dense: FloatArray | None = None
-        self._sparse: list[Any] = []
 
-    @property
-    def is_complete(self) -> bool:
-        return self._n_copied == len(self._numbers)
-
-    def numbers_in(self, part: slice) -> IntArray:
-        """Rows of a block to copy: numbers within the block, ascending."""
-        low, high = np.searchsorted(self._numbers, (part.start, part.stop))
-        return self._numbers[low:high] - part.start
-
-    def add(self, rows: Any, most_bytes: float = np.inf) -> bool:
-        """Add the rows of the next block; False, and no copy, beyond a number of bytes."""
+def copied_rows(
+    parts: Iterable[Any], places: IntArray, n_features: int, most_bytes: float = np.inf
+) -> InMemoryDesign | None:
+    """Copy rows that come by ascending places into float64; None where these are more bytes."""
+    order = np.argsort(places, kind="stable")
+    dense: FloatArray | None = None
+    sparse: list[Any] = []
+    n_copied = n_bytes = 0
+    for rows in parts:
         if sp.issparse(rows):
-            rows = sp.csr_array(rows).astype(np.float64, copy=False)
-            self._n_bytes += rows.data.nbytes + rows.indices.nbytes
+            sparse.append(sp.csr_array(rows).astype(np.float64, copy=False))
+            n_bytes += sparse[-1].data.nbytes + sparse[-1].indices.nbytes
         else:
-            self._n_bytes = 8 * self._shape[0] * self._shape[1]
-        if self._n_bytes > most_bytes:
-            return False
-        stop = self._n_copied + rows.shape[0]
-        if sp.issparse(rows):
-            self._sparse.append(rows)
-        else:
-            if self._dense is None:
-                self._dense = np.empty(self._shape)
-            self._dense[self._order[self._n_copied : stop]] = rows
-        self._n_copied = stop
-        return True
-
-    def design(self) -> InMemoryDesign:
-        """The copies, in the requested order."""
-        if self._dense is not None:
-            return DenseDesign(self._dense)
-        stacked = SparseDesign(sp.csr_array(sp.vstack(self._sparse, format="csr")))
-        is_sorted = np.array_equal(self._order, np.arange(len(self._order)))
-        return stacked if is_sorted else stacked.rows(np.argsort(self._order))
+            n_bytes = 8 * len(places) * n_features
+        if n_bytes > most_bytes:
+            return None
+        stop = n_copied + rows.shape[0]
+        if not sparse:
+            dense = np.empty((len(places), n_features)) if dense is None else dense
+            dense[order[n_copied:stop]] = rows
+        n_copied = stop
+        if n_copied == len(places):
+            break
+    if dense is not None:
+        return DenseDesign(dense)
+    stacked = SparseDesign(sp.csr_array(sp.vstack(sparse, format="csr")))
+    is_sorted = np.array_equal(order, np.arange(len(order)))
+    return stacked if is_sorted else stacked.rows(np.argsort(order))
 
 
 class BlockedDesign(PartedDesign):
     """Rows of a source, each product with which reads them once.
 
-    Memory is one block and, for each product, a vector of all rows.
+    Memory is one block and, for each product, vectors of all rows.
     """
 
     def __init__(self, source: Any, order: IntArray | None = None) -> None:
         # Its ``blocks()`` generates the rows once more, in consecutive blocks with their places.
-        n_all_rows, n_features = source.shape
-        super().__init__(n_all_rows, n_features, order)
+        super().__init__(source.shape, order)
         self._source = source
 
     def rows(self, index: Any) -> Design:
         """Take some rows: a copy where it has at most a gigabyte, else they are read again."""
         places = self._places(index)
-        copy = self._copy(places, LARGEST_COPY)
-        return BlockedDesign(self._source, places) if copy is None else copy
-
-    def row_gram(self, index: IntArray) -> FloatArray:
-        copy = self._copy(self._places(index), np.inf)
-        return (self if copy is None else copy).row_gram(np.arange(len(index)))
+        return self._copied(places, LARGEST_COPY) or BlockedDesign(self._source, places)
 
     def _parts(self) -> Iterator[tuple[slice, Any]]:
         # Files are closed where they are not read to their end.
@@ -484,35 +432,32 @@ class BlockedDesign(PartedDesign):
             for part, rows in blocks:
                 yield from converted_parts(rows, part.start)
 
-    def _copy(self, places: IntArray, most_bytes: float) -> InMemoryDesign | None:
-        """Read rows of the source in float64; None where these are more bytes."""
-        copy = RowCopy(places, self._n_features)
+    def _copied(self, places: IntArray, most_bytes: float) -> InMemoryDesign | None:
+        ascending = np.sort(places)
         with closing(self._source.blocks()) as blocks:
-            for part, rows in blocks:
-                if not copy.add(rows[copy.numbers_in(part)], most_bytes):
-                    return None
-                if copy.is_complete:
-                    break
-        return copy.design()
+            parts = (rows[_numbers_in(ascending, part)] for part, rows in blocks)
+            return copied_rows(parts, places, self.shape[1], most_bytes)
+
+    def _copy(self, places: IntArray) -> Any:
+        return self._copied(places, np.inf)
 
 
 class ViewDesign(PartedDesign):
     """Rows of a matrix, taken in some order at each product."""
 
     def __init__(self, matrix: Any, order: IntArray | None = None) -> None:
-        n_all_rows, n_features = matrix.shape
-        super().__init__(n_all_rows, n_features, order)
+        super().__init__(matrix.shape, order)
         self._matrix = matrix
 
     def rows(self, index: Any) -> Design:
-        """Take some rows, which are copied; see :meth:`Design.rows`."""
+        """Take some rows, which are copied."""
         return as_design(self._matrix[index if self._order is None else self._order[index]])
-
-    def row_gram(self, index: IntArray) -> FloatArray:
-        return self.rows(index).row_gram(np.arange(len(index)))
 
     def _parts(self) -> Iterator[tuple[slice, Any]]:
         return converted_parts(self._matrix)
+
+    def _copy(self, places: IntArray) -> Any:
+        return as_design(self._matrix[places])
 
 
 def view_design(X: Any, order: IntArray | None = None) -> Design:
@@ -539,7 +484,6 @@ class ChunkOfRows(NamedTuple):
 
     @staticmethod
     def bytes_of(rows: Any) -> int:
-        """Bytes of rows in float64."""
         if sp.issparse(rows):
             return int(rows.nnz * (8 + rows.indices.itemsize))
         return int(8 * rows.size)
@@ -560,33 +504,8 @@ class ChunkedDesign(OrderedDesign):
         n_features: int,
         order: IntArray | None = None,
     ) -> None:
-        super().__init__(sum(chunk.n_rows for chunk in chunks), n_features, order)
+        super().__init__((sum(chunk.n_rows for chunk in chunks), n_features), order)
         self._partitions, self._chunks = partitions, chunks
-
-    def scores(self, coef: FloatArray) -> FloatArray:
-        return self._by_row("scores", coef)[0]
-
-    def absolute_scores(self, coef: FloatArray) -> FloatArray:
-        return self._by_row("absolute_scores", coef)[0]
-
-    def scores_with_terms(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
-        scores, terms = self._by_row("scores_with_terms", coef)
-        return scores, terms
-
-    def squared_norms(self) -> FloatArray:
-        return self._by_row("squared_norms")[0]
-
-    def pull_back(self, by_row: FloatArray) -> FloatArray:
-        return self._sum("pull_back", by_row)[0]
-
-    def gram(self, weight: FloatArray | None = None) -> FloatArray:
-        return self._sum("gram", np.ones(self.shape[0]) if weight is None else weight)[0]
-
-    def gram_and_sums(
-        self, weight: FloatArray, by_row: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        gram, sums = self._sum("gram_and_sums", weight, by_row)
-        return gram, sums
 
     def rows(self, index: Any) -> Design:
         """Take some rows: a copy where it has at most about a gigabyte, else they stay."""
@@ -595,27 +514,20 @@ class ChunkedDesign(OrderedDesign):
         n_rows = np.bincount(np.searchsorted(ends, places, "right"), minlength=len(ends))
         shares = n_rows / [chunk.n_rows for chunk in self._chunks]
         if shares @ [chunk.n_bytes for chunk in self._chunks] > LARGEST_COPY:
-            return ChunkedDesign(self._partitions, self._chunks, self._n_features, places)
+            return ChunkedDesign(self._partitions, self._chunks, self.shape[1], places)
         return self._copy(places)
 
-    def row_gram(self, index: IntArray) -> FloatArray:
-        return self._copy(self._places(index)).row_gram(np.arange(len(index)))
+    def _copy(self, places: IntArray) -> Any:
+        ascending = np.sort(places)
+        tasks = self._tasks(getitem, lambda part: (_numbers_in(ascending, part),))
+        return copied_rows(self._compute(tasks), places, self.shape[1])
 
-    def _copy(self, places: IntArray) -> InMemoryDesign:
-        copy = RowCopy(places, self._n_features)
-        for rows in self._compute(self._tasks(_rows_at, lambda part: (copy.numbers_in(part),))):
-            copy.add(rows)
-        return copy.design()
-
-    def _by_row(self, product: str, *arguments: FloatArray) -> list[FloatArray]:
-        """Vectors of a product, or of several, that has a value for each row."""
+    def _by_part(self, product: str, *arguments: FloatArray) -> Iterable[Products]:
         delayed = import_optional("dask", USED_BY).delayed
         shared = [delayed(argument, traverse=False) for argument in (product, *arguments)]
-        chunks = self._compute(self._tasks(_product, lambda part: shared))
-        return [self._in_order(np.concatenate(values)) for values in zip(*chunks, strict=True)]
+        return self._compute(self._tasks(_product, lambda part: shared))
 
-    def _sum(self, product: str, *by_row: FloatArray) -> tuple[FloatArray, ...]:
-        """Sums over the rows of a product, or of several, with factors of the rows."""
+    def _sum(self, product: str, *by_row: FloatArray) -> Products:
         factors = [self._by_all_rows(values) for values in by_row]
         tasks = self._tasks(_product, lambda part: (product, *(f[part] for f in factors)))
         (sums,) = self._compute([tree_reduce(tasks, _add)])
@@ -636,20 +548,6 @@ class ChunkedDesign(OrderedDesign):
         # Factors of the rows are part of the tasks: the tasks are large, and that is known.
         with config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"}):
             return self._partitions.compute(*tasks)
-
-
-def _product(rows: Any, product: str, *arguments: FloatArray) -> tuple[FloatArray, ...]:
-    """Product of a design of the rows of a chunk."""
-    result = getattr(view_design(rows), product)(*arguments)
-    return result if isinstance(result, tuple) else (result,)
-
-
-def _rows_at(rows: Any, numbers: IntArray) -> Any:
-    return rows[numbers]
-
-
-def _add(sums: list[tuple[FloatArray, ...]]) -> tuple[FloatArray, ...]:
-    return tuple(reduce(np.add, arrays) for arrays in zip(*sums, strict=True))
 
 
 # Standard deviation of dense columns relative to an entry, and variance of sparse ones relative to

@@ -289,7 +289,7 @@ class PivotProblem:
         index = samples[offsets]
         rows = design.rows(index) if coordinates is None else DenseDesign(coordinates(index))
         return cls(
-            rows=rows.centre(),
+            rows=rows.move(np.asarray(rows.matrix.mean(axis=0))),
             y=np.ascontiguousarray(y[index], dtype=np.float64),
             cost=np.add.reduceat(cost[samples], offsets),
             mass=np.add.reduceat(mass[samples], offsets),

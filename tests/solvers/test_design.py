@@ -109,19 +109,20 @@ def test_no_rows_and_no_features(form, shape):
 
 def test_arrays_for_compiled_kernels():
     X, _ = rows()
-    assert as_design(X).compiled_arrays().columns.size == 0
-    dense = as_design(np.asfortranarray(X)).compiled_arrays(by_columns=True)
-    assert dense.dense.flags.c_contiguous
-    assert dense.columns.flags.c_contiguous
-    np.testing.assert_array_equal(dense.dense, X)
-    np.testing.assert_array_equal(dense.columns, X.T)
-    assert len(dense.data) == len(dense.indices) == len(dense.indptr) == 0
+    assert as_design(X).compiled_arrays()[1].size == 0
+    fortran = as_design(np.asfortranarray(X))
+    dense, columns, data, indices, indptr = fortran.compiled_arrays(by_columns=True)
+    assert dense.flags.c_contiguous
+    assert columns.flags.c_contiguous
+    np.testing.assert_array_equal(dense, X)
+    np.testing.assert_array_equal(columns, X.T)
+    assert len(data) == len(indices) == len(indptr) == 0
     wide = sp.csr_array(X)
     wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
-    sparse = as_design(wide).compiled_arrays()
-    assert sparse.dense.shape == sparse.columns.shape == (0, 0)
-    assert sparse.indices.dtype == sparse.indptr.dtype == np.int32
-    again = sp.csr_array((sparse.data, sparse.indices, sparse.indptr), shape=X.shape)
+    dense, columns, data, indices, indptr = as_design(wide).compiled_arrays()
+    assert dense.shape == columns.shape == (0, 0)
+    assert indices.dtype == indptr.dtype == np.int32
+    again = sp.csr_array((data, indices, indptr), shape=X.shape)
     np.testing.assert_array_equal(again.toarray(), X)
 
 
@@ -137,8 +138,9 @@ def test_equal_rows_have_equal_keys_in_canonical_form(form):
     assert stored.nnz == 4
 
 
-def test_dense_rows_are_centred_and_sparse_ones_are_not():
+def test_the_origin_of_dense_rows_moves_and_that_of_sparse_ones_does_not():
     X, _ = rows()
-    np.testing.assert_allclose(as_design(X).centre().matrix, X - X.mean(axis=0), rtol=1e-14)
+    mean = X.mean(axis=0)
+    np.testing.assert_array_equal(as_design(X).move(mean).matrix, X - mean)
     sparse = as_design(sp.csr_array(X))
-    assert sparse.centre() is sparse
+    assert sparse.move(mean) is sparse
