@@ -72,14 +72,15 @@ from ._score_functions import (
     solve_logistic_regression,
     solve_p_norm_push,
 )
-from ._top_part import (
+from ._top_push import (
     Hinge,
-    Linear,
     LogisticLoss,
     SquaredHinge,
     SurrogateQuantile,
     TopFunctional,
     TopMean,
     TopPushProblem,
+    collapses,
+    largest_collapsing_mass,
+    solve_top_push,
 )
-from ._top_push import collapses, largest_collapsing_mass, solve_top_push

@@ -1,36 +1,614 @@
-"""Solvers for positives above the top of other rows: active set, interior point, Newton.
+"""Positives above the top of other rows: losses, functions of the top, the problem, its solvers.
 
-In the variables w, a level eta and excesses xi, the mean of the top is T = eta + kappa . xi with
-xi_j >= s_j - eta and xi_j >= 0, kappa the weights over the mass of the top. The dual variables
-beta of the first constraints are at most kappa times the sum of the slopes of the losses.
+The solvers are an active set of rows, and for these an interior point or Newton's method. In the
+variables w, a level eta and excesses xi, the mean of the top is T = eta + kappa . xi with xi_j >=
+s_j - eta and xi_j >= 0, kappa the weights over the mass of the top. The dual variables beta of the
+first constraints are at most kappa times the sum of the slopes of the losses.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
-from typing import NamedTuple, cast
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import ClassVar, NamedTuple, TypeAlias, cast
 
 import numpy as np
+import scipy.linalg
+from scipy.sparse.linalg import LinearOperator, cg
+from scipy.special import expit, xlog1py
 
-from .._typing import BoolArray, FloatArray
+from .._order import quantile_at_mass
+from .._typing import BoolArray, FloatArray, IntArray
+from ._design import Design, InMemoryDesign, column_scales, row_sums
 from ._newton_cg import next_length
-from ._result import Certificate, SolverResult
-from ._top_part import (
-    DifferenceLoss,
-    Hinge,
-    Judge,
-    Linear,
-    LogisticLoss,
-    SquaredHinge,
-    SurrogateQuantile,
-    TopMean,
-    TopPart,
-    TopPushProblem,
-    gap_of_change,
-    is_best,
-)
+from ._result import Certificate, SolverResult, relative_gap
+
+# Values of a loss, and its first and second derivatives. Each of shape (n,).
+LossParts: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
+
+# Variables of an interior point at the positives, which stay positive: the slopes of the losses,
+# times costs, and what is complementary to them.
+Duals: TypeAlias = list[FloatArray]
+
+
+class DualPoint(NamedTuple):
+    """The positives at an interior point, and what a step from there aims at."""
+
+    cost: FloatArray
+    u: FloatArray  # Differences of scores
+    duals: Duals
+    aims: list[FloatArray]  # Changes of the products of complementary variables
+
+
+class DifferenceLoss(ABC):
+    """A convex nondecreasing loss l(u) of a difference u of scores, large where it is wrong."""
+
+    at_zero: ClassVar[float] = 1.0  # l(0)
+    slope_at_zero: ClassVar[float] = 1.0  # A slope there
+    reach: ClassVar[float] = 1.0  # The loss is 0 for differences of at most minus this
+    # Share of the slopes below which the start is not a point of the dual problem.
+    least_share: ClassVar[float] = 1e-3
+
+    @abstractmethod
+    def rises(self, u: FloatArray) -> FloatArray:
+        """Evaluate ``l(u) - l(0)``, accurate where u is small. Shape (n,)."""
+
+    @abstractmethod
+    def parts(self, u: FloatArray, width: float) -> LossParts:
+        """Evaluate the loss with kinks rounded off, which is less by at most half of the width."""
+
+    @abstractmethod
+    def conjugate(self, slope: FloatArray) -> FloatArray:
+        """Evaluate the conjugate of the rise, ``l(0) + sup over u of slope * u - l(u)``.
+
+        Finite values, accurate near the slope at 0. Shape (n,).
+        """
+
+    def first_slopes(self, cost: FloatArray) -> FloatArray:
+        return self.slope_at_zero * cost
+
+    def start(self, cost: FloatArray, slope: FloatArray, u: FloatArray) -> Duals:
+        """Choose the variables besides the slopes, given differences."""
+        return [slope]
+
+    def pairs(self, cost: FloatArray | float, duals: Duals) -> list[tuple[FloatArray, FloatArray]]:
+        """Complementary variables; of changes of all, at costs of 0, their changes."""
+        return []
+
+    def product(self, cost: FloatArray, duals: Duals) -> float:
+        return float(sum(a @ b for a, b in self.pairs(cost, duals)))
+
+    @abstractmethod
+    def curvature(self, at: DualPoint) -> FloatArray:
+        """The change of a slope with its difference, h."""
+
+    @abstractmethod
+    def constant(self, at: DualPoint) -> FloatArray:
+        """The change of a slope whose difference stays, e."""
+
+    def direction(self, at: DualPoint, du: FloatArray, d_slope: FloatArray) -> Duals:
+        return [d_slope]
+
+    def longest(self, cost: FloatArray, duals: Duals, step: Duals) -> float:
+        return min(map(_longest_step, duals, step))
+
+
+class SquaredHinge(DifferenceLoss):
+    """``max(0, 1 + u)**2``; duals are slopes a >= 0 and ``a / 2c - 1 - u >= 0``, the product 0."""
+
+    slope_at_zero = 2.0
+
+    def rises(self, u: FloatArray) -> FloatArray:
+        return np.asarray(np.maximum(u, -1.0) * (2.0 + np.maximum(u, -1.0)))
+
+    def parts(self, u: FloatArray, width: float) -> LossParts:
+        missing = np.maximum(1.0 + u, 0.0)
+        return missing * missing, 2.0 * missing, np.where(missing > 0, 2.0, 0.0)
+
+    def conjugate(self, slope: FloatArray) -> FloatArray:
+        return np.asarray((0.5 * slope - 1.0) ** 2)
+
+    def start(self, cost: FloatArray, slope: FloatArray, u: FloatArray) -> Duals:
+        return [slope, np.maximum(slope / (2 * cost) - 1.0 - u, _least_dual(u))]
+
+    def pairs(self, cost: FloatArray | float, duals: Duals) -> list[tuple[FloatArray, FloatArray]]:
+        slope, slack = duals
+        return [(slope, slack)]
+
+    def curvature(self, at: DualPoint) -> FloatArray:
+        slope, slack = at.duals
+        return slope / (slack + slope / (2 * at.cost))
+
+    def constant(self, at: DualPoint) -> FloatArray:
+        slope, slack = at.duals
+        return (at.aims[0] - slope * self._missing(at)) / (slack + slope / (2 * at.cost))
+
+    def direction(self, at: DualPoint, du: FloatArray, d_slope: FloatArray) -> Duals:
+        return [d_slope, d_slope / (2 * at.cost) - du + self._missing(at)]
+
+    def _missing(self, at: DualPoint) -> FloatArray:
+        slope, slack = at.duals
+        return slope / (2 * at.cost) - 1.0 - at.u - slack
+
+
+class Hinge(DifferenceLoss):
+    """``max(0, 1 + u)``; rounded off it is a parabola where ``1 + u`` is from 0 to the width.
+
+    Duals are slopes ``0 <= a <= c``, slacks ``z - 1 - u >= 0`` and losses ``z >= 0``.
+    """
+
+    def rises(self, u: FloatArray) -> FloatArray:
+        return np.asarray(np.maximum(u, -1.0))
+
+    def parts(self, u: FloatArray, width: float) -> LossParts:
+        slope = np.clip((1.0 + u) / width, 0.0, 1.0)
+        value = slope * (1.0 + u - 0.5 * width * slope)
+        return value, slope, np.where((slope > 0) & (slope < 1), 1.0 / width, 0.0)
+
+    def conjugate(self, slope: FloatArray) -> FloatArray:
+        return np.asarray(np.maximum(1.0 - slope, 0.0))
+
+    def first_slopes(self, cost: FloatArray) -> FloatArray:
+        return 0.5 * cost
+
+    def start(self, cost: FloatArray, slope: FloatArray, u: FloatArray) -> Duals:
+        value = np.maximum(1.0 + u, 0.0) + _least_dual(u)
+        return [slope, value - 1.0 - u, value]
+
+    def pairs(self, cost: FloatArray | float, duals: Duals) -> list[tuple[FloatArray, FloatArray]]:
+        slope, slack, value = duals
+        return [(slope, slack), (cost - slope, value)]
+
+    def curvature(self, at: DualPoint) -> FloatArray:
+        slope, slack, value = at.duals
+        rest = at.cost - slope
+        return slope * rest / (slack * rest + slope * value)
+
+    def constant(self, at: DualPoint) -> FloatArray:
+        slope, slack, value = at.duals
+        rest = at.cost - slope
+        return (rest * at.aims[0] - slope * at.aims[1]) / (slack * rest + slope * value)
+
+    def direction(self, at: DualPoint, du: FloatArray, d_slope: FloatArray) -> Duals:
+        slope, slack, value = at.duals
+        rest = at.cost - slope
+        is_large = slope >= rest
+        by_slope = (at.aims[0] - slack * d_slope) / np.where(is_large, slope, 1.0)
+        by_rest = (at.aims[1] + value * d_slope) / np.where(is_large, 1.0, rest)
+        d_slack = np.where(is_large, by_slope, by_rest - du)
+        return [d_slope, d_slack, np.where(is_large, by_slope + du, by_rest)]
+
+    def longest(self, cost: FloatArray, duals: Duals, step: Duals) -> float:
+        return min(super().longest(cost, duals, step), _longest_step(cost - duals[0], -step[0]))
+
+
+class LogisticLoss(DifferenceLoss):
+    """``log2(1 + exp(u))``, to base 2 so that it is 1 at 0 and bounds the error u >= 0.
+
+    Duals are slopes a between 0 and their bound b, ``log(a / (b - a)) = u``, and their differences
+    from it, which would be lost by rounding.
+    """
+
+    slope_at_zero = 0.5 / float(np.log(2.0))
+    reach = np.inf
+    least_share = 1e-9
+
+    def rises(self, u: FloatArray) -> FloatArray:
+        small = np.log1p(0.5 * np.expm1(np.minimum(u, 1.0)))
+        return np.where(u < 1.0, small, np.logaddexp(0.0, u) - np.log(2.0)) / np.log(2.0)
+
+    def parts(self, u: FloatArray, width: float) -> LossParts:
+        share = expit(u)
+        slope, curvature = share / np.log(2.0), share * expit(-u) / np.log(2.0)
+        return np.logaddexp(0.0, u) / np.log(2.0), slope, curvature
+
+    def conjugate(self, slope: FloatArray) -> FloatArray:
+        t = np.clip(2.0 * slope * np.log(2.0) - 1.0, -1.0, 1.0)
+        return np.asarray((xlog1py(1.0 + t, t) + xlog1py(1.0 - t, -t)) / np.log(4.0))
+
+    def first_slopes(self, cost: FloatArray) -> FloatArray:
+        return 0.5 * (cost / np.log(2.0))
+
+    def start(self, cost: FloatArray, slope: FloatArray, u: FloatArray) -> Duals:
+        return [slope, cost / np.log(2.0) - slope]
+
+    def curvature(self, at: DualPoint) -> FloatArray:
+        slope, rest = at.duals
+        return slope * rest / (at.cost / np.log(2.0))
+
+    def constant(self, at: DualPoint) -> FloatArray:
+        slope, rest = at.duals
+        return self.curvature(at) * (at.u - np.log(slope) + np.log(rest))
+
+    def direction(self, at: DualPoint, du: FloatArray, d_slope: FloatArray) -> Duals:
+        return [d_slope, -d_slope]
+
+
+class Linear(DifferenceLoss):
+    """The difference itself, what every loss is to a problem of little cost; slopes are costs."""
+
+    at_zero = 0.0
+    reach = np.inf
+
+    def rises(self, u: FloatArray) -> FloatArray:
+        return u
+
+    def parts(self, u: FloatArray, width: float) -> LossParts:
+        return u, np.ones_like(u), np.zeros_like(u)
+
+    def conjugate(self, slope: FloatArray) -> FloatArray:
+        return np.zeros_like(slope)
+
+    def curvature(self, at: DualPoint) -> FloatArray:
+        return np.zeros_like(at.u)
+
+    def constant(self, at: DualPoint) -> FloatArray:
+        return np.zeros_like(at.u)
+
+
+def _least_dual(u: FloatArray) -> float:
+    return max(float(np.mean(np.abs(u))), 1e-3)
+
+
+def _longest_step(value: FloatArray, change: FloatArray) -> float:
+    """Longest step that keeps values non-negative."""
+    falling = change < 0
+    if not falling.any():
+        return float(np.inf)
+    return float(np.min(value[falling] / -change[falling]))
+
+
+# Steps of Newton's method in one variable, far more than its piecewise functions need.
+MOST_STEPS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class TopMean:
+    """Mean of the largest scores up to a mass."""
+
+    weight: FloatArray  # (n,): Positive weights of the scores
+    mass: float  # Mass of the top, at most the sum of the weights
+
+    def value(self, scores: FloatArray) -> float:
+        quantile = float(quantile_at_mass(scores, self.weight, self.mass))
+        over = np.maximum(scores - quantile, 0.0)
+        return quantile + float(self.weight @ over) / self.mass
+
+    def active(self, scores: FloatArray) -> BoolArray:
+        """Whether the value would be less without the score. Shape (n,)."""
+        return np.asarray(scores >= quantile_at_mass(scores, self.weight, self.mass))
+
+    def part(self, index: BoolArray) -> TopMean:
+        """The functional of some rows, which is no larger."""
+        return TopMean(self.weight[index], self.mass)
+
+    def sample(self, stride: int) -> TopMean:
+        """The functional of every ``stride``-th row, and of the mass in proportion."""
+        weight = self.weight[::stride]
+        return TopMean(weight, min(max(self.mass / stride, weight.max()), 0.9 * weight.sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class SurrogateQuantile:
+    """The T at which a loss of the scores above it, ``l(beta (s - T))``, sums to a mass.
+
+    Where ``l(0) >= 1`` it is no less than the quantile at that mass.
+    """
+
+    weight: FloatArray  # (n,): Positive weights of the scores
+    mass: float
+    loss: DifferenceLoss
+    beta: float  # Its scale, positive; the larger, the narrower
+
+    def value(self, scores: FloatArray) -> float:
+        # The hinge is its own rounded form of no width, but for the derivatives.
+        return self._root(scores, 1e-300)
+
+    def parts(
+        self, scores: FloatArray, width: float
+    ) -> tuple[float, FloatArray, FloatArray, float]:
+        """T with kinks rounded off, its slopes s of sum 1, its curvatures, and a conjugate.
+
+        That is ``sup over t of s . t - T(t)``, for the unrounded T.
+        """
+        value = self._root(scores, self.beta * width)
+        _, slope, curvature = self.loss.parts(self.beta * (scores - value), self.beta * width)
+        slope, curvature = self.weight * slope, self.weight * curvature
+        total = slope.sum()
+        slope = slope / total
+        conjugate = float(slope @ (scores - value))
+        return value, slope, self.beta / total * curvature, conjugate
+
+    def _root(self, scores: FloatArray, width: float) -> float:
+        """Solve by Newton's method, which on a convex function stays on one side of the root."""
+        value = float(scores.max())
+        for _ in range(MOST_STEPS):
+            values, slopes, _ = self.loss.parts(self.beta * (scores - value), width)
+            slope = self.beta * float(self.weight @ slopes)
+            step = (float(self.weight @ values) - self.mass) / slope
+            value += step
+            if abs(step) <= 1e-15 * (abs(value) + 1.0 / self.beta):
+                break
+        return value
+
+    def active(self, scores: FloatArray) -> BoolArray:
+        return np.asarray(scores > self.value(scores) - self.loss.reach / self.beta)
+
+    def part(self, index: BoolArray) -> SurrogateQuantile:
+        return replace(self, weight=self.weight[index])
+
+    def sample(self, stride: int) -> SurrogateQuantile:
+        return replace(self, weight=self.weight[::stride], mass=self.mass / stride)
+
+
+# A convex nondecreasing function of scores; raising all scores raises it as much.
+TopFunctional: TypeAlias = TopMean | SurrogateQuantile
+
+# Features, and rows, up to which the system is factorised by the one or the other; beyond both,
+# conjugate gradients.
+MOST_FEATURES = 1000
+MOST_ROWS = 4000
+
+# Share of the largest weight below which a row is left out where rows are what costs.
+NEGLIGIBLE = 1e-12
+
+Solve = Callable[[FloatArray], FloatArray]
+
+
+def row_system(rows: Design, weight: FloatArray, by_row: FloatArray) -> tuple[Solve, FloatArray]:
+    """Solver of ``I + X' diag(weight) X`` for columns of (n_features, k), and sums of the rows."""
+    if rows.shape[1] <= MOST_FEATURES:
+        matrix, sums = rows.gram_and_sums(weight, by_row)
+        matrix[np.diag_indices_from(matrix)] += 1.0
+        return _cholesky_solver(matrix), sums
+    sums = rows.pull_back(by_row)
+    index = np.flatnonzero(weight > NEGLIGIBLE * weight.max(initial=0.0))
+    if len(index) <= MOST_ROWS:
+        root = np.sqrt(weight[index])
+        used = rows.rows(index)
+        matrix = rows.row_gram(index)
+        matrix = matrix * root[:, np.newaxis] * root
+        matrix[np.diag_indices_from(matrix)] += 1.0
+        solve_by_rows, root = _cholesky_solver(matrix), root[:, np.newaxis]
+
+        def solve(right: FloatArray) -> FloatArray:
+            return right - used.pull_back(root * solve_by_rows(root * used.scores(right)))
+
+        return solve, sums
+
+    def product(vector: FloatArray) -> FloatArray:
+        return vector + rows.pull_back(weight * rows.scores(vector))
+
+    n = rows.shape[1]
+    operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
+
+    def solve_by_products(right: FloatArray) -> FloatArray:
+        columns = [cg(operator, column, rtol=1e-10, maxiter=10 * n + 100)[0] for column in right.T]
+        return np.column_stack(columns)
+
+    return solve_by_products, sums
+
+
+def _cholesky_solver(matrix: FloatArray) -> Solve:
+    """Solver of a matrix, or one a little larger where rounding has eaten the identity."""
+    diagonal = np.diag_indices_from(matrix)
+    added = np.finfo(np.float64).eps * matrix[diagonal]
+    while True:
+        try:
+            factor = scipy.linalg.cholesky(matrix, lower=True, check_finite=False)
+        except scipy.linalg.LinAlgError:
+            if not np.isfinite(added).all() or not added.any():
+                raise
+            matrix[diagonal] += added
+            added = 100.0 * added
+        else:
+            return partial(scipy.linalg.cho_solve, (factor, True), check_finite=False)
+
+
+# Distance, relative to the spread of the rows, below which two points are one.
+NEAR = 1e-6
+
+# Share of the objective below which a decrease may be none.
+SUSPECT = 1e-6
+
+# Relative gap that rounding leaves, and difference of objectives, relative to them, that it hides.
+LEAST_GAP = 1e-15
+ROUNDING = 1e-14
+
+# Relative rounding of a difference of two values.
+EPS = 2 * float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class TopPushProblem:
+    """Minimise ``||w||**2 / 2 + sum over positives of cost * loss(T(s) - s_i)``, ``s = X w``."""
+
+    design: Design  # The rows X
+    positive: IntArray  # (n_pos,): Rows that belong above T
+    cost: FloatArray  # (n_pos,): Their positive costs
+    reference: IntArray  # (n_reference,): Rows of whose scores T is a function, ascending
+    top: TopFunctional
+    loss: DifferenceLoss
+
+    @cached_property
+    def at_zero(self) -> float:
+        """The objective at w = 0."""
+        return float(self.cost.sum()) * self.loss.at_zero + self.rise_at_zero
+
+    @cached_property
+    def rise_at_zero(self) -> float:
+        """The part of it that is due to T of scores of 0, which need not be 0."""
+        top = self.top.value(np.zeros(len(self.reference)))
+        return float(self.cost @ self.loss.rises(np.full(len(self.positive), top)))
+
+    @property
+    def rounding(self) -> float:
+        """What rounding may add to a change."""
+        return EPS * abs(self.rise_at_zero)
+
+    @cached_property
+    def _means(self) -> tuple[float, float]:
+        """Squared distance of the means of positives and reference rows, and squared spread."""
+        weight, share = self.top.weight, np.zeros((self.design.shape[0], 2))
+        share[self.positive, 0] = self.cost / self.cost.sum()
+        share[self.reference, 1] = weight / weight.sum()
+        centre, mean = self.design.pull_back(share).T
+        squares = self.design.squared_norms() - 2.0 * self.design.scores(centre)
+        spread = float(np.mean(np.maximum(squares[self.reference] + centre @ centre, 0.0)))
+        return float((centre - mean) @ (centre - mean)), spread
+
+    @property
+    def has_one_mean(self) -> bool:
+        """Whether positives and reference rows have one mean, to 1e-6 of the spread."""
+        distance, spread = self._means
+        return distance <= NEAR**2 * spread
+
+    @property
+    def negligible(self) -> float:
+        """Decrease if the positives' mean is a mean of the top, to 1e-6 of the spread."""
+        slope = float(self.cost.sum()) * self.loss.slope_at_zero
+        return 0.5 * (NEAR * slope) ** 2 * self._means[1]
+
+    def is_solved_by_zero(self, lower_bound: float) -> bool:
+        """Whether w = 0 is the solution, given a lower bound of the change of the objective."""
+        if -lower_bound > SUSPECT * abs(self.at_zero):
+            return False  # without a pass over the rows
+        if isinstance(self.top, TopMean):
+            return -lower_bound <= self.negligible
+        return self.has_one_mean
+
+    def change(self, coef: FloatArray, scores: FloatArray) -> float:
+        """The objective less that at 0."""
+        top = self.top.value(scores[self.reference])
+        rises = self.loss.rises(top - scores[self.positive])
+        return 0.5 * float(coef @ coef) + float(self.cost @ rises) - self.rise_at_zero
+
+
+def gap_of_change(change: float, lower_bound: float, rounding: float) -> float:
+    """Largest share of the decrease of the objective that may be missing; w = 0 has none."""
+    return float(relative_gap(change, lower_bound - rounding)) if change < 0 else np.inf
+
+
+def is_best(objective: float, best: float, rounding: float) -> bool:
+    """Whether a value of the objective is the best so far, but for rounding."""
+    return objective <= best or objective - best <= max(rounding, ROUNDING * abs(best))
+
+
+class TopPart:
+    """The problem with T of some of its rows alone.
+
+    The rows that it needs, the positives and those that T is of, are copied where the design
+    copies so many; else each product meets all rows of the design.
+    """
+
+    _rows: Design
+
+    def __init__(self, problem: TopPushProblem, mask: BoolArray) -> None:
+        self.problem = problem
+        self._origin: FloatArray | None = None
+        self.select(mask)
+
+    def select(self, mask: BoolArray) -> None:
+        """Let T be of other rows."""
+        # Never two copies at a time.
+        vars(self).pop("_rows", None)
+        problem = self.problem
+        self.mask, self.functional = mask, problem.top.part(mask)
+        reference = problem.reference[mask]
+        index = np.union1d(problem.positive, reference)
+        self._positive = np.searchsorted(index, problem.positive)
+        self._reference = np.searchsorted(index, reference)
+        self._n_rows = len(index)
+        rows = problem.design.rows(index)
+        if rows.shape[1] <= MOST_FEATURES and isinstance(rows, InMemoryDesign):
+            if self._origin is None:
+                share = self._join(problem.cost / problem.cost.sum(), np.zeros(len(reference)))
+                self._origin = rows.pull_back(share)
+            # Only differences of scores count: the origin may be where it costs no digits.
+            rows = rows.move(self._origin, copy=False)
+        self._rows = rows
+
+    def scores(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Score the positives and the rows that T is of."""
+        scores = self._rows.scores(coef)
+        return scores[self._positive], scores[self._reference]
+
+    def scales(self) -> FloatArray:
+        """Scales of the columns of the rows here."""
+        rows = self._rows
+        if isinstance(rows, InMemoryDesign):
+            return column_scales(rows)
+        n_rows, sums, squares = row_sums(rows, None)
+        return np.sqrt(np.maximum(squares / n_rows - (sums / n_rows) ** 2, 0.0))
+
+    def difference(self, positive: FloatArray, reference: FloatArray) -> FloatArray:
+        """Sum the positives with factors, less the rows that T is of with theirs."""
+        return self._rows.pull_back(self._join(positive, -reference))
+
+    def system(
+        self,
+        positive: FloatArray,
+        reference: FloatArray,
+        *differences: tuple[FloatArray, FloatArray],
+    ) -> tuple[Solve, FloatArray]:
+        """Newton's system, given the weights of the rows, and differences of rows."""
+        by_row = [self._join(by_positive, -by_other) for by_positive, by_other in differences]
+        return row_system(self._rows, self._join(positive, reference), np.column_stack(by_row))
+
+    def _join(self, positive: FloatArray, reference: FloatArray) -> FloatArray:
+        """Factors of the rows here, some of which may be positive and what T is of."""
+        by_row = np.zeros(self._n_rows)
+        by_row[self._positive] = positive
+        by_row[self._reference] += reference
+        return by_row
+
+    def change(self, coef: FloatArray, positive: FloatArray, reference: FloatArray) -> float:
+        """The objective less that of the whole problem at 0, given the scores."""
+        rises = self.problem.loss.rises(self.functional.value(reference) - positive)
+        rise = float(self.problem.cost @ rises) - self.problem.rise_at_zero
+        return 0.5 * float(coef @ coef) + rise
+
+    def lower_bound(
+        self, slope: FloatArray, difference: FloatArray, top_conjugate: float = 0.0
+    ) -> float:
+        """Value of the dual problem less the objective at 0."""
+        cost = self.problem.cost
+        conjugate = float(cost @ self.problem.loss.conjugate(slope / cost))
+        conjugate += float(slope.sum()) * top_conjugate + self.problem.rise_at_zero
+        return -0.5 * float(difference @ difference) - conjugate
+
+
+@dataclass(eq=False)
+class Judge:
+    """Keeps the best solution and the best lower bound, and checks their gap."""
+
+    tol: float
+    stop: Callable[[float, float], bool]
+    max_iter: int
+    rounding: float
+    polish: bool
+    coef: FloatArray
+    objective: float = np.inf
+    lower_bound: float = -np.inf
+    gap: float = np.inf
+    n_iter: int = 0
+    exhausted: bool = False
+
+    def update(self, coef: FloatArray, objective: float, lower_bound: float) -> bool:
+        """Compare a solution and a bound with the best so far; return whether to end."""
+        if is_best(objective, self.objective, self.rounding):
+            self.coef, self.objective = coef, objective
+        self.lower_bound = max(self.lower_bound, lower_bound)
+        if self.n_iter >= self.max_iter or self.stop(self.objective, self.lower_bound):
+            return True
+        last_gap = self.gap
+        self.gap = gap_of_change(self.objective, self.lower_bound, self.rounding)
+        if self.gap > self.tol:
+            return False
+        return not self.polish or self.gap > 0.5 * last_gap or self.gap < LEAST_GAP
+
 
 # Share of the way to the boundary that a step goes.
 SHARE_OF_WAY = 0.99
@@ -66,15 +644,16 @@ class _InteriorPoint:
     """An interior point with its scores."""
 
     def __init__(self, part: TopPart) -> None:
-        functional = cast(TopMean, part.functional)
-        self.part = part
+        functional, cost = part.functional, part.problem.cost
+        self.part, self.cost, self.loss = part, cost, part.problem.loss
         self.kappa = functional.weight / functional.mass
-        self.loss = LOSS_DUALS[type(part.problem.loss)](part.problem.cost)
+        slope = self.loss.first_slopes(cost)
         share = functional.weight / functional.weight.sum()
-        coef = part.difference(self.loss.slope, self.total * share)
+        total = float(slope.sum())
+        coef = part.difference(slope, total * share)
         # The share of the slopes by which the scores are no longer than the margin asks for.
         square = float(coef @ coef)
-        scale = min(1.0, self.total / square) if square > 0 else 1.0
+        scale = min(1.0, total / square) if square > 0 else 1.0
         if scale < self.loss.least_share:
             # Slopes that are so small are far from any that are wanted: coefficients of a length
             # that suits the features stand apart from them, and meet them in later steps.
@@ -82,10 +661,10 @@ class _InteriorPoint:
             coef = coef / np.where(scales > 0, scales, 1.0) ** 2
             length = float(np.linalg.norm(coef * scales))
             coef = coef / length if length > 0 else 0.0 * coef
-        else:
-            coef = self.loss.shrink(scale) * coef
-        self.coef, self.beta = coef, self.total * share
-        self.positive, self.reference = part.scores(self.coef)
+        elif not isinstance(self.loss, Linear):
+            slope, coef = scale * slope, scale * coef
+        self.coef, self.beta = coef, float(slope.sum()) * share
+        self.positive, self.reference = part.scores(coef)
         self.eta = float(share @ self.reference)
         distances = np.append(self.positive, self.reference) - self.eta
         room = float(np.mean(np.abs(distances)))
@@ -93,23 +672,20 @@ class _InteriorPoint:
         differences = self.reference - self.eta
         self.xi = np.maximum(differences, 0.0) + room
         self.excess = self.xi - differences
-        self.loss.start(self.top - self.positive)
+        self.duals = self.loss.start(cost, slope, self.differences)
 
     @property
-    def top(self) -> float:
-        return self.eta + float(self.kappa @ self.xi)
+    def differences(self) -> FloatArray:
+        """T less the scores of the positives, u."""
+        return self.eta + float(self.kappa @ self.xi) - self.positive
 
     @property
     def gamma(self) -> FloatArray:
-        return self.total * self.kappa - self.beta
-
-    @property
-    def total(self) -> float:
-        return float(self.loss.slope.sum())
+        return float(self.duals[0].sum()) * self.kappa - self.beta
 
     def certificate(self) -> tuple[FloatArray, float, float]:
         """Weights, the change of the objective, and a bound by a feasible point of the dual."""
-        part, slope = self.part, self.loss.slope
+        part, slope = self.part, self.duals[0]
         # The sums are equal but for rounding.
         beta = self.beta * (slope.sum() / self.beta.sum())
         difference = part.difference(slope, beta)
@@ -120,21 +696,21 @@ class _InteriorPoint:
     def step(self) -> bool:
         """Take a step of Mehrotra's method; tell whether it had any length."""
         gamma = self.gamma
-        u = self.top - self.positive
-        n_products = self.loss.n_pairs + 2 * len(self.beta)
-        product = self.loss.product() + float(self.beta @ self.excess + gamma @ self.xi)
-        mean = product / n_products
-        curvature = self.loss.curvature(u)
-        weight = self.beta * gamma / (self.excess * gamma + self.beta * self.xi)
-        if not (np.isfinite(weight).all() and np.isfinite(curvature).all()):
+        n_products = sum(len(a) for a, _ in self.loss.pairs(self.cost, self.duals))
+        product = self.loss.product(self.cost, self.duals)
+        product += float(self.beta @ self.excess + gamma @ self.xi)
+        mean = product / (n_products + 2 * len(self.beta))
+        h = self.loss.curvature(DualPoint(self.cost, self.differences, self.duals, []))
+        g = self.beta * gamma / (self.excess * gamma + self.beta * self.xi)
+        if not (np.isfinite(g).all() and np.isfinite(h).all()):
             return False
         try:
-            direction = _newton_directions(self, gamma, curvature, weight)
+            direction = _newton_directions(self, gamma, h, g)
         except np.linalg.LinAlgError:
             return False
         guess = direction(0.0, None)
         length = min(1.0, guess.longest)
-        new_product = self.loss.product(self.loss.after(guess.loss, length))
+        new_product = self.loss.product(self.cost, self._moved_duals(guess, length))
         new_product += float(
             (self.beta + length * guess.beta) @ (self.excess + length * guess.excess)
         )
@@ -151,16 +727,11 @@ class _InteriorPoint:
             return False
         for name in ("coef", "positive", "reference", "eta", "beta", "xi", "excess"):
             setattr(self, name, getattr(self, name) + length * getattr(step, name))
-        self.loss.move(step.loss, length)
+        self.duals = self._moved_duals(step, length)
         return True
 
-
-class _Aim(NamedTuple):
-    """Where a step starts and aims: differences, the products wanted, and a first guess of it."""
-
-    u: FloatArray
-    target: float
-    guess: list[FloatArray] | None
+    def _moved_duals(self, step: _Step, length: float) -> Duals:
+        return [dual + length * d for dual, d in zip(self.duals, step.duals, strict=True)]
 
 
 class _Step(NamedTuple):
@@ -174,7 +745,7 @@ class _Step(NamedTuple):
     xi: FloatArray
     excess: FloatArray
     gamma: FloatArray
-    loss: list[FloatArray]
+    duals: Duals
     longest: float
 
 
@@ -189,16 +760,18 @@ def _newton_directions(
     of the pairs shall be, and a first guess that corrects the direction.
     """
     part = state.part
+    pairs = [(state.beta, state.excess), (gamma, state.xi)]
+    pairs += state.loss.pairs(state.cost, state.duals)
     # Where the divisor is 0, rounding is all that is left of both factors.
     divisor = state.excess * gamma + state.beta * state.xi
     m = state.kappa * state.beta * state.xi / divisor
     zeros_pos, zeros_ref = np.zeros_like(h), np.zeros_like(g)
-    system = part.system(h, g, (h, zeros_ref), (zeros_pos, -g), (zeros_pos, -m))
-    solved = system.solve(system.sums)
+    solve, sums = part.system(h, g, (h, zeros_ref), (zeros_pos, -g), (zeros_pos, -m))
+    solved = solve(sums)
     # A row and a column each for dT, deta, dA.
     h_sum, g_sum, m_sum = h.sum(), g.sum(), m.sum()
     total_sum = (state.kappa**2 * state.xi * state.excess / divisor).sum()
-    inner = (system.sums.T @ solved) * np.array([1.0, 1.0, -1.0])
+    inner = (sums.T @ solved) * np.array([1.0, 1.0, -1.0])
     border = np.array(
         [
             [h_sum - inner[0, 0], -inner[0, 1], -1.0 - inner[0, 2]],
@@ -208,17 +781,19 @@ def _newton_directions(
     )
 
     def direction(target: float, guess: _Step | None) -> _Step:
-        excess_aim = target - state.beta * state.excess
-        xi_aim = target - gamma * state.xi
+        # Changes of the products of complementary variables, less those of second order.
+        aims = [target - a * b for a, b in pairs]
         if guess is not None:
-            excess_aim = excess_aim - guess.beta * guess.excess
-            xi_aim = xi_aim - guess.gamma * guess.xi
-        aim = _Aim(state.top - state.positive, target, None if guess is None else guess.loss)
-        e = state.loss.constant(aim)
+            changes = [(guess.beta, guess.excess), (guess.gamma, guess.xi)]
+            changes += state.loss.pairs(0.0, guess.duals)
+            aims = [aim - da * db for aim, (da, db) in zip(aims, changes, strict=True)]
+        excess_aim, xi_aim = aims[:2]
+        at = DualPoint(state.cost, state.differences, state.duals, aims[2:])
+        e = state.loss.constant(at)
         f = (gamma * excess_aim - state.beta * xi_aim) / divisor
         right = part.difference(e, f) + state.residual
-        solution = system.solve(right[:, np.newaxis])[:, 0]
-        products = system.sums.T @ solution
+        solution = solve(right[:, np.newaxis])[:, 0]
+        products = sums.T @ solution
         k = state.kappa * (state.xi * excess_aim + state.excess * xi_aim) / divisor
         constant = np.array(
             [products[0] - e.sum(), -products[1] - f.sum(), -products[2] - k.sum()]
@@ -239,228 +814,25 @@ def _newton_directions(
         by_gamma = (xi_aim - state.xi * d_gamma) / np.where(is_large, 1.0, gamma)
         d_xi = np.where(is_large, by_beta + reference - d_eta, by_gamma)
         d_excess = np.where(is_large, by_beta, by_gamma - reference + d_eta)
-        loss = state.loss.direction(aim, d_top - positive, d_slope)
+        duals = state.loss.direction(at, d_top - positive, d_slope)
         longest = min(
             _longest_step(state.beta, d_beta),
             _longest_step(state.xi, d_xi),
             _longest_step(state.excess, d_excess),
             _longest_step(gamma, d_gamma),
-            state.loss.longest(loss),
+            state.loss.longest(state.cost, state.duals, duals),
         )
+        d_eta = float(d_eta)
         return _Step(
-            coef, positive, reference, float(d_eta), d_beta, d_xi, d_excess, d_gamma, loss, longest
+            coef, positive, reference, d_eta, d_beta, d_xi, d_excess, d_gamma, duals, longest
         )
 
     return direction
 
 
-def _longest_step(value: FloatArray, change: FloatArray) -> float:
-    """Longest step that keeps values non-negative."""
-    falling = change < 0
-    if not falling.any():
-        return float(np.inf)
-    return float(np.min(value[falling] / -change[falling]))
-
-
-class _LossDual(ABC):
-    """Dual variables of the positives: slopes of their losses, and what is complementary."""
-
-    # Names of the variables, which stay positive.
-    names: tuple[str, ...] = ("slope",)
-    n_pairs = 0
-    # Share of the slopes below which the start is not a point of the dual problem.
-    least_share = 1e-3
-
-    def __init__(self, cost: FloatArray, slope: FloatArray) -> None:
-        self.cost, self.slope = cost, slope
-
-    def shrink(self, scale: float) -> float:
-        """Make the slopes smaller by a factor; return it."""
-        self.slope = scale * self.slope
-        return scale
-
-    def start(self, u: FloatArray) -> None:
-        """Choose the variables besides the slopes, given differences."""
-        return
-
-    def pairs(self, *variables: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
-        """Complementary variables."""
-        return []
-
-    def after(self, step: list[FloatArray], length: float) -> list[FloatArray]:
-        """The variables after a step."""
-        changes = zip(self.names, step, strict=True)
-        return [getattr(self, name) + length * change for name, change in changes]
-
-    def product(self, variables: list[FloatArray] | None = None) -> float:
-        """Sum of the products of complementary variables, by default those of now."""
-        if variables is None:
-            variables = [getattr(self, name) for name in self.names]
-        return float(sum(a @ b for a, b in self.pairs(*variables)))
-
-    @abstractmethod
-    def curvature(self, u: FloatArray) -> FloatArray:
-        """The change of a slope with its difference, h."""
-
-    @abstractmethod
-    def constant(self, aim: _Aim) -> FloatArray:
-        """The change of a slope whose difference stays, e."""
-
-    def direction(self, aim: _Aim, du: FloatArray, d_slope: FloatArray) -> list[FloatArray]:
-        """Changes of all variables, that of the slope first."""
-        return [d_slope]
-
-    def longest(self, step: list[FloatArray]) -> float:
-        """Longest step to the boundary."""
-        changes = zip(self.names, step, strict=True)
-        return min(_longest_step(getattr(self, name), change) for name, change in changes)
-
-    def move(self, step: list[FloatArray], length: float) -> None:
-        """Take a step."""
-        vars(self).update(zip(self.names, self.after(step, length), strict=True))
-
-
-class _SquaredHingeDual(_LossDual):
-    """Slopes a >= 0 with ``a / 2c - 1 - u >= 0``, the product 0."""
-
-    names = ("slope", "slack")
-
-    def __init__(self, cost: FloatArray) -> None:
-        super().__init__(cost, 2.0 * cost)
-        self.n_pairs = len(cost)
-
-    def start(self, u: FloatArray) -> None:
-        least = max(float(np.mean(np.abs(u))), 1e-3)
-        self.slack = np.maximum(self.slope / (2 * self.cost) - 1.0 - u, least)
-
-    def pairs(self, *variables: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
-        slope, slack = variables
-        return [(slope, slack)]
-
-    def curvature(self, u: FloatArray) -> FloatArray:
-        return self.slope / (self.slack + self.slope / (2 * self.cost))
-
-    def constant(self, aim: _Aim) -> FloatArray:
-        product_aim = aim.target - self.slope * self.slack
-        if aim.guess is not None:
-            product_aim = product_aim - aim.guess[0] * aim.guess[1]
-        divisor = self.slack + self.slope / (2 * self.cost)
-        return (product_aim - self.slope * self._missing(aim)) / divisor
-
-    def direction(self, aim: _Aim, du: FloatArray, d_slope: FloatArray) -> list[FloatArray]:
-        return [d_slope, d_slope / (2 * self.cost) - du + self._missing(aim)]
-
-    def _missing(self, aim: _Aim) -> FloatArray:
-        return self.slope / (2 * self.cost) - 1.0 - aim.u - self.slack
-
-
-class _HingeDual(_LossDual):
-    """Slopes ``0 <= a <= c`` with losses ``z >= 0`` and ``z >= 1 + u``."""
-
-    names = ("slope", "slack", "value")
-
-    def __init__(self, cost: FloatArray) -> None:
-        super().__init__(cost, 0.5 * cost)
-        self.n_pairs = 2 * len(cost)
-
-    def start(self, u: FloatArray) -> None:
-        least = max(float(np.mean(np.abs(u))), 1e-3)
-        self.value = np.maximum(1.0 + u, 0.0) + least
-        self.slack = self.value - 1.0 - u
-
-    def pairs(self, *variables: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
-        slope, slack, value = variables
-        return [(slope, slack), (self.cost - slope, value)]
-
-    def _divisor(self) -> FloatArray:
-        return self.slack * (self.cost - self.slope) + self.slope * self.value
-
-    def curvature(self, u: FloatArray) -> FloatArray:
-        return self.slope * (self.cost - self.slope) / self._divisor()
-
-    def _product_aims(self, aim: _Aim) -> tuple[FloatArray, FloatArray]:
-        """Changes of the products with the slope and with the rest of the cost."""
-        by_slope = aim.target - self.slope * self.slack
-        by_rest = aim.target - (self.cost - self.slope) * self.value
-        if aim.guess is None:
-            return by_slope, by_rest
-        d_slope, d_slack, d_value = aim.guess
-        return by_slope - d_slope * d_slack, by_rest + d_slope * d_value
-
-    def constant(self, aim: _Aim) -> FloatArray:
-        slope_aim, rest_aim = self._product_aims(aim)
-        return ((self.cost - self.slope) * slope_aim - self.slope * rest_aim) / self._divisor()
-
-    def direction(self, aim: _Aim, du: FloatArray, d_slope: FloatArray) -> list[FloatArray]:
-        slope_aim, rest_aim = self._product_aims(aim)
-        rest = self.cost - self.slope
-        is_large = self.slope >= rest
-        by_slope = (slope_aim - self.slack * d_slope) / np.where(is_large, self.slope, 1.0)
-        by_rest = (rest_aim + self.value * d_slope) / np.where(is_large, 1.0, rest)
-        return [
-            d_slope,
-            np.where(is_large, by_slope, by_rest - du),
-            np.where(is_large, by_slope + du, by_rest),
-        ]
-
-    def longest(self, step: list[FloatArray]) -> float:
-        return min(super().longest(step), _longest_step(self.cost - self.slope, -step[0]))
-
-
-class _LogisticDual(_LossDual):
-    """Slopes a between 0 and their bound b, ``log(a / (b - a)) = u``."""
-
-    # The difference of a slope from its bound would be lost by rounding.
-    names = ("slope", "rest")
-    least_share = 1e-9
-
-    def __init__(self, cost: FloatArray) -> None:
-        self.bound = cost / np.log(2.0)
-        super().__init__(cost, 0.5 * self.bound)
-
-    def start(self, u: FloatArray) -> None:
-        self.rest = self.bound - self.slope
-
-    def curvature(self, u: FloatArray) -> FloatArray:
-        return self.slope * self.rest / self.bound
-
-    def constant(self, aim: _Aim) -> FloatArray:
-        return self.curvature(aim.u) * (aim.u - np.log(self.slope) + np.log(self.rest))
-
-    def direction(self, aim: _Aim, du: FloatArray, d_slope: FloatArray) -> list[FloatArray]:
-        return [d_slope, -d_slope]
-
-
-class _LinearDual(_LossDual):
-    """Slopes that are the costs."""
-
-    def __init__(self, cost: FloatArray) -> None:
-        super().__init__(cost, cost)
-
-    def shrink(self, scale: float) -> float:
-        return 1.0
-
-    def curvature(self, u: FloatArray) -> FloatArray:
-        return np.zeros_like(u)
-
-    def constant(self, aim: _Aim) -> FloatArray:
-        return np.zeros_like(aim.u)
-
-
-LOSS_DUALS: dict[type[DifferenceLoss], Callable[[FloatArray], _LossDual]] = {
-    SquaredHinge: _SquaredHingeDual,
-    Hinge: _HingeDual,
-    LogisticLoss: _LogisticDual,
-    Linear: _LinearDual,
-}
-
-
 # By which factor the rounding of the kinks shrinks, and its least width relative to the margin.
 SHRINKAGE = 0.1
 LEAST_WIDTH = 1e-10
-
-# Decrease of the objective, relative to it, that rounding hides.
-ROUNDING = 1e-14
 
 
 class _ScoredCoef(NamedTuple):
@@ -546,15 +918,15 @@ def _direction(part: TopPart, gradient: FloatArray, values: _Values) -> _ScoredC
     the rows by the slopes of T.
     """
     curvature = values.total * values.top_curvature
-    system = part.system(
+    solve, sums = part.system(
         values.curvature,
         curvature,
         (np.zeros_like(values.slope), -values.top_slope),
         (values.curvature, -curvature),
     )
-    centre, weighted = system.sums.T
+    centre, weighted = sums.T
     total = float(values.curvature.sum() + curvature.sum())
-    by_gradient, by_sum, by_centre = system.solve(np.column_stack((-gradient, weighted, centre))).T
+    by_gradient, by_sum, by_centre = solve(np.column_stack((-gradient, weighted, centre))).T
     # The direction p depends on centre . p and weighted . p, two numbers.
     columns = np.column_stack((by_sum - total * by_centre, by_centre))
     rows = np.vstack((centre, weighted))
@@ -638,8 +1010,9 @@ def solve_top_push(
             inner_tol,
             is_near_enough,
             max_iter - n_iter,
-            rounding=problem.rounding,
+            problem.rounding,
             polish=is_small,
+            coef=coef,
         )
         if isinstance(problem.top, TopMean):
             minimise_top_mean(part, judge)
@@ -701,8 +1074,8 @@ def _active_and_spare(problem: TopPushProblem, scores: FloatArray) -> BoolArray:
 # Relative accuracy of the mass that is searched for, where it is not less than one row.
 ACCURACY = 0.05
 
-# Largest number of Newton steps for each mass.
-MOST_STEPS = 300
+# Largest number of steps for each mass.
+MOST_STEPS_OF_MASS = 300
 
 
 def collapses(problem: TopPushProblem) -> bool:
@@ -714,7 +1087,7 @@ def collapses(problem: TopPushProblem) -> bool:
     # With linear losses half the squared distance of the two is the minimum, negated.
     linear = replace(problem, cost=problem.cost / problem.cost.sum(), loss=Linear())
     solution = solve_top_push(
-        linear, max_iter=MOST_STEPS, stop=lambda change, lower: change < -linear.negligible
+        linear, max_iter=MOST_STEPS_OF_MASS, stop=lambda change, lower: change < -linear.negligible
     )
     return solution.certificate.objective >= -linear.negligible
 
@@ -728,7 +1101,7 @@ def largest_collapsing_mass(problem: TopPushProblem) -> float:
     if sample is not None:
         share = largest_collapsing_mass(sample) / float(sample.top.weight.sum())
         return max(problem.top.mass, share * float(problem.top.weight.sum()))
-    top = cast(TopMean, problem.top)
+    top = problem.top
     total = float(top.weight.sum())
     low, high = top.mass, total
     while high - low > max(1.0, ACCURACY * low):
