@@ -1,21 +1,6 @@
 """Ranking metrics as functions of ``(y_true, y_score)``, exact under ties, and their scorers."""
 
 from ._accumulator import Accumulator
-from ._at_k import (
-    coverage_loss,
-    f1_at_k_score,
-    precision_at_k_score,
-    r_precision_score,
-    recall_at_k_score,
-    success_at_k_score,
-    top_1_score,
-)
-from ._cascade import (
-    average_precision_score,
-    expected_reciprocal_rank_score,
-    rank_biased_precision_score,
-    reciprocal_rank_score,
-)
 from ._grammar import get_measure, get_measure_names, make_measure
 from ._linear_rank import (
     bedroc_score,
@@ -27,7 +12,15 @@ from ._linear_rank import (
     roc_auc_score,
 )
 from ._measure import Measure
-from ._positional import dcg_score, ndcg_score, positional_score
+from ._positional import (
+    average_precision_score,
+    dcg_score,
+    expected_reciprocal_rank_score,
+    ndcg_score,
+    positional_score,
+    rank_biased_precision_score,
+    reciprocal_rank_score,
+)
 from ._rank_correlation import (
     rank_biased_overlap_score,
     rank_positions,
@@ -57,12 +50,19 @@ from ._score_generating import (
 from ._scorer import get_scorer, get_scorer_names
 from ._top import (
     accuracy_at_top_loss,
+    coverage_loss,
     enrichment_factor_score,
+    f1_at_k_score,
     lift_score,
     positives_at_top_score,
+    precision_at_k_score,
     precision_at_top_curve,
     precision_at_top_score,
+    r_precision_score,
+    recall_at_k_score,
     smoothed_precision_at_top_score,
+    success_at_k_score,
+    top_1_score,
 )
 
 __all__ = [

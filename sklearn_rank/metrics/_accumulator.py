@@ -40,14 +40,19 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import check_choice, check_count
 from ._grammar import MeasureLike, get_measure
 from ._measure import Measure
-from ._of_collections import Kept, KeptQueries, KeptRows, KeptTable, KeptValues, value_of_rows
-from ._score_table import (
+from ._of_collections import (
+    Kept,
+    KeptQueries,
+    KeptRows,
+    KeptTable,
+    KeptValues,
     Part,
     ScoreTable,
     SingleWeights,
     TableLists,
     check_classes_known,
     read_part,
+    value_of_rows,
 )
 
 # The sign, the exponent and 6 more bits of a score make a bin at first.

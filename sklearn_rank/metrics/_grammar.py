@@ -16,10 +16,9 @@ from .._lists import Kind, Lists, ScoredLists
 from .._typing import AnyArray, FloatArray
 from .._validation import check_choice, check_flag, is_number
 from ._conventions import PositionalForm
-from ._functions import FUNCTIONS
 from ._influence import ClassInfluence
 from ._linear_rank import AUCMeasure, LinearRankMeasure, MultiClassAUCMeasure
-from ._measure import Measure, Undefined
+from ._measure import FUNCTIONS, Measure, Undefined
 from ._score_generating import ScoreGeneratingFunction
 
 # Types that are accepted as a measure.

@@ -21,9 +21,18 @@ from ._conventions import (
     share,
     share_of_total,
 )
-from ._functions import BinaryOptions, ConventionOptions, evaluate, function_of
 from ._influence import ClassInfluence, rank_influence
-from ._measure import ConventionalMeasure, Measure, Value, checked, one_of
+from ._measure import (
+    BinaryOptions,
+    ConventionalMeasure,
+    ConventionOptions,
+    Measure,
+    Value,
+    checked,
+    evaluate,
+    function_of,
+    one_of,
+)
 from ._score_generating import (
     LocalAUC,
     Phi,

@@ -13,8 +13,16 @@ from .._order import TiedBlocks, ragged_ranges, tied_blocks
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import check_qid, check_scores, check_share
 from ._conventions import NamedNumber, PositionalForm, linear_discounts, share
-from ._functions import ListOptions, WeightedOptions, function_of
-from ._measure import Measure, Value, checked, last_position, one_of
+from ._measure import (
+    ListOptions,
+    Measure,
+    Value,
+    WeightedOptions,
+    checked,
+    function_of,
+    last_position,
+    one_of,
+)
 from ._tied_sums import NEGLIGIBLE, reciprocals
 
 

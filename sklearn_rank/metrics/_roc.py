@@ -14,9 +14,18 @@ from .._order import MASS_SLACK
 from .._typing import FloatArray
 from .._validation import check_flag, check_number, check_scores, check_share, ravelled
 from ._conventions import NamedNumber, limits, number, rules_of, share
-from ._functions import BinaryOptions, ConventionOptions, function_of
 from ._influence import ClassInfluence, partial_auc_influence_of, rate_influence
-from ._measure import ConventionalMeasure, Measure, Value, one_of, short, within
+from ._measure import (
+    BinaryOptions,
+    ConventionalMeasure,
+    ConventionOptions,
+    Measure,
+    Value,
+    function_of,
+    one_of,
+    short,
+    within,
+)
 from ._score_generating import Power
 from ._tied_sums import PowerRun, padded
 

@@ -1,7 +1,5 @@
 """Names of this package that other packages of the library import, besides the public ones."""
 
-from ._at_k import PrecisionAtKMeasure, SuccessMeasure
-from ._cascade import AveragePrecisionMeasure, RankBiasedPrecisionMeasure
 from ._conventions import PositionalForm
 from ._grammar import CustomMeasure, MeasureLike
 from ._influence import (
@@ -16,7 +14,14 @@ from ._influence import (
 )
 from ._linear_rank import AUCMeasure, GiniMeasure, LinearRankMeasure, RIEMeasure, phi_of, rank_bias
 from ._of_collections import KeptValues, ListOfChunks
-from ._positional import DCGMeasure, NDCGMeasure, PositionalMeasure, has_exponential_gain
+from ._positional import (
+    AveragePrecisionMeasure,
+    DCGMeasure,
+    NDCGMeasure,
+    PositionalMeasure,
+    RankBiasedPrecisionMeasure,
+    has_exponential_gain,
+)
 from ._rank_correlation import SpearmanMeasure, TauAPMeasure, TauBMeasure, TauXMeasure
 from ._roc import (
     FPRAtTPRMeasure,
@@ -29,7 +34,8 @@ from ._roc import (
     threshold_of,
 )
 from ._score_generating import Phi, ScoreGeneratingFunction, as_score_generating, cumulated
-from ._scored import (
+from ._scorer import (
+    RankingScorer,
     call_with_metadata,
     check_fixed_scale,
     check_two_grades,
@@ -37,17 +43,19 @@ from ._scored import (
     own_pos_label,
     positive_class,
     ranking_scores,
+    refuse_level,
     response_method,
     scored_by,
     scored_labels,
     scores_with_ids,
     warn_of_trained_queries,
 )
-from ._scorer import RankingScorer, refuse_level
 from ._top import (
     EnrichmentFactorMeasure,
     LiftMeasure,
     PositivesAtTopMeasure,
+    PrecisionAtKMeasure,
     PrecisionAtTopMeasure,
     SmoothedPrecisionAtTopMeasure,
+    SuccessMeasure,
 )

@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank.exceptions import SmallTopWarning
-from sklearn_rank.metrics import Accumulator, _score_table, get_measure
+from sklearn_rank.metrics import Accumulator, _of_collections, get_measure
 from sklearn_rank.metrics import _accumulator as _binned
 from sklearn_rank.metrics import _accumulator as _score_bins
 from sklearn_rank.metrics._accumulator import is_additive
@@ -336,9 +336,9 @@ def test_compiled_tables_are_those_of_numpy(kind, seed, monkeypatch):
     several.append((several[1][0], np.ones_like(several[1][1]), several[1][2]))
     tables = {}
     for many in (0, 10**9):
-        monkeypatch.setattr(_score_table, "MANY", many)
-        made = [_score_table.ScoreTable.of_rows(*one) for one in several]
-        tables[many] = _score_table.ScoreTable.merged(made)
+        monkeypatch.setattr(_of_collections, "MANY", many)
+        made = [_of_collections.ScoreTable.of_rows(*one) for one in several]
+        tables[many] = _of_collections.ScoreTable.merged(made)
     for name in ("score", "label", "weight"):
         first, second = (getattr(table, name) for table in tables.values())
         assert (first is None) == (second is None)

@@ -6,7 +6,7 @@ import sklearn.metrics
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank.metrics import (
-    _cascade,
+    _positional,
     average_precision_score,
     expected_reciprocal_rank_score,
     rank_biased_precision_score,
@@ -278,7 +278,7 @@ def test_blocks_that_nobody_reaches(monkeypatch):
         found = expected_reciprocal_rank_score(y, score, max_grade=max_grade)
         monkeypatch.setattr(_stopping, "SHORT", 10**9)
         monkeypatch.setattr(_stopping, "LONG", 10**9)
-        monkeypatch.setattr(_cascade, "LOOKED_AT", None)
+        monkeypatch.setattr(_positional, "LOOKED_AT", None)
         expected = expected_reciprocal_rank_score(y, score, max_grade=max_grade)
         monkeypatch.undo()
         assert found == pytest.approx(expected, rel=1e-12)

@@ -8,7 +8,7 @@ from dataclasses import MISSING, fields
 import pytest
 
 from sklearn_rank import metrics
-from sklearn_rank.metrics._functions import FUNCTIONS
+from sklearn_rank.metrics._measure import FUNCTIONS
 
 FUNCTION_OF = {function: measure for measure, function in reversed(FUNCTIONS.items())}
 cases = pytest.mark.parametrize("function", FUNCTION_OF, ids=lambda function: function.__name__)

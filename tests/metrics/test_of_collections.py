@@ -13,7 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn_rank import metrics
 from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import _of_collections, get_measure
-from sklearn_rank.metrics._score_table import (
+from sklearn_rank.metrics._of_collections import (
     ScoreTable,
     coarse_of,
     edges_of,

@@ -38,7 +38,7 @@ from sklearn_rank.metrics import (
     make_measure,
     precision_at_top_score,
 )
-from sklearn_rank.metrics._scored import own_pos_label
+from sklearn_rank.metrics._scorer import own_pos_label
 from sklearn_rank.model_selection import BoundSearchCV, make_bound_scorer
 
 RNG = np.random.default_rng(0)
