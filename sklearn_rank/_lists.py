@@ -15,15 +15,24 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from ._codes import Coded, distinct_codes, offsets_from, stable_order
-from ._order import ClassBlocks, class_blocks, leading, ragged_ranges, top_class_blocks
+from ._order import (
+    ClassBlocks,
+    class_blocks,
+    leading,
+    offsets_from,
+    ragged_ranges,
+    stable_order,
+    top_class_blocks,
+)
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._validation import (
     CheckedRows,
+    Coded,
     check_grades,
     check_positive,
     check_rows,
     check_scores_of_rows,
+    distinct_codes,
     take,
 )
 from ._warn import warn

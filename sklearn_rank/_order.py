@@ -31,6 +31,28 @@ def ragged_ranges(starts: IntArray, lengths: IntArray) -> IntArray:
     return np.arange(total) + np.repeat(starts - (ends - lengths), lengths)
 
 
+def offsets_from(values: AnyArray, lowest: Any) -> IntArray:
+    """Subtract the smallest of some integers, whatever their type."""
+    if values.dtype.itemsize < 8:
+        return values.astype(np.int64) - int(lowest)
+    # In 64 bits a difference that overflows wraps to what it is.
+    return (values - lowest).astype(np.int64)
+
+
+def stable_order(codes: AnyArray) -> IntArray:
+    """Order rows by their codes, those of one code as they stand."""
+    lowest = codes.min()
+    span = int(codes.max()) - int(lowest)
+    if span >= 2**32:
+        return np.argsort(codes, kind="stable")
+    offset = offsets_from(codes, lowest).astype(np.uint32)
+    # NumPy sorts 16 bits by counting: the lower half first, then the upper one.
+    order = np.argsort(offset.astype(np.uint16), kind="stable")
+    if span < 2**16:
+        return order
+    return order[np.argsort((offset >> 16).astype(np.uint16)[order], kind="stable")]
+
+
 def running_totals(values: AnyArray, first: IntArray) -> AnyArray:
     """Cumulative sums that begin anew at each list."""
     if len(first) == 1:

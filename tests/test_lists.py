@@ -7,8 +7,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from sklearn_rank import _codes
+from sklearn_rank import _validation
 from sklearn_rank._lists import group_rows
+from sklearn_rank._order import stable_order
 from sklearn_rank._validation import check_qid, check_rows
 from sklearn_rank.metrics import ndcg_score, precision_at_k_score
 
@@ -122,13 +123,13 @@ def test_columns_of_data_frames(kind):
 
 @pytest.mark.parametrize("kind", ["U", "S"])
 def test_many_strings_and_strings_of_one_hash(kind, monkeypatch):
-    text = np.random.default_rng(5).integers(0, 3000, 2 * _codes.MANY).astype(kind)
-    codes = _codes.distinct_codes(text)
+    text = np.random.default_rng(5).integers(0, 3000, 2 * _validation.HASHED_ROWS).astype(kind)
+    codes = _validation.distinct_codes(text)
     assert (np.asarray(codes) == text).all()
     assert len(codes.distinct) == len(set(text.tolist()))
-    monkeypatch.setattr(_codes, "_hashes", lambda values: np.arange(len(values)) % 2)
-    assert _codes._codes_of_text(text) is None
-    assert (np.asarray(_codes.distinct_codes(text)) == text).all()
+    monkeypatch.setattr(_validation, "_hashes", lambda values: np.arange(len(values)) % 2)
+    assert _validation._codes_of_text(text) is None
+    assert (np.asarray(_validation.distinct_codes(text)) == text).all()
 
 
 def test_ids_of_rows_without_weight_are_no_lists():
@@ -165,7 +166,7 @@ def test_integers_of_any_range_are_ordered_alike():
             rng.integers(info.max - 9, info.max, 500, dtype=dtype, endpoint=True),
         ):
             expected = np.argsort(values, kind="stable")
-            np.testing.assert_array_equal(_codes.stable_order(values), expected)
+            np.testing.assert_array_equal(stable_order(values), expected)
 
 
 def test_measures_take_categories():

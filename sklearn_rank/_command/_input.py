@@ -19,8 +19,8 @@ from typing import IO, Any, NamedTuple, TypeAlias
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from .._batch_files import DAMAGED, open_file
 from .._optional import import_optional
+from .._row_batches import DAMAGED, open_file
 from .._typing import AnyArray, FloatArray
 from .._validation import KNOWN_IN_PART, reads_as
 from ..datasets import join_qrels, load_qrels, load_trec_run

@@ -1,8 +1,6 @@
 """Data sets: a bundled real data set, loaders of ranking file formats, and generators."""
 
 from .._row_batches import RowBatches
-from ._ionosphere import load_ionosphere
-from ._label_ranking import load_label_ranking
 from ._letor import letor_to_parquet, load_letor
 from ._synthetic import (
     make_bipartite_ranking,
@@ -10,6 +8,7 @@ from ._synthetic import (
     make_label_ranking,
     make_subset_ranking,
 )
+from ._tables import load_ionosphere, load_label_ranking
 from ._trec import join_qrels, load_qrels, load_trec_run
 
 __all__ = [

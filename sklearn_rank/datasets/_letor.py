@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._batch_files import SvmlightBatches, ZeroBased, check_format, ids_from, name_of, read_blocks
 from .._optional import import_optional, import_pandas
+from .._row_batches import SvmlightBatches, ZeroBased, check_format, ids_from, name_of, read_blocks
 from .._typing import FloatArray, IntArray
 from .._validation import check_flag, check_whole
 from .._warn import warn

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils import Bunch
 
-from .._batch_files import DAMAGED, name_of, open_source
+from .._row_batches import DAMAGED, name_of, open_source
 from .._typing import AnyArray, FloatArray
 from .._validation import check_choice, check_flag
 from .._warn import warn

@@ -12,12 +12,11 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from .._codes import Coded
 from .._lists import LabelType, ScoredLists, check_scored_lists, group_rows
 from .._order import class_codes
 from .._partitions import aligned, any_collection, is_collection
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import check_choice, check_qid, ravelled
+from .._validation import Coded, check_choice, check_qid, ravelled
 from ..metrics import Accumulator, Measure, get_measure
 from ..metrics._shared import PSEUDO_WEIGHT, ListOfChunks
 

@@ -17,7 +17,6 @@ from sklearn.base import is_classifier
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_consistent_length
 
-from .._codes import distinct_codes
 from .._label_orders import read_label_orders, rows_numbered
 from .._lists import LabelType, Overlap, ScoredLists, TrainingQueries, check_lists, check_overlap
 from .._partitions import aligned, any_collection
@@ -27,6 +26,7 @@ from .._validation import (
     are_usual_labels,
     check_flag,
     class_among,
+    distinct_codes,
     is_number,
     ravelled,
     refuse_missing_labels,

@@ -15,9 +15,9 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from .._codes import stable_order
 from .._lists import LabelType, Lists
 from .._optional import import_optional
+from .._order import stable_order
 from .._sklearn_compat import HasMethods, StrOptions, fit_context, rows_at
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import hint_of_adaboost, refuse_missing_labels, validate_data

@@ -16,11 +16,10 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import indexable
 from sklearn.utils.class_weight import compute_class_weight
 
-from .._codes import coded_column, distinct_codes
 from .._order import merge_rounded, top_mass, top_threshold
 from .._sklearn_compat import BaseSearchCV, rows_at
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import ravelled
+from .._validation import coded_column, distinct_codes, ravelled
 from .._warn import collected, told_once, warn
 from ..exceptions import SmallTopWarning, ThresholdWarning
 from ..metrics._shared import ranking_scores, response_method

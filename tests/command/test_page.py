@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sklearn_rank._command import main
-from sklearn_rank._command._main import make_parser
+from sklearn_rank._command import main, make_parser
 
 PAGE = Path(__file__).parents[2] / "docs" / "user_guide" / "command_line.md"
 BLOCK = re.compile(

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 from sklearn.utils import Bunch
 
-from sklearn_rank import _batch_files as _letor_lines
+from sklearn_rank import _row_batches as _letor_lines
 from sklearn_rank.datasets import load_letor
 
 ROOT = Path(__file__).resolve().parents[2]

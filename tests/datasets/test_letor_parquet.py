@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from sklearn_rank import _batch_files as _letor_lines
+from sklearn_rank import _row_batches as _letor_lines
 from sklearn_rank.datasets import RowBatches, letor_to_parquet, load_letor
 from sklearn_rank.datasets import _letor as _letor_parquet
 
@@ -156,7 +156,7 @@ def test_an_interrupt_leaves_neither_folder_nor_stray_file(tmp_path, monkeypatch
                 raise error
             yield block
 
-    monkeypatch.setattr("sklearn_rank._batch_files.read_blocks", interrupted)
+    monkeypatch.setattr("sklearn_rank._row_batches.read_blocks", interrupted)
     with pytest.raises(error):
         letor_to_parquet(path, tmp_path / "out", rows_per_file=16)
     assert len(files) > 1  # it was in the middle
