@@ -2,7 +2,6 @@
 
 __all__ = [
     "CalibrationWarning",
-    "CheckpointWarning",
     "ContinuousLabelWarning",
     "FeatureScaleWarning",
     "GrownLimitWarning",
@@ -32,17 +31,6 @@ class CalibrationWarning(UserWarning):
     >>> import warnings
     >>> from sklearn_rank.exceptions import CalibrationWarning
     >>> warnings.simplefilter("ignore", CalibrationWarning)
-    """
-
-
-class CheckpointWarning(UserWarning):
-    """A checkpoint file is damaged, and its content is computed again.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from sklearn_rank.exceptions import CheckpointWarning
-    >>> warnings.simplefilter("error", CheckpointWarning)
     """
 
 

@@ -113,15 +113,15 @@ def test_large_problems_have_the_same_bits(form, on_dask):
     np.testing.assert_array_equal(found.coefs(picked), locally(lambda: expected.coefs(picked)))
 
 
-def test_errors_and_interrupts_end_a_fit(on_dask, monkeypatch, tmp_path):
+def test_errors_and_interrupts_end_a_fit(on_dask, monkeypatch):
     X, y = classes()
     with pytest.raises(ValueError, match=r"^The scores overflow"), np.errstate(all="ignore"):
         AccuracyAtTopRanker(tau=0.1).fit(X * 1e200, y)
-    ranker = AccuracyAtTopRanker(tau=0.1, checkpoint=tmp_path).fit(X[:40], y[:40])
+    ranker = AccuracyAtTopRanker(tau=0.1).fit(X[:40], y[:40])
     before, calls = ranker.coef_, []
 
-    def interrupted(self, found=False):
-        calls.append(found)
+    def interrupted(self):
+        calls.append(self)
         if len(calls) == 3:
             raise KeyboardInterrupt
 
@@ -130,11 +130,9 @@ def test_errors_and_interrupts_end_a_fit(on_dask, monkeypatch, tmp_path):
         with pytest.raises(KeyboardInterrupt):
             ranker.fit(X, y)
     assert ranker.coef_ is before
-    assert len(list(tmp_path.rglob("block-*.npz"))) == 3
     ranker.fit(X, y)
     expected = locally(lambda: AccuracyAtTopRanker(tau=0.1).fit(X, y))
     np.testing.assert_array_equal(ranker.coef_, expected.coef_)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_threads_within_a_fit_are_not_those_of_the_cluster(on_dask):

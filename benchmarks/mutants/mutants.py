@@ -17,7 +17,6 @@ MUTANTS = [
         "if False",
         "tests/test_lists.py",
     ),
-    ("other problem", "if problem != self.folder.name", "if False", "tests/test_checkpoint.py"),
     (
         "weights all 0",
         'if not weight.any():\n        raise ValueError(f"{name} must',

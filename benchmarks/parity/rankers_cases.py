@@ -381,16 +381,9 @@ def other_cases():
         "rankers AccuracyAtTopRanker, cvxpy",
         partial(used, AccuracyAtTopRanker(0.2, solver="cvxpy"), i.X[:30], {"y": i.y[:30]}),
     )
-    yield "rankers checkpoint", checkpointed
     for name in rankers.__all__:
         kind = getattr(rankers, name)
         yield f"rankers {name}()", partial(described, kind)
-
-
-def checkpointed():
-    ranker = OrderPreservingRanker(checkpoint="fit.ckpt")
-    first = clone(ranker).fit(i.X, i.grades, qid=i.qid)
-    return first, clone(ranker).fit(i.X, i.grades, qid=i.qid)
 
 
 def described(kind):

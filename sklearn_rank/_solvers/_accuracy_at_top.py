@@ -8,14 +8,13 @@ import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.linalg
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
-from .._checkpoint import Checkpoint, Checkpoints
 from .._order import quantile_at_mass, quantiles_at_masses
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._design import DenseDesign
@@ -211,8 +210,7 @@ def solve_candidates(
     scales: bool = False,
     solver: PivotSolver | None = None,
     n_jobs: int | None = None,
-    on_block: Callable[[bool], None] = lambda is_saved: None,
-    checkpoints: Checkpoints | None = None,
+    on_block: Callable[[], None] = lambda: None,
 ) -> CandidateSolutions:
     """Solve Problem (2) for every distinct point as the pivot, for any number of tops.
 
@@ -227,7 +225,7 @@ def solve_candidates(
     once.
     """
     solver = solver or PivotSolver()
-    original, basis = problem, None
+    basis = None
     if problem.rows.is_dense and problem.n_features > len(problem.y):
         # Weights off the span of the rows only add to the norm, so that no solution has any.
         basis, coordinates = np.linalg.qr(problem.rows.to_array().T)
@@ -235,42 +233,22 @@ def solve_candidates(
     if solver.name == "newton":
         prepare_newton(problem)
     work = _Work(problem, solver, tops, scales)
-    blocks, checkpoint = problem.blocks(), None
-    saved: dict[int, _Block] = {}
-    if checkpoints is not None:
-        # Blocks of an earlier fit, told from others by the rows as they were given.
-        checkpoint = checkpoints.of(
-            (original.rows.matrix, original.y, original.cost, original.pivots),
-            vars(solver),
-            [(top.mass, top.top_mass) for top in tops],
-            scales,
-        )
-        saved = _load_blocks(checkpoint, work, blocks)
-    missing = [block for number, block in enumerate(blocks) if number not in saved]
     is_dense = problem.rows.is_dense
     all_coefs = np.empty((problem.n_candidates, problem.n_features)) if is_dense else None
     values: list[CandidateValues] = []
     n_done = 0
     with (
         one_blas_thread(),
-        in_blocks(_solve_block, work, missing, n_jobs=n_jobs, stop=work.stop) as solved,
+        in_blocks(_solve_block, work, problem.blocks(), n_jobs=n_jobs, stop=work.stop) as solved,
     ):
-        for number in range(len(blocks)):
-            is_saved = number in saved
-            block_values, coef = saved.pop(number) if is_saved else next(solved)
-            if checkpoint is not None and not is_saved:
-                checkpoint.save(f"block-{number}", **block_values._asdict(), coef=coef)
+        for block_values, coef in solved:
             values.append(block_values)
             if all_coefs is not None:
                 all_coefs[n_done : n_done + len(coef)] = coef
             n_done += len(block_values.objective)
-            on_block(is_saved)
+            on_block()
     all_values = CandidateValues.concatenate(values)
     return CandidateSolutions(problem, basis, solver, tops, all_values, all_coefs)
-
-
-# Numbers of the candidates of a block, and their weights where these are held.
-_Block: TypeAlias = tuple[CandidateValues, FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,7 +267,8 @@ def _coefs_of_block(work: _Work, pivots: IntArray) -> FloatArray:
         return work.solver(work.problem, pivots, work.stop).coef
 
 
-def _solve_block(work: _Work, pivots: IntArray) -> _Block:
+def _solve_block(work: _Work, pivots: IntArray) -> tuple[CandidateValues, FloatArray]:
+    """Numbers of the candidates of a block, and their weights where these are held."""
     problem, tops = work.problem, work.tops
     with one_blas_thread():
         solutions = work.solver(problem, pivots, work.stop)
@@ -312,29 +291,6 @@ def _solve_block(work: _Work, pivots: IntArray) -> _Block:
     certificates = solutions.objective, solutions.lower_bound, solutions.n_iter
     values = CandidateValues(*certificates, solutions.converged, distance, objective_top, scaled)
     return values, coef if problem.rows.is_dense else np.empty((0, 0))
-
-
-def _load_blocks(checkpoint: Checkpoint, work: _Work, blocks: list[IntArray]) -> dict[int, _Block]:
-    """Blocks that were solved, by their numbers."""
-    loaded = {}
-    for number, block in enumerate(blocks):
-        n = len(block)
-        of_tops = "f", (n, len(work.tops))
-        like = {
-            "objective": ("f", (n,)),
-            "lower_bound": ("f", (n,)),
-            "n_iter": ("i", (n,)),
-            "converged": ("b", (n,)),
-            "distance": of_tops,
-            "objective_top": of_tops,
-            "scaled": of_tops,
-            "coef": ("f", (n, work.problem.n_features) if work.problem.rows.is_dense else (0, 0)),
-        }
-        arrays = checkpoint.load(f"block-{number}", like=like)
-        if arrays is not None:
-            coef = arrays.pop("coef")
-            loaded[number] = CandidateValues(**arrays), coef
-    return loaded
 
 
 Selection = Literal["average", "closest", "objective", "refine"]
@@ -365,8 +321,7 @@ def solve_accuracy_at_top(
     selection: Selection = "closest",
     solver: PivotSolver | None = None,
     n_jobs: int | None = None,
-    on_block: Callable[[bool], None] = lambda is_saved: None,
-    checkpoints: Checkpoints | None = None,
+    on_block: Callable[[], None] = lambda: None,
 ) -> AccuracyAtTopSolution:
     """Solve Problem (2) for every distinct point as the pivot and select one solution.
 
@@ -379,7 +334,6 @@ def solve_accuracy_at_top(
         solver=solver,
         n_jobs=n_jobs,
         on_block=on_block,
-        checkpoints=checkpoints,
     )
     return select_solution(solutions, selection, n_jobs=n_jobs)
 

@@ -582,7 +582,6 @@ def solve_linear(
     max_iter: int = 200,
     start: FloatArray | None = None,
     on_iteration: Callable[[int, float, float], None] | None = None,
-    keep: Callable[[int, FloatArray], None] | None = None,
 ) -> LinearSolution:
     """Minimise a smooth convex loss of linear scores with a ridge penalty."""
     solve = _lbfgs if choose_method(problem.loss, method) == "lbfgs" else _newton_then_lbfgs
@@ -591,8 +590,6 @@ def solve_linear(
     start = np.zeros(problem.n_parameters) if start is None else np.array(start, dtype=np.float64)
 
     def report(n_more: int, point: Point) -> None:
-        if keep is not None:
-            keep(n_iter + n_more, coordinates.parameters(point.x))
         if on_iteration is not None:
             on_iteration(n_iter + n_more, point.value, criterion.remainder(point))
 

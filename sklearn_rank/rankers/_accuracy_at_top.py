@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from .._checkpoint import Checkpoints, cleared_on_success
 from .._order import top_mass
 from .._sklearn_compat import (
     StrOptions,
@@ -106,8 +105,7 @@ class AccuracyAtTopBase(KernelRanker):
         mass: Any,
         *,
         top: float,
-        on_block: Callable[[bool], None],
-        checkpoints: Checkpoints | None,
+        on_block: Callable[[], None],
         **of_fold: Any,
     ) -> None:
         """Solve the problem for a top with the parameters of ``ranker``; store the solution.
@@ -121,7 +119,6 @@ class AccuracyAtTopBase(KernelRanker):
             solver=self._pivot_solver(),
             n_jobs=self.n_jobs,
             on_block=on_block,
-            checkpoints=checkpoints,
         )
         top, _ = top_mass(mass, self.tau)
         function = learned_scores(kernel, solution.coef, X)
@@ -138,7 +135,7 @@ class AccuracyAtTopBase(KernelRanker):
                 flexible=True,
                 share=top / mass.sum(),
                 mass=mass,
-                of_fold={**self._parameters_of_folds(), "checkpoint": None, **of_fold},
+                of_fold={**self._parameters_of_folds(), **of_fold},
             )
             self.intercept_ = np.array([-self.threshold_])
 
@@ -325,10 +322,6 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
         Number of workers. None is 1 unless in a :obj:`joblib.parallel_config` context, -1 uses all
         cores. Workers are threads unless that context sets another backend; see Notes. The result
         does not depend on it.
-    checkpoint : str, path-like or None, default=None
-        Folder in which solved convex problems are stored. An interrupted fit resumes from it and
-        gives bitwise the same result. Fits to other data or with other parameters can share the
-        folder: each uses its own subfolder, which is deleted when the fit succeeds.
     verbose : int, default=0
         1 writes the estimated remaining time to the standard error, after 2, 4, 8 ... blocks of 32
         candidates. 0 is silent.
@@ -436,8 +429,7 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
     once. The backends "loky" and "multiprocessing" of :obj:`joblib.parallel_config` start a
     process for each worker, which takes a second or two, and memory-map arrays of a megabyte or
     more. They are faster when threads of one process block each other. "dask" sends the rows once
-    to each machine, and is worthwhile for fits of minutes or more. With ``checkpoint``, the
-    solutions of dense data take as much disk space as the data.
+    to each machine, and is worthwhile for fits of minutes or more.
 
     A relative duality gap g bounds the error of a solution in norm by ``sqrt(2 g objective)``. At
     the default ``tol``, ``quantile_distance_`` is therefore accurate to about 1e-3.
@@ -494,7 +486,6 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
         tol=1e-6,
         max_iter=500,
         n_jobs=None,
-        checkpoint=None,
         verbose=0,
     ):
         super().__init__(kernel, gamma, degree, coef0, kernel_params, tol, max_iter, verbose)
@@ -506,7 +497,6 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
         self.selection = selection
         self.solver = solver
         self.n_jobs = n_jobs
-        self.checkpoint = checkpoint
 
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
@@ -658,17 +648,7 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
         top = mass_of_top(mass, self.tau)
         kernel, problem = self._pose(X, rows, cost, mass)
         progress = FitProgress(self, len(problem.blocks()), *data, instead=MANY_ROWS)
-        with cleared_on_success(self.checkpoint, type(self).__name__) as checkpoints:
-            self._fit_problem(
-                self,
-                kernel,
-                problem,
-                X,
-                rows,
-                mass,
-                top=top,
-                on_block=progress.step,
-                checkpoints=checkpoints,
-                **of_fold,
-            )
-            progress.done()
+        self._fit_problem(
+            self, kernel, problem, X, rows, mass, top=top, on_block=progress.step, **of_fold
+        )
+        progress.done()

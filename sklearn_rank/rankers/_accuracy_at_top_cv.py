@@ -16,7 +16,6 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from .._checkpoint import Checkpoints, cleared_on_success
 from .._order import top_mass
 from .._sklearn_compat import (
     BaseScorer,
@@ -181,10 +180,6 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         Number of workers. None is 1 unless in a :obj:`joblib.parallel_config` context, -1 uses all
         cores. Workers are threads unless that context sets another backend; see Notes. The result
         does not depend on it.
-    checkpoint : str, path-like or None, default=None
-        Folder in which solved convex problems are stored. An interrupted fit resumes from it and
-        gives bitwise the same result. Fits to other data or with other parameters can share the
-        folder: each uses its own subfolder, which is deleted when the fit succeeds.
     verbose : int, default=0
         1 writes the estimated remaining time to the standard error, after 2, 4, 8 ... blocks of 32
         candidates. 0 is silent.
@@ -271,8 +266,8 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
     metadata routing enabled, the default scorer uses the weights, and scorers that are passed get
     what they request. ``groups`` are passed to the splitter.
 
-    Workers and checkpoints are those of :class:`AccuracyAtTopRanker`: folds and values of ``C``
-    are processed one after another, and the problems of each are distributed over the workers.
+    Folds and values of ``C`` are processed one after another, and the problems of each are
+    distributed over the workers, as in :class:`AccuracyAtTopRanker`.
 
     The time is that of ``len(Cs)`` fits of :class:`AccuracyAtTopRanker` for each fold and one
     more. The memory is that of one fit, plus a few numbers for each candidate and each pair of a
@@ -331,7 +326,6 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         tol=1e-6,
         max_iter=500,
         n_jobs=None,
-        checkpoint=None,
         verbose=0,
     ):
         super().__init__(kernel, gamma, degree, coef0, kernel_params, tol, max_iter, verbose)
@@ -347,7 +341,6 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         self.class_weight = class_weight
         self.solver = solver
         self.n_jobs = n_jobs
-        self.checkpoint = checkpoint
 
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
@@ -397,10 +390,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
             If a share times the number of rows, of a part of a fold or of all, rounds to less than
             one row. The folds give one warning together.
         """
-        with (
-            restored_on_error(self),
-            cleared_on_success(self.checkpoint, type(self).__name__) as checkpoints,
-        ):
+        with restored_on_error(self):
             grid = self._grid()
             X, y, rows = self._check_rows(X, y, sample_weight)
             for_splitter, for_scorer = self._routed(sample_weight, params, rows.taken, len(y))
@@ -419,10 +409,9 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
                 scorer,
                 for_scorer,
                 on_block=progress.step,
-                checkpoints=checkpoints,
             )
             self._choose(grid, scores)
-            self._refit(X_taken, rows, progress.step, checkpoints)
+            self._refit(X_taken, rows, progress.step)
             self.scorer_, self.n_splits_ = scorer, len(folds)
             progress.done()
         return self
@@ -547,8 +536,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         scorer: Callable[..., Any],
         params: dict[str, Any],
         *,
-        on_block: Callable[[bool], None],
-        checkpoints: Checkpoints | None,
+        on_block: Callable[[], None],
     ) -> FloatArray:
         """Fit and score all settings in all folds.
 
@@ -575,7 +563,6 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
                     solver=self._pivot_solver(),
                     n_jobs=self.n_jobs,
                     on_block=on_block,
-                    checkpoints=checkpoints,
                 )
                 solved.append(solutions.values)
                 for place in np.ndindex(of_cost.shape):
@@ -635,8 +622,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         self,
         X: Any,
         rows: TwoClasses,
-        on_block: Callable[[bool], None],
-        checkpoints: Checkpoints | None,
+        on_block: Callable[[], None],
     ) -> None:
         """Fit to all rows that count with the chosen parameters."""
         mass = rows.weight if self.quantile_of_ == "sample" else rows.pair_mass()
@@ -658,7 +644,6 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
             mass,
             top=mass_of_top(mass, self.tau_),
             on_block=on_block,
-            checkpoints=checkpoints,
         )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
@@ -108,12 +107,8 @@ class FitProgress:
         self._verbose = bool(estimator.verbose)
         self._criterion = CRITERIA[criterion]
 
-    def step(self, restored: bool = False) -> None:
-        """Report one more step; those of a checkpoint do not count for the forecast."""
+    def step(self) -> None:
         self._blocks.block_done()
-        if restored:
-            self._n_steps -= 1
-            return
         self._n_done += 1
         if self._instead:
             self._forecast()
@@ -265,7 +260,6 @@ def check_columns(estimator: Any, X: Any, y: Any = "no_validation", *, reset: bo
 COMMON_CONSTRAINTS: dict[str, list[Any]] = {
     "C": [Interval(Real, 0, None, closed="neither")],
     "alpha": [Interval(Real, 0, None, closed="left"), str],
-    "checkpoint": [str, os.PathLike, None],
     "coef0": [Interval(Real, None, None, closed="neither")],
     "cv": ["cv_object"],
     "degree": [Interval(Real, 1, None, closed="left")],

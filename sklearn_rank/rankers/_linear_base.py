@@ -13,7 +13,6 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._checkpoint import Checkpoints
 from .._lists import LabelType, Lists, TrainingQueries, group_rows, refuse_single_rows
 from .._partitions import aligned
 from .._row_batches import RowBatches
@@ -558,55 +557,23 @@ def _parts_of(rows: Any, share: FloatArray, begins: IntArray, earlier: _Parts | 
     return _Parts(origin, means, squares)
 
 
-# Name of the parameters in a checkpoint.
-ITERATE = "iterate"
-# Digits that evaluations of one problem share, in whatever order sums are taken.
-SHARED_DIGITS = 8
-
-
 def ridge_solution(
     estimator: Any,
     problem: LinearProblem | LabelProblem,
     start: FloatArray | None,
     data: tuple[Any, Any],
-    checkpoints: Checkpoints | None = None,
 ) -> LinearSolution:
     """Solve the problem of an estimator, and store its intercepts and certificate there."""
     progress = FitProgress(estimator, estimator.max_iter, *data, criterion="gradient_norm")
-    n_done, keep = 0, None
-    if checkpoints is not None:
-        checkpoint = checkpoints.of(*_checkpoint_key(problem))
-        like = {"parameters": ("f", (problem.n_parameters,)), "n_iter": ("i", ())}
-        saved = checkpoint.load(ITERATE, like=like)
-        if saved is not None:
-            start, n_done = saved["parameters"], int(saved["n_iter"])
-
-        def keep(n_iter: int, parameters: FloatArray) -> None:
-            checkpoint.save(ITERATE, parameters=parameters, n_iter=n_done + n_iter)
-
     solution = solve_linear(
         problem,
         method=estimator.solver,
         tol=estimator.tol,
-        max_iter=max(1, estimator.max_iter - n_done),
+        max_iter=estimator.max_iter,
         start=start,
-        on_iteration=lambda n_iter, *values: progress.iteration(n_done + n_iter, *values),
-        keep=keep,
+        on_iteration=progress.iteration,
     )
-    certificate = replace(solution.certificate, n_iter=n_done + solution.certificate.n_iter)
-    store_certificate(estimator, certificate, "gradient_norm", regularise="raise alpha")
+    store_certificate(estimator, solution.certificate, "gradient_norm", regularise="raise alpha")
     estimator.intercept_ = solution.intercept
     progress.done()
     return solution
-
-
-def _checkpoint_key(problem: LinearProblem | LabelProblem) -> tuple[Any, ...]:
-    """Numbers by which a problem is known again: its value and gradient at 0, and its penalty.
-
-    They need no copy of the data, which may be anywhere. Parameters of another problem would cost
-    iterations, but lead to the same minimum.
-    """
-    value, gradient = problem.value_and_gradient(np.zeros(problem.n_parameters))
-    size = float(np.linalg.norm(gradient)) or 1.0
-    numbers = [f"{number:.{SHARED_DIGITS}e}" for number in (value, size, problem.alpha)]
-    return *numbers, np.round(gradient / size, SHARED_DIGITS) + 0.0

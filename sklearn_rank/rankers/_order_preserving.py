@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from .._checkpoint import Checkpoints, cleared_on_success
 from .._lists import Lists
 from .._row_batches import RowBatches
 from .._sklearn_compat import (
@@ -109,11 +108,6 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
     n_jobs : int or None, default=None
         Number of threads that evaluate the loss. None is 1, -1 uses all cores. The result does not
         depend on it.
-    checkpoint : str, path-like or None, default=None
-        Folder in which the parameters are stored after each iteration of :meth:`fit`. An
-        interrupted fit resumes from it and reaches the same minimum and certificate. Fits to other
-        data can share the folder: each uses its own subfolder, which is deleted when the fit
-        succeeds.
     verbose : int, default=0
         1 writes a line for each iteration to the standard error; 0 is silent.
 
@@ -264,7 +258,6 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
         warm_start=False,
         single_list=False,
         n_jobs=None,
-        checkpoint=None,
         verbose=0,
     ):
         self.loss = loss
@@ -280,7 +273,6 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
         self.warm_start = warm_start
         self.single_list = single_list
         self.n_jobs = n_jobs
-        self.checkpoint = checkpoint
         self.verbose = verbose
 
     @with_callbacks
@@ -344,11 +336,7 @@ n_features)
         ConvergenceWarning
             If ``gradient_norm_`` does not reach ``tol``.
         """
-        with (
-            restored_on_error(self),
-            ExitStack() as held,
-            cleared_on_success(self.checkpoint, type(self).__name__) as checkpoints,
-        ):
+        with restored_on_error(self), ExitStack() as held:
             # fit discards the state of partial_fit.
             forget(self, "curvature_", "slope_", "total_query_weight_")
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
@@ -369,7 +357,7 @@ n_features)
             start = None
             if self._warm_start(problem.n_features) is not None:
                 start = self._parameters(loss)
-            self._minimise(problem, start, (X, y), checkpoints)
+            self._minimise(problem, start, (X, y))
             self.loss_ = loss
             self._store_queries(lists)
         return self
@@ -567,9 +555,8 @@ n_features)
         problem: LinearProblem,
         start: FloatArray | None,
         data: tuple[Any, Any],
-        checkpoints: Checkpoints | None = None,
     ) -> FloatArray:
-        solution = ridge_solution(self, problem, start, data, checkpoints)
+        solution = ridge_solution(self, problem, start, data)
         self.coef_ = solution.coef
         return solution.parameters
 

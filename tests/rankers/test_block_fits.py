@@ -21,9 +21,8 @@ from sklearn_rank import (
     losses,
 )
 from sklearn_rank.datasets import RowBatches
-from sklearn_rank.exceptions import CalibrationWarning, CheckpointWarning, ScorerSetupError
+from sklearn_rank.exceptions import CalibrationWarning, ScorerSetupError
 from sklearn_rank.rankers import _blocked_rows as _list_cells
-from sklearn_rank.rankers._base import FitProgress
 from sklearn_rank.rankers._blocked_rows import ChunkedLists
 
 dask = pytest.importorskip("dask")
@@ -374,79 +373,6 @@ def test_a_limit_below_the_largest_utility_is_refused():
     rows = batches(X, y, qid, [9])
     with pytest.raises(ValueError, match="greatest utility is 3, but must be at most 2"):
         ranker.fit(rows, rows.y, qid=rows.qid)
-
-
-@pytest.mark.parametrize("form", ["memory", "batches", "chunks"])
-@pytest.mark.parametrize("solver", ["newton-cg", "lbfgs"])
-def test_a_fit_that_was_interrupted_goes_on_from_its_checkpoint(
-    form, solver, tmp_path, monkeypatch
-):
-    X, y, qid, _ = data(11)
-    ends = query_ends(qid)[[11]]
-    given = (X, y, qid)
-    if form == "batches":
-        rows = batches(X, y, qid, CUTS["anywhere"])
-        given = (rows, rows.y, rows.qid)
-    if form == "chunks":
-        given = tuple(chunked(one, ends) for one in given)
-    made = {"loss": "pointwise_logistic", "alpha": 1e-4, "solver": solver, "tol": 1e-7}
-    expected = OrderPreservingRanker(**made).fit(given[0], given[1], qid=given[2])
-    ranker = OrderPreservingRanker(**made, checkpoint=tmp_path)
-    told = []
-
-    def interrupted(self, n_iter, objective, certificate):
-        told.append(n_iter)
-        if len(told) == 3:
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(FitProgress, "iteration", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            ranker.fit(given[0], given[1], qid=given[2])
-        assert not hasattr(ranker, "coef_")
-        (folder,) = tmp_path.iterdir()
-        # Other data have a folder of their own, and begin at the beginning.
-        told[:] = ["other"] * 5
-        ranker.fit(X[::-1], y, qid=qid)
-        assert told[5] == 1
-        assert list(tmp_path.iterdir()) == [folder]
-        told[:] = ["same"] * 5
-        ranker.fit(given[0], given[1], qid=given[2])
-        assert told[5] == 4
-    assert ranker.gradient_norm_ <= ranker.tol
-    np.testing.assert_allclose(ranker.coef_, expected.coef_, rtol=1e-4, atol=1e-6)
-    assert ranker.objective_ == pytest.approx(expected.objective_, rel=1e-9)
-    assert ranker.n_iter_ == told[-1]
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        {"parameters": np.full(3, np.inf)},
-        {"parameters": np.zeros(2)},
-        {"parameters": np.full(3, "word")},
-        {"n_iter": "word"},
-        {"more": 1},
-    ],
-    ids=str,
-)
-def test_damaged_parameters_of_a_checkpoint_are_not_a_start(damage, tmp_path, monkeypatch):
-    X, y, qid, _ = data(11)
-    ranker = OrderPreservingRanker(solver="newton-cg", checkpoint=tmp_path)
-    with monkeypatch.context() as patch:
-        patch.setattr(FitProgress, "done", lambda self: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            ranker.fit(X, y, qid=qid)
-    (file,) = tmp_path.rglob("iterate.npz")
-    with np.load(file) as saved:
-        arrays = {**saved, **damage}
-    np.savez(file, **arrays)
-    with pytest.warns(CheckpointWarning, match=r"iterate\.npz' is damaged"):
-        ranker.fit(X, y, qid=qid)
-    expected = OrderPreservingRanker(solver="newton-cg").fit(X, y, qid=qid)
-    np.testing.assert_array_equal(ranker.coef_, expected.coef_)
-    assert ranker.n_iter_ == expected.n_iter_
 
 
 def test_losses_that_are_not_order_preserving_warn():
