@@ -1,11 +1,15 @@
-"""Linear scores with a ridge penalty: smooth losses of rows, blocks and labels, and the hinge."""
+"""Linear scores with a ridge penalty: problems, Newton's method by conjugate gradients, L-BFGS.
+
+The losses are smooth ones of rows, of blocks of rows and of labels, and the hinge of pairs.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import scipy.linalg
@@ -13,14 +17,360 @@ import scipy.optimize
 
 from .._typing import FloatArray, IntArray
 from ._design import Coordinates, Design, InMemoryDesign, column_scales, row_sums
-from ._newton_cg import Criterion, Point, Report, RidgeProblem, newton_cg
-from ._result import (
-    Certificate,
-    LossOfScores,
-    SolverResult,
-    choose_method,
-    relative_gap,
-)
+from ._result import Certificate, LossOfScores, SolverResult, choose_method, relative_gap
+
+# A direction need not solve Newton's system better than the next one will change it.
+FORCING = 0.1
+
+# Steps of conjugate gradients before a factorisation of n_parameters**3 is worth its price.
+PATIENCE = 15
+
+# Decrease of the objective, relative to it, that rounding hides.
+ROUNDING = 1e-13
+
+# Decrease from which on gradients tell more than values, which the scores of large features round.
+HIDDEN = 1e-9
+
+# Residual of the system by which a gradient is certified, as a share of the squared norm.
+EXACT = 1e-2
+
+# Square of a direction in coordinates from which on it is rounding of a singular system.
+LARGEST_SQUARE = 1e100
+
+# Distance in coordinates over which gradients of losses without second derivatives are compared.
+DIFFERENCE = 1e-5
+
+Solve = Callable[[FloatArray], FloatArray]
+
+
+class RidgeProblem(ABC):
+    """A convex loss of linear scores, one for each row or several, with a ridge penalty."""
+
+    loss: Any  # Loss of the scores, or its properties
+    alpha: float  # Penalty, at least 0
+    fit_intercept: bool  # Whether there are intercepts, which are not penalised
+    # Whether the preconditioner costs so little that it is used from the first step on.
+    preconditioned_at_once: ClassVar[bool]
+
+    @property
+    @abstractmethod
+    def n_parameters(self) -> int:
+        """Number of coefficients and intercepts, which are the last."""
+
+    @property
+    @abstractmethod
+    def coordinates(self) -> Coordinates:
+        """Coordinates in which the second derivatives by each parameter are about 1."""
+
+    @abstractmethod
+    def scores(self, parameters: FloatArray) -> FloatArray:
+        """Scores at parameters, where second derivatives are taken."""
+
+    @abstractmethod
+    def loss_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]: ...
+
+    @abstractmethod
+    def loss_product(self, scores: FloatArray, direction: FloatArray) -> FloatArray:
+        """Product of the second derivatives of the loss with a direction of the parameters."""
+
+    @abstractmethod
+    def penalty_product(self, direction: FloatArray) -> FloatArray:
+        """Product of the second derivatives of all but the loss with a direction."""
+
+    @abstractmethod
+    def preconditioner(self, scores: FloatArray) -> Solve | None:
+        """Solver in the coordinates of a system near that of the second derivatives, if any."""
+
+    @abstractmethod
+    def split(self, parameters: FloatArray) -> tuple[FloatArray, Any]:
+        """Take coefficients and intercepts out of parameters."""
+
+    @abstractmethod
+    def with_best_intercepts(
+        self, parameters: FloatArray, value: float, gradient: FloatArray
+    ) -> tuple[float, FloatArray] | None:
+        """Minimise over the intercepts by steps; the least value they can have, and the gradient.
+
+        None where they lead nowhere.
+        """
+
+    @abstractmethod
+    def by_coefficient(self, gradient: FloatArray) -> FloatArray:
+        """Derivatives by the coefficients at the best intercepts."""
+
+    def value_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
+        value, gradient = self.loss_and_gradient(parameters)
+        penalty = self.penalty_product(parameters)
+        return float(value + 0.5 * penalty @ parameters), gradient + penalty
+
+    def hessian_product(self, scores: FloatArray, direction: FloatArray) -> FloatArray:
+        return self.loss_product(scores, direction) + self.penalty_product(direction)
+
+    def lower_bound(self, parameters: FloatArray, value: float, gradient: FloatArray) -> float:
+        """Bound the minimum from below, given value and gradient at parameters; NaN for none.
+
+        The minimum over the intercepts alone is a strongly convex function of the coefficients:
+        the bound is its value less the square of its gradient over ``2 alpha``.
+        """
+        if not self.alpha > 0:
+            return float("nan")
+        if self.fit_intercept:
+            best = self.with_best_intercepts(parameters, value, gradient)
+            if best is None:
+                return float("nan")
+            value, gradient = best
+        by_coef = self.by_coefficient(gradient)
+        return value - float(by_coef @ by_coef) / (2 * self.alpha)
+
+
+class Point(NamedTuple):
+    """Coordinates of parameters, the objective and its gradient by the coordinates."""
+
+    x: FloatArray
+    value: float
+    gradient: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Criterion:
+    """What share of the decrease of the objective from 0 on remains, by its certificate."""
+
+    problem: RidgeProblem
+    tol: float  # Largest root of that share
+
+    @cached_property
+    def value_at_0(self) -> float:
+        """The objective where all parameters are 0."""
+        return self.problem.value_and_gradient(np.zeros(len(self.problem.coordinates.scale)))[0]
+
+    def point(self, x: FloatArray) -> Point:
+        """Evaluate the problem at coordinates."""
+        coordinates = self.problem.coordinates
+        value, gradient = self.problem.value_and_gradient(coordinates.parameters(x))
+        return Point(x, value, coordinates.gradient(gradient))
+
+    def square(self, gradient: FloatArray) -> float:
+        """Square of the norm of a gradient: twice what can be won, or more, by the penalty.
+
+        Without a penalty it is about that, as far as the coordinates are good ones.
+        """
+        certified = self.problem.coordinates.certified
+        return float(gradient @ (gradient if certified is None else certified * gradient))
+
+    def decrease(self, point: Point) -> float:
+        """Twice the decrease so far: by the values or, where rounding hides it, by convexity."""
+        curved = float(point.x @ (self.problem.coordinates.penalty * point.x))
+        by_slope = curved - 2.0 * float(point.gradient @ point.x)
+        return max(2.0 * (self.value_at_0 - point.value), by_slope, 0.0)
+
+    def remainder(self, point: Point, square: float | None = None) -> float:
+        """Root of the share that remains, by twice what can be won: the squared norm if None."""
+        square = self.square(point.gradient) if square is None else square
+        return float(np.sqrt(square / (square + self.decrease(point)))) if not square <= 0 else 0.0
+
+    def decrement(self, point: Point) -> float:
+        """Square of the gradient in the metric of the second derivatives: twice what can be won.
+
+        It is exact to some hundredths; the system is solved far more accurately than for a step.
+        """
+        product, solve = self._difference_product(point), None
+        if self.problem.loss.has_hessian_product:
+            scores, product = self.hessian_product(point)
+            solve = self.problem.preconditioner(scores)
+        step, residual = np.zeros_like(point.x), -point.gradient
+        preconditioned = residual if solve is None else solve(residual)
+        largest_product = EXACT * float(residual @ preconditioned)
+        largest_square = EXACT * float(residual @ residual)
+
+        def is_done(residual: FloatArray, preconditioned: FloatArray) -> bool:
+            return bool(
+                residual @ preconditioned <= largest_product
+                and residual @ residual <= largest_square
+            )
+
+        step, residual, _ = conjugate_gradients(
+            product, is_done, step, residual, 20 * len(step) + 20, solve
+        )
+        preconditioned = residual if solve is None else solve(residual)
+        return float(residual @ (step + preconditioned) - point.gradient @ step)
+
+    def hessian_product(self, point: Point) -> tuple[FloatArray, Solve]:
+        """Scores, and products with the second derivatives by the coordinates."""
+        problem, coordinates = self.problem, self.problem.coordinates
+        scores = problem.scores(coordinates.parameters(point.x))
+
+        def product(direction: FloatArray) -> FloatArray:
+            by_parameter = problem.hessian_product(scores, coordinates.parameters(direction))
+            return coordinates.gradient(by_parameter)
+
+        return scores, product
+
+    def _difference_product(self, point: Point) -> Solve:
+        def product(direction: FloatArray) -> FloatArray:
+            length = DIFFERENCE / (float(np.linalg.norm(direction)) or 1.0)
+            ends = [self.point(point.x + sign * length * direction) for sign in (1, -1)]
+            return (ends[0].gradient - ends[1].gradient) / (2.0 * length)
+
+        return product
+
+
+Report = Callable[[int, Point], None]
+
+
+def newton_cg(
+    criterion: Criterion, start: FloatArray, max_iter: int, report: Report
+) -> tuple[Point, int, bool]:
+    """Go on until little enough of the decrease of the objective remains.
+
+    Returns where it ended, the number of steps, and whether it stalled.
+    """
+    point = criterion.point(start)
+    is_slow = criterion.problem.preconditioned_at_once
+    for n_iter in range(max_iter):
+        remainder = criterion.remainder(point)
+        if remainder <= criterion.tol:
+            return point, n_iter, False
+        step, is_slow = _direction(criterion, point, min(FORCING, remainder), is_slow)
+        slope = float(point.gradient @ step)
+        if not slope < 0:
+            return point, n_iter, True
+        next_point, is_rounded = _search_line(criterion, point, step, slope)
+        if next_point is None:
+            return point, n_iter, not is_rounded
+        point = next_point
+        report(n_iter + 1, point)
+    return point, max_iter, False
+
+
+def _search_line(
+    criterion: Criterion, point: Point, step: FloatArray, slope: float
+) -> tuple[Point | None, bool]:
+    """Go along a step until half of its slope is gone, or give up; tell whether for rounding.
+
+    A convex function's slope tells on which side its minimum lies, also across the kinks of a
+    second derivative, where values alone would shorten steps again and again.
+    """
+
+    def has_much_smaller_gradient(trial: Point) -> bool:
+        new, old = trial.gradient, point.gradient
+        return bool(
+            criterion.square(new) <= 0.25 * criterion.square(old)
+            or new @ new <= 0.25 * (old @ old)
+        )
+
+    length, low, high = 1.0, (0.0, slope), (np.inf, np.inf)
+    is_hidden = -slope <= HIDDEN * abs(point.value)
+    for n_trials in range(100):
+        trial = criterion.point(point.x + length * step)
+        new_slope = float(trial.gradient @ step)
+        # Scores of large features round the value more than the gradient in good coordinates.
+        lower = trial.value <= point.value + ROUNDING * abs(point.value) or (
+            is_hidden and has_much_smaller_gradient(trial)
+        )
+        if lower and abs(new_slope) <= 0.5 * abs(slope):
+            return trial, False
+        if is_hidden and not lower and new_slope >= 0:
+            return None, True
+        if lower and new_slope < 0:
+            low = length, new_slope
+        else:
+            high = length, new_slope
+        # Slopes that jump at a kink would move one end alone.
+        length = next_length(low, high, halves=n_trials % 3 == 2)
+    # Rounding hides the end of a step, but not one that is too short.
+    return None, is_hidden and bool(np.isfinite(high[0]))
+
+
+def next_length(
+    low: tuple[float, float],
+    high: tuple[float, float],
+    *,
+    growth: float = 2.0,
+    least: float = 0.1,
+    halves: bool = False,
+) -> float:
+    """Length of the next step on a line along which a convex function falls.
+
+    ``low`` and ``high`` are the longest step and its slope before the minimum, and the shortest
+    beyond it; if none is, the length grows. Else it is where the secant of the slopes is 0, at
+    least a share of the way from both ends.
+    """
+    if not np.isfinite(high[0]):
+        return growth * low[0]
+    share = 0.5
+    if not halves and 0.0 < high[1] < np.inf:
+        share = min(max(-low[1] / (high[1] - low[1]), least), 1.0 - least)
+    return low[0] + share * (high[0] - low[0])
+
+
+def _direction(
+    criterion: Criterion, point: Point, forcing: float, is_slow: bool
+) -> tuple[FloatArray, bool]:
+    """Solve the Newton system by conjugate gradients until the residual is small enough.
+
+    Where that is slow, and was in earlier steps, products are preconditioned.
+    """
+    scores, product = criterion.hessian_product(point)
+    by_gradient = (forcing * float(np.linalg.norm(point.gradient))) ** 2
+    by_tolerance = 0.25 * criterion.tol**2 * criterion.decrease(point)
+
+    def is_done(residual: FloatArray, _: FloatArray) -> bool:
+        return (
+            float(residual @ residual) <= by_gradient or criterion.square(residual) <= by_tolerance
+        )
+
+    step, residual = np.zeros_like(point.x), -point.gradient
+    solve = criterion.problem.preconditioner(scores) if is_slow else None
+    limit = 20 * len(step) + 20
+    if solve is None:
+        n_plain = limit if is_slow else min(limit, PATIENCE)
+        step, residual, ended = conjugate_gradients(
+            product, is_done, step, residual, n_plain, None
+        )
+        if ended or n_plain == limit:
+            return step, is_slow
+        solve = criterion.problem.preconditioner(scores)
+    step, _, _ = conjugate_gradients(product, is_done, step, residual, limit, solve)
+    return step, True
+
+
+def conjugate_gradients(
+    product: Solve,
+    is_done: Callable[[FloatArray, FloatArray], bool],
+    step: FloatArray,
+    residual: FloatArray,
+    limit: int,
+    solve: Solve | None,
+) -> tuple[FloatArray, FloatArray, bool]:
+    """Solve a positive semidefinite system from a step on.
+
+    Returns the step, its residual, and whether no more is to be done.
+    """
+    preconditioned = residual if solve is None else solve(residual)
+    direction = preconditioned.copy()
+    square = float(residual @ preconditioned)
+    for _ in range(limit):
+        # A system that rounding made singular would lead away from all numbers.
+        if not float(direction @ direction) < LARGEST_SQUARE:
+            return step, residual, True
+        by_direction = product(direction)
+        curvature = float(direction @ by_direction)
+        if not curvature > 1e-15 * float(direction @ direction):
+            # No curvature this way: what there is so far, else downhill.
+            return (step if step.any() else residual), residual, True
+        length = square / curvature
+        if not np.isfinite(length):
+            return step, residual, True
+        step = step + length * direction
+        residual = residual - length * by_direction
+        preconditioned = residual if solve is None else solve(residual)
+        if is_done(residual, preconditioned):
+            return step, residual, True
+        new_square = float(residual @ preconditioned)
+        direction = preconditioned + new_square / square * direction
+        square = new_square
+    return step, residual, False
+
 
 # Number of parameters up to which a matrix of them is factorised, a preconditioner.
 LARGEST_FACTOR = 1000
@@ -44,7 +394,7 @@ class Quadratic(NamedTuple):
 # What the problems below sum over items, given their scores, in blocks or all at once.
 
 
-def scores_of(items: Design, parameters: FloatArray) -> FloatArray:
+def _scores_of(items: Design, parameters: FloatArray) -> FloatArray:
     n_features = items.shape[1]
     scores = items.scores(parameters[:n_features])
     return scores if len(parameters) == n_features else scores + parameters[-1]
@@ -57,22 +407,21 @@ def _pull_back(items: Design, by_score: FloatArray, n_parameters: int) -> FloatA
     return np.append(by_feature, by_score.sum())
 
 
-def loss_and_gradient(
+def _loss_and_gradient(
     items: Design, loss: LossOfScores, scores: FloatArray, n_parameters: int
 ) -> tuple[float, FloatArray]:
     values, by_score = loss.value_and_gradient(scores)
     return float(values.sum()), _pull_back(items, by_score, n_parameters)
 
 
-def loss_product(
+def _loss_product(
     items: Design, loss: LossOfScores, scores: FloatArray, direction: FloatArray
 ) -> tuple[FloatArray]:
-    """Product of the second derivatives of the loss with a direction of the parameters."""
-    by_score = loss.hessian_product(scores, scores_of(items, direction))
+    by_score = loss.hessian_product(scores, _scores_of(items, direction))
     return (_pull_back(items, by_score, len(direction)),)
 
 
-def loss_curvature(
+def _loss_curvature(
     items: Design, loss: LossOfScores, scores: FloatArray, n_parameters: int
 ) -> tuple[FloatArray]:
     """Second derivatives by the parameters without those by the scores of two items.
@@ -95,7 +444,7 @@ def _at_parameters(
     parameters: FloatArray,
     argument: Any,
 ) -> Any:
-    return function(items, loss, scores_of(items, parameters), argument)
+    return function(items, loss, _scores_of(items, parameters), argument)
 
 
 class Blocks(Protocol):
@@ -122,7 +471,7 @@ class Blocks(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class LinearProblem:
+class LinearProblem(RidgeProblem):
     """Minimise ``factor sum(loss(X w + b)) + alpha / 2 ||w||**2`` over w and b.
 
     The parameters are the coefficients w, with the intercept b last where there is one. For rows
@@ -143,12 +492,11 @@ class LinearProblem:
 
     @property
     def n_features(self) -> int:
-        """Number of coefficients."""
         return self.rows.shape[1] if isinstance(self.rows, Design) else self.rows.n_features
 
     def scores(self, parameters: FloatArray) -> FloatArray:
         """Scores of the rows, or the parameters, from which each block computes its scores."""
-        return scores_of(self.rows, parameters) if isinstance(self.rows, Design) else parameters
+        return _scores_of(self.rows, parameters) if isinstance(self.rows, Design) else parameters
 
     def _sum(self, function: Callable[..., Any], scores: FloatArray, argument: Any) -> Any:
         """Sum ``function(items, loss, scores, argument)`` over the rows, number by number."""
@@ -166,15 +514,11 @@ class LinearProblem:
 
     @property
     def n_parameters(self) -> int:
-        """Number of coefficients, and one for the intercept."""
         return self.n_features + self.fit_intercept
 
     @cached_property
     def coordinates(self) -> Coordinates:
-        """Coordinates in which the second derivatives by each parameter are about 1.
-
-        With an intercept, features are taken about their means.
-        """
+        """With an intercept, features are taken about their means."""
         origin, bend = None, 1.0
         bends = np.zeros(self.n_features) if self.bends is None else self.bends
         if self.fit_intercept:
@@ -182,7 +526,7 @@ class LinearProblem:
             origin = sums / n_rows
             variances = self._row_sums(origin)[2] / n_rows
             below, above = (
-                self._loss_and_gradient(np.append(np.zeros(self.n_features), intercept))[1][-1]
+                self.loss_and_gradient(np.append(np.zeros(self.n_features), intercept))[1][-1]
                 for intercept in (-STEP, STEP)
             )
             bend = max((above - below) / (2 * STEP), 0.0) or 1.0
@@ -202,28 +546,9 @@ class LinearProblem:
         intercept = float(parameters[-1]) if self.fit_intercept else 0.0
         return parameters[: self.n_features], intercept
 
-    def lower_bound(self, parameters: FloatArray, value: float, gradient: FloatArray) -> float:
-        """Bound the minimum of the objective from below by its strong convexity.
-
-        With an intercept, the minimum over it alone is a strongly convex function of w; it is
-        reached by steps in the intercept.
-        """
-        if not self.alpha > 0:
-            return float("nan")
-        if self.fit_intercept:
-            best = self._with_best_intercept(parameters, value, gradient)
-            if best is None:
-                return float("nan")
-            value, gradient = best
-        # At the best intercept, that about the mean row is the same and has less rounding.
-        coordinates = self.coordinates
-        by_coef = (coordinates.gradient(gradient) * coordinates.scale)[: self.n_features]
-        return value - float(by_coef @ by_coef) / (2 * self.alpha)
-
-    def _with_best_intercept(
+    def with_best_intercepts(
         self, parameters: FloatArray, value: float, gradient: FloatArray
     ) -> tuple[float, FloatArray] | None:
-        """Minimise over the intercept; return the least value it can have, and the gradient."""
         bend = float(self.coordinates.scale[-1] ** 2)
         for _ in range(INTERCEPT_STEPS):
             slope = float(gradient[-1])
@@ -241,29 +566,30 @@ class LinearProblem:
             parameters = new
         return None
 
-    def _loss_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
-        value, gradient = self._sum(loss_and_gradient, self.scores(parameters), self.n_parameters)
+    def by_coefficient(self, gradient: FloatArray) -> FloatArray:
+        # At the best intercept, that about the mean row is the same and has less rounding.
+        coordinates = self.coordinates
+        return (coordinates.gradient(gradient) * coordinates.scale)[: self.n_features]
+
+    def loss_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
+        value, gradient = self._sum(_loss_and_gradient, self.scores(parameters), self.n_parameters)
         return value, gradient
 
     def value_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
-        value, gradient = self._loss_and_gradient(parameters)
-        penalty = self._curvature_of_penalty(parameters)
-        value = float(value + 0.5 * penalty @ parameters)
-        gradient = gradient + penalty
+        value, gradient = super().value_and_gradient(parameters)
         if self.quadratic is None:
             return value, gradient
         slope = self.quadratic.slope
         return value - float(slope @ parameters), gradient - slope
 
-    def hessian_product(self, scores: Any, direction: FloatArray) -> FloatArray:
-        (product,) = self._sum(loss_product, scores, direction)
-        return product + self._curvature_of_penalty(direction)
+    def loss_product(self, scores: FloatArray, direction: FloatArray) -> FloatArray:
+        return self._sum(_loss_product, scores, direction)[0]
 
-    def preconditioner(self, scores: Any) -> Callable[[FloatArray], FloatArray] | None:
+    def preconditioner(self, scores: FloatArray) -> Solve | None:
         """Solver of the system that keeps the diagonal of the loss's second derivatives alone."""
         if self.n_parameters > LARGEST_FACTOR or not self.loss.has_curvature:
             return None
-        (matrix,) = self._sum(loss_curvature, scores, self.n_parameters)
+        (matrix,) = self._sum(_loss_curvature, scores, self.n_parameters)
         if self.quadratic is not None:
             matrix += self.quadratic.curvature
         np.einsum("ii->i", matrix)[: self.n_features] += self.alpha
@@ -276,8 +602,7 @@ class LinearProblem:
             return None
         return lambda residual: scipy.linalg.cho_solve(factor, residual, check_finite=False)
 
-    def _curvature_of_penalty(self, direction: FloatArray) -> FloatArray:
-        """Product of the second derivatives of all but the loss with a direction."""
+    def penalty_product(self, direction: FloatArray) -> FloatArray:
         product = self.alpha * direction
         if self.fit_intercept:
             product[-1] = 0.0
@@ -310,7 +635,7 @@ LABELS_SETTLED = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class LabelProblem:
+class LabelProblem(RidgeProblem):
     """Minimise ``loss(X W + 1 b') + alpha / 2 ||W||**2`` over W and b, one column for each label.
 
     The parameters are the entries of W row by row, and where there are intercepts those of ``b +
@@ -374,7 +699,6 @@ class LabelProblem:
 
     @cached_property
     def coordinates(self) -> Coordinates:
-        """Coordinates in which the second derivatives by each parameter are about 1."""
         squares = self._bend * self._variances + self.alpha
         scale = np.sqrt(np.where(squares > 0, squares, 1.0))
         penalty = self.alpha / scale**2
@@ -425,17 +749,14 @@ class LabelProblem:
             scores += matrix[-1] - self._mean @ coef
         return self._items(scores)
 
-    def value_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
+    def loss_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
         values, by_score = self.loss.value_and_gradient(self.scores(parameters))
-        penalty = self._curvature_of_penalty(parameters)
-        value = float(values.sum() + 0.5 * penalty @ parameters)
-        return value, self._pull_back(by_score) + penalty
+        return float(values.sum()), self._pull_back(by_score)
 
-    def hessian_product(self, scores: FloatArray, direction: FloatArray) -> FloatArray:
-        by_score = self.loss.hessian_product(scores, self.scores(direction))
-        return self._pull_back(by_score) + self._curvature_of_penalty(direction)
+    def loss_product(self, scores: FloatArray, direction: FloatArray) -> FloatArray:
+        return self._pull_back(self.loss.hessian_product(scores, self.scores(direction)))
 
-    def preconditioner(self, scores: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
+    def preconditioner(self, scores: FloatArray) -> Solve | None:
         """Solver of the system in which all rows have the mean second derivatives by the scores.
 
         It is the Kronecker product of those with the moments of the features, and exact where the
@@ -462,29 +783,11 @@ class LabelProblem:
 
         return solve
 
-    def lower_bound(self, parameters: FloatArray, value: float, gradient: FloatArray) -> float:
-        """Bound the minimum of the objective from below.
-
-        The minimum over the intercepts alone is a strongly convex function of W. At W it is
-        reached by steps in the intercepts, and the bound is its value less the square of its
-        gradient over ``2 alpha``.
-        """
-        if not self.alpha > 0:
-            return float("nan")
-        if self.fit_intercept:
-            if not self.loss.has_hessian_product:
-                return float("nan")
-            best = self._with_best_intercepts(parameters, value, gradient)
-            if best is None:
-                return float("nan")
-            value, gradient = best
-        by_coef = gradient[: self.n_features * self.n_labels]
-        return value - float(by_coef @ by_coef) / (2 * self.alpha)
-
-    def _with_best_intercepts(
+    def with_best_intercepts(
         self, parameters: FloatArray, value: float, gradient: FloatArray
     ) -> tuple[float, FloatArray] | None:
-        """Minimise over the intercepts; return the least value they can have, and the gradient."""
+        if not self.loss.has_hessian_product:
+            return None
         bends = self._mean_hessian(self.scores(parameters))
         inverse = scipy.linalg.pinvh(bends, check_finite=False)
         parameters = parameters.copy()
@@ -499,6 +802,9 @@ class LabelProblem:
                 return None
             value = new_value
         return None
+
+    def by_coefficient(self, gradient: FloatArray) -> FloatArray:
+        return gradient[: self.n_features * self.n_labels]
 
     def _mean_hessian(self, scores: FloatArray) -> FloatArray:
         """Second derivatives of the loss by shifts of the scores of each label, estimated.
@@ -559,7 +865,7 @@ class LabelProblem:
         totals = by_row.sum(axis=0)
         return np.vstack((by_feature - np.outer(self._mean, totals), totals)).ravel()
 
-    def _curvature_of_penalty(self, direction: FloatArray) -> FloatArray:
+    def penalty_product(self, direction: FloatArray) -> FloatArray:
         product = self.alpha * direction
         if self.fit_intercept:
             product[-self.n_labels :] = 0.0
@@ -686,7 +992,7 @@ INNER = 0.03
 LARGEST_ERROR = 1e-9
 
 # Rounding of a sum of hinges, relative to it.
-ROUNDING = 16 * float(np.finfo(np.float64).eps)
+ROUNDING_OF_HINGES = 16 * float(np.finfo(np.float64).eps)
 
 
 class SmoothedHinge:
@@ -750,7 +1056,7 @@ class HingeProblem:
             sums = self.rows.on(make).total(hinge_sums, coef)
         value, inner, gradient = (self.factor * total for total in sums)
         # What rounding of the difference may have added is no slope.
-        slopes = (value - inner - ROUNDING * (value + inner)) / width
+        slopes = (value - inner - ROUNDING_OF_HINGES * (value + inner)) / width
         objective = float(value + 0.5 * self.alpha * coef @ coef)
         return objective, float(self.margin * slopes - gradient @ gradient / (2 * self.alpha))
 

@@ -14,7 +14,6 @@ from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
 from .._typing import FloatArray
-from .._validation import check_choice
 
 
 def relative_gap(objective: Any, lower_bound: Any) -> FloatArray:
@@ -58,24 +57,17 @@ class SolverResult:
 LinearMethod: TypeAlias = Literal["newton-cg", "lbfgs"]
 
 
-class LossProperties(Protocol):
-    """Properties of a loss before it gets data."""
-
-    @property
-    def is_convex(self) -> bool:
-        """Whether it is convex in the scores."""
-
-    @property
-    def has_hessian_product(self) -> bool:
-        """Whether products with its matrix of second derivatives are known."""
-
-    @property
-    def has_curvature(self) -> bool:
-        """Whether the diagonal of that matrix is known."""
-
-
-class LossOfScores(LossProperties, Protocol):
+class LossOfScores(Protocol):
     """A loss of the scores of given items: a sum over lists, convex."""
+
+    @property
+    def is_convex(self) -> bool: ...
+
+    @property
+    def has_hessian_product(self) -> bool: ...
+
+    @property
+    def has_curvature(self) -> bool: ...
 
     def value_and_gradient(self, score: FloatArray, /) -> tuple[FloatArray, FloatArray]:
         """Value of each list, and the gradient of their sum."""
@@ -87,13 +79,8 @@ class LossOfScores(LossProperties, Protocol):
         """Diagonal of the second derivatives; called if it is known."""
 
 
-def choose_method(loss: LossProperties, method: str = "auto", *, also: str = "") -> LinearMethod:
+def choose_method(loss: Any, method: str = "auto", *, also: str = "") -> LinearMethod:
     """Choose a method of :func:`solve_linear` that a loss permits, or refuse the loss."""
-    check_choice("method", method, ("auto", "newton-cg", "lbfgs"))
-    properties = ("is_convex", "has_hessian_product", "has_curvature")
-    missing = [name for name in properties if not hasattr(loss, name)]
-    if missing:
-        raise TypeError(f"loss={loss!r} does not define {', '.join(missing)}: see LossProperties.")
     if not loss.is_convex:
         raise ValueError(
             f"loss={loss!r} is not convex in the scores, so that a minimum cannot be certified: "

@@ -15,7 +15,7 @@ from scipy.special import expit, logit
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ._design import Design, InMemoryDesign
-from ._newton_cg import conjugate_gradients, next_length
+from ._linear import conjugate_gradients, next_length
 from ._rank_statistic import CumulatedPhi
 from ._result import Certificate, SolverResult, relative_gap
 

@@ -22,7 +22,7 @@ from scipy.special import expit, xlog1py
 from .._order import quantile_at_mass
 from .._typing import BoolArray, FloatArray, IntArray
 from ._design import Design, InMemoryDesign, column_scales, row_sums
-from ._newton_cg import next_length
+from ._linear import next_length
 from ._result import Certificate, SolverResult, relative_gap
 
 # Values of a loss, and its first and second derivatives. Each of shape (n,).
