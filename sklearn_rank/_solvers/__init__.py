@@ -52,25 +52,22 @@ from ._rank_boost import (
     rank_boost,
     stump_scores,
 )
-from ._rank_statistic import (
-    CumulatedPhi,
-    RankStatisticProblem,
-    RankStatisticSolution,
-    Search,
-    maximise_rank_statistic,
-)
 from ._result import Certificate, LossOfScores, SolverResult, choose_method, count_threads
 from ._score_functions import (
+    CumulatedPhi,
     ExponentialPush,
     LogisticLikelihood,
     LogisticPush,
-    PNormPushProblem,
+    RankStatisticProblem,
+    RankStatisticSolution,
     ScoreObjective,
+    Search,
     SmoothAccuracyAtTop,
     SmoothRankStatistic,
     SmoothTopPush,
+    maximise_rank_statistic,
+    minimise_with_ridge,
     solve_logistic_regression,
-    solve_p_norm_push,
 )
 from ._top_push import (
     Hinge,

@@ -9,9 +9,10 @@ import numpy as np
 from .._sklearn_compat import Interval, StrOptions
 from .._solvers import (
     Design,
+    ExponentialPush,
     Hinge,
     LogisticLoss,
-    PNormPushProblem,
+    LogisticPush,
     SolverResult,
     SquaredHinge,
     SurrogateQuantile,
@@ -20,7 +21,7 @@ from .._solvers import (
     TopPushProblem,
     collapses,
     largest_collapsing_mass,
-    solve_p_norm_push,
+    minimise_with_ridge,
     solve_top_push,
 )
 from .._validation import hint_of_adaboost
@@ -243,11 +244,13 @@ class PNormPushRanker(OneProblemRanker):
             )
 
     def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:
-        problem = PNormPushProblem(
-            design, rows.positive, rows.weight, float(self.p), float(self.C), self.loss
-        )
-        return solve_p_norm_push(
-            problem, tol=self.tol, max_iter=self.max_iter, on_iteration=progress.iteration
+        push = ExponentialPush if self.loss == "exponential" else LogisticPush
+        return minimise_with_ridge(
+            design,
+            push(rows.positive, rows.weight, float(self.p), float(self.C)),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            on_iteration=progress.iteration,
         )
 
 

@@ -8,11 +8,11 @@ from sklearn_rank._solvers import (
     CumulatedPhi,
     RankStatisticProblem,
     Search,
-    _rank_statistic,
     as_design,
     maximise_rank_statistic,
 )
-from sklearn_rank._solvers._rank_statistic import KernelWindows
+from sklearn_rank._solvers import _score_functions as _rank_statistic
+from sklearn_rank._solvers._score_functions import KernelWindows
 from tests.oracles import smoothed_statistic as oracle
 
 PHIS = {
