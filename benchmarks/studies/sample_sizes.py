@@ -24,13 +24,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, describe_machine, format_table, write_table
 
 from sklearn_rank.inference import metric_interval, sample_size
-from sklearn_rank.inference._influence import (
+from sklearn_rank.inference._evidence import (
+    check_groups,
     joint_influence,
     joint_query_means,
     joint_samples,
     measure_influence,
 )
-from sklearn_rank.inference._samples import check_groups
 from sklearn_rank.metrics import get_measure
 
 STORED = RESULTS / "sample_sizes.csv"

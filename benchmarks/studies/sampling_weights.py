@@ -20,7 +20,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import describe_machine, format_table
 
-from sklearn_rank.inference import _samples as _weight_meaning
+from sklearn_rank.inference import _evidence as _weight_meaning
 from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.metrics import get_measure
 

@@ -3,7 +3,13 @@
 from ._compare import compare, paired_rank_test, paired_swap_test, unpaired_rank_test
 from ._confidence_sequence import ConfidenceSequence
 from ._limits import holm_adjust
-from ._linear_rank import RankInterval, linear_rank_influence, linear_rank_interval
+from ._linear_rank import (
+    RankInterval,
+    linear_rank_influence,
+    linear_rank_interval,
+    two_sample_rank_test,
+)
+from ._list_intervals import precision_at_top_interval
 from ._metric_interval import accumulator_interval, metric_interval
 from ._probabilities import (
     CalibrationAtTop,
@@ -15,8 +21,6 @@ from ._queries import paired_query_test
 from ._results import Comparison, Interval
 from ._roc import RocBand, auc_interval, partial_auc_influence, partial_auc_interval, roc_band
 from ._sample_size import SampleSizeCurve, SampleSizePlan, sample_size
-from ._top import precision_at_top_interval
-from ._two_sample import two_sample_rank_test
 
 __all__ = [
     "CalibrationAtTop",

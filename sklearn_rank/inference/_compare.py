@@ -24,22 +24,8 @@ from .._validation import (
 )
 from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
-from ._influence import (
+from ._evidence import (
     JointEstimate,
-    joint_independent,
-    joint_influence,
-    joint_query_means,
-    joint_samples,
-    least_variance,
-    list_target,
-    measure_influence,
-    never_certain_covariance,
-    sample_influence,
-)
-from ._limits import ALTERNATIVES, CONTRAST_ALTERNATIVES, Alternative, holm_adjust
-from ._queries import compare_samples, query_values_of
-from ._results import Comparison, level_of_both
-from ._samples import (
     WeightMeaning,
     check_groups,
     check_groups_of_samples,
@@ -47,10 +33,22 @@ from ._samples import (
     check_two_classes,
     check_weight_meaning,
     dimensions,
+    joint_independent,
+    joint_influence,
+    joint_query_means,
+    joint_samples,
+    least_variance,
+    list_target,
+    measure_influence,
     named_scores,
+    never_certain_covariance,
     refuse_collections,
     refuse_grouped_collections,
+    sample_influence,
 )
+from ._limits import ALTERNATIVES, CONTRAST_ALTERNATIVES, Alternative, holm_adjust
+from ._queries import compare_samples, query_values_of
+from ._results import Comparison, level_of_both
 
 Contrasts: TypeAlias = tuple[tuple[str, ...], FloatArray]
 

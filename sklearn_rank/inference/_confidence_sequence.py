@@ -2,34 +2,523 @@
 
 from __future__ import annotations
 
+import warnings
+from abc import ABC, abstractmethod
 from dataclasses import replace
+from functools import partial
 from html import escape
-from math import isfinite, isnan
-from typing import Any, Literal
+from math import e, isfinite, isnan, log, log1p, nan
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from scipy.special import lambertw, logsumexp, ndtr
+from sklearn.exceptions import UndefinedMetricWarning
 
 from .._optional import import_pandas
+from .._order import counted_blocks
 from .._printed import fixed, html_table
+from .._typing import BoolArray, FloatArray
 from .._validation import check_choice, check_flag, check_level, check_number
 from .._warn import warn
 from ..metrics import Accumulator, Measure, get_measure
 from ..metrics._shared import AUCMeasure, GiniMeasure, MeasureLike, PrecisionAtTopMeasure
-from ._results import Interval
-from ._samples import WeightMeaning, check_weight_meaning, refuse_fractions
-from ._sequence_streams import (
-    AlertPrecision,
-    Batch,
-    ListDifference,
-    ListMeasure,
-    Options,
-    PairedAUC,
-    QueryMean,
-    QueryMeanByVariance,
-    Stream,
-    TopPrecision,
-    query_values,
+from ._evidence import (
+    WeightMeaning,
+    accumulated_list,
+    check_weight_meaning,
+    influence_of,
+    joint_influence,
+    nonzero_variance,
+    refuse_fractions,
+    refuse_unknown,
 )
+from ._limits import two_sided_quantile
+from ._list_intervals import THRESHOLD_SHARE, extreme_hits
+from ._metric_interval import interval_of_accumulator, list_methods
+from ._queries import ROUNDING, QueryValues, refuse_infinite, sample_interval
+from ._results import Interval
+
+# Wagers on either side, in geometric progression about the one that is best for the expected
+# number of values; closer ones do not make the intervals narrower.
+RATIO = 1.5
+N_EITHER_WAY = 28
+# Standard deviation for which the middle wager is best.
+TYPICAL_DEVIATION = 0.25
+# Newton's steps, of which about fifteen are taken, until they are nearly as small as rounding.
+MOST_STEPS = 200
+SMALLEST_STEP = 1e-13
+# Number of values that are processed at once.
+CHUNK = 2**15
+
+
+# Growth of bets on some values, up and down, by the size of the bet; their total and their number.
+Growth = tuple[FloatArray, FloatArray, float, float]
+
+
+class Bets:
+    """Capital of bets on values in [0, 1], as a function of the mean that they are against."""
+
+    def __init__(self, n_best: float, alpha: float, deviation: float = TYPICAL_DEVIATION) -> None:
+        middle = (2.0 * log(2.0 / alpha) / n_best) ** 0.5 / deviation
+        place = log(RATIO) * np.arange(-N_EITHER_WAY, N_EITHER_WAY + 1)
+        share = 1.0 / (1.0 + place**2)
+        # Gain of a value of 1 over one of 0.
+        self.gains: FloatArray = middle * np.exp(place)
+        # Half of the capital is on large values, half on small ones.
+        self.log_shares: FloatArray = np.log(share / (2.0 * share.sum()))
+        self.up, self.down = np.zeros((2, len(place)))
+        self.count = self.total = 0.0
+
+    def add(self, up: FloatArray, down: FloatArray, total: float, count: float) -> None:
+        self.up, self.down = self.up + up, self.down + down
+        self.total += total
+        self.count += count
+
+    def limits(self, alpha: float) -> tuple[float, float]:
+        """Find the least and the largest mean against which the capital is below ``1 / alpha``."""
+        up, down, count = self.up[np.newaxis], self.down[np.newaxis], np.array([self.count])
+        low, high = mean_limits(self, up, down, count, alpha)
+        return float(low[0]), float(high[0])
+
+
+def value_growth(values: FloatArray, gains: FloatArray) -> Growth:
+    values = np.clip(values, 0.0, 1.0)
+    up, down = np.zeros((2, len(gains)))
+    for start in range(0, len(values), CHUNK):
+        chunk = values[start : start + CHUNK]
+        up += np.log1p(gains[:, np.newaxis] * chunk).sum(axis=1)
+        down += np.log1p(gains[:, np.newaxis] * (1.0 - chunk)).sum(axis=1)
+    return up, down, float(values.sum()), float(len(values))
+
+
+def coin_growth(ones: float, count: float, gains: FloatArray) -> Growth:
+    return ones * np.log1p(gains), (count - ones) * np.log1p(gains), ones, count
+
+
+def mean_limits(
+    bets: Bets, up: FloatArray, down: FloatArray, count: FloatArray, alpha: float
+) -> tuple[FloatArray, FloatArray]:
+    """Find the means against which bets on several samples have not won ``1 / alpha``.
+
+    The limits, to rounding. Shape (n_samples,).
+    """
+    threshold = -log(alpha)
+    up, down, count = np.concatenate([up, up]), np.concatenate([down, down]), np.tile(count, 2)
+    limits = np.repeat([0.0, 1.0], len(count) // 2)
+    for _ in range(MOST_STEPS):
+        capital, slope = log_capital(bets, up, down, count, limits)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            step = np.where(capital > threshold, (threshold - capital) / slope, 0.0)
+        limits += step
+        if np.max(np.abs(step)) <= SMALLEST_STEP:
+            break
+    low, high = np.split(limits, 2)
+    return low, high
+
+
+def log_capital(
+    bets: Bets, up: FloatArray, down: FloatArray, count: FloatArray, mean: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Logarithm of the capital that bets against a mean have become from 1, and its slope."""
+    mean, count, gains = mean[:, np.newaxis], count[:, np.newaxis], bets.gains
+    large, small = gains * mean, gains * (1.0 - mean)
+    logs = np.concatenate(
+        [
+            bets.log_shares + up - count * np.log1p(large),
+            bets.log_shares + down - count * np.log1p(small),
+        ],
+        axis=1,
+    )
+    largest = logs.max(axis=1)
+    logs = np.exp(logs - largest[:, np.newaxis])
+    slopes = np.concatenate([-gains / (1.0 + large), gains / (1.0 + small)], axis=1)
+    total = logs.sum(axis=1)
+    return largest + np.log(total), count[:, 0] * (logs * slopes).sum(axis=1) / total
+
+
+# Pairs that share no item, at most, in one mean over pairings; numbers of subsets of so many pairs
+# are below the largest float64.
+MOST_PAIRS = 1000
+
+
+def pair_growth(n_pos: FloatArray, n_neg: FloatArray, gains: FloatArray) -> Growth:
+    """Growth on pairs of a positive and a negative, the items of each class by block, ascending.
+
+    It is the mean over the pairings, which give each item of the smaller class another item of the
+    larger one. A pair is worth 1 where the positive has the higher score, 1/2 where they are tied,
+    and otherwise 0.
+    """
+    up, down = np.zeros(len(gains)), np.zeros(len(gains))
+    total, n_pairs = 0.0, 0
+    for part_pos, part_neg in _split_pairs(n_pos.astype(np.intp), n_neg.astype(np.intp)):
+        # Of each positive how many negatives it beats, and of each negative how many beat it:
+        # the same matrix, from the other end.
+        if part_pos.sum() <= part_neg.sum():
+            wins, losses = (part_pos, part_neg), (part_pos[::-1], part_neg[::-1])
+        else:
+            wins, losses = (part_neg[::-1], part_pos[::-1]), (part_neg, part_pos)
+        won = _subsets(*wins)
+        up += _mean_product(won, gains)
+        down += _mean_product(_subsets(*losses), gains)
+        total += float(won[1])
+        n_pairs += min(int(part_pos.sum()), int(part_neg.sum()))
+    return up, down, total, n_pairs
+
+
+def _split_pairs(n_pos: np.ndarray, n_neg: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Split the items of each class at random, so that no part has too many pairs."""
+    n_parts = -(-min(int(n_pos.sum()), int(n_neg.sum())) // MOST_PAIRS)
+    if n_parts <= 1:
+        return [(n_pos, n_neg)] * n_parts
+    rng = np.random.default_rng(0)
+    split = []
+    for counts in (n_pos, n_neg):
+        blocks = np.repeat(np.arange(len(counts)), counts)
+        parts = np.array_split(rng.permutation(blocks), n_parts)
+        split.append([np.bincount(part, minlength=len(counts)) for part in parts])
+    return list(zip(*split, strict=True))
+
+
+def _subsets(rows: np.ndarray, columns: np.ndarray) -> FloatArray:
+    """Mean over pairings of the sum over all j pairs of the product of their worths, by j.
+
+    ``rows`` and ``columns`` count the items of the smaller and of the larger class in each block;
+    a pair is worth 1 where the row lies in a later block than the column.
+    """
+    n_rows, n_columns = int(rows.sum()), int(columns.sum())
+    below = np.cumsum(columns) - columns
+    sums = np.zeros(n_rows + 1)
+    sums[0] = 1.0
+    # Probability that a row meets one of the b columns below it, when j others are taken by rows
+    # that lie below: (b - j) / (n_columns - j).
+    n_taken = np.arange(n_rows, dtype=np.float64)
+    n_done = 0
+    for block in np.flatnonzero(rows):
+        chance = np.maximum(below[block] - n_taken, 0.0) / (n_columns - n_taken)
+        n_block, tied = int(rows[block]), int(columns[block])
+        steps = [sums]
+        for row in range(n_block):
+            last = min(n_done + row, int(below[block]) - 1) + 1
+            after = steps[-1].copy()
+            if last > 0:
+                after[1 : last + 1] += chance[:last] * steps[-1][:last]
+            steps.append(after)
+        sums = steps[-1]
+        if tied:
+            sums = _with_ties(steps, tied, int(below[block]), n_taken, n_columns)
+        n_done += n_block
+    return sums
+
+
+def _with_ties(
+    steps: list[FloatArray], tied: int, n_below: int, n_taken: FloatArray, n_columns: int
+) -> FloatArray:
+    """Let w of the rows of a block meet columns of their own block, each worth 1/2."""
+    n_block = len(steps) - 1
+    sums = steps[-1].copy()
+    # No more rows meet columns below than there are, and the tied ones are others.
+    free = n_columns - n_taken[: n_below + 1]
+    ways = np.ones(len(free))
+    for w in range(1, min(n_block, tied) + 1):
+        # w ordered columns of the tied ones, after j that lie below; w rows of those here.
+        ways *= (tied - w + 1) / (free - (w - 1)) * ((n_block - w + 1) / (2.0 * w))
+        source = steps[n_block - w][: min(len(ways), len(sums) - w)]
+        sums[w : w + len(source)] += ways[: len(source)] * source
+    return sums
+
+
+def _mean_product(subsets: FloatArray, gains: FloatArray) -> FloatArray:
+    """Logarithm of the sum over j of ``gain**j`` times what j pairs are worth."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(subsets)
+    return logsumexp(logs + np.log(gains)[:, np.newaxis] * np.arange(len(subsets)), axis=1)
+
+
+# Tops of different length that are evaluated at once.
+TOPS_AT_ONCE = 2**12
+
+
+def top_limits_at_all_times(
+    n_pos: FloatArray, size: FloatArray, tau: float, n_best: float, alpha: float
+) -> tuple[float, float]:
+    """Limits from every number of items that may lie above the threshold of the population."""
+    n = int(size.sum())
+    least, largest = _counts_above(n, tau, n_best, alpha * THRESHOLD_SHARE)
+    if least == 0:
+        return 0.0, 1.0
+    alpha -= alpha * THRESHOLD_SHARE
+    bets = Bets(n_best * tau, alpha)
+    gain = np.log1p(bets.gains)
+    low, high = 1.0, 0.0
+    for start in range(least, largest + 1, TOPS_AT_ONCE):
+        count = np.arange(start, min(start + TOPS_AT_ONCE, largest + 1))
+        for side, ones in enumerate(extreme_hits(n_pos, size, count)):
+            up, down = np.multiply.outer(ones, gain), np.multiply.outer(count - ones, gain)
+            limits = mean_limits(bets, up, down, count.astype(np.float64), alpha)[side]
+            if side == 0:
+                low = min(low, float(limits.min()))
+            else:
+                high = max(high, float(limits.max()))
+    return low, high
+
+
+def _counts_above(n: int, tau: float, n_best: float, alpha: float) -> tuple[int, int]:
+    """Least and largest number of n items above the threshold that bets do not refute."""
+    bets = Bets(n_best, alpha, (tau * (1.0 - tau)) ** 0.5)
+    gain = np.log1p(bets.gains)[np.newaxis]
+
+    def is_possible(count: int) -> bool:
+        up, down = count * gain, (n - count) * gain
+        capital, _ = log_capital(bets, up, down, np.array([float(n)]), np.array([tau]))
+        return bool(capital[0] < -np.log(alpha))
+
+    counts = []
+    for inside, end in ((int(np.floor(tau * n)), 0), (int(np.ceil(tau * n)), n)):
+        # The capital is convex in the count.
+        outside = end + (1 if end else -1)
+        while abs(outside - inside) > 1:
+            middle = (inside + outside) // 2
+            inside, outside = (middle, outside) if is_possible(middle) else (inside, middle)
+        counts.append(inside)
+    return counts[0], counts[1]
+
+
+class Options(NamedTuple):
+    """Options of all streams."""
+
+    measure: Measure
+    level: float  # Probability that the limits hold at all looks, in (0, 1)
+    best_after: float  # After how many updates like the first the limits are to be nearest
+
+    @property
+    def alpha(self) -> float:
+        """Probability of error."""
+        return 1.0 - self.level
+
+
+class Batch(NamedTuple):
+    """Rows of one update."""
+
+    ranker: Accumulator  # The rows with the scores of the ranker; some row counts
+    baseline: Accumulator | None  # The same rows with the scores of the baseline
+    rows: tuple[BoolArray, FloatArray, FloatArray] | None  # Labels and both scores of one list
+    values: FloatArray  # (n_queries,): Values of the queries; none of one list
+
+
+def query_values(ranker: Accumulator, baseline: Accumulator | None) -> FloatArray:
+    """Values of the queries that have one, less those of a baseline. Shape (n_queries,)."""
+    values = _values_of(ranker)
+    if baseline is None:
+        return values[~np.isnan(values)]
+    with warnings.catch_warnings():
+        # Undefined queries depend on the labels, which are the same for both: warn once.
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        of_baseline = _values_of(baseline)
+    differs = np.isnan(values) != np.isnan(of_baseline)
+    if differs.any():
+        queries = ranker.query_values
+        query = "" if queries is None else queries.ids.tolist()[int(np.argmax(differs))]
+        raise ValueError(
+            f"{ranker.measure.name} is defined for the query {query!r} with only one of the two"
+            " scores, ranker and baseline: remove the query or set undefined= of the measure."
+        )
+    difference = values - of_baseline
+    largest = np.maximum(np.abs(values), np.abs(of_baseline))
+    difference[np.abs(difference) <= ROUNDING * largest] = 0
+    return difference[~np.isnan(difference)]
+
+
+def _values_of(accumulator: Accumulator) -> FloatArray:
+    measure, queries = accumulator.measure, accumulator.query_values
+    if queries is None:
+        return np.empty(0)
+    values = measure._combine(queries.values, queries.to_lists(), None, False)
+    refuse_infinite(measure.name, values, queries.ids)
+    return np.asarray(values, dtype=np.float64)
+
+
+class Stream(ABC):
+    """State of a confidence sequence; that of a measure of one list keeps no rows itself."""
+
+    method = "betting"
+
+    def __init__(
+        self, options: Options, target: str, range: tuple[float, float] = (0.0, 1.0)
+    ) -> None:
+        self.options, self.target, self.range = options, target, range
+        self.n = self.n_first = 0.0  # Items or queries so far, and in the first update with some
+
+    def count(self, n_added: float) -> None:
+        self.n_first = self.n_first or n_added
+        self.n += n_added
+
+    @property
+    def n_best(self) -> float:
+        """Number of items or queries at which the limits are to be nearest."""
+        return self.options.best_after * self.n_first
+
+    def add(self, batch: Batch) -> None:
+        """Add the rows of an update."""
+        self.count(float(accumulated_list(batch.ranker).counts.sum()))
+
+    @abstractmethod
+    def limits(self, so_far: Accumulator) -> tuple[float, float, float]:
+        """Find estimate and limits; without an estimate NaN and the ends of the range."""
+
+
+class Betting(Stream):
+    """Mean by bets: over queries, over pairs of both classes, or over items above a threshold.
+
+    The size of the bets is chosen by the first update that has a value.
+    """
+
+    bets: Bets | None = None
+    threshold: float | None = None
+
+    def add(self, batch: Batch) -> None:
+        if batch.ranker.query_values is not None:
+            low, high = self.range
+            n = n_values = float(len(batch.values))
+            growth = partial(value_growth, (batch.values - low) / (high - low))
+        else:
+            data = accumulated_list(batch.ranker)
+            if self.threshold is not None:
+                weight = data.counts * (data.score >= self.threshold)
+                n = n_values = float(weight.sum())
+                growth = partial(coin_growth, float(weight[data.positive].sum()), n)
+            else:
+                blocks = counted_blocks(data.score, data.positive, data.weight)
+                n, n_values = blocks.n, min(blocks.k, blocks.n - blocks.k)
+                n_pos, size = blocks.n_pos[::-1], blocks.size[::-1]
+                growth = partial(pair_growth, n_pos, size - n_pos)
+        self.count(n)
+        if self.bets is None and n_values > 0:
+            self.bets = Bets(self.options.best_after * n_values, self.options.alpha)
+        if self.bets is not None:
+            self.bets.add(*growth(self.bets.gains))
+
+    def limits(self, so_far: Accumulator) -> tuple[float, float, float]:
+        mean, low, high = nan, 0.0, 1.0
+        if self.bets is not None:
+            mean = self.bets.total / self.bets.count
+            low, high = self.bets.limits(self.options.alpha)
+        origin, length = self.range[0], self.range[1] - self.range[0]
+        mean, low, high = (origin + length * value for value in (mean, low, high))
+        return mean, max(low, self.range[0]), min(high, self.range[1])
+
+
+class TopPrecision(Stream):
+    """Precision in the top of the population, whose threshold the rows so far tell."""
+
+    def limits(self, so_far: Accumulator) -> tuple[float, float, float]:
+        measure: Any = self.options.measure
+        data = accumulated_list(so_far)
+        blocks = counted_blocks(data.score, data.positive, data.weight)
+        limits = top_limits_at_all_times(
+            blocks.n_pos, blocks.size, float(measure.tau), self.n_best, self.options.alpha
+        )
+        return float(measure.values(data)[0]), *limits
+
+
+# Distance in standard errors, and its level, from which on limits are those of the range: nearer
+# to 1 a level is rounded.
+WIDEST = 2.0 * float(ndtr(7.0)) - 1.0
+
+
+def level_at_all_times(level: float, n: float, n_best: float) -> float:
+    """Level of the fixed interval that is as wide as the confidence sequence.
+
+    With ``x = x_best n / n_best`` it reaches ``z = sqrt((1 + 1/x) (ln(1 + x) + 2 ln(1 / (1 -
+    level))))`` standard errors.
+    """
+    alpha = 1.0 - level
+    # Where z is least: ln((1 + x) / alpha^2) = x.
+    best = -float(lambertw(-(alpha**2) / e, -1).real) - 1.0
+    x = best * n / n_best
+    z = ((1.0 + 1.0 / x) * (log1p(x) - 2.0 * log(alpha))) ** 0.5
+    return min(2.0 * float(ndtr(z)) - 1.0, WIDEST)
+
+
+class Asymptotic(Stream):
+    """Interval of one look, here of one list, at a level that depends on the number of items."""
+
+    method = "asymptotic"
+
+    def limits(self, so_far: Accumulator) -> tuple[float, float, float]:
+        if not self.is_estimable(so_far):
+            return nan, *self.range
+        level = level_at_all_times(self.options.level, self.n, self.n_best)
+        estimate, low, high = self.limits_at(level, so_far)
+        return (estimate, low, high) if level < WIDEST else (estimate, *self.range)
+
+    def is_estimable(self, so_far: Accumulator) -> bool:
+        """Return whether the data allow an estimate of the variance."""
+        positive = accumulated_list(so_far).positive
+        return bool(positive.any() and not positive.all())
+
+    def limits_at(self, level: float, so_far: Accumulator) -> tuple[float, float, float]:
+        """Find estimate and limits of the interval for one look."""
+        interval = interval_of_accumulator(so_far, level)
+        self.target = interval.target
+        return interval.estimate, interval.low, interval.high
+
+
+class QueryMeanByVariance(Asymptotic):
+    """Mean over queries, by their variance."""
+
+    values: FloatArray = np.empty(0)
+
+    def add(self, batch: Batch) -> None:
+        self.values = np.concatenate([self.values, batch.values])
+        self.count(len(batch.values))
+
+    def is_estimable(self, so_far: Accumulator) -> bool:
+        return len(self.values) > 1
+
+    def limits_at(self, level: float, so_far: Accumulator) -> tuple[float, float, float]:
+        """Find the mean and its interval, Student's or of shares."""
+        ids = np.arange(len(self.values))
+        sample = QueryValues(self.values, ids, self.options.measure.name, self.range)
+        interval = sample_interval(sample, level)
+        return interval.estimate, interval.low, interval.high
+
+
+class ListDifference(Asymptotic):
+    """Difference of a measure of one list between two rankers of the same rows."""
+
+    positive: BoolArray = np.empty(0, dtype=bool)
+    scores: FloatArray = np.empty((2, 0))
+
+    def add(self, batch: Batch) -> None:
+        if batch.rows is not None:
+            positive, *scores = batch.rows
+            self.positive = np.concatenate([self.positive, positive])
+            self.scores = np.concatenate([self.scores, np.stack(scores)], axis=1)
+            self.count(float(len(positive)))
+
+    def is_estimable(self, so_far: Accumulator) -> bool:
+        return bool(self.positive.any() and not self.positive.all())
+
+    def limits_at(self, level: float, so_far: Accumulator) -> tuple[float, float, float]:
+        """Find the difference and its normal interval by influence."""
+        measure = replace(self.options.measure, rel=None)
+        influences = [
+            influence_of(measure, measure.lists(self.positive, score), conditional=True)
+            for score in self.scores
+        ]
+        joint = joint_influence(influences, conditional=True)
+        contrast = np.array([1.0, -1.0])
+        difference = float(contrast @ joint.estimates)
+        variance = nonzero_variance(joint, contrast, difference)
+        half = two_sided_quantile(level) * float(np.sqrt(variance))
+        low, high = difference - half, difference + half
+        if isfinite(joint.length):
+            low, high = max(low, -joint.length), min(high, joint.length)
+        return difference, low, high
+
+
+# ---------------------------------------------------------------------------------------- sequence
+
 
 # Number of looks that are printed, from the last one back.
 MOST_PRINTED = 10
@@ -263,7 +752,7 @@ class ConfidenceSequence:
                 self._so_far[1].merge(batch.baseline)
             self._has_baseline = batch.baseline is not None
             self._stream = stream
-            stream.add(batch, self._so_far[0])
+            stream.add(batch)
         self._history.append(self._look())
         self._counts.append(0.0 if self._stream is None else self._stream.n)
         return self._history[-1]
@@ -325,7 +814,7 @@ class ConfidenceSequence:
                     f"{measure.name} has no known range, which method='betting' needs: pass"
                     " method='asymptotic'."
                 )
-            return QueryMean(options, target, limits)
+            return Betting(options, target, limits)
         if measure.per_query and not measure.has_influence:
             raise ValueError(
                 f"{measure.name} is a mean over queries, but qid is None: pass qid, the query id"
@@ -337,20 +826,31 @@ class ConfidenceSequence:
                     "method='betting' does not support differences of a measure of one list, and"
                     " neither does threshold: pass qid, or method='asymptotic' without threshold."
                 )
-            return ListDifference(options)
+            refuse_unknown(measure)
+            low, high = measure.range
+            target = f"difference of {measure.name}"
+            return ListDifference(options, target, (low - high, high - low))
         if method != "asymptotic":
-            if isinstance(measure, AUCMeasure | GiniMeasure):
-                return PairedAUC(options)
+            if isinstance(measure, GiniMeasure):
+                return Betting(options, "expected Gini coefficient within updates", (-1.0, 1.0))
+            if isinstance(measure, AUCMeasure):
+                return Betting(options, "expected AUC within updates")
             if isinstance(measure, PrecisionAtTopMeasure):
-                if self._threshold is not None:
-                    return AlertPrecision(options, self._threshold)
-                return TopPrecision(options, float(measure.tau))
+                if self._threshold is None:
+                    target = f"precision in the top {float(measure.tau):g} of the population"
+                    return TopPrecision(options, target)
+                target = f"precision among scores of at least {self._threshold:g}"
+                stream = Betting(options, target)
+                stream.threshold = self._threshold
+                return stream
             if method == "betting":
                 raise ValueError(
                     f"method='betting' does not support {measure.name} of one list, only 'auc',"
                     " 'gini' and 'precision@top': pass qid, or method='asymptotic'."
                 )
-        return ListMeasure(options)
+        # A measure without an interval is refused.
+        list_methods(measure).choose("auto")
+        return Asymptotic(options, f"{measure.name} of the population", measure.range)
 
     def _look(self) -> Interval:
         if self._stream is None:
@@ -358,7 +858,7 @@ class ConfidenceSequence:
             return Interval(
                 float("nan"), low, high, self._options.level, self._method, self.measure.name
             )
-        estimate, low, high = self._stream.limits()
+        estimate, low, high = self._stream.limits(self._so_far[0])
         interval = Interval(
             estimate, low, high, self._options.level, self._stream.method, self._stream.target
         )

@@ -20,7 +20,7 @@ from scipy.special import (
 
 from .._typing import FloatArray
 from ..bounds._shared import wilson_score_limits
-from ._samples import refuse_collections
+from ._evidence import refuse_collections
 
 Alternative: TypeAlias = Literal["two-sided", "less", "greater"]
 

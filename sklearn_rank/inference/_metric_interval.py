@@ -1,367 +1,68 @@
-"""Confidence interval for any measure, over queries or for one list, of rows or an accumulator.
-
-Given the scores the labels are independent, so that such a sum is one of independent draws.
-"""
+"""Confidence interval for any measure, over queries or for one list, of rows or an accumulator."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from math import isfinite
 from typing import Any
 
 import numpy as np
-from scipy.special import smirnovi
-from scipy.stats import binom
 
-from .._lists import ScoredLists
-from .._order import check_n_places, counted_blocks, tied_blocks
 from .._partitions import any_collection
-from .._typing import IntArray
 from .._validation import check_generator, check_level, check_resamples, ravelled
 from ..metrics import Accumulator, Measure, get_measure
 from ..metrics._shared import (
     AUCMeasure,
-    AveragePrecisionMeasure,
-    ClassInfluence,
     CustomMeasure,
     DCGMeasure,
-    EnrichmentFactorMeasure,
     FPRAtTPRMeasure,
     GiniMeasure,
     KolmogorovSmirnovMeasure,
-    LiftMeasure,
     MeasureLike,
     NDCGMeasure,
     NegativeHeightMeasure,
     Normalize,
-    PartialAUCMeasure,
     PositionalMeasure,
     PositivesAtTopMeasure,
     PrecisionAtKMeasure,
     PrecisionAtTopMeasure,
     RankBiasedPrecisionMeasure,
-    RateInfluence,
     RIEMeasure,
     ScoreGeneratingFunction,
-    SmoothedPrecisionAtTopMeasure,
     SuccessMeasure,
     TPRAtFPRMeasure,
     phi_of,
 )
-from ._correlations import CORRELATIONS, correlation_interval
-from ._influence import (
-    influence_limits,
-    influence_of,
-    list_interval,
-    refuse_sampling,
-    sampling_influence,
-)
-from ._limits import Limits, exact_limits, independent_rows, kolmogorov_margin, safe_limits
-from ._linear_rank import dkw_interval, rank_bootstrap_interval, rank_interval_of
-from ._queries import accumulated_values, query_values_of, sample_interval
-from ._results import Interval
-from ._roc import METHODS, WITH_GROUPS, auc_interval_of, auc_interval_of_chunks
-from ._samples import (
+from ._evidence import (
     OneList,
     WeightMeaning,
     accumulated_list,
     check_one_list,
     check_weight_meaning,
     dimensions,
-    ordered_rows,
     refuse_collections,
     refuse_one_class,
-    runs_of_negatives,
-    with_tied_tail,
+    refuse_sampling,
+    sampling_influence,
 )
-from ._top import top_interval_of
-
-
-def place_sum_interval(
-    measure: Measure, sample: OneList, level: float, method: str, *_: Any
-) -> Interval:
-    """Interval for the expectation of a sum over the places of one list, given its scores.
-
-    A mean of draws of weights w from [0, 1] has limits as if it were that of ``1 / max(w)`` draws
-    of 0 and 1 that are alike, which is k for precision: draws that differ, count less or are
-    between 0 and 1 spread less.
-    """
-    mean, largest, unit = _draws_of(measure, sample)[:3]
-    low, high = (exact_share_limits if method == "exact" else safe_limits)(
-        mean, 1.0 / largest, level
-    )
-    target = f"expected {measure.name} given the scores, labels new"
-    return Interval(unit * mean, unit * low, unit * high, level, method, target)
-
-
-def success_interval(measure: SuccessMeasure, sample: OneList, level: float, *_: Any) -> Interval:
-    """Interval for the chance of a positive among the first items of one list, given its scores.
-
-    The lower limit follows from that for the expected precision p of the first k, since ``1 - (1 -
-    p)**k`` is the least chance of a positive; where ties are cut by the k-th place p itself is
-    taken. The upper one is that of a single draw: 1, unless there was no positive.
-    """
-    precision = PrecisionAtKMeasure(k=measure.k, rel=measure.rel)
-    mean, largest, _unit, of_whole_places = _draws_of(precision, sample)
-    low = exact_share_limits(mean, 1.0 / largest, level)[0]
-    if of_whole_places:
-        low = -float(np.expm1(measure.k * np.log1p(-low))) if low < 1.0 else 1.0
-    estimate = float(np.nan_to_num(measure.values(sample.data)[0]))
-    high = 1.0 if mean > 0.0 else (1.0 + level) / 2.0
-    target = f"expected {measure.name} given the scores, labels new"
-    return Interval(estimate, min(low, estimate), high, level, "exact", target)
-
-
-def exact_share_limits(estimate: float, draws: float, level: float) -> Limits:
-    """Exact limits of a share of some draws."""
-    hits, misses = draws * estimate, draws * (1.0 - estimate)
-    low, high = exact_limits(hits, misses, (1.0 - level) / 2.0)
-    return float(low), float(high)
-
-
-def _draws_of(measure: Any, sample: OneList) -> tuple[float, float, float, bool]:
-    """Read a list as draws from [0, 1]: each item with the mean discount of its tied block.
-
-    Weighted mean of the draws, largest weight, value of the measure where all draws are 1, and
-    whether no block of ties is cut, so that each place is one item.
-    """
-    data, n = sample.data, int(sample.data.sizes[0])
-    if measure.kind == "graded" and measure.scaled_by_labels:
-        measure = replace(measure, max_grade=float(data.grade.max()) or 1.0)
-    form = measure.positional
-    check_n_places(n)
-    discounts = form.discounts(n)
-    places = int(np.flatnonzero(discounts)[-1]) + 1 if discounts.any() else 0
-    top = OneList(data.leading(places)).repeat().data
-    blocks = tied_blocks(top.score)
-    lengths = blocks.lengths()
-    cut = (blocks.starts < places) & (blocks.starts + lengths > places)
-    share = np.add.reduceat(discounts[: len(top.score)], blocks.starts) / lengths
-    weight = np.empty(len(top.score))
-    weight[blocks.order] = np.repeat(share, lengths)
-    utility = np.asarray(form.utilities(top), dtype=np.float64)
-    highest = float(form.utilities(data).max()) if form.largest is None else form.largest
-    if discounts.min() < 0.0 or utility.min() < 0.0:
-        raise ValueError(
-            f"{measure.name} has a negative gain or discount, which its interval for one list does"
-            " not support: pass qid for the mean over queries."
-        )
-    total = float(weight.sum())
-    if not (total > 0.0 and highest > 0.0):
-        raise ValueError(
-            f"{measure.name} is 0 for every order, because no item of y_true has a positive gain:"
-            " pass a list with grades above 0."
-        )
-    mean = min(max(float(weight @ utility) / (total * highest), 0.0), 1.0)
-    return mean, float(weight.max()) / total, total * highest, not cut.any()
-
-
-def above_negatives_interval(
-    measure: PositivesAtTopMeasure, sample: OneList, level: float, method: str, *_: Any
-) -> Interval:
-    """Interval for the fraction of new positives above the highest observed negative.
-
-    Given the negatives, the positives above the highest of them are a binomial number. The highest
-    of new negatives is another one: its own variance, that of an extreme, is not in the interval.
-    """
-    data = sample.data
-    positive, counts = data.positive, data.counts
-    highest = data.score[~positive].max()
-    n_tied = float(counts[~positive & (data.score == highest)].sum())
-    # A tied positive counts with the probability that it is above all tied negatives.
-    above = np.where(data.score > highest, 1.0, 0.0)
-    above[data.score == highest] = 1.0 / (n_tied + 1.0)
-    above[~positive] = 0.0
-    n_pos, n_neg = int(data.positives[0]), int(data.sizes[0] - data.positives[0])
-    share = float(counts @ above) / n_pos
-    if sample.groups is not None:
-        influence = ClassInfluence(
-            share, above, positive, ends=(0.0, 1.0, 0.0, 0.0), range=(0.0, 1.0), label_slope=0.0
-        )
-        (low, high), _variance = influence_limits(
-            influence, share, level, conditional=True, groups=sample.groups
-        )
-    else:
-        find = exact_share_limits if method == "exact" else safe_limits
-        low, high = find(share, float(n_pos), level)
-    unit = 1.0 if measure.normalize else float(n_pos)
-    quantity = "share" if measure.normalize else f"expected number among {n_pos}"
-    target = f"{quantity} of new positives above the highest of the {n_neg} negatives seen"
-    return Interval(unit * share, unit * low, unit * high, level, method, target)
-
-
-def height_interval(
-    measure: NegativeHeightMeasure, sample: OneList, level: float, *_: Any
-) -> Interval:
-    """Interval for the height of the negatives in the population, of a finite norm.
-
-    The power ``M = mean over negatives of h(s)^p`` varies as the mean of ``h(s)^p`` over the
-    negatives and that of ``p E[h(S)^(p - 1); S > x]``, S a negative, over the positives x; its
-    limits are taken to the power ``1 / p``.
-    """
-    data, p = sample.data, float(measure.p)
-    estimate = float(measure.values(data)[0])
-    blocks = counted_blocks(data.score, data.positive, data.weight)
-    n_pos, n_neg = blocks.n_pos, blocks.size - blocks.n_pos
-    k, m = float(blocks.k), float(blocks.n - blocks.k)
-    # Blocks descend: a negative has the positives below it and half of those of its own block.
-    height = (k - np.cumsum(n_pos) + n_pos / 2.0) / k
-    weighted = n_neg * p * height ** (p - 1.0) / m
-    above = np.cumsum(weighted) - weighted / 2.0
-    order = blocks.rows.order
-    values = np.empty(len(order))
-    values[order] = np.where(
-        data.positive[order], blocks.to_rows(above), blocks.to_rows(height**p)
-    )
-    influence = ClassInfluence(
-        estimate=estimate**p,
-        values=values,
-        positive=data.positive,
-        # A positive below all negatives and one above, a negative likewise.
-        ends=(float(weighted.sum()), 0.0, 0.0, 1.0),
-        range=(0.0, 1.0),
-        counts=data.weight,
-    )
-    limits, variance = influence_limits(
-        influence, influence.estimate, level, conditional=True, groups=sample.groups
-    )
-    low, high = (limit ** (1.0 / p) for limit in limits)
-    slope = estimate ** (1.0 - p) / p if estimate > 0.0 else np.inf
-    error = slope * float(np.sqrt(variance))
-    return Interval(
-        estimate,
-        min(low, estimate),
-        max(high, estimate),
-        level,
-        "influence",
-        f"{measure.name} of the population",
-        error if np.isfinite(error) else None,
-    )
-
-
-def largest_difference_interval(
-    measure: Measure, sample: OneList, level: float, *_: Any
-) -> Interval:
-    """Interval for the Kolmogorov-Smirnov statistic of the population, valid for every n.
-
-    The statistic is at most as far from that of the population as both distribution functions
-    together: ``|D - D'| <= sup|F+ - F+'| + sup|F- - F-'|``.
-    """
-    data, groups = sample.data, sample.groups
-    estimate = float(measure.values(data)[0])
-    n_pos = int(data.positives[0])
-    n_neg = int(data.sizes[0]) - n_pos
-    if groups is not None:
-        n_pos, n_neg = (
-            independent_rows(groups.sizes(rows)) for rows in (data.positive, ~data.positive)
-        )
-    reach = _largest_deviation(n_pos, n_neg, level, groups is not None)
-    low, high = max(estimate - reach, 0.0), min(estimate + reach, 1.0)
-    return Interval(estimate, low, high, level, "dkw", f"{measure.name} of the population")
-
-
-@lru_cache(maxsize=64)
-def _largest_deviation(n_pos: int, n_neg: int, level: float, grouped: bool) -> float:
-    """Bound for the sum of the deviations of both distribution functions."""
-    sums = []
-    # Shares of the error that one class may have; the best of them depends on the counts alone.
-    for share in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
-        delta = share * (1.0 - level)
-        if grouped:
-            rest = 1.0 - level - delta
-            sums.append(kolmogorov_margin(delta, n_pos) + kolmogorov_margin(rest, n_neg))
-        else:
-            # The classes are independent.
-            rest = 1.0 - level / (1.0 - delta)
-            sums.append(float(smirnovi(n_pos, delta / 2.0)) + float(smirnovi(n_neg, rest / 2.0)))
-    return min(sums)
-
-
-# Largest number of items in the lists that are evaluated at once.
-ITEMS = 2**20
-
-
-def bootstrap_interval(
-    measure: Measure,
-    sample: OneList,
-    level: float,
-    n_resamples: int,
-    rng: np.random.Generator,
-) -> Interval:
-    """Interval between percentiles of the measure of resampled lists."""
-    least = int(np.ceil(2.0 / (1.0 - level)))
-    if n_resamples < least:
-        raise ValueError(
-            f"n_resamples={n_resamples} is too small for level={level}: pass at least {least}."
-        )
-    sample = sample.repeat()
-    data = sample.data
-    estimate = float(measure.values(data)[0])
-    units, stratified = _units(sample)
-
-    def draw() -> IntArray:
-        if stratified:
-            return np.concatenate([rows[rng.integers(0, len(rows), len(rows))] for rows in units])
-        return np.concatenate([units[i] for i in rng.integers(0, len(units), len(units))])
-
-    size = max(1, ITEMS // len(data.score))
-    batches = []
-    for start in range(0, n_resamples, size):
-        lists = [draw() for _ in range(min(size, n_resamples - start))]
-        rows = np.concatenate(lists)
-        resampled = ScoredLists(
-            labels=data.labels[rows],
-            score=data.score[rows],
-            offsets=np.append(0, np.cumsum(list(map(len, lists)))),
-            ids=np.arange(len(lists)),
-        )
-        batches.append(measure._values(resampled))
-    values = np.concatenate(batches)
-    undefined = int(np.count_nonzero(np.isnan(values)))
-    if undefined or np.isnan(estimate):
-        raise ValueError(
-            f"{measure.name} is undefined for {undefined} of {n_resamples} bootstrap samples"
-            f" ({measure.lacking}): pass more items, or larger groups."
-        )
-    if np.ptp(values) == 0.0:
-        raise ValueError(
-            f"{measure.name} is {estimate:.4g} for all {n_resamples} bootstrap samples, so its"
-            " variance cannot be estimated: pass a list for which the order matters, or"
-            " make_measure(..., influence=)."
-        )
-    low, high = np.quantile(values, [(1.0 - level) / 2.0, (1.0 + level) / 2.0]).tolist()
-    target, error = f"{measure.name} of the population", float(values.std(ddof=1))
-    low, high = min(low, estimate), max(high, estimate)
-    return Interval(estimate, low, high, level, "bootstrap", target, error)
-
-
-def _units(sample: OneList) -> tuple[list[IntArray], bool]:
-    """Rows of each group or, without groups, of each class; whether rows are resampled within."""
-    data = sample.data
-    if sample.groups is not None:
-        order = np.argsort(sample.groups.codes, kind="stable")
-        starts = np.flatnonzero(np.diff(sample.groups.codes[order], prepend=-1))
-        return np.split(order, starts[1:]), False
-    if data.labels.dtype != bool:
-        return [np.arange(len(data.score))], True
-    return [np.flatnonzero(data.positive), np.flatnonzero(~data.positive)], True
-
-
-def rate_limits(influence: RateInfluence, level: float) -> Limits:
-    """Join the limits of the threshold, a quantile of one class, and of the rate of the other."""
-    curve, tail = influence.curve, (1.0 - level) / 2.0
-    k, m = float(curve.ones.sum()), float(curve.others.sum())
-    estimate = curve.before(influence.threshold) / k
-    least = int(binom.ppf(tail, m, influence.rate))
-    largest = int(binom.isf(tail, m, influence.rate)) + 1
-    chance = safe_limits(estimate, k, level)
-    low = max(estimate - np.hypot(estimate - curve.before(least) / k, estimate - chance[0]), 0.0)
-    high = min(
-        estimate + np.hypot(curve.before(largest) / k - estimate, chance[1] - estimate), 1.0
-    )
-    return (low, high) if influence.of_positives else (1.0 - high, 1.0 - low)
+from ._linear_rank import dkw_interval, rank_bootstrap_interval, rank_interval_of
+from ._list_intervals import (
+    CORRELATIONS,
+    above_negatives_interval,
+    correlation_interval,
+    height_interval,
+    influence_interval,
+    largest_difference_interval,
+    list_interval,
+    place_sum_interval,
+    success_interval,
+    top_interval_of,
+)
+from ._queries import accumulated_values, query_values_of, sample_interval
+from ._results import Interval
+from ._roc import METHODS, WITH_GROUPS, auc_interval_of, auc_interval_of_chunks
 
 
 @dataclass(frozen=True)
@@ -469,7 +170,7 @@ def list_methods(measure: Measure) -> ListMethods:
     # A point of the ROC curve at the extreme of a class has no influence function.
     if isinstance(measure, FPRAtTPRMeasure | TPRAtFPRMeasure) and measure.has_influence:
         names = ("order statistics", "influence")
-        return ListMethods(measure, names, _influence_interval, ("influence",))
+        return ListMethods(measure, names, influence_interval, ("influence",))
     # The height of the highest negative is an extreme.
     if isinstance(measure, NegativeHeightMeasure) and isfinite(measure.p):
         return ListMethods(measure, ("influence",), height_interval, ("influence",))
@@ -486,13 +187,13 @@ def list_methods(measure: Measure) -> ListMethods:
         return ListMethods(
             measure,
             names,
-            _influence_interval,
+            influence_interval,
             names,
             explicit="" if has_influence else reason,
             one_class=measure.kind == "graded",
         )
     if has_influence:
-        return ListMethods(measure, ("influence",), _influence_interval, ("influence",))
+        return ListMethods(measure, ("influence",), influence_interval, ("influence",))
     if measure.by_class:
         reason = (
             "is a mean over classes, which has no interval: pass the labels of one class against"
@@ -557,36 +258,6 @@ def _rank_interval(
         return interval
     n = sample.data.sizes
     return interval.scaled(float((n / phi._sums(np.zeros_like(n), n, n))[0]))
-
-
-def _influence_interval(
-    measure: Measure,
-    sample: OneList,
-    level: float,
-    method: str,
-    n_resamples: int,
-    rng: np.random.Generator,
-) -> Interval:
-    if method == "bootstrap":
-        return bootstrap_interval(measure, sample, level, n_resamples, rng)
-    data = sample.data
-    if sample.groups is None and not isinstance(measure, CustomMeasure):
-        # Merge items that the measure does not distinguish.
-        if isinstance(measure, AveragePrecisionMeasure | PartialAUCMeasure):
-            data = runs_of_negatives(data)
-        else:
-            top = 1.0
-            if isinstance(measure, EnrichmentFactorMeasure | LiftMeasure):
-                top = float(measure.fraction)
-            elif isinstance(measure, SmoothedPrecisionAtTopMeasure):
-                top = measure.largest_top
-            data = ordered_rows(with_tied_tail(data, top))
-    influence = influence_of(measure, data, conditional=True)
-    interval = list_interval(measure, influence, level, sample.groups)
-    if isinstance(influence, RateInfluence) and method != "influence":
-        low, high = rate_limits(influence, level)
-        return replace(interval, low=low, high=high, method=method)
-    return interval
 
 
 def accumulator_interval(

@@ -15,9 +15,9 @@ from .._printed import Printed, Table, fixed, text_table
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import check_flag, check_level, check_share, check_whole
 from ..metrics._shared import check_probabilities, check_threshold, threshold_of
+from ._evidence import GroupPart, Groups, check_groups, refuse_one_class
 from ._limits import Limits, safe_limits
 from ._results import Interval
-from ._samples import GroupPart, Groups, check_groups, refuse_one_class
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,6 +32,19 @@ from .._warn import warn
 from ..bounds._shared import bisect
 from ..metrics import Measure, get_measure
 from ..metrics._shared import KeptValues, MeasureLike
+from ._evidence import (
+    GroupPart,
+    Groups,
+    WeightMeaning,
+    check_groups,
+    check_weight_meaning,
+    dimensions,
+    refuse_collections,
+    refuse_few_draws,
+    refuse_fractions,
+    robust_sums,
+    singleton_groups,
+)
 from ._limits import (
     ALTERNATIVES,
     Alternative,
@@ -45,19 +58,6 @@ from ._limits import (
     two_sided_quantile,
 )
 from ._results import Comparison, Interval, level_of_both
-from ._samples import (
-    GroupPart,
-    Groups,
-    WeightMeaning,
-    check_groups,
-    check_weight_meaning,
-    dimensions,
-    refuse_collections,
-    refuse_few_draws,
-    refuse_fractions,
-    robust_sums,
-    singleton_groups,
-)
 
 # Values that differ by less than this, relative to the largest, are equal up to rounding.
 ROUNDING = 1e-12

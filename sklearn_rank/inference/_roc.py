@@ -26,21 +26,23 @@ from .._warn import warn
 from ..bounds._shared import bisect, kl_limits, score_limits
 from ..metrics import get_measure, partial_auc_score
 from ..metrics._shared import partial_auc_influence_of
-from ._influence import influence_of, list_interval, measure_influence
-from ._limits import independent_rows, kolmogorov_margin
-from ._results import Interval
-from ._samples import (
+from ._evidence import (
     ONE_EACH,
     WeightMeaning,
     check_sample,
     check_two_classes,
     check_weight_meaning,
     dimensions,
+    influence_of,
     list_of_chunks,
+    measure_influence,
     refuse_collections,
     refuse_fractions,
     refuse_grouped_collections,
 )
+from ._limits import independent_rows, kolmogorov_margin
+from ._list_intervals import list_interval
+from ._results import Interval
 
 
 def lehmann_variance(

@@ -18,16 +18,19 @@ from ..bounds._shared import least_size
 from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
 from ._limits import CONTRAST_ALTERNATIVES
-from ._plan_inputs import (
-    Pilot,
+from ._plans import (
+    NormalModel,
     PlanInputs,
+    PlanModel,
+    PlannedTest,
     check_part,
     check_value,
     model_of,
     pilot_model,
+    read_pilot,
+    root_between,
     variance_factor,
 )
-from ._plan_models import NormalModel, PlanModel, PlannedTest, root_between
 
 # Sizes of a curve, from the smallest to the largest in multiples of the planned one.
 N_SIZES, FROM, UPTO = 41, 0.1, 4.0
@@ -678,10 +681,11 @@ def sample_size(
                     f"{name} is only for a pilot, but pilot is None: pass pilot=(y_true, y_score),"
                     f" or leave {name} out."
                 )
-    rows = None if pilot is None else Pilot(pilot, **of_rows)
     of_two = {"paired": paired, "correlation": correlation}
-    if rows is not None and len(rows.scores) == 2:
-        of_two["the scores of a second ranker"] = 2
+    if pilot is not None:
+        y_true, scores = read_pilot(pilot, qid, groups)
+        if len(scores) == 2:
+            of_two["the scores of a second ranker"] = 2
     of_test = {
         "difference": difference,
         "margin": margin,
@@ -710,10 +714,12 @@ def sample_size(
     rng = check_generator(random_state)
     ends: list[NormalModel] = []  # For the ends of a 95 % interval for a pilot's variance
     model: PlanModel
-    if rows is None:
+    if pilot is None:
         model, method, rests_on = model_of(measure, inputs)
     else:
-        of_pilot, method, rests_on, degrees = pilot_model(measure, rows, inputs, rng)
+        of_pilot, method, rests_on, degrees = pilot_model(
+            measure, y_true, scores, of_rows, inputs, rng
+        )
         ends = [of_pilot.scaled(variance_factor(degrees, share)) for share in (0.025, 0.975)]
         factor = 1.0
         if assurance is not None:
@@ -737,7 +743,7 @@ def sample_size(
     n, test = int(quantities.n or 0), quantities.test
     # Apart from rounding of counts, the result is the requested one or slightly better.
     value = quantities.value(model, n) if unknown != "level" else quantities.width
-    n_pos, n_neg = sample.counts(n) if sample.unit == "items" else (None, None)
+    n_pos, n_neg = sample.sizes(n) if sample.unit == "items" else (None, None)
     return SampleSizePlan(
         measure=measure.name,
         n=n,

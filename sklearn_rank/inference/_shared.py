@@ -1,16 +1,20 @@
 """Names that other subpackages import from this one, besides the public names."""
 
 from ._compare import Question, correlation_root, covariance_root, joint_comparison, normal_draws
-from ._influence import (
+from ._evidence import (
+    Groups,
     JointEstimate,
+    check_groups,
+    check_two_classes,
     joint_influence,
     joint_query_means,
     least_variance,
-    list_interval,
+    named_scores,
     never_certain_covariance,
 )
 from ._limits import midp_limits, safe_limits, two_sided_quantile
 from ._linear_rank import dkw_lower_limits
+from ._list_intervals import list_interval, share_at_threshold, top_limits
 from ._queries import (
     QueryValues,
     are_shares,
@@ -22,5 +26,3 @@ from ._queries import (
     sample_interval,
 )
 from ._roc import AUCMoments, auc_score_limits, design_effect, sample_moments, unseen_effect
-from ._samples import Groups, check_groups, check_two_classes, named_scores
-from ._top import share_at_threshold, top_limits

@@ -10,13 +10,13 @@ from scipy.special import ndtri
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank.inference import ConfidenceSequence, accumulator_interval, paired_rank_test
-from sklearn_rank.inference._sequence_streams import (
+from sklearn_rank.inference._confidence_sequence import (
     WIDEST,
     Bets,
-    Wagers,
     level_at_all_times,
     pair_growth,
     top_limits_at_all_times,
+    value_growth,
 )
 from sklearn_rank.metrics import Accumulator, get_measure, make_measure
 from tests.oracles import confidence_sequences as oracle
@@ -55,9 +55,9 @@ def test_limits_of_means_are_those_of_the_definition(kind):
         "coins": np.r_[np.zeros(3), np.ones(20)],
         "nearly equal": rng.beta(80, 20, 25),
     }[kind]
-    bets = Bets(Wagers(40.0, ALPHA))
+    bets = Bets(40.0, ALPHA)
     for part in np.array_split(values, 3):
-        bets.add_values(part)
+        bets.add(*value_growth(part, bets.gains))
     plan = oracle.wagers(40.0, ALPHA)
     expected = oracle.limits(lambda m: oracle.capital(values, m, plan), values.mean(), ALPHA)
     np.testing.assert_allclose(bets.limits(ALPHA), expected, rtol=1e-9, atol=1e-12)
@@ -76,11 +76,11 @@ def test_the_mean_of_drifting_expectations_is_covered():
     running = np.cumsum(expectation) / np.arange(1, 401)
     erred = 0
     for _ in range(40):
-        bets = Bets(Wagers(200.0, ALPHA))
+        bets = Bets(200.0, ALPHA)
         values = (rng.random(400) < expectation).astype(float)
         missed = False
         for stop in range(80, 401, 80):
-            bets.add_values(values[stop - 80 : stop])
+            bets.add(*value_growth(values[stop - 80 : stop], bets.gains))
             low, high = bets.limits(ALPHA)
             missed |= not low <= running[stop - 1] <= high
         erred += missed
@@ -199,8 +199,8 @@ def test_alerts_are_coins():
         found, other = sequence.update(y, score), all_rows.update(y[above], score[above])
         seen.append(y[above])
         assert (found.low, found.high) == (other.low, other.high)
-    bets = Bets(Wagers(5.0 * len(seen[0]), ALPHA))
-    bets.add_values(np.concatenate(seen).astype(float))
+    bets = Bets(5.0 * len(seen[0]), ALPHA)
+    bets.add(*value_growth(np.concatenate(seen).astype(float), bets.gains))
     np.testing.assert_allclose([found.low, found.high], bets.limits(ALPHA), rtol=1e-9)
     assert found.target == "precision among scores of at least 0.5"
     assert found.estimate == np.concatenate(seen).mean()
@@ -291,8 +291,8 @@ def test_means_over_queries(name, method):
     assert found.target == f"mean {name} over queries"
     if method == "auto" and name != "dcg@5":
         low, high = measure.counted_range
-        bets = Bets(Wagers(5.0 * n_first, ALPHA))
-        bets.add_values((values - low) / (high - low))
+        bets = Bets(5.0 * n_first, ALPHA)
+        bets.add(*value_growth((values - low) / (high - low), bets.gains))
         limits = low + (high - low) * np.array(bets.limits(ALPHA))
         np.testing.assert_allclose([found.low, found.high], limits)
         assert found.method == "betting"

@@ -6,7 +6,7 @@ from scipy.stats import binom, norm
 
 from sklearn_rank.inference import precision_at_top_interval
 from sklearn_rank.inference._limits import midp_limits, safe_limits, wilson_limits
-from sklearn_rank.inference._top import top_limits
+from sklearn_rank.inference._list_intervals import top_limits
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95])

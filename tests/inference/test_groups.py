@@ -27,18 +27,18 @@ from sklearn_rank.inference import (
     two_sample_rank_test,
     unpaired_rank_test,
 )
+from sklearn_rank.inference._evidence import (
+    GroupPart,
+    Groups,
+    Spread,
+    check_groups,
+)
 from sklearn_rank.inference._limits import (
     flipped_subsets,
     independent_rows,
     kolmogorov_margin,
     mean_of_tail,
     resampled_means,
-)
-from sklearn_rank.inference._samples import (
-    GroupPart,
-    Groups,
-    Spread,
-    check_groups,
 )
 from sklearn_rank.metrics import Exponential, get_measure, make_measure
 from tests.oracles import groups as oracle

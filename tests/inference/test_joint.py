@@ -5,7 +5,7 @@ from math import inf, nan
 import numpy as np
 import pytest
 
-from sklearn_rank.inference._influence import (
+from sklearn_rank.inference._evidence import (
     JointEstimate,
     joint_influence,
     joint_query_means,

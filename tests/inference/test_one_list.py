@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
-from sklearn_rank.inference import _samples as _ordered_rows
+from sklearn_rank.inference import _evidence as _ordered_rows
 from sklearn_rank.inference import metric_interval
-from sklearn_rank.inference._correlations import of_spearman, of_tau_ap, of_tau_b, of_tau_x
+from sklearn_rank.inference._evidence import check_two_classes
 from sklearn_rank.inference._limits import safe_limits
+from sklearn_rank.inference._list_intervals import of_spearman, of_tau_ap, of_tau_b, of_tau_x
 from sklearn_rank.inference._metric_interval import list_methods
-from sklearn_rank.inference._samples import check_two_classes
 from sklearn_rank.metrics import (
     dcg_score,
     get_measure,

@@ -8,9 +8,8 @@ from sklearn_rank.inference import (
     precision_at_top_interval,
     sample_size,
 )
-from sklearn_rank.inference._influence import joint_influence, measure_influence
-from sklearn_rank.inference._plan_inputs import _degrees
-from sklearn_rank.inference._samples import check_groups
+from sklearn_rank.inference._evidence import check_groups, joint_influence, measure_influence
+from sklearn_rank.inference._plans import _degrees
 from sklearn_rank.metrics import get_measure
 
 LISTS = ["auc", "bedroc@20", "gini", "partial_auc@fpr0.2"]
@@ -136,7 +135,7 @@ def test_a_measure_that_depends_on_the_share_sees_rows_repeated():
     )
     of_rows = repeated.values[np.cumsum(often) - 1]
     exact = of_rows[y == 1].var(ddof=1) / 90 + of_rows[y == 0].var(ddof=1) / 810
-    variance = plan._at.args[1][0].variance.of(900)[0]
+    variance = plan._at.args[1][0].variance(900, 0.0)[0]
     assert variance == pytest.approx(exact, rel=1e-6)
 
 

@@ -15,8 +15,13 @@ from sklearn_rank.inference import (
     precision_at_top_interval,
     sample_size,
 )
-from sklearn_rank.inference._plan_inputs import AUC_METHODS, threshold_share
-from sklearn_rank.inference._plan_models import AUCVariance, Composition, PlannedTest
+from sklearn_rank.inference._plans import (
+    AUC_METHODS,
+    Composition,
+    ExpectedAUC,
+    PlannedTest,
+    threshold_share,
+)
 from sklearn_rank.inference._roc import both_below
 from tests.oracles import sample_sizes as oracle
 
@@ -193,12 +198,14 @@ def test_variance_of_a_difference_of_aucs(aucs, correlation):
         oracle.auc_covariance(np.array([auc, auc]), 1 - 1e-9, n_pos, n_neg) for auc in aucs
     ]
     for auc, variance in zip(aucs, variances, strict=True):
-        found = AUCVariance(sample, auc, "delong").of(40)[0]
+        found = ExpectedAUC(sample, auc, "delong").variance(40)[0]
         assert found == pytest.approx(variance, rel=1e-3)
     covariance = oracle.auc_covariance(np.array(aucs), correlation, n_pos, n_neg)
-    found = AUCVariance(sample, aucs[1], "delong", correlation, 2).of(40, aucs[0] - aucs[1])[0]
+    found = ExpectedAUC(sample, aucs[1], "delong", correlation, 2).variance(40, aucs[0] - aucs[1])[
+        0
+    ]
     assert found == pytest.approx(sum(variances) - 2 * covariance, rel=1e-3)
-    found = AUCVariance(sample, aucs[1], "delong", None, 2).of(40, aucs[0] - aucs[1])[0]
+    found = ExpectedAUC(sample, aucs[1], "delong", None, 2).variance(40, aucs[0] - aucs[1])[0]
     assert found == pytest.approx(sum(variances), rel=1e-3)
 
 

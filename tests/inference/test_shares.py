@@ -8,9 +8,9 @@ from scipy.optimize import brentq
 from scipy.stats import beta, binom, chi2
 
 from sklearn_rank.inference import metric_interval, paired_query_test
+from sklearn_rank.inference._evidence import Groups
 from sklearn_rank.inference._limits import wilson_limits
 from sklearn_rank.inference._queries import QueryValues, difference_limits, share_limits
-from sklearn_rank.inference._samples import Groups
 
 
 def rows(values):

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from sklearn_rank.inference import two_sample_rank_test
-from sklearn_rank.inference._two_sample import _matched_tails, _whole, _whole_tails
+from sklearn_rank.inference._linear_rank import _matched_tails, _whole, _whole_tails
 from sklearn_rank.metrics import (
     Exponential,
     LocalAUC,

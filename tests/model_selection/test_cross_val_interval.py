@@ -29,8 +29,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_rank import OrderPreservingRanker
 from sklearn_rank.exceptions import PositiveClassWarning
 from sklearn_rank.inference import auc_interval, metric_interval
-from sklearn_rank.inference._influence import list_interval
-from sklearn_rank.inference._samples import check_groups
+from sklearn_rank.inference._evidence import check_groups
+from sklearn_rank.inference._list_intervals import list_interval
 from sklearn_rank.metrics import get_measure, get_scorer, make_measure
 from sklearn_rank.model_selection import QueryKFold, cross_val_interval
 from tests.model_selection.estimators import Column, Share

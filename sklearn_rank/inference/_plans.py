@@ -1,0 +1,1152 @@
+"""Plans of samples: the interval and the test at each size, from expected values or a pilot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from math import exp, inf, isfinite, isinf, log, sqrt
+from typing import Any
+
+import numpy as np
+from scipy.special import chdtri, erfc, nctdtr, ndtr, ndtri, stdtr, stdtrit
+from scipy.stats import binom
+
+from .._lists import LabelType, ScoredLists, check_scored_lists
+from .._order import counted_blocks
+from .._typing import BoolArray, FloatArray, IntArray
+from .._validation import check_choice, check_flag, check_number, check_share, is_number, ravelled
+from .._warn import warn
+from ..bounds import auc_bound, auc_deviation_bound, auc_variance_bound
+from ..bounds._shared import kl_limits
+from ..metrics import Measure
+from ..metrics._shared import (
+    PSEUDO_WEIGHT,
+    AUCMeasure,
+    ClassInfluence,
+    GiniMeasure,
+    PrecisionAtKMeasure,
+    PrecisionAtTopMeasure,
+    SuccessMeasure,
+    share_at,
+)
+from ._evidence import (
+    ROUNDING_VARIANCE,
+    GroupPart,
+    Groups,
+    check_groups,
+    check_two_classes,
+    dimensions,
+    influence_of,
+    joint_influence,
+    named_scores,
+    refuse_collections,
+    refuse_unknown,
+    robust_sums,
+)
+from ._limits import Limits, exact_limits, safe_limits, two_sided_quantile
+from ._list_intervals import THRESHOLD_SHARE, grouped_top, top_limits
+from ._queries import are_shares, query_differences, query_values_of
+from ._roc import AUCMoments, auc_limits, auc_parts
+
+
+def root_between(reaches: Callable[[float], bool], low: float, high: float) -> float:
+    """Least number at which a condition holds, by bisection."""
+    for _ in range(100):
+        middle = (low + high) / 2.0
+        if not low < middle < high:
+            break
+        low, high = (low, middle) if reaches(middle) else (middle, high)
+    return high
+
+
+# From this number of degrees of freedom on, Student's distribution is replaced by the normal one.
+NORMAL_DEGREES = 1e7
+
+
+@dataclass(frozen=True)
+class Composition:
+    """Composition of a sample of size n."""
+
+    unit: str  # "items" or "queries"
+    positive_fraction: float | None  # None for queries
+    group_size: float | None = None  # Mean number of units in a group; None is no groups
+
+    def sizes(self, n: int) -> tuple[int, ...]:
+        """Numbers of positives and of negatives, or of queries."""
+        if self.positive_fraction is None:
+            return (n,)
+        n_pos = min(max(int(self.positive_fraction * n + 0.5), 1), n - 1)
+        return n_pos, n - n_pos
+
+
+@dataclass(frozen=True)
+class PlannedTest:
+    """A test of a difference."""
+
+    alternative: str
+    margin: float | None  # For non-inferiority and equivalence
+    greater_is_better: bool
+
+    def distances(self, difference: float) -> tuple[float, ...]:
+        """Return the distances of a difference from the hypotheses to reject."""
+        margin = self.margin or 0.0
+        if self.alternative == "two-sided":
+            return (abs(difference),)
+        if self.alternative in ("less", "greater"):
+            return (difference if self.alternative == "greater" else -difference,)
+        if self.alternative == "non-inferior":
+            return (margin + (difference if self.greater_is_better else -difference),)
+        return (margin + difference, margin - difference)
+
+    def power(self, difference: float, error: float, degrees: float, level: float) -> float:
+        """Find the probability that the test rejects."""
+        both = self.alternative == "two-sided"
+        tail = (1.0 + level) / 2.0 if both else level
+        large = degrees >= NORMAL_DEGREES
+        critical = float(ndtri(tail) if large else stdtrit(degrees, tail))
+        chance = all_rejected(
+            [
+                _above(critical, distance / error, degrees)
+                for distance in self.distances(difference)
+            ]
+        )
+        if both:
+            chance += _above(critical, -abs(difference) / error, degrees)
+        return min(chance, 1.0)
+
+
+def all_rejected(chances: list[float]) -> float:
+    """Bound the probability that all of several hypotheses are rejected."""
+    return max(1.0 - sum(1.0 - chance for chance in chances), 0.0)
+
+
+def _above(critical: float, noncentrality: float, degrees: float) -> float:
+    """Probability that a noncentral t variable is above a number."""
+    if isinf(degrees) or degrees >= NORMAL_DEGREES:
+        return float(ndtr(noncentrality - critical))
+    below = float(nctdtr(degrees, noncentrality, critical))
+    if 0.0 <= below <= 1.0:
+        return 1.0 - below
+    # Where the series fails: the spread of the standard error as normal.
+    distance = noncentrality - critical * (1.0 - 1.0 / (4.0 * degrees))
+    return float(ndtr(distance / sqrt(1.0 + critical**2 / (2.0 * degrees))))
+
+
+# Levels closer to 1 are equal to 1 up to rounding.
+LEAST_TAIL = 1e-15
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanModel:
+    """Limits at each size of a sample, and a test where there is one."""
+
+    sample: Composition
+    most: float  # Largest width, which is the length of the range
+    # From size, level and a factor of the variance, on the scale from 0 to 1; None is symmetric.
+    limits: Callable[[int, float, float], Limits] | None = None
+    factor: float = 1.0  # Of the variance
+
+    def width(self, n: int, level: float) -> float:
+        """Width of the interval."""
+        low, high = self.limits(n, level, self.factor) if self.limits else (0.0, 1.0)
+        return self.most * (high - low)
+
+    def level(self, n: int, width: float) -> float:
+        """Largest level at which the interval is no wider."""
+
+        def too_wide(level: float) -> bool:
+            return self.width(n, level) > width
+
+        if too_wide(LEAST_TAIL):
+            return 0.0
+        if not too_wide(1.0 - LEAST_TAIL):
+            return 1.0 - LEAST_TAIL
+        return root_between(too_wide, LEAST_TAIL, 1.0 - LEAST_TAIL)
+
+    def power(self, n: int, difference: float, test: PlannedTest, level: float) -> float:
+        """Power of the test, where there is one."""
+        raise ValueError(
+            "This method plans the width of an interval, not the power of a test: pass"
+            " method='auto', or width instead of power."
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NormalModel(PlanModel):
+    """Student's interval, the normal one or other limits, and the test by the standard error."""
+
+    # Variance of the estimate and its degrees of freedom, from size and true difference.
+    variance: Callable[[int, float], tuple[float, float]]
+    known: bool = False  # Whether the variance counts as known
+
+    def scaled(self, factor: float) -> NormalModel:
+        return replace(self, factor=self.factor * factor)
+
+    def error(self, n: int, difference: float = 0.0) -> tuple[float, float]:
+        """Standard error and its degrees of freedom."""
+        variance, degrees = self.variance(n, difference)
+        return sqrt(variance * self.factor), inf if self.known else max(degrees, 1.0)
+
+    def width(self, n: int, level: float) -> float:
+        """Difference of the limits, or two quantiles times the standard error."""
+        if self.limits is not None:
+            return super().width(n, level)
+        error, degrees = self.error(n)
+        return min(2.0 * two_sided_quantile(level, degrees) * error, self.most)
+
+    def level(self, n: int, width: float) -> float:
+        """Find the level by the distribution of the statistic, or by bisection."""
+        if self.limits is not None:
+            return super().level(n, width)
+        error, degrees = self.error(n)
+        half = width / 2.0 / error
+        if degrees == inf:
+            # 2 (1 - Phi(z)), without the loss of digits of a small tail.
+            return 1.0 - float(erfc(half / sqrt(2.0)))
+        return 1.0 - 2.0 * float(stdtr(degrees, -half))
+
+    def power(self, n: int, difference: float, test: PlannedTest, level: float) -> float:
+        """Find the power by the noncentral t distribution."""
+        return test.power(difference, *self.error(n, difference), level)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuaranteedModel(PlanModel):
+    """Bounds for the AUC, or a mean over queries, that hold for every distribution."""
+
+    method: Any
+    expected: float | None = None  # On the scale from 0 to 1
+    length: float = 1.0  # Of the range of what is averaged
+    variance: float = 0.0  # Of the values, for "bernstein"
+
+    def deviation(self, n: int, tail: float, *, both: bool) -> float:
+        """Largest deviation from the estimate, or below it, but for a probability."""
+        if self.sample.unit == "items":
+            n_pos, n_neg = self.sample.sizes(n)
+            if self.method == "chebyshev":
+                # The bound is evaluated at the expected AUC instead of the observed one.
+                variance = auc_variance_bound(n_pos, n_neg, expected_auc=self.expected).value
+                return min(sqrt(variance / tail), 1.0)
+            side: Any = "both" if both else "lower"
+            options: Any = {"method": self.method, "auc": self.expected, "side": side}
+            return self.length * auc_bound(n_pos, n_neg, tail, **options).value
+        logs = log((2.0 if both else 1.0) / tail)
+        if self.method == "kl":
+            share = float(self.expected or 0.0)
+            low, high = kl_limits(share, logs / n)
+            return self.most * max(share - float(low), float(high) - share)
+        if self.method == "bernstein":
+            # Half of the error of each side is spent on the estimated variance.
+            logs += log(2.0)
+            rest = 7.0 * self.most * logs / (3.0 * max(n - 1.0, 1.0))
+            return sqrt(2.0 * self.variance * logs / n) + rest
+        return self.length * sqrt(logs / (2.0 * n))
+
+    def tail(self, n: int, deviation: float, *, both: bool) -> float:
+        """Bound of the probability of a deviation."""
+        if self.sample.unit == "items":
+            n_pos, n_neg = self.sample.sizes(n)
+            side: Any = "both" if both else "lower"
+            options: Any = {"method": self.method, "expected_auc": self.expected, "side": side}
+            return auc_deviation_bound(
+                min(deviation / self.length, 1.0), n_pos, n_neg, **options
+            ).value
+        if self.method == "hoeffding":
+            sides = 2.0 if both else 1.0
+            return min(sides * exp(-2.0 * n * (deviation / self.length) ** 2), 1.0)
+
+        def near(log_tail: float) -> bool:
+            return self.deviation(n, exp(log_tail), both=both) <= deviation
+
+        if not near(0.0):
+            return 1.0
+        return exp(root_between(near, -700.0, 0.0)) if not near(-700.0) else 0.0
+
+    def width(self, n: int, level: float) -> float:
+        return min(2.0 * self.deviation(n, _tail(level), both=True), self.most)
+
+    def level(self, n: int, width: float) -> float:
+        return 1.0 - self.tail(n, width / 2.0, both=True)
+
+    def power(self, n: int, difference: float, test: PlannedTest, level: float) -> float:
+        """Lower bound of the power."""
+        limit = self.deviation(n, _tail(level), both=test.alternative == "two-sided")
+        distances = [distance - limit for distance in test.distances(difference)]
+        return all_rejected(
+            [1.0 - self.tail(n, x, both=False) if x > 0.0 else 0.0 for x in distances]
+        )
+
+
+def _tail(level: float) -> float:
+    """One less the level, below 1."""
+    return min(1.0 - level, 1.0 - LEAST_TAIL)
+
+
+def satterthwaite(variances: Sequence[float], degrees: Sequence[float]) -> float:
+    """Degrees of freedom of a sum of independent variances."""
+    total = sum(variances)
+    if total <= 0.0:
+        return max(min(degrees), 1.0)
+    weights = [variance / total for variance in variances]
+    return 1.0 / sum(
+        weight**2 / max(degree, 1.0) for weight, degree in zip(weights, degrees, strict=True)
+    )
+
+
+@lru_cache(maxsize=256)
+def _parts_of(aucs: tuple[float, ...], correlation: float, pairs: str) -> FloatArray:
+    """Parts of the variance of an AUC, or of the difference of two."""
+    contrast = np.array([1.0, -1.0])[: len(aucs)]
+    parts = auc_parts(np.array(aucs), correlation, pairs=pairs)
+    return np.asarray(np.einsum("pij,i,j->p", parts, contrast, contrast))
+
+
+@dataclass(frozen=True)
+class ExpectedAUC:
+    """An AUC, or the difference of two."""
+
+    sample: Composition
+    auc: Any  # Of a comparison that of the second ranker; None is that of the largest variance
+    pairs: str  # "delong" for normal scores, "hanley-mcneil" for exponential ones, "any"
+    correlation: float | None = None  # None is different data
+    n_rankers: int = 1
+
+    def variance(self, n: int, difference: float = 0.0) -> tuple[float, float]:
+        """Lehmann's variance and its degrees of freedom, or the largest variance."""
+        n_pos, n_neg = self.sample.sizes(n)
+        if self.pairs == "any":
+            return auc_variance_bound(n_pos, n_neg, expected_auc=self.auc).value, inf
+        aucs = (self.auc,) if self.n_rankers == 1 else (self.auc + difference, self.auc)
+        samples = [aucs] if self.correlation is not None else [(auc,) for auc in aucs]
+        variance, of_classes, degrees = 0.0, [], []
+        for of_sample in samples:
+            both, positive, negative = _parts_of(of_sample, self.correlation or 0.0, self.pairs)
+            single = (n_neg - 1.0) * positive + (n_pos - 1.0) * negative
+            variance += (both + single) / (n_pos * n_neg)
+            of_classes += [positive / n_pos, negative / n_neg]
+            degrees += [n_pos - 1.0, n_neg - 1.0]
+        return variance, satterthwaite(of_classes, degrees)
+
+    def limits(self, n: int, level: float, factor: float) -> Limits:
+        """Score limits with the variances of placements that the sample will show."""
+        n_pos, n_neg = self.sample.sizes(n)
+        both, positive, negative = _parts_of((self.auc,), 0.0, self.pairs)
+        rest = both - positive - negative
+        spreads = (factor * (positive + rest / n_neg), factor * (negative + rest / n_pos))
+        moments = AUCMoments.of_independent(self.auc, *spreads, 0.0, n_pos, n_neg)
+        return _score_limits(moments, level)
+
+
+def _score_limits(moments: AUCMoments, level: float) -> Limits:
+    low, high = auc_limits("wilson", moments, level)
+    return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class Spreads:
+    """Variances of a pilot: of the influence of each class, or of the values of queries."""
+
+    sample: Composition
+    variances: Sequence[Sequence[float]]  # Of each independent sample
+    effect: float = 1.0  # By how much groups increase the variance
+    degrees_per_unit: float | None = None  # None without groups
+    estimate: float = 0.5  # On the scale from 0 to 1
+    # Mean and extreme influence of each class; none of an AUC, whose placements vary instead.
+    classes: Sequence[tuple[float, tuple[float, float]]] = ()
+    groups_per_item: float | None = None
+
+    def variance(self, n: int, difference: float = 0.0) -> tuple[float, float]:
+        """Sum the variances over the sizes."""
+        sizes = self.sample.sizes(n)
+        parts = [
+            variance / size
+            for of_sample in self.variances
+            for variance, size in zip(of_sample, sizes, strict=True)
+        ]
+        degrees = satterthwaite(parts, [size - 1.0 for size in sizes] * len(self.variances))
+        return self.effect * sum(parts), self._degrees(n, degrees)
+
+    def _degrees(self, n: int, independent: float) -> float:
+        if self.degrees_per_unit is None:
+            return independent
+        return max(self.degrees_per_unit * n, 1.0)
+
+    def limits(self, n: int, level: float, factor: float) -> Limits:
+        """Limits of a share of queries, of an AUC, or with half an item more at either end."""
+        sizes = self.sample.sizes(n)
+        if len(sizes) == 1:
+            return safe_limits(self.estimate, n / self.effect / factor, level)
+        if not self.classes:
+            var_pos, var_neg = (factor * variance for variance in self.variances[0])
+            moments = AUCMoments.of_independent(self.estimate, var_pos, var_neg, 0.0, *sizes)
+            if self.groups_per_item is not None:
+                n_groups = np.asarray(max(self.groups_per_item * n, 1.0))
+                grouped = self.effect * moments.variance
+                moments = replace(moments, variance=grouped, n_groups=n_groups)
+            return _score_limits(moments, level)
+        shift = variance = 0.0
+        for (mean, ends), spread, size in zip(self.classes, self.variances[0], sizes, strict=True):
+            count = size + 2.0 * PSEUDO_WEIGHT
+            change = PSEUDO_WEIGHT * (sum(ends) - 2.0 * mean) / count
+            squares = ((size - 1.0) * spread + size * change**2) * self.effect
+            squares += PSEUDO_WEIGHT * sum((end - mean - change) ** 2 for end in ends)
+            shift += change
+            variance += squares / count**2
+        shrunken = min(max(self.estimate + shift, 0.0), 1.0)
+        n_effective = shrunken * (1.0 - shrunken) / variance
+        estimate = min(max(self.estimate, 0.0), 1.0)
+        return safe_limits(estimate, n_effective / factor, level, self._degrees(n, inf))
+
+
+def _of_two(first: float, second: float, correlation: float | None) -> float:
+    """Variance of a difference."""
+    return first + second - 2.0 * (correlation or 0.0) * sqrt(first * second)
+
+
+@dataclass(frozen=True)
+class ExpectedShare:
+    """A share of queries, or the difference of two; no values with this mean vary more."""
+
+    share: float  # Of a comparison that of the second ranker
+    length: float  # Of the range of the measure
+    correlation: float | None = None
+    n_rankers: int = 1
+
+    def variance(self, n: int, difference: float = 0.0) -> tuple[float, float]:
+        second = self.share * (1.0 - self.share)
+        if self.n_rankers == 1:
+            return self.length**2 * second / n, n - 1.0
+        first = min(max(self.share + difference / self.length, 0.0), 1.0)
+        variance = _of_two(first * (1.0 - first), second, self.correlation)
+        n_samples = 1.0 if self.correlation is not None else 2.0
+        return self.length**2 * variance / n, n_samples * (n - 1.0)
+
+    def limits(self, n: int, level: float, factor: float) -> Limits:
+        return safe_limits(self.share, float(n) / factor, level)
+
+
+@dataclass(frozen=True)
+class ExpectedTop:
+    """The precision at the top, or the difference of two, labels random."""
+
+    precision: float  # Of a comparison that of the second ranker
+    eta: float  # Probability that an item at the threshold is positive
+    tau: float
+    effect: float = 1.0  # By how much groups increase the variance
+    correlation: float | None = None
+    n_rankers: int = 1
+
+    def _size(self, n: int) -> float:
+        """Number of independent items that the items in the top are worth."""
+        return max(int(self.tau * n + 0.5), 1) / self.effect
+
+    def variance(self, n: int, difference: float = 0.0) -> tuple[float, float]:
+        """Return the binomial variance with that of the threshold."""
+        top = self._size(n)
+        second = self._per_item(self.precision)
+        if self.n_rankers == 1:
+            return second / top, inf
+        first = self._per_item(self.precision + difference)
+        return _of_two(first, second, self.correlation) / top, max(top - 1.0, 1.0)
+
+    def _per_item(self, precision: float) -> float:
+        distance = (1.0 - self.tau) * (precision - self.eta) ** 2
+        return precision * (1.0 - precision) + distance
+
+    def limits(self, n: int, level: float, factor: float) -> Limits:
+        top = self._size(n) / factor
+        return top_limits(self.precision, self.eta, top, self.tau, level)[0]
+
+    def exact_limits(self, n: int, level: float, factor: float) -> Limits:
+        """Limits for every distribution, if the items near the threshold are as expected."""
+        tail = (1.0 - level) * THRESHOLD_SHARE / 2.0
+        least, largest = int(binom.ppf(tail, n, self.tau)), int(binom.isf(tail, n, self.tau))
+        if least == 0:
+            return 0.0, 1.0
+        count = np.linspace(least, largest, min(largest - least + 1, 1001))
+        hits = self.precision * self.tau * n + self.eta * (count - self.tau * n)
+        hits = np.clip(hits, 0.0, count)
+        alpha = (1.0 - level) * (1.0 - THRESHOLD_SHARE) / 2.0
+        low, high = exact_limits(hits, count - hits, alpha)
+        return float(low.min()), float(high.max())
+
+
+# --------------------------------------------------------------------------------- expected values
+
+
+def check_part(name: str, value: Any, what: str = "") -> float:
+    """Check a number in (0, 1), with a hint for percentages."""
+    if is_number(value) and 1.0 < value <= 100.0:
+        raise ValueError(
+            f"{name}={value!r} must be a number in (0, 1): for {value:g} per cent pass"
+            f" {name}={value / 100:g}."
+        )
+    return check_share(name, value, what=what)
+
+
+def check_value(name: str, value: Any, measure: Measure) -> float:
+    """Check a value of a measure, inside its range."""
+    low, high = measure.counted_range
+    if is_number(value) and 1.0 < value <= 100.0 and (low, high) == (0.0, 1.0):
+        return check_part(name, value)
+    number = check_number(name, value, low, high, closed="neither", what=f"of {measure.name}")
+    if isinstance(measure, AUCMeasure) and number < 0.5:
+        raise ValueError(
+            f"{name}={value!r} is below 0.5, the value of a random order: negate the scores and"
+            f" pass {1.0 - number:g}."
+        )
+    return number
+
+
+AUC_GUARANTEED = ("mcdiarmid", "hoeffding", "kl", "chebyshev")
+AUC_METHODS = ("auto", "wilson", "delong", "hanley-mcneil", "normal-worst", *AUC_GUARANTEED)
+# Methods that do not use the expected AUC, and methods that need it.
+WITHOUT_AUC = ("mcdiarmid", "hoeffding")
+WITH_AUC = ("auto", "wilson", "delong", "hanley-mcneil", "kl")
+
+QUERY_GUARANTEED = ("hoeffding", "kl", "bernstein")
+QUERY_METHODS = ("auto", "t", "normal-worst", *QUERY_GUARANTEED)
+TOP_METHODS = ("auto", "influence", "exact")
+
+
+@dataclass(frozen=True)
+class PlanInputs:
+    """Expected values of the rankers."""
+
+    expected: float | None  # Value of the measure, of a comparison that of the second ranker
+    positive_fraction: float | None
+    comparing: bool  # Whether two rankers are compared
+    paired: bool  # Whether both score the same data
+    correlation: float | None  # Of the two rankers
+    sd: float | None  # Standard deviation of the values, or differences, of queries
+    method: str
+
+    def check(self, measure: Measure) -> PlanInputs:
+        """Check the numbers, which become those of Python."""
+        values: dict[str, Any] = {"paired": check_flag("paired", self.paired)}
+        if self.expected is not None:
+            values["expected"] = check_value("expected", self.expected, measure)
+        if self.positive_fraction is not None:
+            values["positive_fraction"] = check_part(
+                "positive_fraction", self.positive_fraction, "the share of positives"
+            )
+        if self.correlation is not None:
+            values["correlation"] = check_number(
+                "correlation", self.correlation, -1.0, 1.0, closed="neither"
+            )
+        if self.sd is not None:
+            values["sd"] = check_number("sd", self.sd, 0.0, closed="neither")
+        return replace(self, **values)
+
+    @property
+    def n_rankers(self) -> int:
+        """One, or two."""
+        return 2 if self.comparing else 1
+
+    @property
+    def joint_correlation(self) -> float | None:
+        """Correlation on the same data; None of one ranker and on different data."""
+        return self.correlation if self.comparing and self.paired else None
+
+    def require(self, name: str, why: str) -> Any:
+        """Return a number, or raise an error if it is None."""
+        if (value := getattr(self, name)) is None:
+            raise ValueError(f"{name} is missing: {why}.")
+        return value
+
+    def refuse(self, name: str, why: str) -> None:
+        """Raise an error if a number is passed that is not used."""
+        if (value := getattr(self, name)) is not None:
+            raise ValueError(f"{name}={value!r} is not used {why}.")
+
+    def refuse_comparison(self) -> None:
+        """Raise an error for a method that plans for one ranker only."""
+        if self.comparing:
+            raise ValueError(
+                f"method={self.method!r} does not support a difference of two rankers: pass"
+                " method='auto' or 'hoeffding'."
+            )
+
+    def require_correlation(self, of: str) -> None:
+        """Check that a correlation is passed if both rankers score the same data."""
+        if self.comparing and self.paired:
+            self.require(
+                "correlation",
+                f"two rankers on the same data need the correlation of {of} (typically at least .9"
+                " for versions of one model, .5 for different models); pass correlation=, a pilot"
+                " of both, or paired=False for different data",
+            )
+
+    @property
+    def guarantee(self) -> str:
+        """Describe a bound for every distribution."""
+        suffix = "" if self.expected is None else f", expecting {self.expected:g}"
+        return f"holds for every distribution{suffix}"
+
+
+def model_of(measure: Measure, inputs: PlanInputs) -> tuple[PlanModel, str, str]:
+    """Model of a measure, its method and what it rests on."""
+    if isinstance(measure, AUCMeasure):
+        return _auc_model(inputs)
+    if isinstance(measure, PrecisionAtTopMeasure):
+        return _top_model(measure, inputs)
+    if measure.per_query:
+        return _expected_query_model(measure, inputs)
+    raise ValueError(
+        f"The variance of {measure.name} has no formula: pass pilot=(y_true, y_score), or"
+        " pilot=(y_true, {'a': scores_a, 'b': scores_b}) for the difference of two rankers."
+    )
+
+
+def _items(measure: str, inputs: PlanInputs) -> Composition:
+    inputs.refuse("sd", "in a plan for items of one list: pass expected or a pilot")
+    share = inputs.require(
+        "positive_fraction",
+        f"the variance of the {measure} depends on it; pass the fraction of positive items, such"
+        " as positive_fraction=0.1",
+    )
+    return Composition("items", share)
+
+
+def _auc_model(inputs: PlanInputs) -> tuple[PlanModel, str, str]:
+    check_choice("method", inputs.method, AUC_METHODS, hint=" for the auc without a pilot")
+    sample = _items("auc", inputs)
+    method, expected = inputs.method, inputs.expected
+    if method in WITHOUT_AUC:
+        inputs.refuse("expected", f"by method={method!r}: leave it out, or pass method='kl'")
+    elif method in WITH_AUC:
+        inputs.require(
+            "expected",
+            "the variance of the AUC depends on it; pass the expected AUC, such as expected=0.8,"
+            " or method='hoeffding', which is valid for every AUC",
+        )
+    if method in AUC_GUARANTEED:
+        scale = 1.0
+        if inputs.comparing:
+            if method not in WITHOUT_AUC:
+                inputs.refuse_comparison()
+            inputs.refuse("correlation", f"by method={method!r}: leave it out")
+            # The difference of two outcomes of a pair has twice the range; squares of deviations
+            # of independent samples add up.
+            scale = 2.0 if inputs.paired else sqrt(2.0)
+        most = float(inputs.n_rankers)
+        options: Any = {"method": method, "expected": expected, "length": scale}
+        return GuaranteedModel(sample=sample, most=most, **options), method, inputs.guarantee
+    if method == "normal-worst":
+        inputs.refuse_comparison()
+        worst = "" if expected is None else f" at {expected:g}"
+        variance = ExpectedAUC(sample, expected, "any").variance
+        normal = NormalModel(sample=sample, most=1.0, variance=variance)
+        return normal, method, f"the largest variance{worst}"
+    if method == "wilson":
+        inputs.refuse_comparison()
+    inputs.require_correlation("their scores within a class")
+    pairs = "hanley-mcneil" if method == "hanley-mcneil" else "delong"
+    of_auc = ExpectedAUC(
+        sample, float(expected or 0.0), pairs, inputs.joint_correlation, inputs.n_rankers
+    )
+    known = method in ("delong", "hanley-mcneil")
+    scores = "exponential" if pairs == "hanley-mcneil" else "normal"
+    rests_on = f"{scores} scores, expecting {expected:g}"
+    if inputs.joint_correlation is not None:
+        rests_on += f", correlation {inputs.joint_correlation:g}"
+    by_limits = not inputs.comparing and not known
+    if by_limits or method == "auto":
+        method = "wilson" if by_limits else "influence"
+    normal = NormalModel(
+        sample=sample,
+        most=float(inputs.n_rankers),
+        variance=of_auc.variance,
+        limits=of_auc.limits if by_limits else None,
+        known=known,
+    )
+    return normal, method, rests_on
+
+
+def threshold_share(precision: float, tau: float, positive_fraction: float) -> float:
+    """Find the share of positives at the threshold of the top, where scores are normal."""
+    # How far the threshold is above the mean of each class.
+    of_pos = -ndtri(precision * tau / positive_fraction)
+    of_neg = -ndtri((1.0 - precision) * tau / (1.0 - positive_fraction))
+    log_odds = (of_neg**2 - of_pos**2) / 2.0
+    odds = positive_fraction / (1.0 - positive_fraction) * np.exp(log_odds)
+    return float(odds / (1.0 + odds))
+
+
+def _top_model(measure: PrecisionAtTopMeasure, inputs: PlanInputs) -> tuple[PlanModel, str, str]:
+    check_choice("method", inputs.method, TOP_METHODS, hint=f" for {measure.name}")
+    sample = _items("precision at the top", inputs)
+    share, tau = float(inputs.positive_fraction or 0.0), measure.tau
+    expected = inputs.require(
+        "expected", "the variance of the precision depends on it; pass the expected precision"
+    )
+    if expected <= share:
+        raise ValueError(
+            f"expected={expected!r} is not above positive_fraction={share!r}, the precision of a"
+            " random order: pass a greater value."
+        )
+    if expected * tau >= share:
+        raise ValueError(
+            f"expected={expected!r} in the top {tau:g} needs more positives than"
+            f" positive_fraction={share!r} gives: pass at most {share / tau:.4g}."
+        )
+    inputs.require_correlation("the influence of single items on them")
+    eta = threshold_share(expected, tau, share)
+    top = ExpectedTop(expected, eta, tau, 1.0, inputs.joint_correlation, inputs.n_rankers)
+    if inputs.method == "exact":
+        inputs.refuse_comparison()
+        return (
+            PlanModel(sample=sample, most=1.0, limits=top.exact_limits),
+            "exact",
+            inputs.guarantee,
+        )
+    normal = NormalModel(
+        sample=sample,
+        most=float(inputs.n_rankers),
+        variance=top.variance,
+        limits=None if inputs.comparing else top.limits,
+    )
+    return normal, "influence", f"normal scores, expecting {expected:g}"
+
+
+def _expected_query_model(measure: Measure, inputs: PlanInputs) -> tuple[PlanModel, str, str]:
+    hint = f" for {measure.name}, which is a mean over queries"
+    check_choice("method", inputs.method, QUERY_METHODS, hint=hint)
+    inputs.refuse("positive_fraction", f"for {measure.name}, a mean over queries: leave it out")
+    sample = Composition("queries", None)
+    low, high = measure.counted_range
+    length = high - low
+    method = inputs.method
+    if method in QUERY_GUARANTEED:
+        return _guaranteed_mean(measure, sample, inputs), method, inputs.guarantee
+    most = length * inputs.n_rankers
+    if inputs.sd is not None:
+        inputs.refuse(
+            "correlation", "with sd, the standard deviation of differences: leave it out"
+        )
+        spread = inputs.sd**2
+        variances = [[spread]] * (2 if inputs.comparing and not inputs.paired else 1)
+        of_differences = inputs.comparing and inputs.paired
+        largest = length * (1.0 if of_differences else 0.5)
+        if inputs.sd > largest:
+            raise ValueError(
+                f"sd={inputs.sd!r} is above {largest:g}, the largest possible value in the range"
+                f" of {measure.name}: pass the standard deviation of single queries."
+            )
+        quantity = "differences" if of_differences else "values"
+        model = NormalModel(sample=sample, most=most, variance=Spreads(sample, variances).variance)
+        return model, "t", f"{quantity} of sd {inputs.sd:g}"
+    # Whether the measure is 0 or 1 on each query.
+    is_share = isinstance(measure, SuccessMeasure) or (
+        isinstance(measure, PrecisionAtKMeasure) and measure.k == 1
+    )
+    if not is_share and method != "normal-worst":
+        raise ValueError(
+            f"The variance of {measure.name} over queries is unknown: pass a pilot with qid"
+            " (pilot=(y_true, y_score), qid=qid), sd=, the standard deviation of its values or,"
+            " for two rankers on the same queries, of the differences, or method='normal-worst'"
+            " or 'hoeffding' for the worst case."
+        )
+    if not isfinite(length):
+        raise ValueError(
+            f"{measure.name} has no largest value, so it has no worst case: pass sd=."
+        )
+    expected = inputs.require("expected", f"the variance of {measure.name} depends on it; pass it")
+    inputs.require_correlation("their values on a query")
+    share = ExpectedShare(
+        (expected - low) / length, length, inputs.joint_correlation, inputs.n_rankers
+    )
+    rests_on = f"a share of queries, expecting {expected:g}"
+    if not is_share:
+        rests_on = f"the largest variance of values with the mean {expected:g}"
+    if is_share:
+        method = "t" if inputs.comparing else "wilson"
+    model = NormalModel(
+        sample=sample,
+        most=most,
+        variance=share.variance,
+        limits=None if inputs.comparing else share.limits,
+    )
+    return model, method, rests_on
+
+
+def _guaranteed_mean(measure: Measure, sample: Composition, inputs: PlanInputs) -> GuaranteedModel:
+    """Bounds of a mean over queries that hold for every distribution."""
+    low, high = measure.counted_range
+    length = high - low
+    if not isfinite(length):
+        raise ValueError(
+            f"{measure.name} has no known range, which method={inputs.method!r} needs: pass"
+            " method='t' with sd= or a pilot."
+        )
+    inputs.refuse("correlation", f"by method={inputs.method!r}: leave it out")
+    model = GuaranteedModel(sample=sample, most=length * inputs.n_rankers, method=inputs.method)
+    if inputs.method == "hoeffding":
+        inputs.refuse("sd", "by method='hoeffding': leave it out, or pass method='bernstein'")
+        inputs.refuse("expected", "by method='hoeffding': leave it out, or pass method='kl'")
+        if inputs.comparing:
+            length *= 2.0 if inputs.paired else sqrt(2.0)
+        return replace(model, length=length)
+    if inputs.comparing and (inputs.method == "kl" or not inputs.paired):
+        inputs.refuse_comparison()
+    if inputs.method == "kl":
+        inputs.refuse("sd", "by method='kl': leave it out, or pass method='bernstein'")
+        why = "method='kl' depends on the mean; pass the expected value"
+        return replace(model, expected=(inputs.require("expected", why) - low) / length)
+    sd = inputs.require("sd", "method='bernstein' depends on it; pass it")
+    return replace(model, variance=sd**2)
+
+
+# With fewer items of a class, queries or groups than these, the pilot raises an error or warns.
+FEWEST, FEW = 3, 10
+
+# Number of parts of each class that are left out in turn.
+N_BLOCKS = 40
+
+# From this sample size on fewer parts suffice to estimate the precision of the variance.
+MANY, FEW_BLOCKS = 5_000, 10
+
+# Largest weights that change the fraction of positives of a pilot.
+LARGEST_WEIGHT = 20
+
+# Size at which variances are compared.
+REFERENCE = 10**9
+
+
+def read_pilot(pilot: Any, qid: Any, groups: Any) -> tuple[Any, dict[str, Any]]:
+    """Labels of a pilot, and the scores of one ranker or two by name."""
+    if not isinstance(pilot, tuple | list) or len(pilot) != 2:
+        raise TypeError(
+            "pilot must be a pair, labels and scores: pass pilot=(y_true, y_score), or"
+            " pilot=(y_true, {'a': scores_a, 'b': scores_b}) for two rankers."
+        )
+    y_true, scores = pilot
+    named = isinstance(scores, Mapping) or hasattr(scores, "columns")
+    scores = named_scores(scores, name="pilot[1]", least=1) if named else {"": scores}
+    if len(scores) > 2:
+        raise ValueError(
+            f"pilot has the scores of {len(scores)} rankers: plan for one pair at a time, with"
+            " level=1 - 0.05 / number of pairs for all pairs together."
+        )
+    columns = {f"scores of {name!r}" if name else "y_score": x for name, x in scores.items()}
+    refuse_collections(
+        "a pilot is one sample in memory", y_true=y_true, qid=qid, groups=groups, **columns
+    )
+    return ravelled(y_true, "y_true"), scores
+
+
+def pilot_model(
+    measure: Measure,
+    y_true: Any,
+    scores: dict[str, Any],
+    rows: dict[str, Any],
+    inputs: PlanInputs,
+    rng: np.random.Generator,
+) -> tuple[NormalModel, str, str, float]:
+    """Model of a pilot, its method and description, and the degrees of freedom of its variance."""
+    of_queries = rows["qid"] is not None or dimensions(y_true) == 2
+    methods = ("auto", "t") if of_queries else ("auto", "influence")
+    hint = " with a pilot; the others take expected or sd"
+    check_choice("method", inputs.method, methods, hint=hint)
+    for name in ("correlation", "sd"):
+        inputs.refuse(name, "with a pilot, which provides it: leave it out")
+    if inputs.comparing:
+        inputs.refuse("expected", "for a difference with a pilot: leave it out")
+        if inputs.paired and len(scores) < 2:
+            raise ValueError(
+                "pilot has the scores of one ranker, but a comparison on the same data needs both:"
+                " pass pilot=(y_true, {'a': scores_a, 'b': scores_b}), or paired=False for"
+                " different data."
+            )
+    make = _pilot_query_model if of_queries else _pilot_item_model
+    return make(measure, y_true, scores, rows, inputs, rng)
+
+
+def variance_factor(degrees: float, probability: float) -> float:
+    """Limit of a variance in units of its estimate, by the chi-square distribution."""
+    if degrees == inf:
+        return 1.0
+    # What the chi-square variable exceeds with the probability.
+    return float(degrees / max(chdtri(degrees, probability), 1e-300))
+
+
+def _pilot_query_model(
+    measure: Measure,
+    y_true: Any,
+    scores: dict[str, Any],
+    rows: dict[str, Any],
+    inputs: PlanInputs,
+    rng: np.random.Generator,
+) -> tuple[NormalModel, str, str, float]:
+    comparing = inputs.comparing
+    if inputs.positive_fraction is not None:
+        raise ValueError(
+            f"positive_fraction={inputs.positive_fraction!r} is for items of one list, but the"
+            " sample consists of queries: leave it out."
+        )
+    samples = list(query_values_of(measure, y_true, scores, **rows).values())
+    first = samples[0]
+    values = first.values[np.newaxis]
+    if comparing and inputs.paired:
+        values = query_differences(*samples).values[np.newaxis]
+    elif comparing:
+        values = np.stack([first.values, samples[-1].values])
+    n, groups = values.shape[1], first.groups
+    n_groups = n if groups is None else first.part.count
+    _check_size(n_groups, "queries" if groups is None else "groups of queries")
+    low, high = measure.counted_range
+    sample = Composition("queries", None, None if groups is None else n / n_groups)
+    spreads, limits = _query_spreads(values, groups, sample), None
+    if not comparing and are_shares(first):
+        mean = float(first.values.mean()) if inputs.expected is None else inputs.expected
+        limits = replace(spreads, estimate=(mean - low) / (high - low)).limits
+    model = NormalModel(
+        sample=sample,
+        most=(high - low) * (2.0 if comparing else 1.0),
+        variance=spreads.variance,
+        limits=limits,
+    )
+
+    def variance_of(rows: BoolArray) -> float:
+        of_rows = None if groups is None else groups.only(rows)
+        return _query_spreads(values[:, rows], of_rows, sample).variance(REFERENCE)[0]
+
+    of_query = np.arange(n)
+    if groups is not None:
+        of_query = np.unique(groups.codes, return_inverse=True)[1]
+    _check_spread(model)
+    degrees = _degrees(variance_of, [_blocks(n_groups, rng)[of_query]])
+    text = f"pilot of {n:,} queries" + ("" if groups is None else f" in {n_groups:,} groups")
+    return model, "t" if limits is None else "wilson", text, degrees
+
+
+def _query_spreads(values: FloatArray, groups: Groups | None, sample: Composition) -> Spreads:
+    n = values.shape[1]
+    spreads = values.var(axis=1, ddof=1)
+    variances = [[spread] for spread in spreads.tolist()]
+    if groups is None:
+        return Spreads(sample, variances)
+    parts = [GroupPart.of_rows(row[np.newaxis], groups) for row in values]
+    grouped = sum(float(np.sum(robust_sums([part]) ** 2)) for part in parts)
+    independent = float(spreads.sum()) / n
+    effect = grouped / independent if independent > 0.0 else 1.0
+    return Spreads(sample, variances, effect, sum(part.degrees for part in parts) / n)
+
+
+def _pilot_item_model(
+    measure: Measure,
+    y_true: Any,
+    scores: dict[str, Any],
+    rows: dict[str, Any],
+    inputs: PlanInputs,
+    rng: np.random.Generator,
+) -> tuple[NormalModel, str, str, float]:
+    comparing, expected = inputs.comparing, inputs.expected
+    if comparing or not isinstance(measure, PrecisionAtTopMeasure):
+        refuse_unknown(measure)
+    data = [
+        check_two_classes(y_true, score, rows["pos_label"], rel=measure.rel)
+        for score in scores.values()
+    ]
+    positive = data[0].positive
+    score_rows = np.stack([lists.score for lists in data])[: inputs.n_rankers]
+    groups = check_groups(rows["groups"], len(positive))
+    n, n_pos = len(positive), int(positive.sum())
+    _check_size(n_pos, "positives")
+    _check_size(n - n_pos, "negatives")
+    if groups is not None:
+        _check_size(groups.n_groups, "groups")
+    share, weights = n_pos / n, None
+    if inputs.positive_fraction is not None:
+        share = inputs.positive_fraction
+        weights = _class_weights(measure, data[0], share)
+    sample = Composition("items", share, None if groups is None else n / groups.n_groups)
+
+    def model_of(rows: BoolArray | slice) -> NormalModel:
+        lists = [_list(positive[rows], score[rows], weights) for score in score_rows]
+        of_rows = None if groups is None else groups.only(rows)
+        if isinstance(measure, PrecisionAtTopMeasure) and not comparing:
+            top = _pilot_top(lists[0], measure.tau, of_rows, expected)
+            return NormalModel(sample=sample, most=1.0, variance=top.variance, limits=top.limits)
+        influences = [influence_of(measure, data, conditional=True) for data in lists]
+        length = influences[0].length
+        if comparing:
+            ends = [[influences[0]], [influences[-1]]]
+            samples = [influences] if inputs.paired else ends
+            spreads = _class_spreads(samples, sample, of_rows)
+            return NormalModel(sample=sample, most=2.0 * length, variance=spreads.variance)
+        if not isfinite(length):
+            spreads = _class_spreads([influences], sample, of_rows)
+            return NormalModel(sample=sample, most=inf, variance=spreads.variance)
+        spreads = _scaled_spreads(measure, influences[0], sample, of_rows, expected)
+        return NormalModel(
+            sample=sample, most=length, variance=spreads.variance, limits=spreads.limits
+        )
+
+    def variance_of(rows: BoolArray) -> float:
+        of_rows = positive[rows]
+        if min(of_rows.sum(), (~of_rows).sum()) < 2:
+            return 0.0
+        return model_of(rows).variance(REFERENCE, 0.0)[0]
+
+    model = model_of(slice(None))
+    _check_spread(model)
+    if groups is None:
+        strata = [np.full(n, -1), np.full(n, -1)]
+        for blocks, in_class in zip(strata, (positive, ~positive), strict=True):
+            blocks[in_class] = _blocks(int(in_class.sum()), rng)
+    else:
+        strata = [_blocks(groups.n_groups, rng)[groups.codes]]
+    degrees = _degrees(variance_of, strata)
+    text = f"pilot of {n_pos:,} positives and {n - n_pos:,} negatives"
+    text += "" if groups is None else f" in {groups.n_groups:,} groups"
+    is_auc = isinstance(measure, AUCMeasure | GiniMeasure)
+    return model, "wilson" if is_auc and model.limits else "influence", text, degrees
+
+
+def _list(positive: BoolArray, score: FloatArray, weights: tuple[int, int] | None) -> ScoredLists:
+    """One list of both classes, whose rows may count several times."""
+    labels = positive.astype(np.intp)
+    weight = None if weights is None else np.where(positive, *map(float, weights))
+    return check_scored_lists(labels, score, LabelType("binary", 1), sample_weight=weight)
+
+
+def _class_weights(measure: Measure, data: ScoredLists, share: float) -> tuple[int, int] | None:
+    """Weights of each positive and each negative for a fraction of positives.
+
+    None if the measure does not depend on the fraction.
+    """
+    is_top = isinstance(measure, PrecisionAtTopMeasure)
+    if not is_top and influence_of(measure, data, conditional=True).label_slope == 0.0:
+        return None
+    ratio = share / (1.0 - share) * float(data.sizes[0] / data.positives[0] - 1.0)
+    simple = Fraction(max(ratio, 1.0 / ratio)).limit_denominator(LARGEST_WEIGHT)
+    larger, smaller = simple.numerator, simple.denominator
+    weights = (larger, smaller) if ratio >= 1.0 else (smaller, larger)
+    if weights == (1, 1):
+        return None
+    if not is_top:
+        weighted = _list(data.positive, data.score, weights)
+        if (
+            measure.weights == "none"
+            or influence_of(measure, weighted, conditional=True).counts is None
+        ):
+            raise ValueError(
+                f"{measure.name} depends on the fraction of positives, which is"
+                f" {data.positives[0] / data.sizes[0]:.4g} in the pilot, and takes no weights to"
+                f" change it to positive_fraction={share!r}: leave positive_fraction out, or"
+                " sample the pilot with that fraction."
+            )
+    return weights
+
+
+def _scaled_spreads(
+    measure: Measure,
+    influence: ClassInfluence,
+    sample: Composition,
+    groups: Groups | None,
+    expected: float | None,
+) -> Spreads:
+    """Spreads of the measure of one ranker, on the scale from 0 to 1."""
+    origin, length = influence.range[0], influence.length
+    scaled = influence.scaled(origin, length)
+    estimate = scaled.estimate if expected is None else (expected - origin) / length
+    spreads = replace(_class_spreads([[scaled]], sample, groups), estimate=estimate)
+    if not isinstance(measure, AUCMeasure | GiniMeasure):
+        ends = zip(scaled.parts, scaled.class_ends(), strict=True)
+        return replace(spreads, classes=[(part.mean, of_class) for part, of_class in ends])
+    if groups is None:
+        return spreads
+    sizes = (groups.sizes(influence.positive), groups.sizes(~influence.positive))
+    rarer = min(map(np.count_nonzero, sizes)) / len(influence.values)
+    return replace(spreads, groups_per_item=rarer)
+
+
+def _class_spreads(
+    samples: Sequence[Sequence[ClassInfluence]], sample: Composition, groups: Groups | None
+) -> Spreads:
+    """Variances of the influence in each class."""
+    variances, grouped, independent, degrees = [], 0.0, 0.0, 0.0
+    for influences in samples:
+        contrast = np.array([1.0, -1.0])[: len(influences)]
+        values = contrast @ np.stack([influence.values for influence in influences])
+        positive = influences[0].positive
+        of_classes = [values[positive], values[~positive]]
+        variances.append([float(x.var(ddof=1)) for x in of_classes])
+        if groups is not None:
+            # Each row counts once: the dependence within groups does not depend on the weights.
+            unweighted = [replace(influence, counts=None) for influence in influences]
+            joint = joint_influence(unweighted, conditional=True, groups=groups)
+            grouped += float(contrast @ joint.covariance @ contrast)
+            independent += sum(
+                variance / len(x) for variance, x in zip(variances[-1], of_classes, strict=True)
+            )
+            degrees += joint.spread.of(contrast)
+    if groups is None:
+        return Spreads(sample, variances)
+    effect = grouped / independent if independent > 0.0 else 1.0
+    return Spreads(sample, variances, effect, degrees / len(samples[0][0].values))
+
+
+def _pilot_top(
+    data: ScoredLists, tau: float, groups: Groups | None, expected: float | None
+) -> ExpectedTop:
+    blocks = counted_blocks(data.score, data.positive, data.weight)
+    n = int(blocks.n)
+    top = min(max(int(tau * n + 0.5), 1), n - 1)
+    eta = share_at(n - top, blocks.below, blocks.size, blocks.n_pos)
+    inside = np.clip((blocks.below + blocks.size - (n - top)) / blocks.size, 0.0, 1.0)
+    precision = float(inside @ blocks.n_pos) / top
+    effect = 1.0
+    if groups is not None:
+        independent = top_limits(precision, eta, top, tau, 0.95)[1]
+        effect = grouped_top(data.positive, blocks.rows, groups, top, eta)[1] / independent
+    shrunken = (top * precision + 0.5) / (top + 1.0) if expected is None else expected
+    return ExpectedTop(shrunken, eta, tau, effect)
+
+
+def _check_size(n: int, what: str) -> None:
+    if n < FEWEST:
+        raise ValueError(
+            f"The pilot has only {n} {what}, too few to estimate a variance: pass a pilot of at"
+            f" least {FEWEST}, preferably {FEW} or more."
+        )
+    if n < FEW:
+        warn(
+            f"The pilot has only {n} {what}, so its variance is uncertain: see pilot_range of the"
+            " plan, or pass assurance=0.9 to plan with an upper limit of the variance.",
+            UserWarning,
+        )
+
+
+def _check_spread(model: NormalModel) -> None:
+    length = model.most if isfinite(model.most) else 0.0
+    if not model.variance(REFERENCE, 0.0)[0] * REFERENCE > ROUNDING_VARIANCE * length**2:
+        raise ValueError(
+            "The pilot has a variance of 0: all items or queries have the same influence on the"
+            " quantity, as for two rankers with the same order; pass another pilot."
+        )
+
+
+def _blocks(n: int, rng: np.random.Generator) -> IntArray:
+    """Part of each of n things, at random and of equal sizes; fewer parts where n is large."""
+    return rng.permutation(n) % min(n, N_BLOCKS if n <= MANY else FEW_BLOCKS)
+
+
+def _degrees(variance_of: Callable[[BoolArray], float], strata: Sequence[IntArray]) -> float:
+    """Degrees of freedom of an estimated variance, by the jackknife.
+
+    That of its logarithm, parts of each stratum being left out in turn: a mean of d squares of
+    normal variables has a logarithm of the variance 2 / d.
+    """
+    total = 0.0
+    for blocks in strata:
+        n_blocks = int(blocks.max()) + 1
+        variances = [variance_of(blocks != block) for block in range(n_blocks)]
+        logs = np.log([variance for variance in variances if variance > 0.0])
+        if len(logs) < n_blocks:
+            return 1.0
+        total += (n_blocks - 1.0) / n_blocks * float(np.sum((logs - logs.mean()) ** 2))
+    return max(2.0 / total, 1.0) if total > 0.0 else inf
