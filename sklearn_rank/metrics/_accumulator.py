@@ -46,7 +46,6 @@ from ._of_collections import (
     KeptRows,
     KeptTable,
     KeptValues,
-    Part,
     ScoreTable,
     SingleWeights,
     TableLists,
@@ -111,8 +110,6 @@ class TakenRows:
         self.weights = [np.empty(n + 1 if weighted else 0) for n in (n_neg, n_pos)]
 
     def grow(self) -> None:
-        """Make room for more rows."""
-
         def larger(column: AnyArray) -> AnyArray:
             return np.resize(column, len(column) + len(column) // 4 + 64)
 
@@ -120,7 +117,6 @@ class TakenRows:
         self.weights = [larger(weights) if len(weights) else weights for weights in self.weights]
 
     def sort(self) -> None:
-        """Sort the rows of each class by score, in place."""
         for label, n in enumerate(self.taken.tolist()):
             self.codes[label] = self.codes[label][:n]
             if len(self.weights[label]):
@@ -131,14 +127,12 @@ class TakenRows:
                 self.codes[label].sort()
 
     def masses(self) -> list[float]:
-        """Weights of the negatives and of the positives that are kept. These two."""
         return [
             float(weights.sum()) if len(weights) else float(n)
             for weights, n in zip(self.weights, self.taken.tolist(), strict=True)
         ]
 
     def cells(self, low: IntArray, high: IntArray) -> Cells:
-        """Find what cells hold of sorted rows."""
         masses, n_rows = [], np.zeros(len(low), dtype=np.int64)
         for codes, weights in zip(self.codes, self.weights, strict=True):
             begin, end = np.searchsorted(codes, low), np.searchsorted(codes, high, "right")
@@ -189,14 +183,19 @@ class ScoreBins:
     """
 
     def __init__(self) -> None:
-        n_bins = 2**ROOT_BITS
-        self._shift = np.array([64 - ROOT_BITS])
-        self._base = np.array([-n_bins // 2])
-        self._first = np.array([0])
-        self._child = np.full(n_bins, COUNT, dtype=np.int64)
-        self._count = np.zeros((n_bins, 2), dtype=np.int64)
-        self._mass = np.zeros((n_bins, 2))
-        self._ends = np.tile(np.array(_ENDS), (n_bins, 1))
+        self._shift, self._base, self._first, self._child = np.empty((4, 0), dtype=np.int64)
+        self._count, self._ends = np.empty((2, 0, 2), dtype=np.int64)
+        self._mass = np.empty((0, 2))
+        self._add_node(64 - ROOT_BITS, -(2**ROOT_BITS) // 2, 2**ROOT_BITS)
+
+    def _add_node(self, shift: int, base: int, n_bins: int) -> None:
+        self._shift = np.append(self._shift, shift)
+        self._base = np.append(self._base, base)
+        self._first = np.append(self._first, len(self._child))
+        self._child = np.append(self._child, np.full(n_bins, COUNT))
+        self._count = np.concatenate([self._count, np.zeros((n_bins, 2), dtype=np.int64)])
+        self._mass = np.concatenate([self._mass, np.zeros((n_bins, 2))])
+        self._ends = np.concatenate([self._ends, np.tile(np.array(_ENDS), (n_bins, 1))])
 
     def add(
         self,
@@ -248,7 +247,6 @@ class ScoreBins:
         return self._mass[leaves].sum(axis=0)
 
     def is_taken(self, bins: IntArray) -> BoolArray:
-        """Say of which bins the rows are kept now. Whether they are. Shape (n,)."""
         return (bins >= 0) & (self._child[np.maximum(bins, 0)] == TAKE)
 
     def read_again(self, taken: IntArray, divided: IntArray, weighted: bool) -> TakenRows:
@@ -266,21 +264,13 @@ class ScoreBins:
         while (high >> shift) - (low >> shift) >= 2**NODE_BITS:
             shift += 1
         base = low >> shift
-        n_bins = (high >> shift) - base + 1
         self._child[number] = len(self._shift)
-        self._shift = np.append(self._shift, shift)
-        self._base = np.append(self._base, base)
-        self._first = np.append(self._first, len(self._child))
-        self._child = np.append(self._child, np.full(n_bins, COUNT))
-        self._count = np.concatenate([self._count, np.zeros((n_bins, 2), dtype=np.int64)])
-        self._mass = np.concatenate([self._mass, np.zeros((n_bins, 2))])
-        self._ends = np.concatenate([self._ends, np.tile(np.array(_ENDS), (n_bins, 1))])
+        self._add_node(shift, base, (high >> shift) - base + 1)
 
     def finish(self) -> None:
         self._child[self._child == TAKE] = DONE
 
     def start_again(self) -> None:
-        """Forget what was counted since rows began to come again."""
         counting = self._child == COUNT
         self._count[counting] = 0
         self._mass[counting] = 0.0
@@ -305,8 +295,6 @@ def is_additive(measure: Measure) -> bool:
 
 
 class KeptBins(Kept):
-    """Bins of the scores of one list, and then some of its rows at a time."""
-
     def __init__(self, max_items: int) -> None:
         self._room = ROWS_PER_ITEM * max_items
         self._bins = ScoreBins()
@@ -470,7 +458,6 @@ class KeptBins(Kept):
         self._rows = None
 
     def _check_same(self, rows: TakenRows, cells: Cells) -> None:
-        """Check that the rows of this pass are those of the first pass."""
         taken = self._bins.is_taken(cells.bin)
         expected = [*self._masses, cells.neg[taken].sum(), cells.pos[taken].sum()]
         masses = [*self._bins.masses(), *rows.masses()]
@@ -629,7 +616,7 @@ class Accumulator:
         self._classes: dict[bool, Any] = {}
         # Whether rows are of one list, of lists with ids, or of lists in rows of two dimensions.
         self._form: str | None = None
-        self._kept: Kept | None = None
+        self._kept: Any = None  # None before the first rows
         self._n_items = self._n_updates = self._n_matrix_rows = 0
         self._item_weights = 0
 
@@ -740,8 +727,9 @@ class Accumulator:
         """
         columns = {"qid": qid, "sample_weight": sample_weight, "query_weight": query_weight}
         try:
-            part = read_part(self.measure, y_true, y_score, **columns, pos_label=self._pos_label)
-            self._add(part)
+            self._add(
+                *read_part(self.measure, y_true, y_score, **columns, pos_label=self._pos_label)
+            )
         except (TypeError, ValueError) as error:
             if len(error.args) == 1:
                 error.args = (f"In update {self._n_updates}: {error}",)
@@ -749,21 +737,22 @@ class Accumulator:
         self._n_updates += 1
         return self
 
-    def _add(self, part: Part) -> None:
-        lists = part.lists
+    def _add(
+        self, lists: ScoredLists | None, form: str, classes: dict[bool, Any], n_matrix_rows: int
+    ) -> None:
         if lists is not None:
-            if part.form == "rows":
+            if form == "rows":
                 lists = replace(lists, ids=np.asarray(lists.ids) + self._n_matrix_rows)
-            kept, classes = self._fit(part.form, part.classes)
+            kept, classes = self._fit(form, classes)
             kept.add(lists, self.measure)
             if not (isinstance(kept, KeptBins) and kept.is_read_again):
                 self._n_items += len(lists.labels)
-            self._kept, self._form, self._classes = self._bin_if_large(kept), part.form, classes
+            self._kept, self._form, self._classes = self._bin_if_large(kept), form, classes
             if lists.weight is not None:
                 self._item_weights = max(self._item_weights, 1 if lists.whole.all() else 2)
-        self._n_matrix_rows += part.n_matrix_rows
+        self._n_matrix_rows += n_matrix_rows
 
-    def _fit(self, form: str, classes: dict[bool, Any]) -> tuple[Kept, dict[bool, Any]]:
+    def _fit(self, form: str, classes: dict[bool, Any]) -> tuple[Any, dict[bool, Any]]:
         """Where rows of this form and of these classes go, and the classes of all rows."""
         if self._form not in (None, form):
             raise ValueError(
@@ -798,8 +787,7 @@ class Accumulator:
             )
         return KeptRows() if all_rows else KeptTable(self._max_items)
 
-    def _bin_if_large(self, kept: Kept, *, always: bool = False) -> Kept:
-        """Make bins of a table that is too large."""
+    def _bin_if_large(self, kept: Any, *, always: bool = False) -> Any:
         if isinstance(kept, KeptTable) and (kept.is_full or always):
             return KeptBins.of_table(kept, int(self._max_items))
         return kept
@@ -908,7 +896,7 @@ class Accumulator:
         """
         return self._require_kept().bounds(self.measure)
 
-    def _require_kept(self) -> Kept:
+    def _require_kept(self) -> Any:
         if self._kept is None:
             raise ValueError(
                 f"The accumulator has no rows to evaluate {self.measure.name} on: pass rows to"
@@ -948,7 +936,6 @@ _FORMS = {
 
 
 def _arguments_of(batch: Any, columns: Mapping[str, str | None], number: int) -> dict[str, Any]:
-    """Arguments of :meth:`Accumulator.update` from a batch of any kind."""
     if isinstance(batch, tuple | list):
         if len(batch) not in (2, 3):
             raise ValueError(

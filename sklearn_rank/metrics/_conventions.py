@@ -105,7 +105,6 @@ def rules_of(**systems: dict[str, Any]) -> Mapping[str, Rules]:
 def check_convention(
     name: str, systems: Mapping[str, Rules], changed: dict[str, Any], convention: Any
 ) -> None:
-    """Check that a system has a measure, and that no parameter conflicts with its rules."""
     if not isinstance(convention, str) or convention not in systems:
         raise ValueError(
             f"convention={convention!r} is not available for {name}: pass one of {list(systems)},"
@@ -152,7 +151,6 @@ def _refuse_ties(lists: ScoredLists, relevance: AnyArray, bits: str) -> None:
 
 
 def with_n_relevant(lists: ScoredLists, shape: tuple[int, ...], n_relevant: Any) -> ScoredLists:
-    """Say how many relevant items each list has, whether they are among the rows or not."""
     name = "n_relevant"
     if isinstance(n_relevant, Mapping):
         number = np.array(_by_list(n_relevant, lists, name))
@@ -194,7 +192,6 @@ def _count_relevant(lists: ScoredLists, number: FloatArray, name: str) -> Scored
 def with_ideal(
     lists: ScoredLists, shape: tuple[int, ...], ideal: Any, *, graded: bool, rel: float | None
 ) -> ScoredLists:
-    """Say which grades the relevant items of each list have, among the rows or not."""
     best = _grades(lists, shape, ideal)
     if graded:
         ordered = sorted_descending(lists.grade, lists.offsets)
@@ -256,7 +253,6 @@ def _grades(lists: ScoredLists, shape: tuple[int, ...], ideal: Any) -> Lists:
 
 
 def _by_list(by_id: Mapping[Any, Any], lists: ScoredLists, name: str) -> list[Any]:
-    """What a mapping has for each list."""
     if lists.ids is None and None not in by_id:
         raise ValueError(f"{name} is a mapping from ids, but qid is None: pass qid.")
     try:
@@ -313,7 +309,6 @@ class NamedNumber:
     optional: bool = False
 
     def settings(self, text: str) -> dict[str, Any]:
-        """Parameters that the number sets, by name."""
         value = self.read(text)
         return value if self.parameter is None else {self.parameter: value}
 

@@ -183,7 +183,6 @@ def _named_measures() -> list[type[Measure]]:
 
 
 def _examples(measure: type[Measure]) -> list[str]:
-    """Its names, with an example of the number."""
     number = measure._number
     if number is None:
         return [measure.stem]
@@ -376,8 +375,6 @@ def make_measure(
 
 
 class CustomMeasure(Measure):
-    """Measure of a user's function; see :func:`make_measure` for the parameters."""
-
     is_mean_over_ties = False
 
     func: Callable[[AnyArray, FloatArray], float]
@@ -395,7 +392,6 @@ class CustomMeasure(Measure):
     settable = ("rel", "undefined")
 
     def in_grammar(self) -> tuple[str, dict[str, Any]]:
-        """Return the name of the measure, including the smallest relevant grade."""
         return self.title, {} if self.rel is None else {"rel": self.rel}
 
     def __repr__(self) -> str:
@@ -407,7 +403,6 @@ class CustomMeasure(Measure):
 
     @property
     def positional(self) -> PositionalForm | None:
-        """Utilities and discounts, if they were given."""
         if self.item_utilities is None:
             return None
         return PositionalForm(self._utilities, self._discounts)

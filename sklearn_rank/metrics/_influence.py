@@ -40,7 +40,6 @@ class ClassPart:
         return float((self.counts * self.values).sum()) / self.size
 
     def squares(self, center: float) -> float:
-        """Sum the squares of what the items are away from a point."""
         squares = (self.values - center) ** 2
         return float(squares.sum() if self.counts is None else (self.counts * squares).sum())
 
@@ -69,7 +68,6 @@ class ClassInfluence:
 
     @cached_property
     def parts(self) -> tuple[ClassPart, ClassPart]:
-        """Influence of the positives, and of the negatives."""
         positive, negative = (
             ClassPart(
                 self.values[in_class], None if self.counts is None else self.counts[in_class]
@@ -132,7 +130,6 @@ class ClassInfluence:
         return shift, variance
 
     def scaled(self, origin: float, length: float, *, copy: bool = True) -> ClassInfluence:
-        """Measure the statistic from another origin in another unit."""
         ends = None if self.ends is None else tuple(end / length for end in self.ends)
         return replace(
             self,
@@ -170,7 +167,6 @@ def linear_rank_influence_of(
     counts: FloatArray | None = None,
     draws: float | None = None,
 ) -> ClassInfluence:
-    """Influence of checked items on a linear rank statistic."""
     blocks = counted_blocks(score, positive, counts)
     n, k = blocks.n, blocks.k
     worst, best = (_extremes if normalize == "mean" else rank_range)(phi, n, k)
@@ -190,7 +186,6 @@ def linear_rank_influence_of(
 def rank_influence(
     lists: ScoredLists, phi: ScoreGeneratingFunction, normalize: Normalize = "minmax"
 ) -> ClassInfluence:
-    """Influence of the items of one list on a linear rank statistic."""
     return linear_rank_influence_of(
         lists.positive,
         lists.score,
@@ -347,7 +342,6 @@ def partial_auc_influence_of(
     min_tpr: float,
     counts: FloatArray | None = None,
 ) -> ClassInfluence:
-    """Influence of checked items on the raw area under a part of the ROC curve."""
     blocks = counted_blocks(score, positive, counts)
     n_pos, n_neg = blocks.n_pos, blocks.size - blocks.n_pos
     k, m = n_pos.sum(), n_neg.sum()
@@ -614,7 +608,6 @@ def lift_influence(lists: ScoredLists, fractions: Sequence[float]) -> ClassInflu
 
 
 def recall_influence(lists: ScoredLists, mass: float, called: str) -> ClassInfluence:
-    """Influence on the share of the positives that are in a top of some weight."""
     n = float(lists.sizes[0])
     if mass >= n:
         raise ValueError(
@@ -625,7 +618,6 @@ def recall_influence(lists: ScoredLists, mass: float, called: str) -> ClassInflu
 
 
 def precision_influence(lists: ScoredLists, mass: float, called: str) -> ClassInfluence:
-    """Influence on the share of positives in a top of some weight."""
     recall = recall_influence(lists, float(mass), called)
     n_pos, n = float(lists.positives[0]), float(lists.sizes[0])
     slope = (recall.estimate + n_pos / n * recall.label_slope) * n / mass

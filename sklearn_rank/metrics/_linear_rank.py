@@ -45,8 +45,6 @@ from ._score_generating import (
 
 
 class AUCMeasure(Measure):
-    """Area under the ROC curve; see ``roc_auc_score``."""
-
     two_dimensions_are_classes = True
     weights = "relative"
     range = (0.0, 1.0)
@@ -56,12 +54,10 @@ class AUCMeasure(Measure):
 
     @property
     def theorems(self) -> tuple[str, ...]:
-        """Inequalities for pairs of two samples."""
         return ("mcdiarmid", "hoeffding", "kl")
 
     @property
     def positional(self) -> PositionalForm:
-        """One over the number of pairs for each positive, at linear discounts."""
         # The utility is largest with one positive, or one negative.
         return PositionalForm(
             _auc_utilities,
@@ -95,8 +91,6 @@ _AUC = AUCMeasure()
 
 
 class MultiClassAUCMeasure(Measure):
-    """Mean AUC of the classes, or of pairs of them; see ``roc_auc_score``."""
-
     by_class = True
     two_dimensions_are_classes = False
     lacking = "no item of one of the classes"
@@ -119,7 +113,6 @@ class MultiClassAUCMeasure(Measure):
     def _read(
         self, y_true: Any, y_score: Any, *, pos_label: Any = None, **columns: Any
     ) -> ScoredLists:
-        """Make the lists: labels are columns, and scores have one row for each item."""
         if pos_label is not None:
             raise ValueError(
                 f"pos_label={pos_label!r} sets one positive class, but with multi_class= each"
@@ -183,7 +176,6 @@ class MultiClassAUCMeasure(Measure):
         return result
 
     def _comparisons(self, n_classes: int) -> list[tuple[int, list[int]]]:
-        """Which class stands against which others."""
         if self.multi_class == "ovo":
             return [(a, [b]) for a, b in permutations(range(n_classes), 2)]
         return [(a, [b for b in range(n_classes) if b != a]) for a in range(n_classes)]
@@ -340,8 +332,6 @@ def _columns(
 
 
 class GiniMeasure(Measure):
-    """Twice the area under the ROC curve, less 1; see ``gini_score``."""
-
     lacking = _AUC.lacking
     weights = "relative"
     range = (-1.0, 1.0)
@@ -399,8 +389,6 @@ _NO_RANGE = "items of one class only or no place that counts"
 
 
 class _RankStatistic(Measure):
-    """A linear rank statistic of two classes, and how it is normalised."""
-
     from_ranges = "sum"
 
     normalize: Normalize = one_of("mean", "minmax", None, default="minmax")
@@ -416,7 +404,6 @@ class _RankStatistic(Measure):
 
     @property
     def range(self) -> tuple[float, float]:
-        """From 0 to 1 between the worst and the best order; else not known."""
         inside = self.normalize == "minmax" and self._ties == "average"
         return (0.0, 1.0) if inside else (-inf, inf)
 
@@ -445,8 +432,6 @@ class _RankStatistic(Measure):
 
 
 class LinearRankMeasure(_RankStatistic):
-    """Linear rank statistic with any score-generating function; see ``linear_rank_score``."""
-
     has_name = False
     stem = "linear_rank"
 
@@ -463,7 +448,6 @@ class LinearRankMeasure(_RankStatistic):
 
     @property
     def lacking(self) -> str:  # type: ignore[override]
-        """Why a list has no value, as in warnings, for example "no positive"."""
         return _NO_POSITIVE if self.normalize == "mean" else _NO_RANGE
 
     @property
@@ -560,8 +544,6 @@ def linear_rank_score(
 
 
 class LocalAUCMeasure(_RankStatistic):
-    """Rank statistic of the top ``1 - u0`` of the list; see ``local_auc_score``."""
-
     stem = "local_auc@"
     _number = NamedNumber("u0", share, "0.8")
     lacking = _NO_RANGE
@@ -624,8 +606,6 @@ def local_auc_score(
 
 
 class PNormPushMeasure(_RankStatistic):
-    """Powers of the ranks of the positives; see ``p_norm_push_score``."""
-
     stem = "pnorm@"
     _number = NamedNumber("p", number, "4")
     lacking = _NO_RANGE
@@ -699,8 +679,6 @@ class _EarlyRecognition(ConventionalMeasure):
 
 
 class BEDROCMeasure(_EarlyRecognition):
-    """Early recognition from 0 to 1; see ``bedroc_score``."""
-
     stem = "bedroc@"
     range = (0.0, 1.0)
     lacking = _NO_RANGE
@@ -714,7 +692,6 @@ class BEDROCMeasure(_EarlyRecognition):
 
     @property
     def theorems(self) -> tuple[str, ...]:
-        """A band around the distribution of the scores; none in the order of the rows."""
         return ("dkw",) if self.has_influence else ()
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
@@ -771,8 +748,6 @@ def bedroc_score(
 
 
 class RIEMeasure(_EarlyRecognition):
-    """Early recognition as a ratio to a random order; see ``rie_score``."""
-
     stem = "rie@"
     range = (0.0, inf)
     lacking = _NO_POSITIVE

@@ -76,17 +76,14 @@ def checked(check: Callable[[str, Any], Any], default: Any = MISSING) -> Any:
 
 
 def last_position() -> Any:
-    """Declare the last position that counts, None for all."""
     return checked(partial(check_position, optional=True), None)
 
 
 def one_of(*choices: str | None, default: Any = MISSING) -> Any:
-    """Declare one of several strings."""
     return checked(partial(check_choice, choices=choices), default)
 
 
 def within(low: float, high: float, closed: Closed = "both", default: Any = MISSING) -> Any:
-    """Declare a number in an interval."""
     return checked(partial(check_number, low=low, high=high, closed=closed), default)
 
 
@@ -367,7 +364,6 @@ class Measure(_Frozen, ABC):
         return self._influence(lists) if self.has_influence and lists.n_relevant is None else None
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
-        """Influence on a measure that has one, of the items that are among the rows."""
         raise NotImplementedError
 
     # ---------------------------------------------------------------------------------- its value
@@ -468,7 +464,6 @@ class Measure(_Frozen, ABC):
         n_relevant: Any,
         ideal: Any,
     ) -> ScoredLists:
-        """Add what is known of relevant items that are not among the rows."""
         if n_relevant is None and ideal is None:
             return lists
         if sample_weight is not None:
@@ -541,7 +536,6 @@ class Measure(_Frozen, ABC):
         )
 
     def _check_weights(self, lists: Lists) -> None:
-        """Refuse weights of all rows that mean nothing to the measure."""
         self._check_row_weights(lists)
         if self.depends_on_weight_scale:
             self._check_wide_weights(lists)
@@ -746,7 +740,6 @@ class ConventionalMeasure(Measure):
 
     @property
     def has_influence(self) -> bool:
-        """Whether the measure implements :meth:`influence`; not with the rules of a system."""
         return self.convention is None and super().has_influence
 
     def label_type(self, pos_label: Any = None, name: str = "y_true") -> LabelType:
@@ -779,7 +772,6 @@ class ConventionalMeasure(Measure):
 
     @property
     def rules(self) -> Rules:
-        """How the measure is computed where its definition leaves a choice."""
         return NO_SYSTEM if self.convention is None else self.conventions[self.convention]
 
     def _check_arguments(self, **arguments: Any) -> None:
@@ -843,8 +835,6 @@ FUNCTIONS: dict[type[Measure], Callable[..., Value]] = {}
 
 
 class ListOptions(TypedDict, total=False):
-    """Options of all metric functions."""
-
     qid: Any
     query_weight: Any
     average: Average
@@ -854,26 +844,18 @@ class ListOptions(TypedDict, total=False):
 
 
 class WeightedOptions(ListOptions, total=False):
-    """Options if items have weights."""
-
     sample_weight: Any
 
 
 class BinaryOptions(WeightedOptions, total=False):
-    """Options if the labels are two classes."""
-
     rel: float | None
 
 
 class ConventionOptions(BinaryOptions, total=False):
-    """Options if other systems have their own rules."""
-
     convention: Convention | None
 
 
 class RelevantOptions(ConventionOptions, total=False):
-    """Options if relevant items may be missing from the rows."""
-
     n_relevant: Any
     ideal: Any
 
@@ -1049,7 +1031,6 @@ def _docstring(function: Any, measure: type[Measure]) -> str:
 
 
 def _entries(section: str) -> dict[str, str]:
-    """Text of each entry of a section by its name."""
     entries = re.findall(r"^\S.*(?:\n[ \n].*)*", section, flags=re.MULTILINE)
     return {entry.split(" : ")[0].split("\n")[0]: entry.rstrip() for entry in entries}
 

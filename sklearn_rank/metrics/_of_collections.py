@@ -7,11 +7,11 @@ that are evaluated apart.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
+from itertools import pairwise
 from math import fsum, inf, isnan
 from operator import attrgetter, getitem
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
@@ -30,20 +30,14 @@ from .._warn import Message, collected, warn
 Form: TypeAlias = Literal["list", "ids", "rows"]
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
-    """What the rows of one part are."""
-
-    lists: ScoredLists | None  # Their lists; None where there are no rows, or where none counts
-    form: Form
-    classes: dict[bool, Any]
-    n_matrix_rows: int  # Number of rows of two dimensions
-
-
 def read_part(
     measure: Any, y_true: Any, y_score: Any, *, pos_label: Any = None, **arguments: Any
-) -> Part:
-    """Read rows of which others may be elsewhere: a part may hold one class only, or nothing."""
+) -> tuple[ScoredLists | None, Form, dict[bool, Any], int]:
+    """Read rows of which others may be elsewhere: a part may hold one class only, or nothing.
+
+    Its lists, None if no row counts; its form; the labels of its classes; its number of rows of
+    two dimensions.
+    """
     measure._check_arguments(**arguments)
     qid, sample_weight, query_weight = (
         arguments.get(name) for name in ("qid", "sample_weight", "query_weight")
@@ -54,7 +48,7 @@ def read_part(
     is_empty = shape[:1] == (0,) and _shape(y_score)[:1] == (0,)
     fits = sample_weight is not None and _shape(y_score)[: len(shape)] == shape
     if is_empty or (fits and _all_zero(sample_weight, shape)):
-        return Part(None, form, {}, n_matrix_rows)
+        return None, form, {}, n_matrix_rows
     silent = query_weight is not None and _all_zero(query_weight, shape[:1])
     lists = measure._read(
         y_true,
@@ -76,7 +70,7 @@ def read_part(
             " leave query_weight out."
         )
     classes = _classes_of(measure, pos_label, lists, y_true)
-    return Part(replace(lists, rows=None), form, classes, n_matrix_rows)
+    return replace(lists, rows=None), form, classes, n_matrix_rows
 
 
 def check_classes_known(measure: Any) -> None:
@@ -105,7 +99,6 @@ def _classes_of(measure: Any, pos_label: Any, lists: ScoredLists, y_true: Any) -
 
 
 def _all_zero(weight: Any, shape: tuple[int, ...]) -> bool:
-    """Whether weights of a shape are all 0, so that nothing of what they weigh counts."""
     array: AnyArray = np.asarray(weight)
     return array.shape == shape and array.dtype.kind in "biuf" and not array.any()
 
@@ -323,8 +316,6 @@ MOST_LABELS = 64
 
 @dataclass(frozen=True, eq=False)
 class TableSummary:
-    """Summary of a table without its rows."""
-
     n_rows: int
     single: SingleWeights  # What is known of the weights of the rows of which it was made
     labels: AnyArray
@@ -362,19 +353,13 @@ def edges_of(summaries: Sequence[TableSummary], n_ranges: int) -> AnyArray | Non
 def pieces_of(table: ScoreTable, edges: AnyArray) -> list[ScoreTable | None]:
     """Cut a table at the edges of ranges. The rows of each range; None where there are none."""
     bounds = np.searchsorted(table.score, edges, "left")
-    bounds = np.concatenate(([0], bounds, [len(table)]))
-    return [
-        _rows(table, slice(start, stop)) if start < stop else None
-        for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
-    ]
-
-
-def _rows(table: ScoreTable, rows: slice) -> ScoreTable:
-    # Copies, so that a piece does not hold the memory of the whole.
-    weight = None if table.weight is None else table.weight[rows].copy()
-    return replace(
-        table, score=table.score[rows].copy(), label=table.label[rows].copy(), weight=weight
-    )
+    pieces: list[ScoreTable | None] = []
+    for start, stop in pairwise([0, *bounds.tolist(), len(table)]):
+        # Copies, so that a piece does not hold the memory of the whole.
+        score, label = table.score[start:stop].copy(), table.label[start:stop].copy()
+        weight = None if table.weight is None else table.weight[start:stop].copy()
+        pieces.append(ScoreTable(score, label, weight, table.single) if start < stop else None)
+    return pieces
 
 
 def coarse_of(pieces: Sequence[ScoreTable | None]) -> ScoreTable:
@@ -412,31 +397,19 @@ def with_range(coarse: ScoreTable, number: int, fine: ScoreTable) -> TableLists:
 FEW = 2**18
 
 
-class Kept(ABC):
-    """Base class of the data that an accumulator keeps."""
+class Kept:
+    """Base class of what an accumulator keeps, which is added to, merged and evaluated.
 
-    @abstractmethod
-    def add(self, lists: ScoredLists, measure: Any) -> None:
-        """Add the lists of one update; nothing is changed if that fails."""
+    If to add or to merge fails, nothing is changed.
+    """
 
-    @abstractmethod
-    def merge(self, other: Any) -> None:
-        """Add the data of another one of the same type; nothing is changed if that fails."""
-
-    def shift_ids(self, first: int) -> Kept:
-        """Renumber lists whose ids are numbers of rows of two dimensions."""
-        raise TypeError(f"{type(self).__name__} has no lists to renumber.")
-
-    @abstractmethod
-    def result(self, measure: Any) -> float:
-        """Evaluate the measure."""
+    result: Callable[[Any], float]
 
     def needs_again(self, measure: Any) -> bool:
         """Whether the rows have to come again before the result is known."""
         return False
 
     def bounds(self, measure: Any) -> tuple[float, float]:
-        """Compute an interval that contains the value of the measure."""
         return (self.result(measure),) * 2
 
 
@@ -502,8 +475,6 @@ class KeptTable(Kept):
 
 @dataclass(frozen=True, eq=False)
 class KeptValues:
-    """Value of a measure of each query."""
-
     ids: AnyArray  # (n_queries,)
     values: FloatArray  # (n_queries,): Values; NaN where a query has none
     query_weight: FloatArray | None  # (n_queries,): Weights in the mean; None is 1 for each
@@ -601,7 +572,6 @@ class KeptQueries(Kept):
 
     @classmethod
     def join(cls, parts: Sequence[tuple[int, KeptQueries]], remedy: str) -> KeptQueries:
-        """Join the queries of chunks. All of them."""
         runs = [part.values for _, part in parts]
         values, order = KeptValues.join(runs)
         again = np.flatnonzero(values.ids[1:] == values.ids[:-1])
@@ -625,7 +595,6 @@ class KeptQueries(Kept):
 
     @property
     def values(self) -> KeptValues:
-        """The values of all queries, by ascending id."""
         while len(self._runs) > 1:
             self._join_last()
         return self._runs[0]
@@ -694,7 +663,6 @@ def _copy_lists(lists: ScoredLists) -> ScoredLists:
 def join_columns(
     parts: list[ScoredLists],
 ) -> tuple[AnyArray, AnyArray, FloatArray | None]:
-    """Lay the rows of several lists end to end."""
     weight = None
     if any(part.weight is not None for part in parts):
         weight = np.concatenate([part.counts for part in parts])
@@ -754,13 +722,13 @@ def _read_chunk(
 ) -> _ChunkResult:
     data, lengths = None, np.empty(0, dtype=np.intp)
     with collected() as messages:
-        part = read_part(measure, **columns, **shared, pos_label=pos_label)
-        if part.lists is not None:
-            data, lengths = keep(part.lists, measure), part.lists.lengths
+        lists, _, classes, n_matrix_rows = read_part(
+            measure, **columns, **shared, pos_label=pos_label
+        )
+        if lists is not None:
+            data, lengths = keep(lists, measure), lists.lengths
     n_single = int(np.count_nonzero(lengths == 1))
-    return _ChunkResult(
-        number, data, part.classes, part.n_matrix_rows, messages, n_single, len(lengths)
-    )
+    return _ChunkResult(number, data, classes, n_matrix_rows, messages, n_single, len(lengths))
 
 
 def value_of_collections(
@@ -772,7 +740,6 @@ def value_of_collections(
     return_qid: bool,
     relevant: dict[str, Any],
 ) -> Any:
-    """Evaluate a measure of labels, scores, ids or weights that are dask collections."""
     measure._check_arguments(**columns, **relevant)
     check_classes_known(measure)
     columns = {name: value for name, value in columns.items() if value is not None}
@@ -848,7 +815,6 @@ def value_of_queries(
     average: Any = "mean",
     return_qid: bool = False,
 ) -> Any:
-    """Evaluate a measure of queries in the chunks that hold them."""
     remedy = (
         "rechunk the arrays where queries begin, or make a dask dataframe df of them and take the"
         " columns of df.shuffle('qid')"
@@ -874,8 +840,8 @@ def value_of_queries(
 
 
 def _highest_grade(columns: dict[str, Any], measure: Any, pos_label: Any) -> float:
-    part = read_part(measure, **columns, pos_label=pos_label)
-    return 0.0 if part.lists is None else float(part.lists.grade.max())
+    lists, *_ = read_part(measure, **columns, pos_label=pos_label)
+    return 0.0 if lists is None else float(lists.grade.max())
 
 
 def _queries_of(lists: ScoredLists, measure: Any) -> KeptQueries:
@@ -932,7 +898,6 @@ class ListOfChunks:
 
     @classmethod
     def of(cls, measure: Any, partitions: Partitions, pos_label: Any = None) -> ListOfChunks:
-        """Make the tables, whose summaries come here."""
         delayed = import_optional("dask", USED_BY).delayed
         tasks = partitions.map(_read_chunk, _table_of, measure, pos_label, {}, numbered=True)
         chunk_tasks = partitions.persist(*tasks)
@@ -959,7 +924,6 @@ class ListOfChunks:
     def in_one_memory(
         self, measure: Any, function: Callable[..., Any] | None = None, *arguments: Any
     ) -> Any:
-        """Merge the tables in a tree, and evaluate a function where all of them are."""
         if self.n_rows > MOST_ROWS:
             raise ValueError(
                 f"{measure.name} of one list needs all {self.n_rows} distinct rows in memory:"
@@ -1002,7 +966,6 @@ def _summarise(chunk: _ChunkResult | None) -> _ChunkResult | None:
 
 
 def _value_of_table(table: ScoreTable, measure: Any, average: Any) -> tuple[Any, list[Message]]:
-    """Evaluate one table, where it is."""
     lists: ScoredLists = table.to_lists()
     if measure.weights == "none" and measure.from_ranges is None:
         counts = table.counts.astype(np.intp)

@@ -68,8 +68,6 @@ def _check_discount(name: str, discount: Any) -> None:
 
 
 class PositionalMeasure(Measure):
-    """Any gain, discounted by any function; see ``positional_score``."""
-
     kind = "graded"
     per_query = True
     has_name = False
@@ -169,8 +167,6 @@ def positional_score(
 
 
 class DCGMeasure(ConventionalMeasure):
-    """Discounted cumulative gain; see ``dcg_score``."""
-
     kind = "graded"
     per_query = True
     range = (0.0, inf)
@@ -312,8 +308,6 @@ def _times_power_of_two(values: FloatArray, exponent: IntArray) -> FloatArray:
 
 
 class NDCGMeasure(DCGMeasure):
-    """Discounted cumulative gain as a share of that of the best order; see ``ndcg_score``."""
-
     lacking = "no item with a gain"
     undefined_counts = 0.0
     stem = "ndcg"
@@ -333,7 +327,6 @@ class NDCGMeasure(DCGMeasure):
 
     @property
     def positional(self) -> PositionalForm:
-        """The gains divided by the ideal sum of the list, at logarithmic discounts."""
         return PositionalForm(self._utilities, self._discounts, largest=1.0)
 
     def values(self, lists: ScoredLists) -> FloatArray:
@@ -506,8 +499,6 @@ LOOKED_AT = 1000
 
 
 class AveragePrecisionMeasure(ConventionalMeasure):
-    """Mean precision at the positions of the positives; see ``average_precision_score``."""
-
     per_query = True
     range = (0.0, 1.0)
     two_dimensions_are_classes = True
@@ -545,8 +536,6 @@ class AveragePrecisionMeasure(ConventionalMeasure):
 
     @property
     def positional(self) -> PositionalForm:
-        """The classes themselves, without discounts."""
-
         def utilities(lists: Lists) -> FloatArray:
             positive = lists.positive.astype(np.float64)
             has_positive = lists.to_items(lists.weighted_totals(positive)) > 0
@@ -582,7 +571,6 @@ class AveragePrecisionMeasure(ConventionalMeasure):
 
     @property
     def has_influence(self) -> bool:
-        """Down to the last position, and not by the rules of another system."""
         return self.k is None and self.convention is None
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
@@ -673,8 +661,6 @@ def average_precision_score(
 
 
 class ReciprocalRankMeasure(ConventionalMeasure):
-    """One over the position of the first positive; see ``reciprocal_rank_score``."""
-
     per_query = True
     range = (0.0, 1.0)
     weights = "none"
@@ -785,12 +771,10 @@ class _OnAScale(Measure):
 
     @property
     def scaled_by_labels(self) -> bool:
-        """Whether no ``max_grade`` is given."""
         return self.max_grade is None
 
     @property
     def _scale(self) -> float | None:
-        """Highest grade of the scale, if it is set."""
         return self.max_grade
 
     def _highest(self, grade: FloatArray) -> float:
@@ -806,8 +790,6 @@ class _OnAScale(Measure):
 
 
 class ExpectedReciprocalRankMeasure(ConventionalMeasure, _OnAScale):
-    """Mean of 1 / position of what satisfies; see ``expected_reciprocal_rank_score``."""
-
     lacking = "no relevant item"
     takes_relevant = ("ideal",)
     conventions = rules_of(gdeval={})
@@ -816,7 +798,6 @@ class ExpectedReciprocalRankMeasure(ConventionalMeasure, _OnAScale):
 
     @property
     def positional(self) -> PositionalForm:
-        """The chances to satisfy, without discounts."""
         return PositionalForm(self._chances, None, largest=1.0, expectation="E[(2**y - 1)]")
 
     def values(self, lists: ScoredLists) -> FloatArray:
@@ -918,7 +899,6 @@ def expected_reciprocal_rank_score(
 
 
 def _chances_up_to(highest: float, grade: FloatArray) -> FloatArray:
-    """Chances to satisfy, ``(2**grade - 1) / 2**highest``."""
     # Powers of the grades themselves would overflow.
     chance = np.exp2(grade - highest)
     chance -= np.exp2(-highest)
@@ -926,8 +906,6 @@ def _chances_up_to(highest: float, grade: FloatArray) -> FloatArray:
 
 
 class RankBiasedPrecisionMeasure(_OnAScale):
-    """Gains at geometric discounts; see ``rank_biased_precision_score``."""
-
     stem = "rbp@"
     _number = NamedNumber("persistence", share, "0.8")
     from_ranges = "sum"
@@ -936,7 +914,6 @@ class RankBiasedPrecisionMeasure(_OnAScale):
 
     @property
     def positional(self) -> PositionalForm:
-        """Shares of the highest grade, at geometric discounts."""
         return PositionalForm(self._utilities, self._discounts, largest=1 - self.persistence)
 
     def values(self, lists: ScoredLists) -> FloatArray:

@@ -37,8 +37,6 @@ class _Agreement(Measure):
 
 
 class _Tau(_Agreement):
-    """An agreement of the pairs of items."""
-
     compares_pairs = True
 
     def values(self, lists: ScoredLists) -> FloatArray:
@@ -56,8 +54,6 @@ class _Tau(_Agreement):
 
 
 class TauBMeasure(_Tau):
-    """Pairs in the same order less pairs in the opposite order; see ``tau_b_score``."""
-
     weights = "relative"
     stem = "tau_b"
 
@@ -124,8 +120,6 @@ def tau_b_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]) -
 
 
 class TauXMeasure(_Tau):
-    """The same for orders with ties, which agree on a pair that both tie; see ``tau_x_score``."""
-
     weights = "whole"
     stem = "tau_x"
     from_ranges = "sum"
@@ -193,8 +187,6 @@ def tau_x_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]) -
 
 
 class TauAPMeasure(_Tau):
-    """Share of the items above each that belong there, from -1 to 1; see ``tau_ap_score``."""
-
     weights = "whole"
     stem = "tau_ap"
     from_ranges = "sum"
@@ -339,8 +331,6 @@ HEAVY = 1e90
 
 
 class SpearmanMeasure(_Agreement):
-    """Rank correlation of relevance and score; see ``spearman_score``."""
-
     weights = "whole"
     lacking = "one grade only"
     stem = "spearman"
@@ -348,7 +338,6 @@ class SpearmanMeasure(_Agreement):
 
     @property
     def positional(self) -> PositionalForm:
-        """Multiples of ``n - r``, r the position by relevance, at linear discounts."""
         return PositionalForm(
             _utilities,
             linear_discounts,
@@ -495,8 +484,6 @@ LONGEST_TAIL = 2**20
 
 
 class RankBiasedOverlapMeasure(_Agreement):
-    """Mean overlap of the tops of two orders; see ``rank_biased_overlap_score``."""
-
     range = (0.0, 1.0)
     weights = "none"
     stem = "rbo@"

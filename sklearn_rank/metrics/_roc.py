@@ -34,8 +34,6 @@ DEVIATIONS = 45.0
 
 
 class PartialAUCMeasure(ConventionalMeasure):
-    """Partial area under the ROC curve; see ``partial_auc_score``."""
-
     weights = "relative"
     lacking = "items of one class only"
     stem = "partial_auc@"
@@ -51,11 +49,9 @@ class PartialAUCMeasure(ConventionalMeasure):
 
     @property
     def has_name(self) -> bool:  # type: ignore[override]
-        """Whether there is a limit for the name to say."""
         return self.max_fpr < 1 or self.min_tpr > 0
 
     def in_grammar(self) -> tuple[str, dict[str, Any]]:
-        """Say what the measure is called: by its limits, if it has any."""
         bare, parameters = super().in_grammar()
         level = bare.removeprefix(self.stem)
         name = self.stem if self.has_name else self.stem.rstrip("@")
@@ -79,7 +75,6 @@ class PartialAUCMeasure(ConventionalMeasure):
 
     @property
     def range(self) -> tuple[float, float]:
-        """From an area of 0 to that of a perfect order."""
         low, high = self._rescale(np.array([0.0, self._largest])).tolist()
         return (low, high)
 
@@ -190,8 +185,6 @@ def partial_auc_score(
 
 
 class _Rates(Measure):
-    """A measure between 0 and 1 of the rates of both classes."""
-
     lacking = "items of one class only"
     weights = "relative"
     range = (0.0, 1.0)
@@ -209,8 +202,6 @@ class _ShareOfPositives(Power):
 
 
 class NegativeHeightMeasure(_Rates):
-    """Height of the negatives, the highest first; see ``negative_height_loss``."""
-
     greater_is_better = False
     stem = "negative_height_loss@"
     _number = NamedNumber("p", partial(number, also="inf"), "4")
@@ -382,8 +373,6 @@ def _passing(
 
 
 class TPRAtFPRMeasure(_Rates):
-    """True positive rate at a largest false positive rate; see ``tpr_at_fpr_score``."""
-
     stem = "tpr@fpr"
     _number = NamedNumber("max_fpr", partial(share, also="0"), "0.01")
     from_ranges = "sum"
@@ -487,8 +476,6 @@ def tpr_at_fpr_score(
 
 
 class FPRAtTPRMeasure(_Rates):
-    """False positive rate at a smallest true positive rate; see ``fpr_at_tpr_loss``."""
-
     greater_is_better = False
     stem = "fpr@tpr"
     _number = NamedNumber("min_tpr", partial(share, also="1"), "0.9")
@@ -587,8 +574,6 @@ def fpr_at_tpr_loss(
 
 
 class KolmogorovSmirnovMeasure(_Rates):
-    """Largest difference of the rates over all thresholds; see ``kolmogorov_smirnov_score``."""
-
     stem = "ks"
     from_ranges = "largest"
 

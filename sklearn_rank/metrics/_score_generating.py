@@ -47,7 +47,7 @@ class ScoreGeneratingFunction(ABC):
     References
     ----------
     .. [1] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
-       statistics*, NIPS 21, Definition 1.
+       statistics*, NIPS 21, Definition 1 and, for the subclasses, Section 2.
 
     Examples
     --------
@@ -165,11 +165,6 @@ Phi: TypeAlias = ScoreGeneratingFunction | str | Callable[[FloatArray], Any]
 class Wilcoxon(ScoreGeneratingFunction):
     """Identity phi of the Wilcoxon-Mann-Whitney statistic, an affine function of the AUC.
 
-    References
-    ----------
-    .. [1] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
-       statistics*, NIPS 21, Section 2.
-
     Examples
     --------
     >>> from sklearn_rank.metrics import Wilcoxon, linear_rank_score
@@ -177,28 +172,12 @@ class Wilcoxon(ScoreGeneratingFunction):
     0.5
     """
 
-    @property
-    def lipschitz(self) -> float:
-        """1."""
-        return 1.0
+    lipschitz = 1.0
 
     def __call__(self, u: Any) -> FloatArray:
-        """Value at ``u``."""
         return np.asarray(u, dtype=np.float64)
 
     def derivative(self, u: Any) -> FloatArray:
-        """Derivative: 1 everywhere.
-
-        Parameters
-        ----------
-        u : array-like
-            Points of [0, 1].
-
-        Returns
-        -------
-        ndarray
-            The derivative.
-        """
         return np.ones_like(self(u))
 
     def _whole_sums(self, below: FloatArray, upto: FloatArray, n: FloatArray) -> FloatArray:
@@ -221,11 +200,6 @@ class LocalAUC(ScoreGeneratingFunction):
     u0 : float
         Share of the list, from the bottom, that does not count, in [0, 1). A greater value
         concentrates on the top.
-
-    References
-    ----------
-    .. [1] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
-       statistics*, NIPS 21, Section 2.
 
     Examples
     --------
@@ -250,23 +224,10 @@ class LocalAUC(ScoreGeneratingFunction):
         return np.inf if self.u0 > 0 else 1.0
 
     def __call__(self, u: Any) -> FloatArray:
-        """Value at ``u``."""
         u = np.asarray(u, dtype=np.float64)
         return np.where(u >= self.u0, u, 0.0)
 
     def derivative(self, u: Any) -> FloatArray:
-        """Derivative: 1 from ``u0`` on, 0 below.
-
-        Parameters
-        ----------
-        u : array-like
-            Points of [0, 1].
-
-        Returns
-        -------
-        ndarray
-            The derivative of the continuous part.
-        """
         return np.where(np.asarray(u, dtype=np.float64) >= self.u0, 1.0, 0.0)
 
     def _whole_sums(self, below: FloatArray, upto: FloatArray, n: FloatArray) -> FloatArray:
@@ -283,11 +244,6 @@ class Power(ScoreGeneratingFunction):
     ----------
     p : float
         Exponent, positive. A greater exponent gives more weight to the top.
-
-    References
-    ----------
-    .. [1] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
-       statistics*, NIPS 21, Section 2.
 
     Examples
     --------
@@ -307,25 +263,12 @@ class Power(ScoreGeneratingFunction):
         return float(self.p) if self.p >= 1 else np.inf
 
     def __call__(self, u: Any) -> FloatArray:
-        """Value at ``u``."""
         return np.asarray(u, dtype=np.float64) ** self.p
 
     def _run_sums(self, below: FloatArray, lengths: FloatArray, n: FloatArray) -> FloatArray:
         return PowerRun(float(self.p)).sums(below, lengths, n + 1.0)
 
     def derivative(self, u: Any) -> FloatArray:
-        """Derivative: ``p u**(p - 1)``, infinite at 0 for p < 1.
-
-        Parameters
-        ----------
-        u : array-like
-            Points of [0, 1].
-
-        Returns
-        -------
-        ndarray
-            The derivative.
-        """
         with np.errstate(divide="ignore"):
             return self.p * np.asarray(u, dtype=np.float64) ** (self.p - 1.0)
 
@@ -344,11 +287,6 @@ class TopDCG(ScoreGeneratingFunction):
     phi depends on the length n of the list. So it has no value at a point of [0, 1], and the
     statistic has no limit.
 
-    References
-    ----------
-    .. [1] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
-       statistics*, NIPS 21, Section 2.
-
     Examples
     --------
     >>> from sklearn_rank.metrics import TopDCG, linear_rank_score
@@ -359,14 +297,10 @@ class TopDCG(ScoreGeneratingFunction):
     k: int
 
     is_limit_functional = False
+    lipschitz = np.inf
 
     def __post_init__(self) -> None:
         check_position("k", self.k)
-
-    @property
-    def lipschitz(self) -> float:
-        """Infinite."""
-        return np.inf
 
     def __call__(self, u: Any) -> FloatArray:
         """Raise: the value depends on the length of the list."""
@@ -428,22 +362,9 @@ class Exponential(ScoreGeneratingFunction):
         return float(self.alpha)
 
     def __call__(self, u: Any) -> FloatArray:
-        """Value at ``u``."""
         return np.exp(-self.alpha * (1.0 - np.asarray(u, dtype=np.float64)))
 
     def derivative(self, u: Any) -> FloatArray:
-        """Derivative: ``alpha phi(u)``.
-
-        Parameters
-        ----------
-        u : array-like
-            Points of [0, 1].
-
-        Returns
-        -------
-        ndarray
-            The derivative.
-        """
         return self.alpha * self(u)
 
     def _rate(self, n: FloatArray) -> FloatArray:
@@ -491,23 +412,10 @@ class Cauchy(ScoreGeneratingFunction):
         return float(1.0 / (self.width * np.arctan(1.0 / self.width)))
 
     def __call__(self, u: Any) -> FloatArray:
-        """Value at ``u``."""
         below = (1.0 - np.asarray(u, dtype=np.float64)) / self.width
         return 1.0 - np.arctan(below) / np.arctan(1.0 / self.width)
 
     def derivative(self, u: Any) -> FloatArray:
-        """Derivative: ``lipschitz / (1 + ((1 - u) / width)^2)``.
-
-        Parameters
-        ----------
-        u : array-like
-            Points of [0, 1].
-
-        Returns
-        -------
-        ndarray
-            The derivative.
-        """
         below = (1.0 - np.asarray(u, dtype=np.float64)) / self.width
         return self.lipschitz / (1.0 + below**2)
 
@@ -535,13 +443,9 @@ class VanDerWaerden(ScoreGeneratingFunction):
     array([0.  , 1.96])
     """
 
-    @property
-    def lipschitz(self) -> float:
-        """Infinite: phi is unbounded."""
-        return np.inf
+    lipschitz = np.inf
 
     def __call__(self, u: Any) -> FloatArray:
-        """Value at ``u``."""
         return np.asarray(ndtri(np.asarray(u, dtype=np.float64)))
 
     def _at_ranks(self, rank: FloatArray, n: FloatArray) -> FloatArray:
@@ -558,18 +462,6 @@ class VanDerWaerden(ScoreGeneratingFunction):
         return lower - run.sums(n - upto, upto - middle, n + 1.0)
 
     def derivative(self, u: Any) -> FloatArray:
-        """Derivative: one over the normal density at the quantile.
-
-        Parameters
-        ----------
-        u : array-like
-            Points of (0, 1).
-
-        Returns
-        -------
-        ndarray
-            The derivative.
-        """
         return np.sqrt(2.0 * np.pi) * np.exp(self(u) ** 2 / 2.0)
 
 
@@ -609,7 +501,6 @@ _NAMED = {"wilcoxon": Wilcoxon, "van_der_waerden": VanDerWaerden}
 
 
 def as_score_generating(phi: Phi) -> ScoreGeneratingFunction:
-    """Read a score-generating function."""
     if isinstance(phi, ScoreGeneratingFunction):
         return phi
     if isinstance(phi, str) and phi in _NAMED:

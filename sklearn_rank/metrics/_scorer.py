@@ -165,7 +165,6 @@ def _grades_of_columns(y: Any) -> FloatArray:
 
 
 def label_scores(estimator: Any, X: Any, method_caller: Callable[..., Any]) -> FloatArray:
-    """Scores of the labels of rows. Shape (n_samples, n_labels)."""
     if not is_classifier(estimator):
         method = response_method(estimator)
         scores = method_caller(estimator, method, X)
@@ -193,7 +192,6 @@ def label_scores(estimator: Any, X: Any, method_caller: Callable[..., Any]) -> F
 def scored_labels(
     measure: Measure, y: Any, scores: Any, read: LabelReader, *, sample_weight: Any = None
 ) -> ScoredLists:
-    """Make lists of scored labels, one for each row of positive weight."""
     check_consistent_length(scores, y)
     rows, weight = np.arange(len(scores)), None
     if sample_weight is not None:
@@ -244,7 +242,6 @@ def scored_labels(
 
 
 def check_two_grades(measure: Measure, grades: FloatArray) -> None:
-    """Refuse a measure of two classes for labels of more grades."""
     if measure.kind != "binary" or measure.label_type().rel is not None:
         return
     if not np.all(np.isin(grades, (0.0, 1.0)) | np.isnan(grades)):
@@ -317,7 +314,6 @@ def ranker_with_memory(estimator: Any) -> Any:
 
 
 def overlap_with(ranker: Any, y: Any, qid: Any, weights: dict[str, Any]) -> Overlap | None:
-    """Compare the queries of some rows with those that a ranker was trained on."""
     if y.dtype.kind == "O" and not any(isinstance(label, str) for label in y):
         y = y.astype(np.float64)
     if y.dtype.kind not in "biuf":
@@ -328,7 +324,6 @@ def overlap_with(ranker: Any, y: Any, qid: Any, weights: dict[str, Any]) -> Over
 
 
 def warn_of_trained_queries(estimator: Any, y: Any, qid: Any, weights: dict[str, Any]) -> None:
-    """Warn if an estimator is scored on queries that it was trained on."""
     ranker = None if qid is None or np.ndim(qid) == 0 else ranker_with_memory(estimator)
     overlap = None if ranker is None else overlap_with(ranker, y, qid, weights)
     if overlap is not None:
@@ -413,7 +408,6 @@ METADATA = ("sample_weight", "query_weight", "qid", "pos_label", "n_relevant", "
 
 
 def metadata_of(measure: Measure) -> list[str]:
-    """List what a measure takes beside labels and scores."""
     absent = {"n_relevant", "ideal"}.difference(measure.takes_relevant)
     if measure.weights == "none":
         absent.add("sample_weight")
@@ -727,7 +721,6 @@ class RankingScorer(BaseScorer):
         return positive
 
     def _check_queries(self, estimator: Any, has_queries: bool) -> None:
-        """Check that ids came, or that all rows may be one list."""
         name = self.measure.name
         if self._single_list and has_queries:
             raise ScorerSetupError(
@@ -779,7 +772,6 @@ class RankingScorer(BaseScorer):
 
 
 def refuse_level(measure: Measure, estimator: Any) -> None:
-    """Refuse a level of grades for a classifier, whose labels are two classes."""
     if measure.rel is not None:
         raise ValueError(
             f"{measure.name} has rel= for grades, but {type(estimator).__name__} is a classifier"

@@ -76,7 +76,6 @@ class Run(ABC):
         return _sum_terms(count, values)
 
     def sums(self, before: FloatArray, count: FloatArray, length: FloatArray) -> FloatArray:
-        """Sum the values at runs of positions. Shape (n_runs,)."""
         head = np.where(count <= HEAD, count, np.clip(np.ceil(HEAD - before), 0.0, count))
         sums = self.add_terms(before, head, length)
         far = np.flatnonzero(count > head)

@@ -48,8 +48,6 @@ from ._tied_sums import NEGLIGIBLE, padded
 
 
 class _AtK(ConventionalMeasure):
-    """A share of the positives among the first k items."""
-
     per_query = True
     range = (0.0, 1.0)
     from_ranges = "sum"
@@ -66,8 +64,6 @@ class _AtK(ConventionalMeasure):
 
 
 class PrecisionAtKMeasure(_AtK):
-    """Share of positives among the first k items; see ``precision_at_k_score``."""
-
     stem = "precision@"
     _number = NamedNumber("k", position, "5")
     conventions = rules_of(
@@ -81,7 +77,6 @@ class PrecisionAtKMeasure(_AtK):
 
     @property
     def positional(self) -> PositionalForm:
-        """One k-th for each positive, at the first k positions."""
         return PositionalForm(
             lambda lists: lists.positive / self.k, self._discounts, largest=1.0 / self.k
         )
@@ -144,8 +139,6 @@ def precision_at_k_score(
 
 
 class RecallAtKMeasure(_AtK):
-    """Share of the positives that are among the first k items; see ``recall_at_k_score``."""
-
     stem = "recall@"
     _number = NamedNumber("k", position, "20")
     lacking = "no positive"
@@ -159,7 +152,6 @@ class RecallAtKMeasure(_AtK):
 
     @property
     def positional(self) -> PositionalForm:
-        """One over the number of positives for each, at the first k positions."""
         return PositionalForm(self._utilities, self._discounts, largest=1.0)
 
     def values(self, lists: ScoredLists) -> FloatArray:
@@ -238,8 +230,6 @@ def n_relevant_of(lists: ScoredLists, n_pos: FloatArray) -> FloatArray:
 
 
 class SuccessMeasure(_AtK):
-    """Whether a positive is among the first k items; see ``success_at_k_score``."""
-
     weights = "whole"
     lacking = "no positive"
     stem = "success@"
@@ -342,8 +332,6 @@ def _none_of(positive: FloatArray, taken: FloatArray, size: FloatArray) -> Float
 
 
 class RPrecisionMeasure(ConventionalMeasure):
-    """Precision at as many places as there are positives; see ``r_precision_score``."""
-
     per_query = True
     range = (0.0, 1.0)
     lacking = "no positive"
@@ -416,8 +404,6 @@ def r_precision_score(y_true: Any, y_score: Any, **options: Unpack[RelevantOptio
 
 
 class F1AtKMeasure(_AtK):
-    """Harmonic mean of precision and recall among the first k items; see ``f1_at_k_score``."""
-
     lacking = "no positive"
     stem = "f1@"
     _number = NamedNumber("k", position, "10")
@@ -426,7 +412,6 @@ class F1AtKMeasure(_AtK):
 
     @property
     def positional(self) -> PositionalForm:
-        """Two over k plus the number of positives for each, at the first k positions."""
         return PositionalForm(self._utilities, self._discounts, largest=2.0 / (self.k + 1.0))
 
     def values(self, lists: ScoredLists) -> FloatArray:
@@ -495,8 +480,6 @@ def f1_at_k_score(
 
 
 class TopOneMeasure(Measure):
-    """Whether the item on top has the highest relevance of its list; see ``top_1_score``."""
-
     kind = "graded"
     per_query = True
     range = (0.0, 1.0)
@@ -508,7 +491,6 @@ class TopOneMeasure(Measure):
 
     @property
     def positional(self) -> PositionalForm:
-        """One for each item of the highest relevance, at the first position."""
         return PositionalForm(_best_utilities, lambda n: cut_after(np.ones(n), 1), largest=1.0)
 
     def values(self, lists: ScoredLists) -> FloatArray:
@@ -564,8 +546,6 @@ def _best_utilities(lists: Lists) -> FloatArray:
 
 
 class CoverageMeasure(Measure):
-    """Position of the last positive; see ``coverage_loss``."""
-
     per_query = True
     range = (1.0, inf)
     greater_is_better = False
@@ -641,8 +621,6 @@ def check_top(name: str, share: Any) -> None:
 
 
 class _OfTop(Measure):
-    """A measure of a share of the list."""
-
     weights = "relative"
     range = (0.0, 1.0)
     _number = NamedNumber("tau", share, "0.05")
@@ -652,8 +630,6 @@ class _OfTop(Measure):
 
 
 class PrecisionAtTopMeasure(_OfTop):
-    """Share of positives in the top of the list; see ``precision_at_top_score``."""
-
     stem = "precision@top"
 
     @property
@@ -733,8 +709,6 @@ def precision_at_top_score(
 
 
 class EnrichmentFactorMeasure(ConventionalMeasure):
-    """Precision in the top as a ratio to that of all items; see ``enrichment_factor_score``."""
-
     weights = "relative"
     range = (0.0, inf)
     lacking = "no positive"
@@ -826,8 +800,6 @@ def enrichment_factor_score(
 
 
 class PositivesAtTopMeasure(Measure):
-    """Number of positives above the highest negative; see ``positives_at_top_score``."""
-
     lacking = "no positive"
     stem = "pos@top"
     from_ranges = "sum"
@@ -836,7 +808,6 @@ class PositivesAtTopMeasure(Measure):
 
     @property
     def range(self) -> tuple[float, float]:
-        """From 0, to 1 if it is a share."""
         return (0.0, 1.0 if self.normalize else inf)
 
     def values(self, lists: ScoredLists) -> FloatArray:
@@ -904,8 +875,6 @@ def positives_at_top_score(
 
 
 class AccuracyAtTopMeasure(_OfTop):
-    """Errors on both sides of the top quantile of the scores; see ``accuracy_at_top_loss``."""
-
     greater_is_better = False
     lacking = "items of one class only"
     stem = "accuracy_loss@top"
@@ -1110,8 +1079,6 @@ def precision_at_top_curve(
 
 
 class LiftMeasure(Measure):
-    """Height of the cumulative gains curve as a ratio to chance; see ``lift_score``."""
-
     lacking = "no positive"
     weights = "relative"
     stem = "lift@"
@@ -1122,7 +1089,6 @@ class LiftMeasure(Measure):
 
     @property
     def range(self) -> tuple[float, float]:
-        """From 0 to one over the share."""
         return (0.0, 1.0 / float(self.fraction))
 
     def values(self, lists: ScoredLists) -> FloatArray:
@@ -1190,8 +1156,6 @@ MULTIPLES = (0.5, 1.0, 2.0, 4.0)
 
 
 class SmoothedPrecisionAtTopMeasure(_OfTop):
-    """Mean precision at four shares around ``tau``; see ``smoothed_precision_at_top_score``."""
-
     stem = "smoothed_precision@top"
 
     def values(self, lists: ScoredLists) -> FloatArray:
@@ -1208,7 +1172,6 @@ class SmoothedPrecisionAtTopMeasure(_OfTop):
 
     @property
     def largest_top(self) -> float:
-        """Largest of the four shares."""
         return min(MULTIPLES[-1] * self.tau, 1.0)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
