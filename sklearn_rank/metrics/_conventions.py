@@ -282,7 +282,7 @@ class PositionalForm:
 
 
 def cut_after(discounts: FloatArray, k: int | None) -> FloatArray:
-    """Set the discounts after position k to 0. The same array. Shape (n,)."""
+    """Set the discounts after position k to 0, in place."""
     if k is not None:
         discounts[k:] = 0.0
     return discounts
@@ -307,10 +307,6 @@ class NamedNumber:
     read: Callable[[str], Any]  # A ValueError means that the text is not such a number
     example: str
     optional: bool = False
-
-    def settings(self, text: str) -> dict[str, Any]:
-        value = self.read(text)
-        return value if self.parameter is None else {self.parameter: value}
 
 
 def position(text: str) -> int:

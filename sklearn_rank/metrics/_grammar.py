@@ -151,9 +151,10 @@ def _parse_name(name: str, parameters: dict[str, Any]) -> Measure:
         prefix = measure.stem + ("@" if number.optional else "")
         if name.startswith(prefix):
             try:
-                settings = number.settings(name.removeprefix(prefix))
+                value = number.read(name.removeprefix(prefix))
             except ValueError:
                 continue
+            settings = value if number.parameter is None else {number.parameter: value}
             for parameter in settings.keys() & parameters.keys():
                 raise TypeError(
                     f"{parameter}={parameters[parameter]!r} is already set by the name {text!r}:"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from itertools import permutations
 from math import inf
-from typing import Any, Literal, TypeAlias, Unpack
+from typing import Any, ClassVar, Literal, TypeAlias, Unpack
 
 import numpy as np
 
@@ -390,6 +390,7 @@ _NO_RANGE = "items of one class only or no place that counts"
 
 class _RankStatistic(Measure):
     from_ranges = "sum"
+    ties: ClassVar[Ties] = "average"
 
     normalize: Normalize = one_of("mean", "minmax", None, default="minmax")
 
@@ -399,18 +400,14 @@ class _RankStatistic(Measure):
         """The score-generating function."""
 
     @property
-    def _ties(self) -> Ties:
-        return "average"
-
-    @property
     def range(self) -> tuple[float, float]:
-        inside = self.normalize == "minmax" and self._ties == "average"
+        inside = self.normalize == "minmax" and self.ties == "average"
         return (0.0, 1.0) if inside else (-inf, inf)
 
     def values(self, lists: ScoredLists) -> FloatArray:
         # Ranks in the middle or at the top of ties tell neighbouring blocks apart.
-        blocks = lists.blocks(joined=self._ties == "average")
-        return statistic_of(blocks, self._phi, self._ties, self.normalize)
+        blocks = lists.blocks(joined=self.ties == "average")
+        return statistic_of(blocks, self._phi, self.ties, self.normalize)
 
     @property
     def theorems(self) -> tuple[str, ...]:
@@ -425,7 +422,7 @@ class _RankStatistic(Measure):
     def has_influence(self) -> bool:
         """Not of sums, of ties that are not averaged, of a phi that depends on the length."""
         limit = self.normalize is not None and self._phi.is_limit_functional
-        return limit and self._ties == "average"
+        return limit and self.ties == "average"
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return rank_influence(lists, self._phi, self.normalize or "mean")
@@ -436,7 +433,7 @@ class LinearRankMeasure(_RankStatistic):
     stem = "linear_rank"
 
     phi: Phi  # Nondecreasing function on (0, 1)
-    ties: Ties = one_of("average", "mid", "max", default="average")  # What tied items count
+    ties: Ties = one_of("average", "mid", "max", default="average")  # type: ignore[misc]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "phi", as_score_generating(self.phi))
@@ -453,10 +450,6 @@ class LinearRankMeasure(_RankStatistic):
     @property
     def _phi(self) -> ScoreGeneratingFunction:
         return as_score_generating(self.phi)
-
-    @property
-    def _ties(self) -> Ties:
-        return self.ties
 
 
 @function_of(LinearRankMeasure)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import ceil, inf
 from typing import Any, Literal, Unpack
@@ -26,7 +26,6 @@ from ._measure import (
     short,
     within,
 )
-from ._score_generating import Power
 from ._tied_sums import PowerRun, padded
 
 # Nothing is left of a log-concave law so many standard deviations from its mode.
@@ -190,17 +189,6 @@ class _Rates(Measure):
     range = (0.0, 1.0)
 
 
-@dataclass(frozen=True)
-class _ShareOfPositives(Power):
-    """The p-th power of a count as a share of another."""
-
-    def _at_ranks(self, rank: FloatArray, n: FloatArray) -> FloatArray:
-        return (rank / n) ** self.p
-
-    def _run_sums(self, below: FloatArray, lengths: FloatArray, n: FloatArray) -> FloatArray:
-        return PowerRun(float(self.p)).sums(below, lengths, n)
-
-
 class NegativeHeightMeasure(_Rates):
     greater_is_better = False
     stem = "negative_height_loss@"
@@ -228,16 +216,16 @@ class NegativeHeightMeasure(_Rates):
         largest = np.ones(len(defined))
         largest[defined] = np.maximum(below[top] + tied[top], np.finfo(float).tiny)
         scale = blocks.to_blocks(largest)
-        power = _ShareOfPositives(p)
-        mean = power._at_ranks(below, scale)
+        mean = (below / scale) ** p
         mixed = np.flatnonzero(tied)
-        exact = blocks.to_blocks(whole)[mixed]
+        exact, scale = blocks.to_blocks(whole)[mixed], scale[mixed]
         # Of whole numbers the mean over the counts below, ..., below + tied.
         first, n = np.where(exact, below[mixed], 0.0), np.where(exact, tied[mixed], 0.0)
-        sums = power._whole_sums(first, first + n, scale[mixed])
-        steps = (power._at_ranks(first, scale[mixed]) + sums) / (n + 1.0)
+        one_each = np.all(n == 1.0)
+        sums = ((first + n) / scale) ** p if one_each else PowerRun(p).sums(first, n, scale)
+        steps = ((first / scale) ** p + sums) / (n + 1.0)
         # Else the mean of x**p over the length; far from 0 the difference of powers would cancel.
-        start, length = below[mixed] / scale[mixed], tied[mixed] / scale[mixed]
+        start, length = below[mixed] / scale, tied[mixed] / scale
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             far = start**p * np.expm1((p + 1.0) * np.log1p(length / start)) * start / length
         near = (start + length) ** (p + 1.0) / length

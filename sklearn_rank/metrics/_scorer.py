@@ -41,11 +41,7 @@ RESPONSE_METHODS: tuple[str, ...] = ("decision_function", "predict_proba", "pred
 
 
 def own_pos_label(estimator: Any) -> Any:
-    """Find which class an estimator was told to be the positive one.
-
-    It is its parameter ``pos_label``, or that of the last step of a pipeline, of the estimator
-    that a search chose or is to fit, or of what is calibrated or given a threshold.
-    """
+    """``pos_label`` of an estimator, or of the one within it through which it ranks."""
     for part in estimators_within(estimator):
         pos_label = getattr(part, "pos_label", None)
         # Ensembles number the classes for what they fit, whose labels are then others.
@@ -96,10 +92,7 @@ def ranking_scores(estimator: Any, X: Any, positive: Any, method: str | None = N
 
 
 def one_score_a_row(values: Any, estimator: Any, method: str) -> Any:
-    """Take the second column of two probabilities, and a column of predictions as a vector.
-
-    One score for each row, where two dimensions are such. Shape (n_samples,).
-    """
+    """Take the second column of two probabilities, and a column of predictions as a vector."""
     if np.ndim(values) != 2:
         return values
     if np.shape(values)[1] == 1:
@@ -469,19 +462,7 @@ class RankingScorer(BaseScorer):
         return requests
 
     def set_score_request(self, **kwargs: Any) -> RankingScorer:
-        """Set which metadata the scorer asks for; what is not named stays as it was.
-
-        Parameters
-        ----------
-        **kwargs : dict
-            ``name=True`` for metadata of this name, ``name="alias"`` for that of another,
-            ``name=False`` to ignore it, ``name=None`` for an error where it is passed.
-
-        Returns
-        -------
-        RankingScorer
-            The scorer itself.
-        """
+        """Set which metadata the scorer asks for; what is not named stays as it was."""
         # Else each fold of a search would refuse them.
         names = metadata_of(self.measure)
         for name in kwargs:
@@ -544,19 +525,28 @@ class RankingScorer(BaseScorer):
         )
         arguments = {**self._kwargs, **kwargs}
         if any_collection(X, y_true, *arguments.values()):
-            return float(self._sign * self._value_of_collections(estimator, X, y_true, arguments))
-        read = label_reader(estimator, y_true)
-        if read is not None:
+            value = self._value_of_collections(estimator, X, y_true, arguments)
+        elif (read := label_reader(estimator, y_true)) is not None:
             scores = label_scores(estimator, X, method_caller)
-            return float(self._sign * self._value_of_labels(y_true, scores, read, arguments))
+            value = self._value_of_labels(y_true, scores, read, arguments)
+        else:
+            value = self._value_of_rows(method_caller, estimator, X, y_true, arguments)
+        return float(self._sign * value)
+
+    def _value_of_rows(
+        self,
+        method_caller: Callable[..., Any],
+        estimator: Any,
+        X: Any,
+        y_true: Any,
+        arguments: dict[str, Any],
+    ) -> float:
         method = response_method(estimator)
         has_queries = arguments.get("qid") is not None
         self._check_queries(estimator, has_queries)
         if self.measure.by_class:
             y_score = method_caller(estimator, method, X)
-            return float(
-                self._sign * self._value_of_classes(estimator, y_true, y_score, arguments)
-            )
+            return self._value_of_classes(estimator, y_true, y_score, arguments)
         warn_of_other_top(self.measure, estimator)
         # Scikit-learn's call of the estimator hands on no metadata.
         takes_ids = has_queries and metadata_for(
@@ -585,12 +575,11 @@ class RankingScorer(BaseScorer):
             arguments["pos_label"] = positive
         weights = {name: arguments.get(name) for name in ("sample_weight", "query_weight")}
         warn_of_trained_queries(estimator, y_true, arguments.get("qid"), weights)
-        return float(self._sign * self._value(y_true, y_score, arguments))
+        return self._value(y_true, y_score, arguments)
 
     def _value_of_collections(
         self, estimator: Any, X: Any, y_true: Any, arguments: dict[str, Any]
     ) -> float:
-        """Value of rows that are dask collections, less its sign."""
         if self.measure.by_class or label_reader(estimator, y_true) is not None:
             raise TypeError(
                 f"Dask collections need one score per row, but {self.measure.name} of"

@@ -67,17 +67,13 @@ class Run(ABC):
             result[some] = half[some] * (values @ NODE_WEIGHTS)
         return result
 
-    def add_terms(self, before: FloatArray, count: FloatArray, length: FloatArray) -> FloatArray:
-        """Sum the values at the ``count`` positions after ``before`` one by one."""
+    def sums(self, before: FloatArray, count: FloatArray, length: FloatArray) -> FloatArray:
 
         def values(part: IntArray, terms: IntArray, step: IntArray) -> FloatArray:
             return self.at(np.repeat(before[part], terms) + step, np.repeat(length[part], terms))
 
-        return _sum_terms(count, values)
-
-    def sums(self, before: FloatArray, count: FloatArray, length: FloatArray) -> FloatArray:
         head = np.where(count <= HEAD, count, np.clip(np.ceil(HEAD - before), 0.0, count))
-        sums = self.add_terms(before, head, length)
+        sums = _sum_terms(head, values)
         far = np.flatnonzero(count > head)
         if len(far):
             sums[far] += self._smooth_sums(
@@ -124,11 +120,11 @@ class LogarithmicRun(Run):
         if len(late) == len(end):
             return super().sums_between(begin, end, length)
         if len(late) == 0:
-            return _DiscountTable(int(end.max())).sums_between(begin, end)
+            return _tabled_sums(begin, end, int(end.max()))
         sums = np.empty(len(end))
         sums[late] = super().sums_between(begin[late], end[late], length[late])
         early = np.flatnonzero(end <= most)
-        sums[early] = _DiscountTable(most).sums_between(begin[early], end[early])
+        sums[early] = _tabled_sums(begin[early], end[early], most)
         return sums
 
     def wide_integral(self, start: FloatArray, stop: FloatArray, length: FloatArray) -> FloatArray:
@@ -143,35 +139,26 @@ class LogarithmicRun(Run):
         return -square / y, -square * third / y / y / y, -square * fifth / y / y / y / y / y
 
 
-class _DiscountTable:
-    """The discounts ``1 / log(1 + i)`` of the first positions, and their running sums.
+def _tabled_sums(begin: FloatArray, end: FloatArray, most: int) -> FloatArray:
+    """Sums of ``1 / log(1 + i)`` over positions up to the first ``most``, from a table.
 
     What rounding took from the running sums is kept, so that the difference of two late ones has
     the digits of a sum of its own.
     """
-
-    def __init__(self, last: int) -> None:
-        # One more for runs that end at the last position, of which they take nothing.
-        discount = 1.0 / np.log(np.arange(2.0, last + 3.0))
-        total = np.empty(last + 2)
-        total[0] = 0.0
-        np.cumsum(discount, out=total[1:])
-        added = np.diff(total)
-        lost = np.empty(last + 2)
-        lost[0] = 0.0
-        np.cumsum((total[:-1] - (total[1:] - added)) + (discount - added), out=lost[1:])
-        self.discount, self.total, self.lost = discount, total, lost
-
-    def sums_between(self, begin: FloatArray, end: FloatArray) -> FloatArray:
-        first, last = begin.astype(np.intp), end.astype(np.intp)
-        sums = self.total[last] - self.total[first]
-        sums += self.lost[last] - self.lost[first]
-        before, part = begin - first, end - last
-        after = self.discount[last]
-        sums += part * after - before * self.discount[first]
-        within = np.flatnonzero(first == last)
-        sums[within] = (end[within] - begin[within]) * after[within]
-        return sums
+    # One more for runs that end at the last position, of which they take nothing.
+    discount = 1.0 / np.log(np.arange(2.0, most + 3.0))
+    total, lost = np.zeros((2, most + 2))
+    np.cumsum(discount, out=total[1:])
+    added = np.diff(total)
+    np.cumsum((total[:-1] - (total[1:] - added)) + (discount - added), out=lost[1:])
+    first, last = begin.astype(np.intp), end.astype(np.intp)
+    sums = total[last] - total[first]
+    sums += lost[last] - lost[first]
+    after = discount[last]
+    sums += (end - last) * after - (begin - first) * discount[first]
+    within = np.flatnonzero(first == last)
+    sums[within] = (end[within] - begin[within]) * after[within]
+    return sums
 
 
 class NormalQuantileRun(Run):
