@@ -1,8 +1,18 @@
 """Ranking losses of utilities and scores, most of them order-preserving."""
 
 from ._base import TemplateLoss
-from ._listwise import ListwiseBregman, ListwiseNormalizedSoftmax, ListwiseSoftmax
-from ._names import get_loss, get_loss_names
+from ._losses import (
+    ListwiseBregman,
+    ListwiseNormalizedSoftmax,
+    ListwiseSoftmax,
+    PointwiseDifferentiableHinge,
+    PointwiseExponential,
+    PointwiseLogistic,
+    PointwiseSquared,
+    PointwiseSquaredHinge,
+    get_loss,
+    get_loss_names,
+)
 from ._pairwise import (
     ComparisonHinge,
     ComparisonLogistic,
@@ -11,13 +21,6 @@ from ._pairwise import (
     PairwiseExponential,
     PairwiseLogistic,
     PairwiseSquared,
-)
-from ._pointwise import (
-    PointwiseDifferentiableHinge,
-    PointwiseExponential,
-    PointwiseLogistic,
-    PointwiseSquared,
-    PointwiseSquaredHinge,
 )
 
 __all__ = [

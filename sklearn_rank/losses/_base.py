@@ -1,4 +1,4 @@
-"""Base class of losses, and the number of threads of their kernels.
+"""Base class of losses, and a loss of given items.
 
 In this subpackage the labels of lists are utilities, and items may have weight 0.
 """
@@ -6,6 +6,7 @@ In this subpackage the labels of lists are utilities, and items may have weight 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any, ClassVar, TypeAlias
@@ -26,64 +27,82 @@ CONSTANT_OF_TABLE = "the constant of Table 2"
 LARGE_SCORE = 1e3
 
 
-class _BoundLoss:
-    """A loss with its items, whose properties are those of the loss."""
+class LossOnLists:
+    """Loss of given items as a function of their scores, made by :meth:`TemplateLoss.on`.
 
-    loss: TemplateLoss
+    Lists are independent, so that the result is bitwise the same for any number of threads. The
+    threads end with the object.
+    """
+
+    def __init__(self, loss: TemplateLoss, lists: Lists, n_threads: int = 1) -> None:
+        loss._check_domain(lists)
+        self.loss, self.lists = loss, lists
+        ends = [0, lists.n_lists]
+        if n_threads > 1:
+            # Pairs grow with the square of a list; shares of equal work.
+            work = np.append(0.0, np.cumsum(lists.lengths.astype(np.float64) ** 2))
+            shares = np.searchsorted(work, np.linspace(0, work[-1], n_threads + 1))
+            ends = np.unique(np.append(shares, ends)).tolist()
+        parts = [lists.part(a, b) for a, b in pairwise(ends)] if len(ends) > 2 else [lists]
+        self._prepared = [loss._prepare(part) for part in parts]
+        self._items = [slice(lists.offsets[a], lists.offsets[b]) for a, b in pairwise(ends)]
+        self._pool = ThreadPoolExecutor(len(parts)) if len(parts) > 1 else None
 
     @property
     def is_convex(self) -> bool:
-        """Whether the loss is convex in the scores."""
         return self.loss.is_convex
 
     @property
     def has_curvature(self) -> bool:
-        """Whether :meth:`curvature` is available."""
         return self.loss.has_curvature
 
     @property
     def has_hessian_product(self) -> bool:
-        """Whether :meth:`hessian_product` is available."""
         return self.loss.has_hessian_product
-
-
-class LossOnLists(_BoundLoss):
-    """Loss of given items as a function of their scores, made by :meth:`TemplateLoss.on`."""
-
-    def __init__(self, loss: TemplateLoss, lists: Lists) -> None:
-        self.loss = loss
-        self.lists = lists
-        self._prepared = loss._prepare(lists)
 
     def value(self, score: Any) -> FloatArray:
         """Compute the loss of each list. Shape (n_lists,)."""
-        return self._by_list(self.loss._value(self._prepared, self._scores(score)))
+        return self._by_list(self._joined(self.loss._value, score))
 
     def value_and_gradient(self, score: Any) -> ArrayPair:
         """Compute the loss of each list and the gradient of their sum."""
-        values, gradient = self.loss._value_and_gradient(self._prepared, self._scores(score))
+        values, gradient = self._joined(self.loss._value_and_gradient, score)
         return self._by_list(values), self._by_item(gradient)
 
     def curvature(self, score: Any) -> FloatArray:
         """Compute the diagonal of the Hessian. Second derivative with respect to each score."""
-        return self._by_item(self.loss._curvature(self._prepared, self._scores(score)))
+        return self._by_item(self._joined(self.loss._curvature, score))
 
     def gradient_and_curvature(self, score: Any) -> ArrayPair:
         """Compute gradient and diagonal of the Hessian together, faster than separately."""
-        derivatives = self.loss._gradient_and_curvature(self._prepared, self._scores(score))
-        return self._by_item(derivatives[0]), self._by_item(derivatives[1])
+        gradient, curvature = self._joined(self.loss._gradient_and_curvature, score)
+        return self._by_item(gradient), self._by_item(curvature)
 
     def hessian_product(self, score: Any, direction: Any) -> FloatArray:
         """Compute the product of the Hessian with a vector. Shape (n,)."""
-        score = self._scores(score)
-        direction = check_vector("direction", direction, len(score))
-        return self._by_item(self.loss._hessian_product(self._prepared, score, direction))
+        return self._by_item(self._joined(self.loss._hessian_product, score, direction=direction))
 
     def __repr__(self) -> str:
         return f"{self.loss!r} on {self.lists.n_lists} lists"
 
-    def _scores(self, score: Any) -> FloatArray:
-        score = check_vector("score", score, len(self.lists.labels))
+    def _joined(self, method: Callable[..., Any], score: Any, **directions: Any) -> Any:
+        """Call a method of the loss for the lists of each thread, and join what it returns."""
+        n = len(self.lists.labels)
+        arrays = [self._scores(check_vector("score", score, n))]
+        arrays += [check_vector(name, values, n) for name, values in directions.items()]
+
+        def of_part(prepared: Any, items: slice) -> Any:
+            return method(prepared, *(array[items] for array in arrays))
+
+        run = map if self._pool is None else self._pool.map
+        results = list(run(of_part, self._prepared, self._items))
+        if len(results) == 1:
+            return results[0]
+        if isinstance(results[0], tuple):
+            return tuple(map(np.concatenate, zip(*results, strict=True)))
+        return np.concatenate(results)
+
+    def _scores(self, score: FloatArray) -> FloatArray:
         if not self.loss.is_translation_invariant:
             return score
         # Sums of what the scores of a list have in common would round what differs.
@@ -91,7 +110,7 @@ class LossOnLists(_BoundLoss):
         large = np.abs(common) > LARGE_SCORE
         if not large.any():
             return score
-        # Each list by itself, so that it does not matter which lists a thread has.
+        # Each list by itself, so that other lists do not matter.
         return score - self.lists.to_items(np.where(large, common, 0.0))
 
     def _by_list(self, values: FloatArray) -> FloatArray:
@@ -210,7 +229,6 @@ class TemplateLoss(ABC):
         if query_weight is not None:
             factor = check_vector("query_weight", query_weight, len(bounds) - 1, lowest=0.0)
         lists = Lists(labels=utility, offsets=bounds, weight=weight, query_weight=factor)
-        self._check_domain(lists)
         return LossOnLists(self, lists)
 
     def _check_domain(self, lists: Lists) -> None:
@@ -363,50 +381,3 @@ def _check_offsets(offsets: Any, length: int) -> IntArray:
             "items: the start index of each list, followed by the end."
         )
     return array.astype(np.int64)
-
-
-class ThreadedLoss(_BoundLoss):
-    """The loss of :meth:`TemplateLoss.on`, computed by several threads.
-
-    Lists are independent, so that the result is bitwise the same for any number of threads. The
-    threads end with the object.
-    """
-
-    def __init__(self, loss: TemplateLoss, lists: Lists, n_threads: int) -> None:
-        loss._check_domain(lists)
-        self.loss = loss
-        # Pairs grow with the square of a list; shares of equal work.
-        work = np.append(0.0, np.cumsum(lists.lengths.astype(np.float64) ** 2))
-        shares = np.searchsorted(work, np.linspace(0, work[-1], n_threads + 1))
-        shares = np.unique(np.append(shares, (0, lists.n_lists)))
-        self.items = [slice(lists.offsets[a], lists.offsets[b]) for a, b in pairwise(shares)]
-        self.parts = [LossOnLists(loss, lists.part(a, b)) for a, b in pairwise(shares)]
-        self.pool = ThreadPoolExecutor(len(self.parts)) if len(self.parts) > 1 else None
-
-    def value_and_gradient(self, score: FloatArray) -> ArrayPair:
-        """Value of each list, and the gradient of their sum."""
-        values, gradients = zip(*self._each("value_and_gradient", score), strict=True)
-        return np.concatenate(values), np.concatenate(gradients)
-
-    def hessian_product(self, score: FloatArray, direction: FloatArray) -> FloatArray:
-        """Product of the second derivatives with a vector. Shape (n,)."""
-        return np.concatenate(self._each("hessian_product", score, direction))
-
-    def curvature(self, score: FloatArray) -> FloatArray:
-        """Diagonal of the second derivatives. Second derivative by each score. Shape (n,)."""
-        return np.concatenate(self._each("curvature", score))
-
-    def gradient_and_curvature(self, score: FloatArray) -> ArrayPair:
-        """First and second derivatives by each score. Shape (n,)."""
-        gradients, curvatures = zip(*self._each("gradient_and_curvature", score), strict=True)
-        return np.concatenate(gradients), np.concatenate(curvatures)
-
-    def _each(self, method: str, *arrays: FloatArray) -> list[Any]:
-        run = map if self.pool is None else self.pool.map
-        return list(
-            run(
-                lambda part, items: getattr(part, method)(*(array[items] for array in arrays)),
-                self.parts,
-                self.items,
-            )
-        )

@@ -38,33 +38,24 @@ class PairLabellings:
 
     def __call__(self, scores: FloatArray) -> Labelling:
         """Find the most violated labelling."""
-        above, below = self._sort(self._positives, scores), self._sort(self._negatives, scores)
+        above, high, pos_weight, pos_running = self._sort(self._positives, scores)
+        below, low, neg_weight, neg_running = self._sort(self._negatives, scores)
         # One comparison for both classes: with two, rounding would swap halves of pairs.
-        short, low = 1.0 - above.scores, -below.scores
-        neg_mass = below.running[np.searchsorted(low, short, side="left")]
-        pos_mass = above.running[-1] - above.running[np.searchsorted(short, low, side="right")]
-        n_swapped = float(above.weight @ neg_mass)
+        short, low = 1.0 - high, -low
+        neg_mass = neg_running[np.searchsorted(low, short, side="left")]
+        pos_mass = pos_running[-1] - pos_running[np.searchsorted(short, low, side="right")]
         factors = np.empty(len(scores))
-        factors[above.order] = -above.weight * neg_mass / self._n_pairs
-        factors[below.order] = below.weight * pos_mass / self._n_pairs
-        return Labelling(n_swapped / self._n_pairs, factors)
+        factors[above] = -pos_weight * neg_mass / self._n_pairs
+        factors[below] = neg_weight * pos_mass / self._n_pairs
+        return Labelling(float(pos_weight @ neg_mass) / self._n_pairs, factors)
 
-    def _sort(self, rows: IntArray, scores: FloatArray) -> _Sorted:
+    def _sort(
+        self, rows: IntArray, scores: FloatArray
+    ) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+        """Rows from the highest score on, scores, weights, and weights of the first 0, 1, ..."""
         order, ordered = descending(scores[rows])
-        rows = rows[order]
-        weight = self._weight[rows]
-        running = np.zeros(len(rows) + 1)
-        np.cumsum(weight, out=running[1:])
-        return _Sorted(rows, ordered, weight, running)
-
-
-class _Sorted(NamedTuple):
-    """Rows of one class from the highest score on, and the weight of the first 0, 1, 2 ..."""
-
-    order: IntArray
-    scores: FloatArray
-    weight: FloatArray
-    running: FloatArray
+        weight = self._weight[rows[order]]
+        return rows[order], ordered, weight, np.append(0.0, np.cumsum(weight))
 
 
 class TopLabellings:
@@ -209,14 +200,16 @@ class AveragePrecisionLabellings(_RepeatedRows):
         )
 
 
+def _tail_sums(values: FloatArray) -> FloatArray:
+    """Sums of the values from each on, and of none."""
+    return np.append(np.cumsum(values[::-1])[::-1], 0.0)
+
+
 def _best_places(high: FloatArray, low: FloatArray) -> IntArray:
     """Number of positives above each negative in the most violated order; the least on ties."""
     n_pos, n_neg = len(high), len(low)
-    harmonic = np.zeros(n_pos + n_neg + 1)
-    np.cumsum(1.0 / np.arange(1, n_pos + n_neg + 1), out=harmonic[1:])
-    # Sums over the positives from each on.
-    tail_sums = np.zeros(n_pos + 1)
-    tail_sums[:-1] = np.cumsum(high[::-1])[::-1]
+    harmonic = np.append(0.0, np.cumsum(1.0 / np.arange(1, n_pos + n_neg + 1)))
+    tail_sums = _tail_sums(high)
 
     def gain(j: IntArray, p: IntArray) -> FloatArray:
         """What the j-th negative, from 1 on, adds to loss and scores below p positives."""
@@ -257,7 +250,7 @@ class F1Labellings(_RepeatedRows):
         hits = np.arange(n_pos + 1)
         alarms = _best_alarms(hits, low, n_pos, unit)
         alarm_sums = np.append(0.0, np.cumsum(low))[alarms]
-        miss_sums = np.append(np.cumsum(high[::-1])[::-1], 0.0)
+        miss_sums = _tail_sums(high)
         loss = 1.0 - 2.0 * hits / (n_pos + hits + alarms)
         best = int(np.argmax(loss + (alarm_sums - miss_sums) / unit))
         missed = (np.arange(n_pos) >= best).astype(np.float64)

@@ -88,17 +88,19 @@ class _ByUtility(NamedTuple):
     start: IntArray  # (n,): In this order: where the partners of each item begin
     is_weighted: bool  # Whether a weight differs from 1
 
-    def sums(self, kernel: Callable[..., None], score: FloatArray, *arrays: Any) -> None:
-        """Call a kernel on scores in this order."""
-        score = np.ascontiguousarray(score[self.order])
-        items = self.weight, self.coefficient, self.start, self.lists.offsets, self.is_weighted
-        kernel(score, *items, *arrays)
+    def sums(
+        self, kernel: str, score: FloatArray, *arrays: FloatArray, n_sums: int = 1
+    ) -> FloatArray:
+        """Call a kernel on scores in this order; its sums for the items as they came."""
+        from . import _pair_kernels
 
-    def in_rows(self, values: FloatArray) -> FloatArray:
-        """Bring values back into the order of the lists."""
-        rows = np.empty_like(values)
-        rows[self.order] = values
-        return rows
+        items = self.weight, self.coefficient, self.start, self.lists.offsets, self.is_weighted
+        sums = np.empty((n_sums, len(score)))
+        in_order = np.ascontiguousarray(score[self.order])
+        getattr(_pair_kernels, kernel)(in_order, *items, *arrays, *sums)
+        by_item = np.empty_like(sums)
+        by_item[:, self.order] = sums
+        return by_item
 
 
 def by_utility(lists: Lists, *, comparison: bool) -> _ByUtility:
@@ -125,34 +127,22 @@ class LogisticPairs(TemplateLoss):
     is_translation_invariant = True
 
     def _value_and_gradient(self, pairs: _ByUtility, score: FloatArray) -> ArrayPair:
-        from ._pair_kernels import logistic_value
-
-        values, gradient = np.empty(pairs.lists.n_lists), np.empty(len(score))
-        pairs.sums(logistic_value, score, values, gradient)
-        return values, pairs.in_rows(gradient)
+        values = np.empty(pairs.lists.n_lists)
+        (gradient,) = pairs.sums("logistic_value", score, values)
+        return values, gradient
 
     def _curvature(self, pairs: _ByUtility, score: FloatArray) -> FloatArray:
-        from ._pair_kernels import logistic_curvature
-
-        diagonal = np.empty(len(score))
-        pairs.sums(logistic_curvature, score, diagonal)
-        return pairs.in_rows(diagonal)
+        return pairs.sums("logistic_curvature", score)[0]
 
     def _gradient_and_curvature(self, pairs: _ByUtility, score: FloatArray) -> ArrayPair:
-        from ._pair_kernels import logistic_derivatives
-
-        gradient, diagonal = np.empty(len(score)), np.empty(len(score))
-        pairs.sums(logistic_derivatives, score, gradient, diagonal)
-        return pairs.in_rows(gradient), pairs.in_rows(diagonal)
+        gradient, curvature = pairs.sums("logistic_derivatives", score, n_sums=2)
+        return gradient, curvature
 
     def _hessian_product(
         self, pairs: _ByUtility, score: FloatArray, direction: FloatArray
     ) -> FloatArray:
-        from ._pair_kernels import logistic_hessian
-
-        product = np.empty(len(score))
-        pairs.sums(logistic_hessian, score, np.ascontiguousarray(direction[pairs.order]), product)
-        return pairs.in_rows(product)
+        in_order = np.ascontiguousarray(direction[pairs.order])
+        return pairs.sums("logistic_hessian", score, in_order)[0]
 
 
 class PairwiseLogistic(LogisticPairs):

@@ -1,6 +1,6 @@
 """Private names that other subpackages may import."""
 
-from ._base import LossOnLists, ThreadedLoss
+from ._base import LossOnLists
 from ._labellings import (
     AveragePrecisionLabellings,
     F1Labellings,
@@ -9,4 +9,4 @@ from ._labellings import (
     TopLabellings,
     mean_labelling,
 )
-from ._names import check_loss
+from ._losses import check_loss

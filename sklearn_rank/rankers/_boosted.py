@@ -35,7 +35,7 @@ from .._typing import AnyArray, FloatArray
 from .._validation import ravelled, validate_data
 from .._warn import collected, warn
 from ..losses import TemplateLoss
-from ..losses._shared import ThreadedLoss
+from ..losses._shared import LossOnLists
 from ..metrics import Exponential, Measure, ScoreGeneratingFunction, get_measure, roc_auc_score
 from ._base import BipartiteRanker, FitProgress, refuse_blocked, restored_on_error
 from ._boosting import (
@@ -589,7 +589,7 @@ class LossObjective:
 
     def __init__(self, loss: TemplateLoss, lists: Lists, n_threads: int) -> None:
         self.loss, self.lists = loss, lists
-        self.on_lists = ThreadedLoss(loss, lists, n_threads)
+        self.on_lists = LossOnLists(loss, lists, n_threads)
         self.constant = None if loss.has_curvature else self._secant_curvature()
 
     def __call__(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:

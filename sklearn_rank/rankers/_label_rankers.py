@@ -44,7 +44,7 @@ from .._warn import warn
 from ..calibration._shared import positional_form
 from ..exceptions import UnlinkedLabelWarning
 from ..losses import ListwiseSoftmax, PointwiseLogistic, TemplateLoss, get_loss
-from ..losses._shared import ThreadedLoss
+from ..losses._shared import LossOnLists
 from ..metrics import get_measure
 from ..metrics._shared import call_with_metadata, metadata_for, scores_with_ids
 from ._base import check_columns, forget, in_parallel, restored_on_error, warn_of_scales
@@ -834,7 +834,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
 
     def _problem(self, design: InMemoryDesign, lists: Lists, loss: TemplateLoss) -> LabelProblem:
         weighted = with_query_weight(lists, 1 / weights_of(lists).sum())
-        of_rows = ThreadedLoss(loss, weighted, count_threads(self.n_jobs))
+        of_rows = LossOnLists(loss, weighted, count_threads(self.n_jobs))
         is_kernel = self.kernel != "linear"
         scales = column_scales(design, lists.query_weight)
         if not is_kernel:

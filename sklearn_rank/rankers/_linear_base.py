@@ -30,7 +30,7 @@ from .._solvers import (
 )
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_qid, check_rows, check_vector
-from ..losses._shared import ThreadedLoss
+from ..losses._shared import LossOnLists
 from ..preprocessing import METHODS, QueryNormalizer
 from ._base import FitProgress, is_blocked, refuse_blocked, store_certificate, warn_of_scales
 from ._blocked_rows import (
@@ -461,7 +461,7 @@ def curvature_at_0(items: Design, loss: LossOfScores, lists: Lists) -> FloatArra
 def label_alpha(
     alpha: Any,
     scales: FloatArray,
-    loss: ThreadedLoss,
+    loss: LossOnLists,
     lists: Lists,
     n_labels: int,
     *,

@@ -30,7 +30,7 @@ from .._warn import warn
 from ..calibration._shared import positional_form, warn_if_not_positional
 from ..exceptions import GrownLimitWarning
 from ..losses import TemplateLoss, get_loss
-from ..losses._shared import LossOnLists, ThreadedLoss
+from ..losses._shared import LossOnLists
 from ..metrics import Measure
 from ._base import forget, is_blocked, refuse_blocked, restored_on_error
 from ._kernel_base import LinearScores
@@ -496,7 +496,7 @@ n_features)
         """The problem of these lists, the mean over queries of this weight in all."""
         total = weights_of(lists).sum() if total_weight is None else total_weight
         weighted = with_query_weight(lists, 1 / total)
-        of_lists = ThreadedLoss(loss, weighted, count_threads(self.n_jobs))
+        of_lists = LossOnLists(loss, weighted, count_threads(self.n_jobs))
         relative_alpha(self.alpha)
         bends = feature_curvature(items, of_lists, weighted)
         if not (keep_alpha and isinstance(self.alpha, str)):

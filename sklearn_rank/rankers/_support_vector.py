@@ -43,7 +43,6 @@ from ..losses._shared import (
     Labelling,
     LossOnLists,
     PairLabellings,
-    ThreadedLoss,
     TopLabellings,
     mean_labelling,
 )
@@ -289,8 +288,8 @@ n_features)
         weighted = with_query_weight(_as_utilities(lists), self.C / weights_of(lists).sum())
         threads = count_threads(self.n_jobs)
 
-        def on(loss: Any, margin: float) -> ThreadedLoss:
-            return ThreadedLoss(loss(margin), weighted, threads)
+        def on(loss: Any, margin: float) -> LossOnLists:
+            return LossOnLists(loss(margin), weighted, threads)
 
         squared = on(ComparisonSquaredHinge, 1.0)
         bends = curvature_at_0(design, squared, weighted)

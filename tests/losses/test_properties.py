@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 from sklearn_rank import losses
 from sklearn_rank._lists import Lists
-from sklearn_rank.losses._shared import ThreadedLoss
+from sklearn_rank.losses._shared import LossOnLists
 from tests.losses.cases import CASES
 from tests.naming import shown
 
@@ -157,7 +157,7 @@ def test_threads_change_the_last_bit_at_most(case, lists, n_threads):
         query_weight=lists["query_weight"],
     )
     score, of = scores(lists), on(case, lists)
-    one, many = ThreadedLoss(case.loss, made, 1), ThreadedLoss(case.loss, made, n_threads)
+    one, many = LossOnLists(case.loss, made, 1), LossOnLists(case.loss, made, n_threads)
     for threaded in (one, many):
         for got, wanted in zip(
             threaded.value_and_gradient(score), of.value_and_gradient(score), strict=True
@@ -326,8 +326,8 @@ def test_one_item_and_items_that_do_not_count(name):
 def test_lists_are_taken_as_they_are_and_their_domain_is_checked_once():
     made = Lists(labels=np.array([0.0, 2.0]), offsets=np.array([0, 2]), rows=np.array([9, 4]))
     with pytest.raises(ValueError, match=r"utility is 2 at item 4, but must be in \[0, 1\]"):
-        ThreadedLoss(losses.PointwiseLogistic(), made, 1)
-    taken = ThreadedLoss(losses.PointwiseSquared(), made, 1).parts[0].lists
+        LossOnLists(losses.PointwiseLogistic(), made, 1)
+    taken = LossOnLists(losses.PointwiseSquared(), made, 1).lists
     assert np.shares_memory(taken.labels, made.labels)
 
 

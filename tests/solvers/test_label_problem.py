@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn_rank import losses
 from sklearn_rank._label_orders import LabelOrders
 from sklearn_rank._solvers import LabelProblem, as_design, solve_linear
-from sklearn_rank.losses._shared import ThreadedLoss
+from sklearn_rank.losses._shared import LossOnLists
 from tests.naming import shown
 
 LOSSES = [
@@ -31,7 +31,7 @@ def problem(loss, missing=0.0, fit_intercept=True, weighted=False, n=40, alpha=0
     lists = LabelOrders(y, np.arange(4), "utilities").lists(weight)
     return LabelProblem(
         as_design(X),
-        ThreadedLoss(loss, lists, 1),
+        LossOnLists(loss, lists, 1),
         n_labels=4,
         alpha=alpha,
         fit_intercept=fit_intercept,
@@ -111,7 +111,7 @@ def test_more_labels_than_rows_take_few_steps(loss):
     lists = LabelOrders(y, np.arange(60), "utilities").lists()
     of = LabelProblem(
         as_design(X),
-        ThreadedLoss(loss, lists, 1),
+        LossOnLists(loss, lists, 1),
         n_labels=60,
         alpha=0.1,
         shifted=np.zeros(60, dtype=int) if loss.is_translation_invariant else None,
