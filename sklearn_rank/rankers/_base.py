@@ -1,35 +1,40 @@
-"""Base classes of all rankers, and what every fit does: restore, report, warn."""
+"""The base class of all rankers, what every fit does, and hashes of rows."""
 
 from __future__ import annotations
 
 import sys
-from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
+from hashlib import blake2b
 from inspect import isfunction, signature
 from numbers import Integral, Real
 from time import perf_counter
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted
 
 from .._partitions import is_collection
 from .._row_batches import RowBatches
 from .._sklearn_compat import BlockProgress, Interval, RealNotInt
 from .._solvers import Certificate
-from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import are_usual_labels, class_among, hint_of_mark, validate_data
+from .._typing import AnyArray, FloatArray
+from .._validation import (
+    coded_column,
+    distinct_codes,
+    validate_data,
+)
 from .._version import __version__
 from .._warn import Message, collected, warn
-from ..exceptions import FeatureScaleWarning, LongFitWarning, PositiveClassWarning, VersionWarning
-from ..metrics import average_precision_score, rank_positions
-from ._two_classes import TwoClasses, held_out_threshold, share_threshold
+from ..exceptions import (
+    FeatureScaleWarning,
+    LongFitWarning,
+    VersionWarning,
+)
 
 Criterion: TypeAlias = Literal["relative_gap", "gradient_norm", "statistic"]
 
@@ -324,254 +329,109 @@ class Ranker(BaseEstimator):
         super().__setstate__(state)
 
 
-class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
-    """Base class of rankers of two classes, which are scikit-learn classifiers.
+# Values at a time, so that they stay in the processor's cache.
+BLOCK = 1 << 15
 
-    A subclass has a parameter ``pos_label``, the class to rank at the top; sets ``classes_`` and
-    ``pos_label_`` by :meth:`_two_classes`; and defines ``decision_function``, the score minus the
-    threshold between the classes, greater for the second class, whichever is positive.
+# Odd factors of the mixing function, and the step from one column's factor to the next.
+FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+STEP = np.uint64(0x9E3779B97F4A7C15)
+
+
+def is_frame(X: Any) -> bool:
+    """Whether rows are a data frame, of columns that need not be numbers."""
+    return hasattr(X, "columns") and hasattr(X, "shape")
+
+
+def summed(X: Any) -> Any:
+    """Add the entries of the same place of rows in CSR format, which libraries would not do.
+
+    SciPy keeps what it finds out about the entries on the new matrix, not on ``X``.
     """
-
-    # Whether this is a fit to some folds, of which only the scores are needed.
-    _is_of_fold = False
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
-    def _two_classes(self, y: Any, weight: Any, inner: Any = None) -> TwoClasses:
-        """Check labels; return the rows of positive weight with their classes.
-
-        ``inner`` is the ``pos_label`` of an inner estimator, used if ``pos_label`` is None.
-        """
-        present = y[weight > 0]
-        if len(present) == 0:
-            raise ValueError(
-                f"{type(self).__name__} got no rows of positive weight: pass rows of both classes."
-            )
-        check_classification_targets(present)
-        kind = type_of_target(present, input_name="y", raise_unknown=True)
-        if kind != "binary":
-            remedy = " Use OneVsRestClassifier(...) of sklearn.multiclass for more classes."
-            raise ValueError(
-                f"Only binary classification is supported. The type of the target is {kind}."
-                f"{hint_of_mark(np.unique(present)) or remedy}"
-            )
-        classes = np.unique(present)
-        if len(classes) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs rows of two classes with positive sample_weight; "
-                f"got one class only, {classes.tolist()[0]!r}: add rows of the other class."
-            )
-        pos_label = inner if self.pos_label is None else self.pos_label
-        positive = positive_or_second(type(self).__name__, classes, pos_label)
-        return TwoClasses.of_rows(classes, positive, y == positive, weight)
-
-    def _of_fitted_classes(self, y: Any) -> Any:
-        """Check that labels are of the classes of ``fit``; return which are positive."""
-        classes = np.unique(y)
-        if not np.array_equal(classes, self.classes_):
-            raise ValueError(
-                f"y has the classes {classes.tolist()}, but fit got {self.classes_.tolist()}: "
-                "pass labels of the classes of fit."
-            )
-        return y == self.pos_label_
-
-    def _rows_at(self, X: Any, rows: Any, others: Any = None) -> Any:
-        """Some rows of validated X; a precomputed kernel takes them with others, too."""
-        return X[rows]
-
-    def _threshold_of_share(
-        self,
-        X: Any,
-        rows: TwoClasses,
-        scores: FloatArray,
-        rounding: FloatArray,
-        *,
-        flexible: bool,
-        share: float | None = None,
-        mass: FloatArray | None = None,
-        of_fold: dict[str, Any] | None = None,
-    ) -> float:
-        """Threshold that cuts a share of new rows; None is that of the positives.
-
-        A ``flexible`` fit is repeated on folds, with the parameters ``of_fold``, since it
-        separates its training rows better than others.
-        """
-        if self._is_of_fold:
-            return 0.0
-        if share is None:
-            share = rows.masses[1] / rows.weight.sum()
-        mass = rows.weight if mass is None else mass
-        if not flexible:
-            return share_threshold(scores, rounding, mass, share)
-        return held_out_threshold(self, X, rows, scores, rounding, mass, share, of_fold or {})
-
-    def _towards_positive(self, decision: Any) -> Any:
-        """Decision values as scores by which the positive class is on top."""
-        return decision if self.pos_label_ == self.classes_[1] else -decision
-
-    @abstractmethod
-    def decision_function(self, X: Any) -> Any:
-        """Return the score of each row minus the threshold between the classes."""
-
-    @property
-    def predict_proba(self) -> Any:
-        """Not available: scores are not probabilities. The error shows how to calibrate them."""
-        name = type(self).__name__
-        raise AttributeError(
-            f"{name} computes scores, not probabilities, and has no predict_proba: use "
-            f'CalibratedClassifierCV({name}(...), method="sigmoid") of sklearn.calibration, '
-            "which calibrates the scores on held-out folds."
-        )
-
-    def predict(self, X: Any) -> Any:
-        """Predict the positive class for rows whose score is above ``threshold_``.
-
-        The threshold cuts a share of new rows like the training rows: ``tau``, of rankers that
-        have this parameter, else the share of positives of the training rows.
-        :class:`TopFocusedRanker` predicts as the probabilities of its classifier do instead. To
-        act on a number of rows, use :meth:`top`.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows, in any form that ``decision_function`` takes.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The positive class if the row scores above the threshold, else the other class.
-        """
-        check_is_fitted(self)
-        return self._labels(self.decision_function(X))
-
-    def _labels(self, decision: Any) -> Any:
-        towards = 1.0 if self.pos_label_ == self.classes_[1] else -1.0
-        if is_collection(decision):
-            dtype = self.classes_.dtype
-            return decision.map_blocks(_classes_of, self.classes_, towards, dtype=dtype)
-        return _classes_of(decision, self.classes_, towards)
-
-    def _scores_in_memory(self, X: Any, what: str) -> FloatArray:
-        """Scores by which the positives are on top; refuses lazy ones."""
-        check_is_fitted(self)
-        scores = self._towards_positive(self.decision_function(X))
-        if is_collection(scores):
-            raise TypeError(
-                f"{what} needs the scores of all rows at once, but X is a dask collection: pass"
-                " X.compute()."
-            )
-        return np.asarray(scores)
-
-    def rank(self, X: Any) -> FloatArray:
-        """Rank the rows in the list that X makes up, 1 at the top.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows, in any form that ``decision_function`` takes.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Positions from 1, the row that is most likely of the positive class, whichever class
-            that is. Tied rows get the mean of their positions.
-
-        See Also
-        --------
-        top : The rows at the first positions.
-        """
-        return rank_positions(self._scores_in_memory(X, "rank"))
-
-    def top(self, X: Any, k: int) -> IntArray:
-        """Find the k rows at the top of the list that X makes up.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows, in any form that ``decision_function`` takes.
-        k : int
-            Number of rows, from 1 to n_samples.
-
-        Returns
-        -------
-        ndarray of int of shape (k,)
-            Their indices in X, the row that is most likely of the positive class first. Of tied
-            rows the earlier ones in X are taken first.
-
-        Raises
-        ------
-        TypeError
-            If ``k`` is not an int.
-        ValueError
-            If ``k`` is not between 1 and the number of rows.
-        """
-        if isinstance(k, bool | np.bool_) or not isinstance(k, Integral):
-            raise TypeError(f"k={k!r} must be a number of rows: pass an int, such as k=100.")
-        scores = self._scores_in_memory(X, "top")
-        if not 1 <= k <= len(scores):
-            raise ValueError(
-                f"k={k} must be between 1 and {len(scores)}, the number of rows: pass a smaller k"
-                " or more rows."
-                if k > 0
-                else f"k={k} must be at least 1: pass the number of rows to act on."
-            )
-        return np.argsort(-scores, kind="stable")[:k]
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Average precision of the positive class, averaged over all orders of tied rows.
-
-        All rankers of two classes use this measure, so that a search can compare them.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,)
-            Their classes.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Number of times each row counts, whole numbers. For other weights search with
-            ``scoring=get_scorer("ap", convention="sklearn")`` of :mod:`sklearn_rank.metrics`.
-
-        Returns
-        -------
-        float
-            Average precision in [0, 1]; greater is better.
-
-        See Also
-        --------
-        sklearn_rank.metrics.average_precision_score : The measure.
-        """
-        return average_precision_score(
-            y,
-            self._towards_positive(self.decision_function(X)),
-            pos_label=self.pos_label_,
-            sample_weight=sample_weight,
-        )
+    X = type(X)((X.data, X.indices, X.indptr), shape=X.shape)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
 
 
-def _classes_of(decision: FloatArray, classes: AnyArray, towards: float) -> AnyArray:
-    """Classes by the sign of decision values; ``towards`` times these the positives are on top."""
-    # A row at the threshold is not above it, whichever class is above.
-    above = towards * decision > 0
-    return classes[(above == (towards > 0)).astype(int)]
+def row_keys(X: Any, labels: FloatArray) -> AnyArray:
+    """Hash the values of each row. Shape (n,)."""
+    return feature_keys(X) + mixed_bits(labels)
 
 
-def positive_or_second(name: str, classes: Any, pos_label: Any) -> Any:
-    """Find the positive class; without ``pos_label`` it is the greater label, with a warning."""
-    if pos_label is not None:
-        whose = "classes of y"
-        if isinstance(pos_label, str) and np.array_equal(classes, [0, 1]):
-            whose += " (BaggingClassifier, VotingClassifier and others number sorted classes)"
-        return class_among(classes, pos_label, whose)
-    if not are_usual_labels(classes):
-        low, high = classes.tolist()
-        warn(
-            f"{name} treats {high!r} as the positive class, the greater of the labels {low!r} "
-            f"and {high!r}, because pos_label is None: pass pos_label={high!r}, or "
-            f"pos_label={low!r} if that is the class to rank at the top.",
-            PositiveClassWarning,
-        )
-    return classes[1]
+def mixed_bits(values: AnyArray) -> AnyArray:
+    return _mixed(_bits(values), SECOND)
+
+
+def feature_keys(X: Any) -> AnyArray:
+    """Hash the features of each row. As :func:`row_keys`, without labels. Shape (n,)."""
+    if sp.issparse(X):
+        X = summed(X.tocsr())
+        # A value of 0 adds nothing.
+        terms = np.append(np.uint64(0), _mixed(_bits(X.data), _factors(X.shape[1])[X.indices]))
+        totals = np.cumsum(terms, dtype=np.uint64)
+        return totals[X.indptr[1:]] - totals[X.indptr[:-1]]
+    if is_frame(X):
+        # By place, since two columns may have the same name.
+        frame = X.iloc if hasattr(X, "iloc") else X
+        return _keys_of_columns([frame[:, j] for j in range(X.shape[1])], len(X))
+    if X.dtype.kind not in "biuf":
+        return _keys_of_columns(X.T, len(X))
+    keys = np.empty(len(X), dtype=np.uint64)
+    factors = _factors(X.shape[1])
+    step = max(1, BLOCK // max(1, X.shape[1]))
+    for start in range(0, len(X), step):
+        terms = _mixed(_bits(X[start : start + step]), factors)
+        keys[start : start + step] = terms.sum(axis=1, dtype=np.uint64)
+    return keys
+
+
+def _keys_of_columns(columns: Sequence[Any], n: int) -> AnyArray:
+    keys = np.zeros(n, dtype=np.uint64)
+    for column, factor in zip(columns, _factors(len(columns)), strict=True):
+        keys += _mixed(_bits_of_column(column), factor)
+    return keys
+
+
+def _bits_of_column(column: Any) -> AnyArray:
+    """Bits of the numbers of a column, or of a hash of its words."""
+    coded = coded_column(column)
+    if coded is None:
+        values = np.asarray(column)
+        if values.dtype.kind in "biuf":
+            return _bits(values)
+        try:
+            coded = distinct_codes(values)
+        except TypeError:  # values that cannot be hashed, such as lists
+            coded = distinct_codes(np.array([repr(value) for value in values], dtype=object))
+    digests = [
+        blake2b(str(value).encode(), digest_size=8).digest() for value in coded.distinct.tolist()
+    ]
+    return np.array([int.from_bytes(digest, "little") for digest in digests], np.uint64)[
+        coded.codes
+    ]
+
+
+def _bits(values: AnyArray) -> AnyArray:
+    """Bits of numbers as float64; 0.0 and -0.0 have the same, and so have all NaN."""
+    numbers: FloatArray = np.add(values, 0.0, dtype=np.float64)
+    missing = np.isnan(numbers)
+    if missing.any():
+        numbers[missing] = np.nan
+    return np.ascontiguousarray(numbers).view(np.uint64)
+
+
+def _factors(n_columns: int) -> AnyArray:
+    """A random odd number for each column."""
+    places = np.arange(1, n_columns + 1, dtype=np.uint64)
+    return _mixed(places * STEP, SECOND) | np.uint64(1)
+
+
+def _mixed(bits: AnyArray, factor: Any) -> AnyArray:
+    """Let every bit change all others, in place; 0 stays 0."""
+    bits ^= bits >> np.uint64(32)
+    bits *= FIRST
+    bits ^= bits >> np.uint64(29)
+    bits *= factor
+    bits ^= bits >> np.uint64(32)
+    return bits

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
@@ -37,18 +38,18 @@ from .._warn import collected, warn
 from ..losses import TemplateLoss
 from ..losses._shared import LossOnLists
 from ..metrics import Exponential, Measure, ScoreGeneratingFunction, get_measure, roc_auc_score
-from ._base import BipartiteRanker, FitProgress, refuse_blocked, restored_on_error
+from ._base import FitProgress, feature_keys, refuse_blocked, restored_on_error
 from ._boosting import (
     TREE_CONSTRAINTS,
     BoostedFit,
     Monitor,
+    Objective,
     Trees,
     boost,
     category_codes,
     check_validation_data,
     held_out_lists,
     hold_out_rows,
-    importances_of,
     tree_settings,
     with_categories,
 )
@@ -60,7 +61,7 @@ from ._list_base import (
     with_query_weight,
 )
 from ._rank_statistic import read_phi, sums_over_ranks
-from ._two_classes import TwoClasses, feature_keys, mass_of_top
+from ._two_classes import BipartiteRanker, TwoClasses, mass_of_top
 
 # Maximum step of a leaf, in log-odds: misordered rows with large differences have a gradient but
 # almost no curvature, and would give unlimited steps.
@@ -127,17 +128,55 @@ class BoostedRanker(CallbackSupportMixin):
 
     _trees: Trees
 
-    def _store_fit(self, result: BoostedFit) -> None:
+    def _grow(
+        self,
+        X: Any,
+        objective: Objective,
+        random: Any,
+        total_weight: float,
+        monitor: Monitor | None,
+        tree_done: Callable[[], None],
+        *,
+        of: str = "",
+        held_out: str,
+    ) -> BoostedFit:
+        """Grow the trees from ``base_score_`` on, and store them; with ``verbose`` report each."""
+
+        def on_round(number: int, value: float | None) -> None:
+            tree_done()
+            if self.verbose:
+                reached = "" if value is None else f": {held_out} {value:.6g}"
+                sys.stderr.write(f"tree {number}{of}{reached}\n")
+
+        result = boost(
+            X,
+            objective,
+            tree_settings(self, int(random.randint(2**31 - 1))),
+            base_score=self.base_score_,
+            total_weight=total_weight,
+            monitor=monitor,
+            on_round=on_round,
+        )
         values = result.validation_values
         self.validation_scores_ = np.empty(0) if values is None else values
         self.best_iteration_, self.n_iter_ = result.trees.n_trees, result.n_rounds
         self._trees = result.trees
+        return result
 
     @property
     def feature_importances_(self) -> FloatArray:
         """Share of each feature in the total gain of the splits; 0 without a split."""
         check_is_fitted(self)
-        return importances_of(self._trees)
+        return self._trees.importances()
+
+    @property
+    def booster_(self) -> Any:
+        """The ``lightgbm.Booster`` or ``xgboost.Booster``; its scores lack ``base_score_``.
+
+        Of two classes its scores are greater for positives, whichever class is positive.
+        """
+        check_is_fitted(self)
+        return self._trees.model
 
 
 class BoostedTopRanker(BoostedRanker, BipartiteRanker):
@@ -530,36 +569,20 @@ class BoostedTopRanker(BoostedRanker, BipartiteRanker):
         random: Any,
         progress: BlockProgress,
     ) -> None:
-        def on_round(number: int, value: float | None) -> None:
-            progress.block_done()
-            if self.verbose:
-                held_out = "" if value is None else f": held-out rows {value:.6g}"
-                sys.stderr.write(f"tree {number}{held_out}\n")
-
-        negative, positive = rows.masses
         target = target_of(self, rows)
+        negative, positive = rows.masses
         self.base_score_ = float(np.log(positive / negative))
-        result = boost(
+        result = self._grow(
             X,
             WarmedUp(target, rows, n_warmup),
-            tree_settings(self, int(random.randint(2**31 - 1))),
-            base_score=self.base_score_,
-            total_weight=float(rows.weight.sum()),
-            monitor=monitor,
-            on_round=on_round,
+            random,
+            float(rows.weight.sum()),
+            monitor,
+            progress.block_done,
+            held_out="held-out rows",
         )
-        self._store_fit(result)
         self.n_warmup_ = min(n_warmup, self.best_iteration_)
         self.objective_ = target.value(result.trees.scores(X))
-
-    @property
-    def booster_(self) -> Any:
-        """The ``lightgbm.Booster`` or ``xgboost.Booster``; its scores lack ``base_score_``.
-
-        Its scores are greater for positives, whichever class is positive.
-        """
-        check_is_fitted(self)
-        return self._trees.model
 
     def decision_function(self, X: Any) -> FloatArray:
         """Score of each row minus the threshold between the classes.
@@ -935,26 +958,18 @@ class BoostedOrderPreservingRanker(BoostedRanker, CalibratedRanker):
             X_train, train = in_canonical_order(rows, train)
             objective = LossObjective(loss, train, count_threads(self.n_jobs))
             self.base_score_ = objective.base_score()
-            settings = tree_settings(self, int(random.randint(2**31 - 1)))
             progress = FitProgress(self, self.n_estimators, X, y)
-
-            def on_round(n_rounds: int, value: float | None) -> None:
-                progress.step()
-                if self.verbose:
-                    held_out = "" if value is None else f": held-out {value:.6g}"
-                    sys.stderr.write(f"tree {n_rounds} of {self.n_estimators}{held_out}\n")
-
-            result = boost(
+            result = self._grow(
                 X_train,
                 objective,
-                settings,
-                base_score=self.base_score_,
-                total_weight=float(weights_of(train) @ train.sizes) * train.n_lists,
-                monitor=monitor,
-                on_round=on_round,
+                random,
+                float(weights_of(train) @ train.sizes) * train.n_lists,
+                monitor,
+                progress.step,
+                of=f" of {self.n_estimators}",
+                held_out="held-out",
             )
             progress.done()
-            self._store_fit(result)
             self.objective_ = objective.value(result.train_scores)
             self.loss_ = loss
             self._store_queries(lists)
@@ -995,12 +1010,6 @@ class BoostedOrderPreservingRanker(BoostedRanker, CalibratedRanker):
             return float(estimate if measure.greater_is_better else -estimate)
 
         return Monitor(X, value, self.n_iter_no_change)
-
-    @property
-    def booster_(self) -> Any:
-        """The ``lightgbm.Booster`` or ``xgboost.Booster``; its scores lack ``base_score_``."""
-        check_is_fitted(self)
-        return self._trees.model
 
     def _scores(self, X: Any) -> FloatArray:
         return self._trees.scores(X)

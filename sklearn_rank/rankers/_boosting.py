@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from inspect import signature
 from numbers import Integral, Real
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,7 +28,7 @@ from .._optional import import_optional, lightgbm_aliases
 from .._sklearn_compat import Interval, RealNotInt, StrOptions, check_monotonic_cst
 from .._solvers import count_threads
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ._two_classes import summed
+from ._base import summed
 
 
 def category_codes(estimator: Any, X: Any, *, reset: bool = False) -> Any:
@@ -147,8 +147,8 @@ class Trees(ABC):
         """Sum of the first trees, without the base score."""
 
     @abstractmethod
-    def importances(self, kind: Literal["gain", "split"]) -> FloatArray:
-        """Total gain, or number, of the splits of each feature."""
+    def gains(self) -> FloatArray:
+        """Total gain of the splits of each feature."""
 
     @abstractmethod
     def text(self) -> str | bytes:
@@ -160,6 +160,11 @@ class Trees(ABC):
         if n_trees == 0:
             return np.full(X.shape[0], self.base_score)
         return self.raw(X, n_trees) + self.base_score
+
+    def importances(self) -> FloatArray:
+        """Gain of the splits of each feature, of sum 1 where there is a split."""
+        gains = self.gains()
+        return gains / gains.sum() if gains.sum() > 0 else gains
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -281,8 +286,8 @@ class LightGBMTrees(Trees):
         )
         return np.asarray(raw, dtype=np.float64)
 
-    def importances(self, kind: Literal["gain", "split"]) -> FloatArray:
-        return np.asarray(self.model.feature_importance(kind), dtype=np.float64)
+    def gains(self) -> FloatArray:
+        return np.asarray(self.model.feature_importance("gain"), dtype=np.float64)
 
     def text(self) -> str:
         # The rest are parameters of the fit.
@@ -389,10 +394,8 @@ class XGBoostTrees(Trees):
             raw[rows] = self.model.predict(data, output_margin=True, iteration_range=(0, n_trees))
         return raw
 
-    def importances(self, kind: Literal["gain", "split"]) -> FloatArray:
-        by_name = self.model.get_score(
-            importance_type="total_gain" if kind == "gain" else "weight"
-        )
+    def gains(self) -> FloatArray:
+        by_name = self.model.get_score(importance_type="total_gain")
         return np.array([by_name.get(f"f{j}", 0.0) for j in range(self.n_features)])
 
     def text(self) -> bytes:
@@ -716,10 +719,3 @@ class _Scaled:
                 )
             self.factor = self.total_weight / total
         return gradient * self.factor, np.maximum(curvature * self.factor, LEAST_CURVATURE)
-
-
-def importances_of(trees: Trees) -> FloatArray:
-    """Total gain of the splits of each feature, of sum 1 where there is a split."""
-    gain = trees.importances("gain")
-    total = gain.sum()
-    return gain / total if total > 0 else gain

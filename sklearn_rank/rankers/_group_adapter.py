@@ -23,7 +23,15 @@ from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import hint_of_adaboost, refuse_missing_labels, validate_data
 from ..metrics import Measure, get_measure
 from ..metrics._shared import check_fixed_scale
-from ._base import forget, refuse_blocked, restored_on_error
+from ._base import (
+    forget,
+    is_frame,
+    mixed_bits,
+    refuse_blocked,
+    restored_on_error,
+    row_keys,
+    summed,
+)
 from ._boosting import (
     check_limits,
     check_validation_data,
@@ -31,7 +39,6 @@ from ._boosting import (
     refuse_unknown_parameters,
 )
 from ._list_base import QueryRanker
-from ._two_classes import is_frame, mixed_bits, row_keys, summed
 
 
 class GroupedRows(NamedTuple):

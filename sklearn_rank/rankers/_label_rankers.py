@@ -48,7 +48,6 @@ from ..losses._shared import LossOnLists
 from ..metrics import get_measure
 from ..metrics._shared import call_with_metadata, metadata_for, scores_with_ids
 from ._base import check_columns, forget, in_parallel, restored_on_error, warn_of_scales
-from ._kernel_base import KernelMap, check_kernel_shape, fitted_scores
 from ._linear_base import label_alpha, ridge_solution
 from ._list_base import (
     LOSS_CONSTRAINTS,
@@ -58,7 +57,13 @@ from ._list_base import (
     weights_of,
     with_query_weight,
 )
-from ._two_classes import fit_with_weights, weight_argument
+from ._two_classes import (
+    KernelMap,
+    check_kernel_shape,
+    fit_with_weights,
+    fitted_scores,
+    weight_argument,
+)
 
 Reduction: TypeAlias = Literal["regression", "pairs", "queries"]
 

@@ -84,22 +84,23 @@ class NormalizingRanker(QueryRanker):
             normalizer.list_ = None
         return as_design(items)
 
-    def predict(self, X: Any, *, qid: Any = None) -> FloatArray:
+    def predict(self, X: Any, *, qid: Any = None) -> Any:
         """Predict scores; within a query a greater score is nearer to the top.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows. With ``normalize``, all rows of each query.
+        X : {array-like, sparse matrix, RowBatches, dask collection} of shape (n_samples, \
+n_features)
+            Rows, in any form that ``fit`` takes. With ``normalize``, all rows of each query.
         qid : array-like of shape (n_samples,), default=None
             Id of the query of each row. Required with ``normalize`` unless the ranker was fitted
             to one query; without ``normalize`` it has no effect.
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray or dask array of shape (n_samples,)
             Scores. They order the rows of one query; scores of different queries need not be
-            comparable.
+            comparable. Scores of dask collections are lazy.
 
         Raises
         ------
@@ -108,6 +109,8 @@ class NormalizingRanker(QueryRanker):
             several.
         """
         check_is_fitted(self)
+        if self._takes_blocks and is_blocked(X):
+            return self._predict_blocks(X, qid)
         refuse_blocked(self, X)
         X = self._validated(X, reset=False)
         if self.normalizer_ is None:
@@ -315,33 +318,8 @@ class BlockRanker(NormalizingRanker):
             normalizer.fit(np.zeros((2, X.shape[1])), qid=[0, 1])
             normalizer.n_queries_ = n_lists
 
-    def predict(self, X: Any, *, qid: Any = None) -> Any:
-        """Predict scores; within a query a greater score is nearer to the top.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, RowBatches, dask collection} of shape (n_samples, \
-n_features)
-            Rows. With ``normalize``, all rows of each query.
-        qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row. Required with ``normalize`` unless the ranker was fitted
-            to one query; without ``normalize`` it has no effect.
-
-        Returns
-        -------
-        ndarray or dask array of shape (n_samples,)
-            Scores. They order the rows of one query; scores of different queries need not be
-            comparable. Scores of dask collections are lazy.
-
-        Raises
-        ------
-        ValueError
-            If ``qid`` is None, and the ranker normalises features within queries and was fitted to
-            several.
-        """
-        if not is_blocked(X):
-            return super().predict(X, qid=qid)
-        check_is_fitted(self)
+    def _predict_blocks(self, X: Any, qid: Any) -> Any:
+        """Scores of rows that are not in memory; lazy ones of dask collections."""
         if self.normalizer_ is None:
             return scores_by_blocks(self, X, self._scorer())
         if qid is None or np.ndim(qid) == 0:

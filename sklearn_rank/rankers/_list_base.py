@@ -370,6 +370,9 @@ class QueryRanker(ListRanker):
         """
         return rank_positions(self.predict(X, qid=qid), qid=qid)
 
+    def _warn_of_measure(self) -> None:
+        """Warn of a measure for which the loss is not calibrated."""
+
     def score(
         self,
         X: Any,
@@ -410,9 +413,13 @@ class QueryRanker(ListRanker):
 
         Warns
         -----
+        CalibrationWarning
+            If the ranker learns utilities, and the measure is "ap" or "err", for which no
+            order-preserving loss is calibrated.
         QueryOverlapWarning
             If the ranker was trained on some of the queries, or on other rows of them.
         """
+        self._warn_of_measure()
         check_is_fitted(self)
         if qid is None and self.n_queries_ > 1:
             raise ScorerSetupError(
@@ -533,49 +540,8 @@ class CalibratedRanker(QueryRanker):
         largest = max(positional_form(self.measure)[1].largest or 0.0, largest)
         return calibrated_loss(self.loss, self.measure, eta=eta, largest=largest)
 
-    def score(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        qid: Any = None,
-        sample_weight: Any = None,
-        query_weight: Any = None,
-    ) -> float:
-        """Mean of ``measure`` over the queries.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,)
-            Relevance.
-        qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row. Optional if the ranker was fitted to one query.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Number of times each row counts.
-        query_weight : array-like of shape (n_samples,), default=None
-            Weight of the query of each row.
-
-        Returns
-        -------
-        float
-            Value of the measure; greater is better.
-
-        Raises
-        ------
-        ValueError
-            If ``qid`` is None and the ranker was fitted to several queries.
-
-        Warns
-        -----
-        CalibrationWarning
-            If the measure is "ap" or "err", for which no order-preserving loss is calibrated.
-        QueryOverlapWarning
-            If the ranker was trained on some of the queries, or on other rows of them.
-        """
+    def _warn_of_measure(self) -> None:
         warn_if_not_positional(self.measure)
-        return super().score(X, y, qid=qid, sample_weight=sample_weight, query_weight=query_weight)
 
 
 def with_utilities(measure: Measure, lists: Lists, examined: FloatArray | None) -> Lists | None:

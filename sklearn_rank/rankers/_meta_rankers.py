@@ -24,17 +24,16 @@ from ..losses import TemplateLoss
 from ..metrics import Measure, get_measure
 from ..metrics._shared import call_with_metadata, metadata_for, scores_with_ids
 from ..preprocessing import QueryNormalizer
-from ._base import in_parallel, restored_on_error
-from ._kernel_base import LinearScores
+from ._base import in_parallel, restored_on_error, row_keys
 from ._linear_base import NORMALIZE_CONSTRAINTS, NormalizingRanker, as_normalizer
+from ._linear_rankers import OrderPreservingRanker
 from ._list_base import (
     QueryRanker,
     check_held_out_weights,
     in_lists,
     weights_of,
 )
-from ._order_preserving import OrderPreservingRanker
-from ._two_classes import Fold, of_taken_rows, row_keys
+from ._two_classes import Fold, LinearScores, of_taken_rows
 
 
 def query_folds(cv: Any, items: Any, lists: Lists, n_rows: int) -> list[Fold]:

@@ -42,10 +42,16 @@ from .._typing import AnyArray, FloatArray
 from .._validation import ravelled, validate_data
 from ..metrics import roc_auc_score
 from ..metrics._shared import ranking_scores
-from ._base import BipartiteRanker, forget, refuse_blocked, restored_on_error
+from ._base import forget, refuse_blocked, restored_on_error
 from ._boosting import hold_out_rows
-from ._kernel_base import LinearScores
-from ._two_classes import TwoClasses, fit_with_weights, is_flexible, weight_argument
+from ._two_classes import (
+    BipartiteRanker,
+    LinearScores,
+    TwoClasses,
+    fit_with_weights,
+    is_flexible,
+    weight_argument,
+)
 
 
 @dataclass(frozen=True, eq=False)

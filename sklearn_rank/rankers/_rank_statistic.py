@@ -32,8 +32,14 @@ from .._warn import warn
 from ..metrics import Measure, ScoreGeneratingFunction, get_measure
 from ..metrics._shared import LinearRankMeasure, as_score_generating, cumulated, phi_of
 from ._base import FitProgress
-from ._kernel_base import KernelRanker, OneProblemRanker, rounding_of_sums
-from ._two_classes import TwoClasses, fit_with_weights, weight_argument
+from ._two_classes import (
+    KernelRanker,
+    OneProblemRanker,
+    TwoClasses,
+    fit_with_weights,
+    rounding_of_sums,
+    weight_argument,
+)
 
 # Cells of ranks in which phi is summed up; shorter lists have a cell for each rank.
 MOST_CELLS = 2**16

@@ -1,3 +1,4 @@
 """Private names that other subpackages may import."""
 
-from ._base import BipartiteRanker, Ranker, positive_or_second, restored_on_error
+from ._base import Ranker, restored_on_error
+from ._two_classes import BipartiteRanker, positive_or_second

@@ -30,9 +30,10 @@ from .._typing import AnyArray, FloatArray
 from .._validation import ravelled
 from ..metrics import Cauchy, ScoreGeneratingFunction, get_measure
 from ..metrics._shared import own_pos_label
-from ._base import BipartiteRanker, check_columns, forget, in_parallel, restored_on_error
+from ._base import check_columns, forget, in_parallel, restored_on_error
 from ._boosting import refuse_unknown_parameters
 from ._two_classes import (
+    BipartiteRanker,
     Fold,
     TwoClasses,
     fit_with_weights,

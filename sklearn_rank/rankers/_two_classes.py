@@ -1,28 +1,77 @@
-"""Rows of two classes: costs, keys of equal rows, weighted fits, and thresholds for new rows."""
+"""Rankers of two classes: rows and thresholds, the base class, linear and kernel scores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from abc import ABCMeta, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
-from hashlib import blake2b
 from inspect import Parameter, signature
-from typing import Any
+from numbers import Integral
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import logit
 from sklearn import config_context
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import ClassifierMixin, clone, is_classifier, is_regressor
+from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import indexable
 from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted
 
 from .._order import merge_rounded, top_mass, top_threshold
-from .._sklearn_compat import BaseSearchCV, rows_at
+from .._partitions import is_collection
+from .._sklearn_compat import (
+    BaseSearchCV,
+    CallbackSupportMixin,
+    StrOptions,
+    check_sample_weight,
+    fit_context,
+    rows_at,
+    with_callbacks,
+)
+from .._solvers import (
+    DenseDesign,
+    Design,
+    KernelDesign,
+    SolverResult,
+    as_design,
+    check_definite,
+    column_scales,
+    factorise_kernel,
+    factorise_kernel_matrix,
+)
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import coded_column, distinct_codes, ravelled
+from .._validation import (
+    are_usual_labels,
+    class_among,
+    hint_of_mark,
+    ravelled,
+    validate_data,
+)
 from .._warn import collected, told_once, warn
-from ..exceptions import SmallTopWarning, ThresholdWarning
+from ..exceptions import (
+    PositiveClassWarning,
+    SmallTopWarning,
+    ThresholdWarning,
+)
+from ..metrics import average_precision_score, rank_positions
 from ..metrics._shared import ranking_scores, response_method
+from ._base import (
+    Criterion,
+    FitProgress,
+    Ranker,
+    feature_keys,
+    forget,
+    is_blocked,
+    refuse_blocked,
+    restored_on_error,
+    store_certificate,
+    summed,
+    warn_of_scales,
+)
+from ._blocked_rows import blocked_classes, scores_by_blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,114 +144,6 @@ class TwoClasses:
                 f"{class_weight!r}: both classes are needed for a ranking."
             )
         return (factors[0], factors[1]) if self.direction > 0 else (factors[1], factors[0])
-
-
-# Values at a time, so that they stay in the processor's cache.
-BLOCK = 1 << 15
-
-# Odd factors of the mixing function, and the step from one column's factor to the next.
-FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-STEP = np.uint64(0x9E3779B97F4A7C15)
-
-
-def is_frame(X: Any) -> bool:
-    """Whether rows are a data frame, of columns that need not be numbers."""
-    return hasattr(X, "columns") and hasattr(X, "shape")
-
-
-def summed(X: Any) -> Any:
-    """Add the entries of the same place of rows in CSR format, which libraries would not do.
-
-    SciPy keeps what it finds out about the entries on the new matrix, not on ``X``.
-    """
-    X = type(X)((X.data, X.indices, X.indptr), shape=X.shape)
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return X
-
-
-def row_keys(X: Any, labels: FloatArray) -> AnyArray:
-    """Hash the values of each row. Shape (n,)."""
-    return feature_keys(X) + mixed_bits(labels)
-
-
-def mixed_bits(values: AnyArray) -> AnyArray:
-    return _mixed(_bits(values), SECOND)
-
-
-def feature_keys(X: Any) -> AnyArray:
-    """Hash the features of each row. As :func:`row_keys`, without labels. Shape (n,)."""
-    if sp.issparse(X):
-        X = summed(X.tocsr())
-        # A value of 0 adds nothing.
-        terms = np.append(np.uint64(0), _mixed(_bits(X.data), _factors(X.shape[1])[X.indices]))
-        totals = np.cumsum(terms, dtype=np.uint64)
-        return totals[X.indptr[1:]] - totals[X.indptr[:-1]]
-    if is_frame(X):
-        # By place, since two columns may have the same name.
-        frame = X.iloc if hasattr(X, "iloc") else X
-        return _keys_of_columns([frame[:, j] for j in range(X.shape[1])], len(X))
-    if X.dtype.kind not in "biuf":
-        return _keys_of_columns(X.T, len(X))
-    keys = np.empty(len(X), dtype=np.uint64)
-    factors = _factors(X.shape[1])
-    step = max(1, BLOCK // max(1, X.shape[1]))
-    for start in range(0, len(X), step):
-        terms = _mixed(_bits(X[start : start + step]), factors)
-        keys[start : start + step] = terms.sum(axis=1, dtype=np.uint64)
-    return keys
-
-
-def _keys_of_columns(columns: Sequence[Any], n: int) -> AnyArray:
-    keys = np.zeros(n, dtype=np.uint64)
-    for column, factor in zip(columns, _factors(len(columns)), strict=True):
-        keys += _mixed(_bits_of_column(column), factor)
-    return keys
-
-
-def _bits_of_column(column: Any) -> AnyArray:
-    """Bits of the numbers of a column, or of a hash of its words."""
-    coded = coded_column(column)
-    if coded is None:
-        values = np.asarray(column)
-        if values.dtype.kind in "biuf":
-            return _bits(values)
-        try:
-            coded = distinct_codes(values)
-        except TypeError:  # values that cannot be hashed, such as lists
-            coded = distinct_codes(np.array([repr(value) for value in values], dtype=object))
-    digests = [
-        blake2b(str(value).encode(), digest_size=8).digest() for value in coded.distinct.tolist()
-    ]
-    return np.array([int.from_bytes(digest, "little") for digest in digests], np.uint64)[
-        coded.codes
-    ]
-
-
-def _bits(values: AnyArray) -> AnyArray:
-    """Bits of numbers as float64; 0.0 and -0.0 have the same, and so have all NaN."""
-    numbers: FloatArray = np.add(values, 0.0, dtype=np.float64)
-    missing = np.isnan(numbers)
-    if missing.any():
-        numbers[missing] = np.nan
-    return np.ascontiguousarray(numbers).view(np.uint64)
-
-
-def _factors(n_columns: int) -> AnyArray:
-    """A random odd number for each column."""
-    places = np.arange(1, n_columns + 1, dtype=np.uint64)
-    return _mixed(places * STEP, SECOND) | np.uint64(1)
-
-
-def _mixed(bits: AnyArray, factor: Any) -> AnyArray:
-    """Let every bit change all others, in place; 0 stays 0."""
-    bits ^= bits >> np.uint64(32)
-    bits *= FIRST
-    bits ^= bits >> np.uint64(29)
-    bits *= factor
-    bits ^= bits >> np.uint64(32)
-    return bits
 
 
 Fold = tuple[IntArray, IntArray]
@@ -495,3 +436,669 @@ def log_odds_of_probabilities(estimator: Any, X: Any, positive: Any) -> FloatArr
     columns = np.asarray(estimator.predict_proba(X), dtype=np.float64)
     share = columns[:, int(estimator.classes_[1] == positive)]
     return logit(np.clip(share, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY))
+
+
+class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
+    """Base class of rankers of two classes, which are scikit-learn classifiers.
+
+    A subclass has a parameter ``pos_label``, the class to rank at the top; sets ``classes_`` and
+    ``pos_label_`` by :meth:`_two_classes`; and defines ``decision_function``, the score minus the
+    threshold between the classes, greater for the second class, whichever is positive.
+    """
+
+    # Whether this is a fit to some folds, of which only the scores are needed.
+    _is_of_fold = False
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _two_classes(self, y: Any, weight: Any, inner: Any = None) -> TwoClasses:
+        """Check labels; return the rows of positive weight with their classes.
+
+        ``inner`` is the ``pos_label`` of an inner estimator, used if ``pos_label`` is None.
+        """
+        present = y[weight > 0]
+        if len(present) == 0:
+            raise ValueError(
+                f"{type(self).__name__} got no rows of positive weight: pass rows of both classes."
+            )
+        check_classification_targets(present)
+        kind = type_of_target(present, input_name="y", raise_unknown=True)
+        if kind != "binary":
+            remedy = " Use OneVsRestClassifier(...) of sklearn.multiclass for more classes."
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is {kind}."
+                f"{hint_of_mark(np.unique(present)) or remedy}"
+            )
+        classes = np.unique(present)
+        if len(classes) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs rows of two classes with positive sample_weight; "
+                f"got one class only, {classes.tolist()[0]!r}: add rows of the other class."
+            )
+        pos_label = inner if self.pos_label is None else self.pos_label
+        positive = positive_or_second(type(self).__name__, classes, pos_label)
+        return TwoClasses.of_rows(classes, positive, y == positive, weight)
+
+    def _of_fitted_classes(self, y: Any) -> Any:
+        """Check that labels are of the classes of ``fit``; return which are positive."""
+        classes = np.unique(y)
+        if not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"y has the classes {classes.tolist()}, but fit got {self.classes_.tolist()}: "
+                "pass labels of the classes of fit."
+            )
+        return y == self.pos_label_
+
+    def _rows_at(self, X: Any, rows: Any, others: Any = None) -> Any:
+        """Some rows of validated X; a precomputed kernel takes them with others, too."""
+        return X[rows]
+
+    def _threshold_of_share(
+        self,
+        X: Any,
+        rows: TwoClasses,
+        scores: FloatArray,
+        rounding: FloatArray,
+        *,
+        flexible: bool,
+        share: float | None = None,
+        mass: FloatArray | None = None,
+        of_fold: dict[str, Any] | None = None,
+    ) -> float:
+        """Threshold that cuts a share of new rows; None is that of the positives.
+
+        A ``flexible`` fit is repeated on folds, with the parameters ``of_fold``, since it
+        separates its training rows better than others.
+        """
+        if self._is_of_fold:
+            return 0.0
+        if share is None:
+            share = rows.masses[1] / rows.weight.sum()
+        mass = rows.weight if mass is None else mass
+        if not flexible:
+            return share_threshold(scores, rounding, mass, share)
+        return held_out_threshold(self, X, rows, scores, rounding, mass, share, of_fold or {})
+
+    def _towards_positive(self, decision: Any) -> Any:
+        """Decision values as scores by which the positive class is on top."""
+        return decision if self.pos_label_ == self.classes_[1] else -decision
+
+    @abstractmethod
+    def decision_function(self, X: Any) -> Any:
+        """Return the score of each row minus the threshold between the classes."""
+
+    @property
+    def predict_proba(self) -> Any:
+        """Not available: scores are not probabilities. The error shows how to calibrate them."""
+        name = type(self).__name__
+        raise AttributeError(
+            f"{name} computes scores, not probabilities, and has no predict_proba: use "
+            f'CalibratedClassifierCV({name}(...), method="sigmoid") of sklearn.calibration, '
+            "which calibrates the scores on held-out folds."
+        )
+
+    def predict(self, X: Any) -> Any:
+        """Predict the positive class for rows whose score is above ``threshold_``.
+
+        The threshold cuts a share of new rows like the training rows: ``tau``, of rankers that
+        have this parameter, else the share of positives of the training rows.
+        :class:`TopFocusedRanker` predicts as the probabilities of its classifier do instead. To
+        act on a number of rows, use :meth:`top`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows, in any form that ``decision_function`` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The positive class if the row scores above the threshold, else the other class.
+        """
+        check_is_fitted(self)
+        return self._labels(self.decision_function(X))
+
+    def _labels(self, decision: Any) -> Any:
+        towards = 1.0 if self.pos_label_ == self.classes_[1] else -1.0
+        if is_collection(decision):
+            dtype = self.classes_.dtype
+            return decision.map_blocks(_classes_of, self.classes_, towards, dtype=dtype)
+        return _classes_of(decision, self.classes_, towards)
+
+    def _scores_in_memory(self, X: Any, what: str) -> FloatArray:
+        """Scores by which the positives are on top; refuses lazy ones."""
+        check_is_fitted(self)
+        scores = self._towards_positive(self.decision_function(X))
+        if is_collection(scores):
+            raise TypeError(
+                f"{what} needs the scores of all rows at once, but X is a dask collection: pass"
+                " X.compute()."
+            )
+        return np.asarray(scores)
+
+    def rank(self, X: Any) -> FloatArray:
+        """Rank the rows in the list that X makes up, 1 at the top.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows, in any form that ``decision_function`` takes.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Positions from 1, the row that is most likely of the positive class, whichever class
+            that is. Tied rows get the mean of their positions.
+
+        See Also
+        --------
+        top : The rows at the first positions.
+        """
+        return rank_positions(self._scores_in_memory(X, "rank"))
+
+    def top(self, X: Any, k: int) -> IntArray:
+        """Find the k rows at the top of the list that X makes up.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows, in any form that ``decision_function`` takes.
+        k : int
+            Number of rows, from 1 to n_samples.
+
+        Returns
+        -------
+        ndarray of int of shape (k,)
+            Their indices in X, the row that is most likely of the positive class first. Of tied
+            rows the earlier ones in X are taken first.
+
+        Raises
+        ------
+        TypeError
+            If ``k`` is not an int.
+        ValueError
+            If ``k`` is not between 1 and the number of rows.
+        """
+        if isinstance(k, bool | np.bool_) or not isinstance(k, Integral):
+            raise TypeError(f"k={k!r} must be a number of rows: pass an int, such as k=100.")
+        scores = self._scores_in_memory(X, "top")
+        if not 1 <= k <= len(scores):
+            raise ValueError(
+                f"k={k} must be between 1 and {len(scores)}, the number of rows: pass a smaller k"
+                " or more rows."
+                if k > 0
+                else f"k={k} must be at least 1: pass the number of rows to act on."
+            )
+        return np.argsort(-scores, kind="stable")[:k]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Average precision of the positive class, averaged over all orders of tied rows.
+
+        All rankers of two classes use this measure, so that a search can compare them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Number of times each row counts, whole numbers. For other weights search with
+            ``scoring=get_scorer("ap", convention="sklearn")`` of :mod:`sklearn_rank.metrics`.
+
+        Returns
+        -------
+        float
+            Average precision in [0, 1]; greater is better.
+
+        See Also
+        --------
+        sklearn_rank.metrics.average_precision_score : The measure.
+        """
+        return average_precision_score(
+            y,
+            self._towards_positive(self.decision_function(X)),
+            pos_label=self.pos_label_,
+            sample_weight=sample_weight,
+        )
+
+
+def _classes_of(decision: FloatArray, classes: AnyArray, towards: float) -> AnyArray:
+    """Classes by the sign of decision values; ``towards`` times these the positives are on top."""
+    # A row at the threshold is not above it, whichever class is above.
+    above = towards * decision > 0
+    return classes[(above == (towards > 0)).astype(int)]
+
+
+def positive_or_second(name: str, classes: Any, pos_label: Any) -> Any:
+    """Find the positive class; without ``pos_label`` it is the greater label, with a warning."""
+    if pos_label is not None:
+        whose = "classes of y"
+        if isinstance(pos_label, str) and np.array_equal(classes, [0, 1]):
+            whose += " (BaggingClassifier, VotingClassifier and others number sorted classes)"
+        return class_among(classes, pos_label, whose)
+    if not are_usual_labels(classes):
+        low, high = classes.tolist()
+        warn(
+            f"{name} treats {high!r} as the positive class, the greater of the labels {low!r} "
+            f"and {high!r}, because pos_label is None: pass pos_label={high!r}, or "
+            f"pos_label={low!r} if that is the class to rank at the top.",
+            PositiveClassWarning,
+        )
+    return classes[1]
+
+
+# Up to this many points the matrix is computed at once, beyond it by the columns that are needed.
+MOST_AT_ONCE = 4096
+
+# Positive definite kernels that are 1 at distance 0.
+OF_DISTANCES = ("rbf", "laplacian")
+
+
+class KernelMap:
+    """A kernel with its parameters, as scikit-learn's kernel methods read them."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.kernel = estimator.kernel
+        self.params: dict[str, Any]
+        if callable(self.kernel):
+            self.params = dict(estimator.kernel_params or {})
+        else:
+            self.params = {name: getattr(estimator, name) for name in ("gamma", "degree", "coef0")}
+
+    @classmethod
+    def of(cls, estimator: Any) -> KernelMap | None:
+        """Kernel of an estimator; None for ``kernel="linear"``."""
+        return None if estimator.kernel == "linear" else cls(estimator)
+
+    @property
+    def is_precomputed(self) -> bool:
+        return bool(self.kernel == "precomputed")
+
+    def values(self, X: Any, Y: Any) -> FloatArray:
+        """Values of the kernel between two sets of points. Shape (n, m)."""
+        # Scikit-learn takes squares of stored entries.
+        X, Y = (summed(rows) if sp.issparse(rows) else rows for rows in (X, Y))
+        return np.asarray(
+            pairwise_kernels(X, Y, metric=self.kernel, filter_params=True, **self.params)
+        )
+
+    def design(self, X: Any) -> Design:
+        """Coordinates of points, whose inner products are the values of the kernel."""
+        rows, matrix = self.coordinates(X, np.arange(X.shape[0])), self._matrix
+        return DenseDesign(rows) if matrix is None else KernelDesign(rows, matrix)
+
+    def coordinates(self, X: Any, taken: IntArray) -> FloatArray:
+        """Coordinates of some points, as :meth:`design` has them of all. Shape (m, rank)."""
+        matrix: FloatArray | None = None
+        if self.is_precomputed:
+            matrix = X[np.ix_(taken, taken)]
+            if np.abs(matrix - matrix.T).max() > 1e-8 * np.abs(matrix).max():
+                raise ValueError(
+                    "The precomputed kernel matrix is not symmetric: pass K(X, X) to fit, and"
+                    " K(X_test, X) to decision_function."
+                )
+        else:
+            points = X[taken]
+            if callable(self.kernel) or len(taken) <= MOST_AT_ONCE:
+                matrix = self.values(points, points)
+        if matrix is not None:
+            factor = factorise_kernel_matrix(matrix)
+        else:
+            factor = factorise_kernel(
+                lambda i: self.values(points, points[i : i + 1])[:, 0], self.diagonal(points)
+            )
+        if self.kernel not in OF_DISTANCES:
+            check_definite(
+                factor,
+                lambda part: (
+                    matrix[part] if matrix is not None else self.values(points[part], points)
+                ),
+            )
+        self._factor, self._taken, self._matrix = factor, taken, matrix
+        return factor.rows
+
+    def expansion(self, coef: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Weights of the coordinates as a sum of kernel functions."""
+        return self._taken[self._factor.support], self._factor.expansion(coef)
+
+    def diagonal(self, X: Any) -> FloatArray:
+        """Kernel of each point with itself, the squared norm of its image. Shape (n,)."""
+        if self.is_precomputed:
+            if X.shape[0] != X.shape[1]:
+                raise ValueError(
+                    f"X of shape {X.shape} is not the kernel matrix of the training rows, whose "
+                    "diagonal holds their squared norms: pass the matrix that was passed to fit."
+                )
+            return np.diag(X)
+        if callable(self.kernel):
+            points = (X[i : i + 1] for i in range(X.shape[0]))
+            return np.array([self.values(point, point)[0, 0] for point in points])
+        if self.kernel in OF_DISTANCES:
+            return np.ones(X.shape[0])
+        gamma = self.params["gamma"] or 1.0 / X.shape[1]
+        inner = gamma * as_design(X).squared_norms() + self.params["coef0"]
+        return np.asarray(inner ** self.params["degree"])
+
+
+def check_kernel_shape(estimator: Any, X: Any) -> None:
+    if estimator.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"kernel='precomputed' needs a square kernel matrix, got shape {X.shape}: pass"
+            " K(X, X)."
+        )
+
+
+def rounding_of_sums(terms: FloatArray, n_terms: int) -> FloatArray:
+    """Bound the rounding errors of sums, given the sums of their absolute terms."""
+    return np.asarray(terms * n_terms * np.finfo(np.float64).eps)
+
+
+class LinearScores:
+    """Scores of rows: their products with coefficients."""
+
+    def __init__(self, coef: FloatArray) -> None:
+        self.coef = coef
+
+    def attributes(self, taken: IntArray, direction: float) -> dict[str, Any]:
+        """Fitted attributes of ``direction``, +1 or -1, times the scores.
+
+        ``taken`` are the rows of ``fit`` that the coefficients were learned from.
+        """
+        return {"coef_": direction * self.coef[np.newaxis]}
+
+    def scores(self, X: Any) -> FloatArray:
+        """Scores of validated rows."""
+        return as_design(X).scores(self.coef)
+
+    def scores_of_fitted(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        """Scores of the rows that this was learned from, and bounds of their rounding.
+
+        BLAS rounds equal rows differently at different positions in a matrix.
+        """
+        scores, terms = as_design(X).scores_with_terms(self.coef)
+        return scores, rounding_of_sums(terms, len(self.coef))
+
+    def weight_norm(self, X: Any) -> float:
+        """Norm of the weight vector; only a precomputed kernel needs X, the fitted matrix."""
+        return float(np.sqrt(self.coef @ self.coef))
+
+    def squared_norms(self, X: Any) -> FloatArray:
+        """Squared norms of validated rows, or of their images under the kernel."""
+        return as_design(X).squared_norms()
+
+
+class KernelScores:
+    """Scores of rows: their kernel values with support rows times coefficients."""
+
+    def __init__(
+        self, kernel: KernelMap, dual_coef: FloatArray, support: IntArray, support_rows: Any
+    ) -> None:
+        self.kernel, self.dual_coef = kernel, dual_coef
+        self.support, self.support_rows = support, support_rows
+
+    def attributes(self, taken: IntArray, direction: float) -> dict[str, Any]:
+        attributes = {
+            "dual_coef_": direction * self.dual_coef[np.newaxis],
+            "support_": taken[self.support],
+        }
+        if not self.kernel.is_precomputed:
+            attributes["X_fit_"] = self.support_rows
+        return attributes
+
+    def _values(self, X: Any) -> FloatArray:
+        if self.kernel.is_precomputed:
+            return np.asarray(X[:, self.support])
+        return self.kernel.values(X, self.support_rows)
+
+    def scores(self, X: Any) -> FloatArray:
+        return np.asarray(self._values(X) @ self.dual_coef)
+
+    def scores_of_fitted(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        values = self._values(X)
+        terms = np.abs(values) @ np.abs(self.dual_coef)
+        return values @ self.dual_coef, rounding_of_sums(terms, len(self.dual_coef))
+
+    def weight_norm(self, X: Any) -> float:
+        if self.kernel.is_precomputed:
+            values = X[np.ix_(self.support, self.support)]
+        else:
+            values = self.kernel.values(self.support_rows, self.support_rows)
+        return float(np.sqrt(max(self.dual_coef @ values @ self.dual_coef, 0.0)))
+
+    def squared_norms(self, X: Any) -> FloatArray:
+        return self.kernel.diagonal(X)
+
+
+ScoreFunction: TypeAlias = LinearScores | KernelScores
+
+
+def learned_scores(kernel: KernelMap | None, coef: FloatArray, X: Any) -> ScoreFunction:
+    if kernel is None:
+        return LinearScores(coef)
+    support, dual_coef = kernel.expansion(coef)
+    return KernelScores(kernel, dual_coef, support, None if kernel.is_precomputed else X[support])
+
+
+def store_scores(estimator: Any, function: ScoreFunction, rows: TwoClasses) -> None:
+    """Give an estimator its classes and its score function, and nothing of an earlier fit.
+
+    What is stored scores the second class high, as in all of scikit-learn, whichever is positive.
+    """
+    forget(estimator, "coef_", "dual_coef_", "support_", "X_fit_")
+    estimator.classes_, estimator.pos_label_ = rows.classes, rows.pos_label
+    vars(estimator).update(function.attributes(rows.taken, rows.direction))
+
+
+def fitted_scores(estimator: Any, outputs: Any = 0) -> ScoreFunction:
+    """Score function of one or all outputs of an estimator, from its fitted attributes."""
+    kernel = KernelMap.of(estimator)
+    if kernel is None:
+        return LinearScores(estimator.coef_[outputs].T)
+    rows = None if kernel.is_precomputed else estimator.X_fit_
+    return KernelScores(kernel, estimator.dual_coef_[outputs].T, estimator.support_, rows)
+
+
+# Tolerance of the fits to folds.
+TOL_OF_FOLDS = 1e-2
+
+# Means of features, in standard deviations, from which on rows are moved.
+FAR = 1e3
+
+
+class KernelRanker(CallbackSupportMixin, BipartiteRanker):
+    """Base class of rankers with a linear or kernel score: input checks and decision values.
+
+    A subclass has the parameters of the constraints; ``tol``, ``max_iter`` and ``verbose`` are its
+    solver's.
+    """
+
+    _parameter_constraints = {
+        "kernel": [StrOptions({"linear", "rbf", "poly", "precomputed"}), callable],
+    }
+
+    def __init__(self, kernel, gamma, degree, coef0, kernel_params, tol, max_iter, verbose):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags
+
+    def _sparse(self) -> Any:
+        return False if self.kernel == "precomputed" else "csr"
+
+    def _check_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, TwoClasses]:
+        refuse_blocked(
+            self,
+            X,
+            instead=", or fit TopPushRanker, PNormPushRanker or RankStatisticRanker, which read "
+            "rows in blocks",
+        )
+        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse())
+        check_kernel_shape(self, X)
+        weight = ravelled(sample_weight, "sample_weight")
+        return X, y, self._two_classes(y, check_sample_weight(weight, X))
+
+    def _rows_at(self, X: Any, rows: Any, others: Any = None) -> Any:
+        """Some rows; of a precomputed kernel with themselves, or with others."""
+        if self.kernel != "precomputed":
+            return X[rows]
+        return X[np.ix_(rows, rows if others is None else others)]
+
+    def decision_function(self, X: Any) -> Any:
+        """Score of each row minus the threshold between the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, RowBatches, dask array or dataframe} of shape \
+                (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Decision values ``X @ coef_[0] - threshold_``, greater for ``classes_[1]``. The top of
+            the list has the greatest values if ``classes_[1]`` is the positive class, and the
+            smallest if ``classes_[0]`` is. For dask collections, a lazy dask array.
+        """
+        check_is_fitted(self)
+        function, threshold = fitted_scores(self), self.threshold_
+        if is_blocked(X):
+            return scores_by_blocks(self, X, lambda rows: function.scores(rows) - threshold)
+        X = validate_data(self, X, dtype=np.float64, accept_sparse=self._sparse(), reset=False)
+        return function.scores(X) - threshold
+
+    def _parameters_of_folds(self) -> dict[str, Any]:
+        """Parameters of the fits to folds: a threshold needs no accurate minimum."""
+        return {"verbose": 0, "tol": max(self.tol, TOL_OF_FOLDS)}
+
+
+class OneProblemRanker(KernelRanker):
+    """Base class of kernel rankers that solve one problem, on rows in memory or in blocks.
+
+    A subclass defines :meth:`_solve` and, if it is for the top, :meth:`_share_of_top`.
+    """
+
+    # How to make the problem easier, and the convergence criterion of the solver.
+    _regularise = "lower C"
+    _criterion: Criterion = "relative_gap"
+
+    @abstractmethod
+    def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:
+        """Solve the problem on rows, and report each iteration."""
+
+    def _share_of_top(self, rows: TwoClasses) -> float | None:
+        """Share of the rows that are predicted positive; None is that of the positives."""
+        return None
+
+    def _near_origin(self, design: Any) -> Design:
+        """Warn of unequal scales; move rows whose offset costs the digits of their spread."""
+        scales = column_scales(design)
+        warn_of_scales(self, scales, sparse=not design.is_dense)
+        if not (design.is_dense and self._only_differences()):
+            return design
+        mean = design.pull_back(np.full(design.shape[0], 1.0 / design.shape[0]))
+        return design.move(mean) if np.any(np.abs(mean) > FAR * scales) else design
+
+    def _only_differences(self) -> bool:
+        """Whether the problem depends on differences of scores alone."""
+        return True
+
+    def _check_parameters(self, *, blocked: bool) -> None:
+        """Refuse parameters before rows are looked at; ``blocked`` is whether in blocks."""
+        if blocked and self.kernel != "linear":
+            raise ValueError(
+                f"kernel={self.kernel!r} needs all pairs of rows, but X is read in blocks: use "
+                "kernel='linear', or pass rows in memory."
+            )
+
+    @with_callbacks
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the score function from rows of two classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, RowBatches, dask array or dataframe} of shape \
+                (n_samples, n_features)
+            Rows. Sparse matrices are converted to CSR. With ``kernel="linear"``, X can be
+            :class:`~sklearn_rank.datasets.RowBatches`, which are read several times, or a dask
+            collection, whose chunks stay with their workers. Memory is then some vectors of 8
+            bytes per row, and copies of at most 1 GiB of rows.
+        y : array-like or dask collection of shape (n_samples,)
+            Labels of two classes, of any type; ``pos_label`` is the positive one. With
+            ``RowBatches``, pass ``X.y``.
+        sample_weight : array-like or dask collection of shape (n_samples,), default=None
+            Non-negative weights. A row of weight 2 counts as two rows, a row of weight 0 is
+            ignored.
+
+        Returns
+        -------
+        object
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If ``y`` does not have exactly two classes, ``pos_label`` is not one of them, or X, y
+            or sample_weight is not finite.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the problem does not reach ``tol`` within ``max_iter`` iterations.
+        PositiveClassWarning
+            If ``pos_label`` is None and the labels are neither 0 and 1 nor -1 and 1.
+        """
+        with restored_on_error(self):
+            self._check_parameters(blocked=is_blocked(X))
+            if is_blocked(X):
+                y, weight, design_of = blocked_classes(self, X, y, sample_weight)
+                rows = self._two_classes(y, weight)
+                design = design_of(None if len(rows.taken) == len(y) else rows.taken)
+                kernel, fitted = None, design
+            else:
+                X, y, rows = self._check_rows(X, y, sample_weight)
+                fitted = X if len(rows.taken) == X.shape[0] else self._rows_at(X, rows.taken)
+                kernel = KernelMap.of(self)
+                design = (
+                    self._near_origin(as_design(fitted))
+                    if kernel is None
+                    else kernel.design(fitted)
+                )
+            progress = FitProgress(self, self.max_iter, X, y, criterion=self._criterion)
+            result = self._solve(design, rows, progress)
+            function = learned_scores(kernel, result.coef, fitted)
+            store_scores(self, function, rows)
+            scores, rounding = function.scores_of_fitted(fitted)
+            threshold = self._threshold_of_share(
+                fitted,
+                rows,
+                scores,
+                rounding,
+                # Rows that are read in blocks are many.
+                flexible=not is_blocked(X)
+                and (kernel is not None or is_flexible(rows, design.shape[1])),
+                share=self._share_of_top(rows),
+                of_fold=self._parameters_of_folds(),
+            )
+            self.threshold_ = rows.direction * threshold
+            self.intercept_ = np.array([-self.threshold_])
+            self._store_certificate(result)
+            progress.done()
+        return self
+
+    def _store_certificate(self, result: SolverResult) -> None:
+        store_certificate(self, result.certificate, "relative_gap", regularise=self._regularise)

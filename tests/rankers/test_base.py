@@ -10,7 +10,8 @@ from sklearn.base import clone, is_classifier
 
 from sklearn_rank.exceptions import PositiveClassWarning, VersionWarning
 from sklearn_rank.metrics import average_precision_score
-from sklearn_rank.rankers._base import BipartiteRanker, restored_on_error
+from sklearn_rank.rankers._base import restored_on_error
+from sklearn_rank.rankers._two_classes import BipartiteRanker
 
 
 class FirstFeature(BipartiteRanker):

@@ -8,13 +8,15 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import rbf_kernel
 
 from sklearn_rank.exceptions import SmallTopWarning
-from sklearn_rank.rankers._kernel_base import (
+from sklearn_rank.rankers._two_classes import (
     KernelMap,
+    TwoClasses,
     fitted_scores,
     learned_scores,
+    mass_of_top,
     store_scores,
+    store_threshold,
 )
-from sklearn_rank.rankers._two_classes import TwoClasses, mass_of_top, store_threshold
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csr_matrix])
 

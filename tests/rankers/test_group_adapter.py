@@ -23,8 +23,8 @@ from sklearn_rank import GroupRankerAdapter, OrderPreservingRanker, TopFocusedRa
 from sklearn_rank._lists import LabelType, check_lists
 from sklearn_rank.exceptions import SingleListWarning
 from sklearn_rank.metrics import get_measure, ndcg_score
+from sklearn_rank.rankers._base import row_keys
 from sklearn_rank.rankers._group_adapter import grouped_rows, ordered_by_content
-from sklearn_rank.rankers._two_classes import row_keys
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = Path(os.environ.get("SKLEARN_RANK_DATA", ROOT.parent / "shared" / "data"))

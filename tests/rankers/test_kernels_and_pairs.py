@@ -236,7 +236,7 @@ def test_pairs_that_do_not_fit_are_refused():
 
 
 def test_poly_kernels_beyond_one_matrix(monkeypatch):
-    from sklearn_rank.rankers import _kernel_base as _kernel_map
+    from sklearn_rank.rankers import _two_classes as _kernel_map
 
     X, y = rows()
     expected = {

@@ -222,7 +222,7 @@ def test_kernels():
 
 @pytest.mark.parametrize("at_once", [4096, 5])
 def test_laplacian_kernel(at_once, monkeypatch):
-    monkeypatch.setattr("sklearn_rank.rankers._kernel_base.MOST_AT_ONCE", at_once)
+    monkeypatch.setattr("sklearn_rank.rankers._two_classes.MOST_AT_ONCE", at_once)
     X, y = data()
     matrix = laplacian_kernel(X, gamma=0.1)
     given = ranker(kernel="precomputed", tol=1e-9).fit(matrix, y).predict(matrix)
