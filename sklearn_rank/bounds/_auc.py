@@ -170,7 +170,6 @@ def finite_sample_size(
 
 
 def finite_theorem(method: str, of_one: str, of_all: str, n_functions: int | None) -> str:
-    """Return the theorem of a bound."""
     if method == "mcdiarmid":
         return f"{AGARWAL}, {of_one if n_functions is None else of_all}"
     if n_functions is None:
@@ -986,14 +985,12 @@ def auc_variance_bound(n_pos: int, n_neg: int, *, expected_auc: float | None = N
 
 
 def _largest_variance(fewer: int, expected_auc: float | None) -> float:
-    """Largest variance of an AUC, ``fewer`` being the number of items of the smaller class."""
     return (0.25 if expected_auc is None else expected_auc * (1.0 - expected_auc)) / fewer
 
 
 def _describe(
     function_class: int | FunctionClass | None, side: Side
 ) -> tuple[str, tuple[str, str]]:
-    """Name the deviation of a side, and the assumptions."""
     if function_class is None:
         target, assumption = deviations("AUC", "expected AUC")[side], FIXED_FUNCTION
     elif isinstance(function_class, FunctionClass):
@@ -1026,7 +1023,6 @@ def _check_function_class(
 def _check_method(
     function_class: int | FunctionClass | None, method: str, finite_methods: tuple[str, ...]
 ) -> None:
-    """Check that a method is one of those that the class has."""
     if isinstance(function_class, FunctionClass):
         finite_methods = UNIFORM_METHODS
     hint = f" for function_class={shown(function_class)}"
@@ -1034,7 +1030,6 @@ def _check_method(
 
 
 def _check_used(name: str, value: float | None, method: str, users: tuple[str, ...]) -> None:
-    """Raise an error for an argument that the method does not use."""
     if value is not None and method not in users:
         alternatives = " or ".join(repr(user) for user in users)
         raise ValueError(
@@ -1054,7 +1049,6 @@ def _check_auc(name: str, auc: float | None, *, needed: bool) -> float | None:
 def _check_single_function(
     name: str, value: float | None, function_class: int | FunctionClass | None
 ) -> None:
-    """Raise an error for a value of one function if there are several."""
     if value is not None and function_class is not None:
         raise ValueError(
             f"{name}={value!r} is for one function, but function_class={shown(function_class)} has"
@@ -1157,7 +1151,6 @@ independent given their labels.
 
 
 def _of_folds(name: str, counts: Sequence[int]) -> list[int]:
-    """Check the counts of one class in the folds."""
     values = [] if isinstance(counts, str) or not hasattr(counts, "__iter__") else list(counts)
     if not values:
         raise ValueError(f"{name}={counts!r} must list the number of items of each fold.")

@@ -85,7 +85,6 @@ LABELS = ("fixed", "random")
 
 
 def deviations(estimate: str, target: str) -> dict[Side, str]:
-    """Name the deviation of an estimate from its target on each side."""
     return {
         "both": f"|{estimate} - {target}|",
         "lower": f"{estimate} - {target}",
@@ -102,7 +101,6 @@ INDEPENDENT = "items are independent given their labels"
 
 
 def condition(labels: Labels) -> str:
-    """The condition of the probability."""
     return "the labels" if labels == "fixed" else ""
 
 

@@ -373,7 +373,6 @@ def _check_positive(name: str, value: float, what: str) -> float:
 
 
 def _check_reach(names: str, x: FloatArray, y: FloatArray, reach: float) -> None:
-    """Raise an error for scores with a greater range than functions of the class can have."""
     scores = np.concatenate([x, y])
     least, most = float(scores.min()), float(scores.max())
     # An infinite threshold puts all rows on one side.

@@ -25,11 +25,12 @@ from .._validation import (
 from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
 from ._evidence import (
+    Groups,
     JointEstimate,
     WeightMeaning,
     check_groups,
-    check_groups_of_samples,
-    check_groups_of_two,
+    check_joined_groups,
+    check_pair_of_groups,
     check_two_classes,
     check_weight_meaning,
     dimensions,
@@ -161,7 +162,6 @@ def correlation_root(covariance: FloatArray) -> FloatArray:
 
 
 def normal_draws(root: FloatArray, n_draws: int, rng: np.random.Generator) -> Iterator[FloatArray]:
-    """Draw normal variables in chunks."""
     for start in range(0, n_draws, CHUNK):
         yield rng.standard_normal((min(CHUNK, n_draws - start), root.shape[1])) @ root.T
 
@@ -215,7 +215,6 @@ class Question:
     def of(
         cls, measure: Measure, alternative: str | None, margin: float | None, level: float
     ) -> Question:
-        """Check the arguments."""
         if alternative is None:
             alternative = "two-sided" if margin is None else "non-inferior"
         check_choice("alternative", alternative, CONTRAST_ALTERNATIVES)
@@ -279,7 +278,7 @@ def joint_comparison(
     variances[certain] = _variances(matrix[certain], joint.regularized)
     errors = np.sqrt(variances)
     uncertain = matrix if certain.all() else matrix[~certain]
-    degrees = joint.spread.least(uncertain)
+    degrees = joint.spread.of(uncertain)
     sign = 1.0 if measure.greater_is_better else -1.0
     if alternative == "equivalent":
         statistics = (margin - np.abs(differences)) / errors
@@ -485,7 +484,6 @@ def swap_tests(
     groups: Any,
     pos_label: Any,
 ) -> Comparison:
-    """Test pairs of rankers by exchanging them, with p-values adjusted by Holm's method."""
     refuse_collections("scores are exchanged row by row", y_true=y_true, **scores, groups=groups)
     lists = {name: check_two_classes(y_true, score, pos_label) for name, score in scores.items()}
     positive = next(iter(lists.values())).positive
@@ -780,20 +778,31 @@ def unpaired_rank_test(
     refuse_grouped_collections(
         groups, y_true_a=y_true_a, y_score_a=y_score_a, y_true_b=y_true_b, y_score_b=y_score_b
     )
+    check_pair_of_groups(groups)
     samples = {"y_true_a": (y_true_a, y_score_a), "y_true_b": (y_true_b, y_score_b)}
+    joint, target = _separate_lists(measure, samples, groups, conditional, pos_label)
+    return _test(joint, alternative, level, measure, target)
+
+
+def _separate_lists(
+    measure: Measure,
+    samples: Mapping[str, tuple[Any, Any]],
+    groups: Sequence[Any] | None,
+    conditional: bool,
+    pos_label: Any,
+) -> tuple[JointEstimate, str]:
+    """Joint estimate of one list each, of labels by name and scores, and its description."""
     influences = [
         sample_influence(measure, *rows, conditional=conditional, pos_label=pos_label, name=name)
         for name, rows in samples.items()
     ]
-    n = len(influences[0].positive)
-    dependent = check_groups_of_two(groups, n, len(influences[1].positive))
-    parts = [
-        None if dependent is None else dependent.only(rows)
-        for rows in (slice(None, n), slice(n, None))
-    ]
+    parts: list[Groups | None] = [None] * len(influences)
+    if groups is not None:
+        sizes = [len(influence.positive) for influence in influences]
+        joined, ends = check_joined_groups(groups, sizes), np.cumsum(sizes)
+        parts = [joined.only(slice(end - n, end)) for n, end in zip(sizes, ends, strict=True)]
     joint = joint_samples(list(zip(influences, parts, strict=True)), conditional=conditional)
-    target = list_target(measure, influences, parts)
-    return _test(joint, alternative, level, measure, target)
+    return joint, list_target(measure, influences, parts)
 
 
 def _test(
@@ -1051,7 +1060,6 @@ def _same_rows(
     conditional: bool,
     pos_label: Any,
 ) -> tuple[JointEstimate, str]:
-    """Joint estimate of rankers on the same rows, and its description."""
     y_true = rows["y_true"]
     if not any_collection(y_true):
         y_true = ravelled(y_true, "y_true")
@@ -1097,23 +1105,12 @@ def _separate_rows(
     }
     if "qid" not in columns and dimensions(next(iter(parts.values()))["y_true"]) != 2:
         _refuse_weights(rows["sample_weight"], "separate samples of one list each")
-        influences = [
-            sample_influence(
-                measure,
-                part["y_true"],
-                scores[ranker],
-                conditional=conditional,
-                pos_label=pos_label,
-                name=f"y_true[{ranker!r}]",
-            )
+        lists = {
+            f"y_true[{ranker!r}]": (part["y_true"], scores[ranker])
             for ranker, part in parts.items()
-        ]
-        groups = check_groups_of_samples(
-            [part["groups"] for part in parts.values()] if "groups" in columns else None,
-            [len(influence.positive) for influence in influences],
-        )
-        joint = joint_samples(list(zip(influences, groups, strict=True)), conditional=conditional)
-        return joint, list_target(measure, influences, groups)
+        }
+        groups = [part["groups"] for part in parts.values()] if "groups" in columns else None
+        return _separate_lists(measure, lists, groups, conditional, pos_label)
     samples = [
         query_values_of(
             measure,

@@ -263,7 +263,6 @@ def top_limits_at_all_times(
 
 
 def _counts_above(n: int, tau: float, n_best: float, alpha: float) -> tuple[int, int]:
-    """Least and largest number of n items above the threshold that bets do not refute."""
     bets = Bets(n_best, alpha, (tau * (1.0 - tau)) ** 0.5)
     gain = np.log1p(bets.gains)[np.newaxis]
 
@@ -284,15 +283,12 @@ def _counts_above(n: int, tau: float, n_best: float, alpha: float) -> tuple[int,
 
 
 class Options(NamedTuple):
-    """Options of all streams."""
-
     measure: Measure
     level: float  # Probability that the limits hold at all looks, in (0, 1)
     best_after: float  # After how many updates like the first the limits are to be nearest
 
     @property
     def alpha(self) -> float:
-        """Probability of error."""
         return 1.0 - self.level
 
 
@@ -358,7 +354,6 @@ class Stream(ABC):
         return self.options.best_after * self.n_first
 
     def add(self, batch: Batch) -> None:
-        """Add the rows of an update."""
         self.count(float(accumulated_list(batch.ranker).counts.sum()))
 
     @abstractmethod
@@ -452,20 +447,16 @@ class Asymptotic(Stream):
         return (estimate, low, high) if level < WIDEST else (estimate, *self.range)
 
     def is_estimable(self, so_far: Accumulator) -> bool:
-        """Return whether the data allow an estimate of the variance."""
         positive = accumulated_list(so_far).positive
         return bool(positive.any() and not positive.all())
 
     def limits_at(self, level: float, so_far: Accumulator) -> tuple[float, float, float]:
-        """Find estimate and limits of the interval for one look."""
         interval = interval_of_accumulator(so_far, level)
         self.target = interval.target
         return interval.estimate, interval.low, interval.high
 
 
 class QueryMeanByVariance(Asymptotic):
-    """Mean over queries, by their variance."""
-
     values: FloatArray = np.empty(0)
 
     def add(self, batch: Batch) -> None:
@@ -476,7 +467,6 @@ class QueryMeanByVariance(Asymptotic):
         return len(self.values) > 1
 
     def limits_at(self, level: float, so_far: Accumulator) -> tuple[float, float, float]:
-        """Find the mean and its interval, Student's or of shares."""
         ids = np.arange(len(self.values))
         sample = QueryValues(self.values, ids, self.options.measure.name, self.range)
         interval = sample_interval(sample, level)
@@ -500,7 +490,6 @@ class ListDifference(Asymptotic):
         return bool(self.positive.any() and not self.positive.all())
 
     def limits_at(self, level: float, so_far: Accumulator) -> tuple[float, float, float]:
-        """Find the difference and its normal interval by influence."""
         measure = replace(self.options.measure, rel=None)
         influences = [
             influence_of(measure, measure.lists(self.positive, score), conditional=True)

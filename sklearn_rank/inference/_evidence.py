@@ -31,7 +31,6 @@ from ..metrics._shared import (
 def list_of_chunks(
     measure: Measure, y_true: Any, y_score: Any, pos_label: Any, sample_weight: Any = None
 ) -> ListOfChunks:
-    """Count the rows of collections, chunk by chunk."""
     shape: tuple[int, ...] = getattr(y_true, "shape", (0,))
     if len(shape) > 1 and shape[1] != 1:
         raise ValueError(
@@ -54,7 +53,6 @@ ONE_EACH = "the influence is an array with one value for each row"
 
 
 def refuse_collections(reason: str, **arguments: Any) -> None:
-    """Refuse dask collections where all rows are needed at once."""
     for name, value in arguments.items():
         if is_collection(value):
             raise TypeError(
@@ -69,7 +67,6 @@ def refuse_collections(reason: str, **arguments: Any) -> None:
 
 
 def named_scores(scores: Any, *, name: str, least: int = 2) -> dict[str, Any]:
-    """Read the scores of several scorers."""
     if isinstance(scores, Mapping):
         names, columns = list(scores), list(scores.values())
     elif hasattr(scores, "columns") and hasattr(scores, "__getitem__"):
@@ -100,17 +97,13 @@ def _refuse_repeated(rankers: list[Any], name: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Group of each of some rows."""
-
     codes: IntArray
     n_groups: int  # Number of groups, some of which may hold none of these rows
 
     def only(self, rows: Any) -> Groups:
-        """Groups of some rows, numbered as before."""
         return Groups(self.codes[rows], self.n_groups)
 
     def sizes(self, rows: BoolArray | None = None) -> FloatArray:
-        """Count the rows of each group. Shape (n_groups,)."""
         codes = self.codes if rows is None else self.codes[rows]
         return np.bincount(codes, minlength=self.n_groups).astype(np.float64)
 
@@ -131,9 +124,10 @@ def singleton_groups(n: int) -> Groups:
 
 def check_groups(groups: Any, n: int) -> Groups | None:
     """Check the ids of groups of rows, of which there are at least two."""
-    if groups is None:
-        return None
-    ids = check_qid(groups, n, name="groups")
+    return None if groups is None else _numbered(check_qid(groups, n, name="groups"))
+
+
+def _numbered(ids: Any) -> Groups:
     try:
         _, offsets, rows = group_rows(ids, by_appearance=True)
     except ValueError:
@@ -151,41 +145,25 @@ def check_groups(groups: Any, n: int) -> Groups | None:
     return Groups(codes, len(offsets) - 1)
 
 
-def check_groups_of_two(groups: Any, n_first: int, n_second: int) -> Groups | None:
-    """Check the ids of groups of the rows of two samples, which may share groups."""
-    if groups is None:
-        return None
-    if not isinstance(groups, tuple | list) or len(groups) != 2 or np.ndim(groups[0]) == 0:
+def check_pair_of_groups(groups: Any) -> None:
+    if groups is not None and (
+        not isinstance(groups, tuple | list) or len(groups) != 2 or np.ndim(groups[0]) == 0
+    ):
         raise ValueError(
             "groups must be a pair, the group ids of the first and of the second sample: pass"
             " (groups_first, groups_second)."
         )
-    return _joined(groups, [n_first, n_second])
 
 
-def check_groups_of_samples(
-    groups: Sequence[Any] | None, sizes: Sequence[int]
-) -> list[Groups | None]:
-    """Check the ids of groups of the rows of several samples, which may share groups."""
-    if groups is None:
-        return [None] * len(sizes)
-    joined = _joined(groups, sizes)
-    ends = np.cumsum(sizes)
-    return [joined.only(slice(end - n, end)) for n, end in zip(sizes, ends, strict=True)]
-
-
-def _joined(groups: Sequence[Any], sizes: Sequence[int]) -> Groups:
-    """Groups of the rows of all samples, one after the other."""
+def check_joined_groups(groups: Sequence[Any], sizes: Sequence[int]) -> Groups:
+    """Groups of the rows of all samples, one after the other, which may share groups."""
     ids = [
         _values(check_qid(part, n, name=f"groups[{i}]"))
         for i, (part, n) in enumerate(zip(groups, sizes, strict=True))
     ]
     if len({part.dtype.kind in "US" for part in ids}) > 1:
         ids = [part.astype(object) for part in ids]
-    joined = check_groups(np.concatenate(ids), sum(sizes))
-    if joined is None:
-        raise ValueError("groups is None: pass the ids of the groups.")
-    return joined
+    return _numbered(check_qid(np.concatenate(ids), sum(sizes), name="groups"))
 
 
 def _values(ids: AnyArray | Coded) -> AnyArray:
@@ -202,12 +180,10 @@ class GroupPart:
 
     @cached_property
     def share(self) -> FloatArray:
-        """Share of the rows in each group. Shape (n_groups,)."""
         return self.sizes / self.sizes.sum()
 
     @cached_property
     def count(self) -> int:
-        """Number of groups that hold rows."""
         return int(np.count_nonzero(self.sizes))
 
     @cached_property
@@ -225,14 +201,12 @@ class GroupPart:
 
     @property
     def degrees(self) -> float:
-        """Degrees of freedom of the variance, at least 1."""
         return max(self.effective - 1.0, 1.0)
 
     @classmethod
     def of_rows(
         cls, values: FloatArray, groups: Groups, weight: FloatArray | None = None
     ) -> GroupPart:
-        """Sum the rows of a part."""
         if weight is not None:
             share = weight / weight.sum()
             deviations = values - (values @ share)[:, np.newaxis]
@@ -281,19 +255,15 @@ class Spread:
 
     @classmethod
     def of_groups(cls, parts: Sequence[GroupPart]) -> Spread:
-        """Describe the covariance of sums over groups."""
         profile = np.stack([part.share**2 for part in parts])
         profile /= np.sqrt((profile**2).sum(axis=1, keepdims=True))
         sums = [part.corrected() for part in parts]
         degrees = np.array([part.degrees for part in parts])
         return cls(np.stack([x @ x.T for x in sums]), degrees, profile @ profile.T)
 
-    def of(self, contrast: FloatArray) -> float:
-        """Degrees of freedom of the variance of a contrast."""
-        return self.least(contrast[np.newaxis])
-
-    def least(self, contrasts: FloatArray) -> float:
-        """Least degrees of freedom of the variances of several contrasts."""
+    def of(self, contrasts: FloatArray) -> float:
+        """Degrees of freedom of the variance of a contrast, the least of several."""
+        contrasts = np.atleast_2d(contrasts)
         variances = np.stack(
             [np.einsum("mi,mi->m", contrasts @ part, contrasts) for part in self.covariances]
         )
@@ -307,7 +277,6 @@ class Spread:
 
 
 def dimensions(y_true: Any, *, name: str = "y_true") -> int:
-    """Count the dimensions of labels."""
     try:
         return np.ndim(y_true)
     except ValueError:
@@ -326,7 +295,6 @@ def check_two_classes(
     rel: float | None = None,
     sample_weight: Any = None,
 ) -> ScoredLists:
-    """Check the labels and scores of one list that holds both classes."""
     y_true = _labels_of_one_list(y_true, name)
     labels = LabelType("binary", pos_label, name=name, rel=rel)
     data = check_scored_lists(y_true, y_score, labels, sample_weight=sample_weight)
@@ -345,7 +313,6 @@ def _labels_of_one_list(y_true: Any, name: str) -> Any:
 
 
 def refuse_one_class(data: ScoredLists, name: str = "y_true") -> None:
-    """Refuse a list that holds one class only."""
     n, n_pos = data.sizes[0], data.positives[0]
     if n_pos == 0 or n_pos == n:
         lacking = "positive" if n_pos == 0 else "negative"
@@ -363,7 +330,6 @@ def check_sample(
     *,
     measure: Measure | None = None,
 ) -> tuple[ScoredLists, Groups | None]:
-    """Check a list that holds both classes, and the groups of its rows."""
     measure = measure or get_measure("auc")
     sample = check_one_list(measure, y_true, y_score, groups=groups, pos_label=pos_label)
     refuse_one_class(sample.data)
@@ -425,7 +391,6 @@ def check_weight_meaning(weights: Any, sample_weight: Any, *, no_sampling: str =
 
 
 def refuse_fractions(sample_weight: Any) -> None:
-    """Refuse frequencies that are not whole numbers."""
     if sample_weight is None:
         return
     if is_collection(sample_weight):
@@ -476,14 +441,11 @@ MOST_ROWS = 10**9
 
 @dataclass(frozen=True, eq=False)
 class OneList:
-    """One list, checked."""
-
     data: ScoredLists  # The list; a row with a weight stands for so many items
     groups: Groups | None = None  # Groups of the rows; None is independent items
     sampled: bool = False
 
     def repeat(self) -> OneList:
-        """Repeat each row as often as its weight says."""
         data, groups = self.data, self.groups
         if data.weight is None:
             return self
@@ -686,7 +648,6 @@ def sample_influence(
 
 
 def refuse_unknown(measure: Measure) -> None:
-    """Refuse a measure without an influence function."""
     if measure.kind != "binary" or not measure.has_influence:
         raise ValueError(_UNKNOWN.format(measure.name))
 
@@ -765,7 +726,6 @@ def whole_weights(weight: FloatArray) -> FloatArray:
 def list_target(
     measure: Measure, influences: Sequence[ClassInfluence], groups: Sequence[Groups | None]
 ) -> str:
-    """Describe the measure and the items."""
     texts = []
     for influence, dependent in zip(influences, groups, strict=True):
         text = f"{influence.n:.0f} items, {influence.n_pos:.0f} positive"
@@ -845,7 +805,6 @@ def joint_samples(
 
 
 def joint_independent(joints: Sequence[JointEstimate]) -> JointEstimate:
-    """Join statistics of independent samples, one each."""
     n, n_parts = len(joints), len(joints[0].spread.degrees)
     parts = np.zeros((n_parts * n, n, n))
     for i, joint in enumerate(joints):
@@ -908,7 +867,6 @@ def joint_query_means(
     groups: Groups | None = None,
     weight: FloatArray | None = None,
 ) -> JointEstimate:
-    """Estimate means over queries and their covariance."""
     means, n = np.average(values, axis=1, weights=weight), float(values.shape[1])
     deviations = values - means[:, np.newaxis]
     squares = deviations @ deviations.T
@@ -952,7 +910,6 @@ def never_certain_covariance(
 
 
 def nonzero_variance(joint: JointEstimate, contrast: FloatArray, difference: float) -> float:
-    """Variance of a difference, never zero."""
     variance = float(contrast @ joint.covariance @ contrast)
     if variance > least_variance(difference, joint.length, joint.n_effective):
         return variance

@@ -28,14 +28,12 @@ ALTERNATIVES = ("two-sided", "less", "greater")
 
 
 def pvalue_of(statistic: float, alternative: Alternative, degrees: float = inf) -> float:
-    """Return the p-value of a statistic with Student's distribution."""
     if alternative == "two-sided":
         return 2.0 * _below(-abs(statistic), degrees)
     return _below(-statistic if alternative == "greater" else statistic, degrees)
 
 
 def two_sided_quantile(level: float, degrees: float = inf) -> float:
-    """Return the two-sided quantile of a statistic."""
     upper = (1.0 + level) / 2.0
     return float(ndtri(upper) if isinf(degrees) else stdtrit(degrees, upper))
 
@@ -74,7 +72,6 @@ def safe_limits(estimate: float, n_effective: float, level: float, degrees: floa
 
 
 def wider(x: Limits, y: Limits) -> Limits:
-    """Wider of two pairs of limits on either side."""
     return min(x[0], y[0]), max(x[1], y[1])
 
 
@@ -145,7 +142,6 @@ class FlippedSubsets:
         return greater / total, less / total
 
     def pvalue(self, alternative: str) -> float:
-        """P-value of a mean that is extreme."""
         greater, less = self.pvalues
         both = min(1.0, 2 * min(greater, less))
         return {"greater": greater, "less": less, "two-sided": both}[alternative]
@@ -215,7 +211,6 @@ def resampled_means(
     rng: np.random.Generator,
     sizes: FloatArray | None = None,
 ) -> FloatArray:
-    """Draw samples with replacement and take their means. Shape (n_resamples,)."""
     n = len(values)
     means = np.empty(n_resamples)
     rows = max(1, BLOCK // n)

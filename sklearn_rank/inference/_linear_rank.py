@@ -39,7 +39,8 @@ from ._evidence import (
     GroupPart,
     Groups,
     Spread,
-    check_groups_of_two,
+    check_joined_groups,
+    check_pair_of_groups,
     check_sample,
     check_two_classes,
     ordered_rows,
@@ -143,7 +144,6 @@ def rank_target(
     *,
     expected: bool = False,
 ) -> str:
-    """Describe the target of an interval in words."""
     between = ", from worst to best" if normalize == "minmax" and not name else ""
     labels = f" at {k} positives of {n}" if conditional else ", random labels"
     quantity = f"expected {name or 'statistic'}" if expected else name or "W_phi"
@@ -283,7 +283,6 @@ def dkw_lower_limits(
 
 
 def _ranks_down(n: int, eps: float) -> Callable[[FloatArray], FloatArray]:
-    """Lower limits of the distribution function at ranks."""
     return lambda rank: np.maximum((rank - 1.0) / n - eps, 0.0)
 
 
@@ -314,7 +313,6 @@ def _bounds_of(phi: ScoreGeneratingFunction) -> tuple[float, float]:
 
 
 def check_limit(phi: Phi, instead: str) -> ScoreGeneratingFunction:
-    """Read a phi that does not depend on the length of the list."""
     function = as_score_generating(phi)
     if not function.is_limit_functional:
         raise ValueError(
@@ -789,7 +787,8 @@ def two_sample_rank_test(
     k, n = len(first), len(first) + len(second)
     values, tied = _mean_values(phi, np.concatenate((first, second)))
     center = float(values.mean())
-    dependent = check_groups_of_two(groups, k, n - k)
+    check_pair_of_groups(groups)
+    dependent = None if groups is None else check_joined_groups(groups, [k, n - k])
     ordered = phi._at_ranks(np.arange(1.0, n + 1.0), np.array([float(n)]))
     worst, best = float(ordered[:k].sum()), float(ordered[n - k :].sum())
     statistic = k * center if tied else float(values[:k].sum())
@@ -900,7 +899,6 @@ def _units(
 def _standardize(
     values: FloatArray, center: float, k: int, groups: Groups | None
 ) -> tuple[float, float]:
-    """Statistic over its standard error, and the degrees of freedom."""
     n = len(values)
     if groups is None:
         variance = k * (n - k) / (n * (n - 1.0)) * float(np.sum((values - center) ** 2))
@@ -1015,7 +1013,6 @@ def _matched_tails(values: FloatArray, k: int) -> tuple[float, float]:
 
 
 def _subset_sums(values: FloatArray, k: int) -> list[FloatArray]:
-    """Sums of all subsets of at most k values, by size."""
     sums = [np.zeros(1)] + [np.zeros(0)] * min(k, len(values))
     for value in values:
         for j in range(len(sums) - 1, 0, -1):

@@ -125,7 +125,6 @@ def _of_groups(
 def list_interval(
     measure: Measure, influence: ClassInfluence, level: float, groups: Groups | None = None
 ) -> Interval:
-    """Interval for a measure of one list of two classes, labels fixed unless rows were drawn."""
     sampled = influence.sampling_weight is not None
     if isfinite(influence.length):
         origin, length = influence.range[0], influence.length
@@ -318,7 +317,6 @@ def success_interval(measure: SuccessMeasure, sample: OneList, level: float, *_:
 
 
 def exact_share_limits(estimate: float, draws: float, level: float) -> Limits:
-    """Exact limits of a share of some draws."""
     hits, misses = draws * estimate, draws * (1.0 - estimate)
     low, high = exact_limits(hits, misses, (1.0 - level) / 2.0)
     return float(low), float(high)
@@ -467,7 +465,6 @@ def largest_difference_interval(
 
 @lru_cache(maxsize=64)
 def _largest_deviation(n_pos: int, n_neg: int, level: float, grouped: bool) -> float:
-    """Bound for the sum of the deviations of both distribution functions."""
     sums = []
     # Shares of the error that one class may have; the best of them depends on the counts alone.
     for share in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
@@ -651,7 +648,6 @@ def top_interval_of(
     method: str = "influence",
     groups: Groups | None = None,
 ) -> Interval:
-    """Interval for the precision at the top from a checked list."""
     estimate = float(get_measure(precision_at_top_score, tau=tau).values(data)[0])
     error, n = None, int(data.sizes[0])
     leading = data
@@ -737,7 +733,6 @@ class _Pairs:
         return higher - (self.above - higher - equal) + lower_below - higher_below
 
     def to_rows(self, values: FloatArray) -> FloatArray:
-        """Put values in the order of the rows. Shape (n,)."""
         rows = np.empty(self.n)
         rows[self.blocks.order] = values
         return rows
@@ -753,7 +748,6 @@ def _weights_around(level: IntArray, weight: FloatArray, starts: IntArray) -> Fl
 
 
 def of_tau_x(data: ScoredLists) -> CorrelationInfluence:
-    """Influence of the items on tau-x."""
     pairs = _Pairs(data)
     agreement = (pairs.agreement() + pairs.counts[3] - 1.0) / (pairs.n - 1.0)
     mean = float(agreement.mean())
@@ -762,7 +756,6 @@ def of_tau_x(data: ScoredLists) -> CorrelationInfluence:
 
 
 def of_tau_b(data: ScoredLists) -> CorrelationInfluence:
-    """Influence of the items on tau-b."""
     pairs = _Pairs(data)
     n_others = pairs.n - 1.0
     agreement = pairs.agreement() / n_others
@@ -810,7 +803,6 @@ def of_spearman(data: ScoredLists) -> CorrelationInfluence:
 
 
 def of_tau_ap(data: ScoredLists) -> CorrelationInfluence:
-    """Influence of the items on tau-AP."""
     pairs = _Pairs(data)
     above, size = pairs.above, pairs.size
     right = pairs.counts[0] + pairs.counts[1] / 2.0

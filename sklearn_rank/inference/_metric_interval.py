@@ -67,8 +67,6 @@ from ._roc import METHODS, WITH_GROUPS, auc_interval_of, auc_interval_of_chunks
 
 @dataclass(frozen=True)
 class ListMethods:
-    """Methods of intervals for a measure of one list."""
-
     measure: Measure
     names: tuple[str, ...]  # Names of the methods, what "auto" is first
     # Of the measure, a sample, level, method, number of resamples and generator.
@@ -136,7 +134,6 @@ class ListMethods:
 
 
 def list_methods(measure: Measure) -> ListMethods:
-    """Find the methods that make intervals for a measure of one list."""
     names: tuple[str, ...]
     other_convention = getattr(measure, "convention", None) is not None
     if isinstance(measure, AUCMeasure | GiniMeasure):

@@ -16,7 +16,7 @@ from scipy.stats import binom
 from .._lists import LabelType, ScoredLists, check_scored_lists
 from .._order import counted_blocks
 from .._typing import BoolArray, FloatArray, IntArray
-from .._validation import check_choice, check_flag, check_number, check_share, is_number, ravelled
+from .._validation import check_choice, check_number, check_share, is_number, ravelled
 from .._warn import warn
 from ..bounds import auc_bound, auc_deviation_bound, auc_variance_bound
 from ..bounds._shared import kl_limits
@@ -52,7 +52,6 @@ from ._roc import AUCMoments, auc_limits, auc_parts
 
 
 def root_between(reaches: Callable[[float], bool], low: float, high: float) -> float:
-    """Least number at which a condition holds, by bisection."""
     for _ in range(100):
         middle = (low + high) / 2.0
         if not low < middle < high:
@@ -67,8 +66,6 @@ NORMAL_DEGREES = 1e7
 
 @dataclass(frozen=True)
 class Composition:
-    """Composition of a sample of size n."""
-
     unit: str  # "items" or "queries"
     positive_fraction: float | None  # None for queries
     group_size: float | None = None  # Mean number of units in a group; None is no groups
@@ -83,14 +80,11 @@ class Composition:
 
 @dataclass(frozen=True)
 class PlannedTest:
-    """A test of a difference."""
-
     alternative: str
     margin: float | None  # For non-inferiority and equivalence
     greater_is_better: bool
 
     def distances(self, difference: float) -> tuple[float, ...]:
-        """Return the distances of a difference from the hypotheses to reject."""
         margin = self.margin or 0.0
         if self.alternative == "two-sided":
             return (abs(difference),)
@@ -101,7 +95,6 @@ class PlannedTest:
         return (margin + difference, margin - difference)
 
     def power(self, difference: float, error: float, degrees: float, level: float) -> float:
-        """Find the probability that the test rejects."""
         both = self.alternative == "two-sided"
         tail = (1.0 + level) / 2.0 if both else level
         large = degrees >= NORMAL_DEGREES
@@ -149,7 +142,6 @@ class PlanModel:
     factor: float = 1.0  # Of the variance
 
     def width(self, n: int, level: float) -> float:
-        """Width of the interval."""
         low, high = self.limits(n, level, self.factor) if self.limits else (0.0, 1.0)
         return self.most * (high - low)
 
@@ -166,7 +158,6 @@ class PlanModel:
         return root_between(too_wide, LEAST_TAIL, 1.0 - LEAST_TAIL)
 
     def power(self, n: int, difference: float, test: PlannedTest, level: float) -> float:
-        """Power of the test, where there is one."""
         raise ValueError(
             "This method plans the width of an interval, not the power of a test: pass"
             " method='auto', or width instead of power."
@@ -185,19 +176,16 @@ class NormalModel(PlanModel):
         return replace(self, factor=self.factor * factor)
 
     def error(self, n: int, difference: float = 0.0) -> tuple[float, float]:
-        """Standard error and its degrees of freedom."""
         variance, degrees = self.variance(n, difference)
         return sqrt(variance * self.factor), inf if self.known else max(degrees, 1.0)
 
     def width(self, n: int, level: float) -> float:
-        """Difference of the limits, or two quantiles times the standard error."""
         if self.limits is not None:
             return super().width(n, level)
         error, degrees = self.error(n)
         return min(2.0 * two_sided_quantile(level, degrees) * error, self.most)
 
     def level(self, n: int, width: float) -> float:
-        """Find the level by the distribution of the statistic, or by bisection."""
         if self.limits is not None:
             return super().level(n, width)
         error, degrees = self.error(n)
@@ -208,7 +196,6 @@ class NormalModel(PlanModel):
         return 1.0 - 2.0 * float(stdtr(degrees, -half))
 
     def power(self, n: int, difference: float, test: PlannedTest, level: float) -> float:
-        """Find the power by the noncentral t distribution."""
         return test.power(difference, *self.error(n, difference), level)
 
 
@@ -245,7 +232,6 @@ class GuaranteedModel(PlanModel):
         return self.length * sqrt(logs / (2.0 * n))
 
     def tail(self, n: int, deviation: float, *, both: bool) -> float:
-        """Bound of the probability of a deviation."""
         if self.sample.unit == "items":
             n_pos, n_neg = self.sample.sizes(n)
             side: Any = "both" if both else "lower"
@@ -271,7 +257,6 @@ class GuaranteedModel(PlanModel):
         return 1.0 - self.tail(n, width / 2.0, both=True)
 
     def power(self, n: int, difference: float, test: PlannedTest, level: float) -> float:
-        """Lower bound of the power."""
         limit = self.deviation(n, _tail(level), both=test.alternative == "two-sided")
         distances = [distance - limit for distance in test.distances(difference)]
         return all_rejected(
@@ -280,12 +265,10 @@ class GuaranteedModel(PlanModel):
 
 
 def _tail(level: float) -> float:
-    """One less the level, below 1."""
     return min(1.0 - level, 1.0 - LEAST_TAIL)
 
 
 def satterthwaite(variances: Sequence[float], degrees: Sequence[float]) -> float:
-    """Degrees of freedom of a sum of independent variances."""
     total = sum(variances)
     if total <= 0.0:
         return max(min(degrees), 1.0)
@@ -297,7 +280,6 @@ def satterthwaite(variances: Sequence[float], degrees: Sequence[float]) -> float
 
 @lru_cache(maxsize=256)
 def _parts_of(aucs: tuple[float, ...], correlation: float, pairs: str) -> FloatArray:
-    """Parts of the variance of an AUC, or of the difference of two."""
     contrast = np.array([1.0, -1.0])[: len(aucs)]
     parts = auc_parts(np.array(aucs), correlation, pairs=pairs)
     return np.asarray(np.einsum("pij,i,j->p", parts, contrast, contrast))
@@ -305,8 +287,6 @@ def _parts_of(aucs: tuple[float, ...], correlation: float, pairs: str) -> FloatA
 
 @dataclass(frozen=True)
 class ExpectedAUC:
-    """An AUC, or the difference of two."""
-
     sample: Composition
     auc: Any  # Of a comparison that of the second ranker; None is that of the largest variance
     pairs: str  # "delong" for normal scores, "hanley-mcneil" for exponential ones, "any"
@@ -358,7 +338,6 @@ class Spreads:
     groups_per_item: float | None = None
 
     def variance(self, n: int, difference: float = 0.0) -> tuple[float, float]:
-        """Sum the variances over the sizes."""
         sizes = self.sample.sizes(n)
         parts = [
             variance / size
@@ -401,7 +380,6 @@ class Spreads:
 
 
 def _of_two(first: float, second: float, correlation: float | None) -> float:
-    """Variance of a difference."""
     return first + second - 2.0 * (correlation or 0.0) * sqrt(first * second)
 
 
@@ -487,7 +465,6 @@ def check_part(name: str, value: Any, what: str = "") -> float:
 
 
 def check_value(name: str, value: Any, measure: Measure) -> float:
-    """Check a value of a measure, inside its range."""
     low, high = measure.counted_range
     if is_number(value) and 1.0 < value <= 100.0 and (low, high) == (0.0, 1.0):
         return check_part(name, value)
@@ -523,26 +500,8 @@ class PlanInputs:
     sd: float | None  # Standard deviation of the values, or differences, of queries
     method: str
 
-    def check(self, measure: Measure) -> PlanInputs:
-        """Check the numbers, which become those of Python."""
-        values: dict[str, Any] = {"paired": check_flag("paired", self.paired)}
-        if self.expected is not None:
-            values["expected"] = check_value("expected", self.expected, measure)
-        if self.positive_fraction is not None:
-            values["positive_fraction"] = check_part(
-                "positive_fraction", self.positive_fraction, "the share of positives"
-            )
-        if self.correlation is not None:
-            values["correlation"] = check_number(
-                "correlation", self.correlation, -1.0, 1.0, closed="neither"
-            )
-        if self.sd is not None:
-            values["sd"] = check_number("sd", self.sd, 0.0, closed="neither")
-        return replace(self, **values)
-
     @property
     def n_rankers(self) -> int:
-        """One, or two."""
         return 2 if self.comparing else 1
 
     @property
@@ -551,18 +510,15 @@ class PlanInputs:
         return self.correlation if self.comparing and self.paired else None
 
     def require(self, name: str, why: str) -> Any:
-        """Return a number, or raise an error if it is None."""
         if (value := getattr(self, name)) is None:
             raise ValueError(f"{name} is missing: {why}.")
         return value
 
     def refuse(self, name: str, why: str) -> None:
-        """Raise an error if a number is passed that is not used."""
         if (value := getattr(self, name)) is not None:
             raise ValueError(f"{name}={value!r} is not used {why}.")
 
     def refuse_comparison(self) -> None:
-        """Raise an error for a method that plans for one ranker only."""
         if self.comparing:
             raise ValueError(
                 f"method={self.method!r} does not support a difference of two rankers: pass"
@@ -570,7 +526,6 @@ class PlanInputs:
             )
 
     def require_correlation(self, of: str) -> None:
-        """Check that a correlation is passed if both rankers score the same data."""
         if self.comparing and self.paired:
             self.require(
                 "correlation",
@@ -581,7 +536,6 @@ class PlanInputs:
 
     @property
     def guarantee(self) -> str:
-        """Describe a bound for every distribution."""
         suffix = "" if self.expected is None else f", expecting {self.expected:g}"
         return f"holds for every distribution{suffix}"
 
@@ -773,7 +727,6 @@ def _expected_query_model(measure: Measure, inputs: PlanInputs) -> tuple[PlanMod
 
 
 def _guaranteed_mean(measure: Measure, sample: Composition, inputs: PlanInputs) -> GuaranteedModel:
-    """Bounds of a mean over queries that hold for every distribution."""
     low, high = measure.counted_range
     length = high - low
     if not isfinite(length):
@@ -1067,7 +1020,6 @@ def _scaled_spreads(
 def _class_spreads(
     samples: Sequence[Sequence[ClassInfluence]], sample: Composition, groups: Groups | None
 ) -> Spreads:
-    """Variances of the influence in each class."""
     variances, grouped, independent, degrees = [], 0.0, 0.0, 0.0
     for influences in samples:
         contrast = np.array([1.0, -1.0])[: len(influences)]

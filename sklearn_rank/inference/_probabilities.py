@@ -40,7 +40,6 @@ class Term:
         groups: Groups | None,
         odds: bool = False,
     ) -> Term:
-        """Count the hits."""
         n = int(np.count_nonzero(among))
         estimate = np.count_nonzero(hits & among) / n
         if groups is None:
@@ -54,7 +53,6 @@ class Term:
         return self.factor * (share / (1.0 - share) if self.odds else share)
 
     def limits(self, level: float) -> Limits:
-        """Limits of the term alone."""
         limits = safe_limits(self.estimate, self.draws, level, self.degrees)
         low, high = sorted(map(self.value, limits))
         return low, high

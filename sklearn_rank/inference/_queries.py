@@ -65,8 +65,6 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class QueryValues:
-    """Values of the queries that have one."""
-
     values: FloatArray
     ids: AnyArray  # (n_queries,)
     measure: str
@@ -86,37 +84,31 @@ class QueryValues:
 
     @property
     def is_plain(self) -> bool:
-        """Whether queries are independent and equally probable."""
         return self.groups is None and self.weight is None
 
     @property
     def size_text(self) -> str:
-        """Number of queries, and of groups, in words for messages."""
         queries = f"{len(self.values)} queries"
         return queries if self.groups is None else f"{queries} of {self.part.count} groups"
 
     @cached_property
     def totals(self) -> FloatArray:
-        """Sum of the values of each group, or the values."""
         return self.values if self.groups is None else self.groups.sums(self.values)
 
     @property
     def standard_error(self) -> float:
-        """Standard error of the mean."""
         if self.is_plain:
             return float(self.values.std(ddof=1) / np.sqrt(len(self.values)))
         return float(np.sqrt(np.sum(robust_sums([self.part]) ** 2)))
 
     @property
     def degrees(self) -> float:
-        """Degrees of freedom of the standard error."""
         if self.is_plain:
             return len(self.values) - 1.0
         return self.part.degrees
 
     @property
     def constant(self) -> bool:
-        """Whether all values are equal up to rounding."""
         return bool(np.ptp(self.values) <= ROUNDING * np.abs(self.values).max())
 
 
@@ -131,7 +123,6 @@ def query_values_of(
     groups: Any = None,
     pos_label: Any = None,
 ) -> dict[str, QueryValues]:
-    """Evaluate several rankers on the same queries."""
     in_chunks = any_collection(y_true, *scores.values(), qid, sample_weight, groups)
     if not in_chunks:
         y_true = ravelled(y_true, "y_true")
@@ -204,7 +195,6 @@ def _by_query(
 
 
 def _name_of_query(lists: ScoredLists, items: BoolArray) -> str:
-    """Name of the query of the first of some items."""
     query = np.searchsorted(lists.offsets, int(np.argmax(items)), "right") - 1
     return lists.name_of(int(query))
 
@@ -226,7 +216,6 @@ def _weight_of_queries(
 
 
 def accumulated_values(measure: Measure, queries: KeptValues) -> QueryValues:
-    """Values of the queries of an accumulator."""
     if queries.query_weight is not None:
         raise ValueError(
             "query_weight gives queries different weights, but the interval is for the mean over"
@@ -297,7 +286,6 @@ def _groups_of_queries(
 
 
 def refuse_infinite(name: str, values: FloatArray, ids: AnyArray) -> None:
-    """Refuse queries with an infinite value."""
     if np.isinf(values).any():
         raise ValueError(
             f"{name} is infinite for the query {ids.tolist()[int(np.argmax(np.isinf(values)))]!r}:"
@@ -306,7 +294,6 @@ def refuse_infinite(name: str, values: FloatArray, ids: AnyArray) -> None:
 
 
 def query_differences(a: QueryValues, b: QueryValues) -> QueryValues:
-    """Subtract the values of one ranker from those of another."""
     difference = a.values - b.values
     largest = max(np.abs(a.values).max(), np.abs(b.values).max())
     difference[np.abs(difference) <= ROUNDING * largest] = 0.0
@@ -374,7 +361,6 @@ def difference_limits(sample: QueryValues, level: float) -> Limits:
 
 
 def _score(difference: float, up: float, down: float, draws: float) -> float:
-    """Tango's score of a difference inside (-1, 1)."""
     # The probability of a loss is the root that maximises the likelihood given the difference.
     linear = (2.0 * draws - up + down) * difference - up - down
     constant = -down * difference * (1.0 - difference)
@@ -395,7 +381,6 @@ _TESTS = {
 
 
 def check_test_options(method: str, alternative: str, level: float, n_resamples: int) -> None:
-    """Check the options of a test for a mean over queries."""
     check_choice("method", method, tuple(_TESTS))
     check_choice("alternative", alternative, ALTERNATIVES)
     check_level(level)
@@ -404,7 +389,6 @@ def check_test_options(method: str, alternative: str, level: float, n_resamples:
 
 
 def check_interval_options(level: float, method: str, n_resamples: int) -> None:
-    """Check the options of an interval for a mean over queries."""
     check_choice("method", method, ("auto", "t", "bootstrap", "bca"))
     check_level(level)
     check_resamples(n_resamples)
@@ -449,7 +433,6 @@ def sample_test(
     n_resamples: int,
     rng: np.random.Generator,
 ) -> tuple[float, float, str, Interval]:
-    """Test differences of queries: statistic, p-value, method and interval of the mean."""
     method, level = test, level_of_both(level, alternative)
     target = f"mean {sample.measure} over queries"
     interval = None
@@ -497,7 +480,6 @@ def compare_samples(
     n_resamples: int,
     rng: np.random.Generator,
 ) -> Comparison:
-    """Test differences of rankers on the same queries, adjusted for their number."""
     options = (method, alternative, 1.0 - (1.0 - level) / len(pairs), n_resamples)
     differences = [query_differences(samples[a], samples[b]) for a, b in pairs]
     statistics, pvalues, methods, intervals = zip(

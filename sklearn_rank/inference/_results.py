@@ -60,7 +60,6 @@ class Interval(Printed):
         return self.high - self.low
 
     def _in_unit(self, unit: float, origin: float = 0.0) -> Self:
-        """Interval of ``origin + unit x``."""
         values = {
             name: origin + unit * getattr(self, name) for name in ("estimate", "low", "high")
         }
@@ -359,7 +358,6 @@ class Comparison(Printed):
         return f"{pair[0] if gain > 0.0 else pair[1]} better"
 
     def _pair(self, contrast: str) -> tuple[str, str] | None:
-        """Return the two rankers of a contrast ``"first - second"``."""
         for name in self.names:
             second = contrast.removeprefix(f"{name} - ")
             if second != contrast and second in self.names:
@@ -389,7 +387,6 @@ def _shown(is_shown: bool) -> str:
 
 
 def _drop_empty(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Leave out columns without an entry."""
     columns = [i for i in range(len(rows[0])) if any(row[i] for row in rows[1:])]
     return [tuple(row[i] for i in columns) for row in rows]
 

@@ -126,18 +126,15 @@ class AUCMoments:
     def of_independent(
         cls, auc: Any, var_pos: Any, var_neg: Any, tied: Any, n_pos: Any, n_neg: Any
     ) -> AUCMoments:
-        """Take independent items, for which DeLong's variance is a sum."""
         variance = var_pos / n_pos + var_neg / n_neg
         values = (auc, var_pos, var_neg, tied, n_pos, n_neg, variance)
         return cls(*map(np.asarray, values))
 
     @property
     def n_rarer(self) -> AnyArray:
-        """Number of items of the rarer class."""
         return np.minimum(self.n_pos, self.n_neg)
 
     def unbiased_variance(self) -> FloatArray:
-        """Estimate Lehmann's variance without bias."""
         m, n, auc = self.n_pos, self.n_neg, self.auc
         square = auc - self.tied / 4.0
         # Means over pairs of different items, of which the placements' squares are part.
@@ -151,7 +148,6 @@ class AUCMoments:
 def sample_moments(
     score: FloatArray, positive: BoolArray, weight: FloatArray | None
 ) -> AUCMoments:
-    """Moments of one sample of independent items."""
     return _moments(*_placement_sums(score, positive, weight))
 
 
@@ -319,7 +315,6 @@ def _shrunken_share(squares: AnyArray, largest: AnyArray, n: AnyArray) -> FloatA
 
 
 def hanley_mcneil_variance(moments: AUCMoments) -> FloatArray:
-    """Variance of the AUC with exponential scores, at the observed AUC."""
     pairs = hanley_mcneil_pairs(moments.auc)
     return lehmann_variance(moments.auc, *pairs, moments.n_pos, moments.n_neg)
 
@@ -372,7 +367,6 @@ METHODS: tuple[str, ...] = get_args(AUCMethod)
 
 
 def auc_limits(method: str, moments: AUCMoments, level: float) -> ArrayLimits:
-    """Find the limits of an interval."""
     auc, n_pos, n_neg, few = moments.auc, moments.n_pos, moments.n_neg, moments.n_rarer
     delta = 1.0 - level
     z, log_inverse = -float(ndtri(delta / 2.0)), np.log(2.0 / delta)
@@ -582,7 +576,6 @@ def auc_interval(
 def auc_interval_of(
     data: ScoredLists, level: float = 0.95, method: str = "wilson", *, grouped: bool = False
 ) -> Interval:
-    """Interval for the expected AUC from checked items."""
     if _is_one_class(data):
         warn(
             "The AUC is undefined for items of one class only: it is set to nan and its interval"

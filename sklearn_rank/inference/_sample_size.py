@@ -13,7 +13,14 @@ import numpy as np
 from .._optional import import_pandas
 from .._printed import Printed
 from .._typing import FloatArray, IntArray
-from .._validation import MOST_ITEMS, check_choice, check_generator, check_number, check_whole
+from .._validation import (
+    MOST_ITEMS,
+    check_choice,
+    check_flag,
+    check_generator,
+    check_number,
+    check_whole,
+)
 from ..bounds._shared import least_size
 from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
@@ -290,7 +297,6 @@ class Quantities:
         of_test: dict[str, Any],
         n_rankers: int,
     ) -> Quantities:
-        """Check the quantities of a test or, where none is passed, of an interval."""
         passed = [name for name, value in of_test.items() if value is not None]
         if passed and width is not None:
             raise ValueError(
@@ -308,9 +314,9 @@ class Quantities:
                 " pass difference."
             )
         return cls(
-            n=None if n is None else check_whole("n", n, 2, MOST_ITEMS),
-            level=None if level is None else check_part("level", level),
-            width=None if width is None else _check_length("width", width, most, "the interval"),
+            n=_if_passed(check_whole, "n", n, 2, MOST_ITEMS),
+            level=_if_passed(check_part, "level", level),
+            width=_if_passed(_check_length, "width", width, most, "the interval"),
         )
 
     @classmethod
@@ -325,13 +331,12 @@ class Quantities:
         alternative: Any,
         power: Any,
     ) -> Quantities:
-        """Check the quantities of a test."""
         if level is None:
             raise ValueError(
                 "level=None is computed for an interval only: pass the level of the test."
             )
         level = check_part("level", level)
-        n = None if n is None else check_whole("n", n, 2, MOST_ITEMS)
+        n = _if_passed(check_whole, "n", n, 2, MOST_ITEMS)
         low, high = measure.counted_range
         if alternative is None:
             alternative = "two-sided" if margin is None else "non-inferior"
@@ -379,7 +384,6 @@ class Quantities:
 
     @property
     def unknown(self) -> str:
-        """Name of the unknown quantity."""
         if self.n is None:
             return "n"
         if self.test is None:
@@ -389,7 +393,6 @@ class Quantities:
         return "margin" if self.test.alternative in WITH_MARGIN else "difference"
 
     def solve(self, model: PlanModel, largest: float) -> float:
-        """Compute the unknown quantity."""
         unknown = self.unknown
         if unknown == "n":
             width, power = float(self.width or 0.0), float(self.power or 0.0)
@@ -422,7 +425,6 @@ class Quantities:
         return largest * root_between(is_detected, 0.0, nearly)
 
     def with_solution(self, solution: float) -> Quantities:
-        """Set the unknown quantity."""
         if self.unknown in ("difference", "margin"):
             return self.with_size(solution)
         value = int(solution) if self.unknown == "n" else solution
@@ -435,15 +437,22 @@ class Quantities:
         return replace(self, difference=size)
 
     def value(self, model: PlanModel, n: int) -> float:
-        """Width of the interval, or power of the test."""
         level = float(self.level or 0.0)
         if self.test is None:
             return model.width(n, level)
         return model.power(n, float(self.difference or 0.0), self.test, level)
 
     def values(self, models: Sequence[PlanModel], n: int) -> tuple[float, ...]:
-        """Width or power of several models."""
         return tuple(self.value(model, n) for model in models)
+
+
+INSIDE: dict[str, Any] = {"closed": "neither"}
+
+
+def _if_passed(
+    check: Callable[..., Any], name: str, value: Any, *args: Any, **options: Any
+) -> Any:
+    return None if value is None else check(name, value, *args, **options)
 
 
 def _check_length(name: str, value: Any, most: float, what: str) -> float:
@@ -694,14 +703,16 @@ def sample_size(
     }
     of_comparison = (*of_two.values(), *of_test.values())
     inputs = PlanInputs(
-        expected=expected,
-        positive_fraction=positive_fraction,
+        paired=check_flag("paired", True if paired is None else paired),
+        expected=_if_passed(check_value, "expected", expected, measure),
+        positive_fraction=_if_passed(
+            check_part, "positive_fraction", positive_fraction, "the share of positives"
+        ),
+        correlation=_if_passed(check_number, "correlation", correlation, -1.0, 1.0, **INSIDE),
+        sd=_if_passed(check_number, "sd", sd, 0.0, **INSIDE),
         comparing=against is None and any(value is not None for value in of_comparison),
-        paired=True if paired is None else paired,
-        correlation=correlation,
-        sd=sd,
         method=method,
-    ).check(measure)
+    )
     if against is not None:
         against = check_value("against", against, measure)
         for name, value in {"difference": difference, **of_two}.items():
