@@ -12,7 +12,8 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, TypeAlias
@@ -59,7 +60,7 @@ class Block(NamedTuple):
 
     X: Any  # (n_rows, width): Features by index
     target: FloatArray  # (n_rows,)
-    query: array[int]  # For each row a number of its query
+    query: IntArray  # (n_rows,): Number of the query of each row
     comments: list[str]  # What follows the first ``#`` of each row; empty if it was not kept
     width: int  # Highest index and one, 0 without features
     lowest: int | None  # Lowest index, None without features
@@ -188,7 +189,7 @@ def _read_block(lines: _Lines, *, sparse: bool, zero_based: ZeroBased, dtype: An
     return Block(
         X=features,
         target=y,
-        query=lines.query,
+        query=np.array(lines.query),
         comments=lines.comments,
         width=width,
         lowest=int(X.indices.min()) if X.nnz else None,
@@ -220,7 +221,6 @@ class _Lines(io.BufferedIOBase):
         self.number = 0
         self.body = b""
         self.exhausted = False
-        self.begin_block()
 
     def begin_block(self) -> None:
         """Let the next rows be read."""
@@ -296,95 +296,82 @@ def _find_fault(body: bytes, first: int) -> str | None:
 STRIP = 1024
 
 
-@dataclass(frozen=True, eq=False)
-class ParquetBatches:
-    """Batches of the rows of a data set of Arrow; a call starts a reading."""
+def parquet_batches(
+    source: Any, columns: dict[str, Any], features: Iterable[str] | None, batch_rows: Any
+) -> tuple[Callable[[], Iterator[dict[str, Any]]], list[str]]:
+    """Reader of the rows of a data set of Arrow, and the names of the features.
 
-    dataset: Any
-    columns: dict[str, str]
-    features: list[str]  # Names of the columns of features
-    batch_rows: int
-
-    @classmethod
-    def of(
-        cls,
-        source: Any,
-        columns: dict[str, Any],
-        features: Iterable[str] | None,
-        batch_rows: Any,
-    ) -> ParquetBatches:
-        """Find the files and the columns. Nothing but the schema has been read."""
-        arrow = import_optional("pyarrow.dataset", "RowBatches.from_parquet")
-        batch_rows = check_whole("batch_rows", batch_rows)
-        dataset = source
-        if not isinstance(source, arrow.Dataset):
-            if isinstance(source, str | os.PathLike):
-                paths: Any = os.fspath(source)
-            else:
-                paths = [os.fspath(path) for path in source]
-            # Else pages that are damaged may be read as other numbers.
-            verified = arrow.ParquetFragmentScanOptions(page_checksum_verification=True)
-            parquet = arrow.ParquetFileFormat(default_fragment_scan_options=verified)
-            dataset = arrow.dataset(paths, format=parquet)
-        columns = {role: name for role, name in columns.items() if name is not None}
-        schema = dataset.schema
-        if features is None:
-            other = set(columns.values())
-            features = [f.name for f in schema if f.name not in other and _is_number(f.type)]
-        elif isinstance(features, str):
-            raise TypeError(f"features={features!r} is a string: pass a list of names.")
-        features = list(features)
-        names = [*columns.values(), *features]
-        unknown = [name for name in names if name not in schema.names]
-        if unknown:
-            raise ValueError(f"There is no column {unknown[0]!r}: the files have {schema.names}.")
-        twice = [name for name, count in Counter(names).items() if count > 1]
-        if twice:
-            raise ValueError(
-                f"The column {twice[0]!r} is used twice: pass different columns as label, qid,"
-                " weights and features."
-            )
-        words = [name for name in features if not _is_number(schema.field(name).type)]
-        if words:
-            raise ValueError(
-                f"The feature {words[0]!r} is a column of {schema.field(words[0]).type}, but"
-                " features must be numbers: leave it out of `features` or encode it."
-            )
-        if not features:
-            raise ValueError(
-                f"The files have no numeric column for features, but {schema.names}: pass"
-                " features=."
-            )
-        return cls(dataset, columns, features, batch_rows)
-
-    def __call__(self) -> Iterator[dict[str, Any]]:
-        for fragment in self.dataset.get_fragments():
-            name = getattr(fragment, "path", "the table")
-            try:
-                yield from self._of_fragment(fragment)
-            except (OSError, ValueError) as error:
-                kind = OSError if isinstance(error, OSError) else ValueError
-                raise kind(f"{name}: {error}") from error
-
-    def _of_fragment(self, fragment: Any) -> Iterator[dict[str, Any]]:
-        names = [*self.columns.values(), *self.features]
-        stored = fragment.physical_schema
-        # Types of this file, as Arrow would round to those of the first one in silence.
-        schema = self.dataset.schema
-        for name in names:
-            if stored.get_field_index(name) >= 0:
-                schema = schema.set(schema.get_field_index(name), stored.field(name))
-        batches = fragment.to_batches(
-            schema=schema,
-            columns=names,
-            batch_size=self.batch_rows,
-            batch_readahead=1,
-            fragment_readahead=1,
+    Nothing but the schema has been read.
+    """
+    arrow = import_optional("pyarrow.dataset", "RowBatches.from_parquet")
+    batch_rows = check_whole("batch_rows", batch_rows)
+    dataset = source
+    if not isinstance(source, arrow.Dataset):
+        if isinstance(source, str | os.PathLike):
+            paths: Any = os.fspath(source)
+        else:
+            paths = [os.fspath(path) for path in source]
+        # Else pages that are damaged may be read as other numbers.
+        verified = arrow.ParquetFragmentScanOptions(page_checksum_verification=True)
+        parquet = arrow.ParquetFileFormat(default_fragment_scan_options=verified)
+        dataset = arrow.dataset(paths, format=parquet)
+    columns = {role: name for role, name in columns.items() if name is not None}
+    schema = dataset.schema
+    if features is None:
+        other = set(columns.values())
+        features = [f.name for f in schema if f.name not in other and _is_number(f.type)]
+    elif isinstance(features, str):
+        raise TypeError(f"features={features!r} is a string: pass a list of names.")
+    features = list(features)
+    names = [*columns.values(), *features]
+    unknown = [name for name in names if name not in schema.names]
+    if unknown:
+        raise ValueError(f"There is no column {unknown[0]!r}: the files have {schema.names}.")
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ValueError(
+            f"The column {twice[0]!r} is used twice: pass different columns as label, qid,"
+            " weights and features."
         )
-        for batch in batches:
-            if batch.num_rows:
-                columns = {role: batch.column(name) for role, name in self.columns.items()}
-                yield columns | {"X": _matrix([batch.column(name) for name in self.features])}
+    words = [name for name in features if not _is_number(schema.field(name).type)]
+    if words:
+        raise ValueError(
+            f"The feature {words[0]!r} is a column of {schema.field(words[0]).type}, but"
+            " features must be numbers: leave it out of `features` or encode it."
+        )
+    if not features:
+        raise ValueError(
+            f"The files have no numeric column for features, but {schema.names}: pass features=."
+        )
+    return partial(_read_parquet, dataset, columns, features, batch_rows), features
+
+
+def _read_parquet(
+    dataset: Any, columns: dict[str, str], features: list[str], batch_rows: int
+) -> Iterator[dict[str, Any]]:
+    names = [*columns.values(), *features]
+    for fragment in dataset.get_fragments():
+        try:
+            stored = fragment.physical_schema
+            # Types of this file, as Arrow would round to those of the first one in silence.
+            schema = dataset.schema
+            for name in names:
+                if stored.get_field_index(name) >= 0:
+                    schema = schema.set(schema.get_field_index(name), stored.field(name))
+            batches = fragment.to_batches(
+                schema=schema,
+                columns=names,
+                batch_size=batch_rows,
+                batch_readahead=1,
+                fragment_readahead=1,
+            )
+            for batch in batches:
+                if batch.num_rows:
+                    small = {role: batch.column(name) for role, name in columns.items()}
+                    yield small | {"X": _matrix([batch.column(name) for name in features])}
+        except (OSError, ValueError) as error:
+            kind = OSError if isinstance(error, OSError) else ValueError
+            raise kind(f"{getattr(fragment, 'path', 'the table')}: {error}") from error
 
 
 def _matrix(columns: list[Any]) -> AnyArray:
@@ -418,11 +405,8 @@ class SvmlightBatches:
     paths: list[Path]
     first: int  # Index of the first feature
     n_features: int
-    zero_based: ZeroBased  # This and the next two as in :func:`sklearn_rank.datasets.load_letor`
-    sparse: bool
-    dtype: Any
     integers: bool  # Whether all ids are integers
-    batch_rows: int
+    options: dict[str, Any]  # Of :func:`read_blocks`
 
     @classmethod
     def of(
@@ -456,52 +440,37 @@ class SvmlightBatches:
                 f"n_features={n_features} is less than the {n_present} features of"
                 f" {paths[highests.index(highest)]}: increase it or leave it out."
             )
-        integers = are_integers(ids)
-        return cls(
-            paths, first, n_features, zero_based, sparse, np.dtype(dtype), integers, batch_rows
-        )
+        options = {"sparse": sparse, "zero_based": zero_based, "dtype": np.dtype(dtype)}
+        return cls(paths, first, n_features, are_integers(ids), options | {"rows": batch_rows})
 
     @property
     def feature_names(self) -> list[str]:
         """Names of the features by their index in the files."""
         return [f"feature_{self.first + index}" for index in range(self.n_features)]
 
-    def of_files(self, paths: list[Path]) -> SvmlightBatches:
-        """Read other files in the same layout."""
-        return replace(self, paths=paths)
+    def __call__(self) -> Iterator[tuple[Any, ...]]:
+        return ((X, y, qid) for _, X, y, qid, _ in self.batches())
 
-    def __call__(self) -> Iterator[dict[str, Any]]:
-        for batch in self.batches():
-            yield {role: batch[role] for role in ("X", "y", "qid")}
-
-    def batches(self, comments: bool = False) -> Iterator[dict[str, Any]]:
-        """Read the files once."""
+    def batches(self, comments: bool = False) -> Iterator[tuple[Any, ...]]:
+        """Read the files once: the path, X, labels, ids and comments of each batch."""
         # With zero_based=False the parser moves the columns.
-        shift = 0 if self.zero_based is False else self.first
-        options: dict[str, Any] = {"sparse": self.sparse, "zero_based": self.zero_based}
-        options |= {"comments": comments, "dtype": self.dtype, "rows": self.batch_rows}
+        shift = 0 if self.options["zero_based"] is False else self.first
         for path in self.paths:
             queries: dict[bytes, int] = {}
-            for block in read_blocks(path, queries, **options):
+            for block in read_blocks(path, queries, comments=comments, **self.options):
                 if block.width - shift > self.n_features:
                     raise ValueError(
                         f"{path} has changed since it was first read: it has more features."
                     )
-                qid = ids_from(list(queries), self.integers)[np.asarray(block.query)]
+                qid = ids_from(list(queries), self.integers)[block.query]
                 queries.clear()
-                yield {
-                    "X": self._widen(block.X, shift),
-                    "y": block.target,
-                    "qid": qid,
-                    "comments": block.comments,
-                    "path": path,
-                }
+                yield path, self._widen(block.X, shift), block.target, qid, block.comments
 
     def _widen(self, X: Any, shift: int) -> Any:
         shape = (X.shape[0], self.n_features)
-        if self.sparse:
+        if sp.issparse(X):
             return sp.csr_array((X.data, X.indices - shift, X.indptr), shape=shape)
-        out = np.zeros(shape, dtype=self.dtype)
+        out = np.zeros(shape, dtype=X.dtype)
         X = X[:, shift:]
         out[:, : X.shape[1]] = X
         return out
@@ -676,8 +645,8 @@ class RowBatches:
             "sample_weight": sample_weight,
             "query_weight": query_weight,
         }
-        source = ParquetBatches.of(paths, columns, features, batch_rows)
-        return cls(source, feature_names=source.features)
+        source, names = parquet_batches(paths, columns, features, batch_rows)
+        return cls(source, feature_names=names)
 
     @classmethod
     def from_svmlight(

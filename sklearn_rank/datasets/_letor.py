@@ -8,6 +8,7 @@ import shutil
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,8 +16,16 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from .._optional import import_optional, import_pandas
-from .._row_batches import SvmlightBatches, ZeroBased, check_format, ids_from, name_of, read_blocks
-from .._typing import FloatArray, IntArray
+from .._row_batches import (
+    Block,
+    SvmlightBatches,
+    ZeroBased,
+    check_format,
+    ids_from,
+    name_of,
+    read_blocks,
+)
+from .._typing import IntArray
 from .._validation import check_flag, check_whole
 from .._warn import warn
 
@@ -191,29 +200,33 @@ def load_letor(
                 )
                 break
             file_of.update(dict.fromkeys(np.unique(table.query).tolist(), table.name))
-    lowest = [table.lowest for table in all_tables if table.lowest is not None]
+    lowest = [b.lowest for table in all_tables for b in table.blocks if b.lowest is not None]
     # With zero_based=False the parser has moved the columns.
     shift = int(zero_based == "auto" and bool(lowest) and min(lowest) > 0)
-    widest = max(all_tables, key=lambda table: table.width)
-    n_present = widest.width - shift
+    widths = [max(block.width for block in table.blocks) for table in all_tables]
+    n_present = max(widths) - shift
+    widest = all_tables[widths.index(max(widths))].name
     if n_features is None:
         n_features = n_present
     if n_present > n_features:
         raise ValueError(
-            f"n_features={n_features} is less than the {n_present} features of {widest.name}:"
+            f"n_features={n_features} is less than the {n_present} features of {widest}:"
             " raise it or leave it out."
         )
     if n_features == 0:
-        raise ValueError(f"{widest.name} has no features: pass n_features if this is intended.")
+        raise ValueError(f"{widest} has no features: pass n_features if this is intended.")
     start = 1 if zero_based is False else shift
     names = [f"feature_{index}" for index in range(start, start + n_features)]
 
     def join(tables: list[_Table], *_: str) -> Any:
-        target: Any = np.concatenate([y for table in tables for y in table.targets])
+        blocks = [block for table in tables for block in table.blocks]
+        target: Any = np.concatenate([block.target for block in blocks])
         qid: Any = ids[np.concatenate([table.query for table in tables])]
+        texts = np.array([text for block in blocks for text in block.comments], dtype=object)
+        for table in tables:
+            table.blocks.clear()
         join_blocks = _join_sparse if sparse else _join_dense
-        data = join_blocks(tables, len(target), len(names), shift, dtype)
-        texts = np.array([text for table in tables for text in table.comments], dtype=object)
+        data = join_blocks(blocks, len(target), len(names), shift, dtype)
         frame = None
         if pd is not None:
             data = pd.DataFrame(data, columns=names, copy=False)
@@ -235,12 +248,8 @@ class _Table(NamedTuple):
     """Content of one file, with the features in blocks of rows."""
 
     name: str
-    blocks: list[Any]
-    targets: list[FloatArray]  # Labels of the rows of each block
     query: IntArray  # (n_rows,): Number of the query of each row
-    comments: list[str]  # (n_rows,); empty if they were not kept
-    width: int  # Highest index and one, 0 without features
-    lowest: int | None  # Lowest index, None without features
+    blocks: list[Block]
 
 
 def _read_table(source: Any, queries: dict[bytes, int], **options: Any) -> _Table:
@@ -248,15 +257,7 @@ def _read_table(source: Any, queries: dict[bytes, int], **options: Any) -> _Tabl
     name = name_of(source)
     if not blocks:
         raise ValueError(f"{name} has no rows: remove it or check that it is the right file.")
-    return _Table(
-        name=name,
-        blocks=[block.X for block in blocks],
-        targets=[block.target for block in blocks],
-        query=np.concatenate([np.asarray(block.query) for block in blocks]),
-        comments=[text for block in blocks for text in block.comments],
-        width=max(block.width for block in blocks),
-        lowest=min((block.lowest for block in blocks if block.lowest is not None), default=None),
-    )
+    return _Table(name, np.concatenate([block.query for block in blocks]), blocks)
 
 
 def _find_files(path: Any) -> Any:
@@ -337,33 +338,31 @@ def _map_data_sets(tree: Any, function: Callable[..., Any], *names: str) -> Any:
     return Bunch(**{name: _map_data_sets(tree[name], function, *names, name) for name in tree})
 
 
-def _join_dense(tables: list[_Table], n: int, n_features: int, shift: int, dtype: Any) -> Any:
+def _join_dense(blocks: list[Block], n: int, n_features: int, shift: int, dtype: Any) -> Any:
     data = np.zeros((n, n_features), dtype=dtype)
     end = n
-    for table in reversed(tables):
-        while table.blocks:
-            # Each block is freed when it is copied.
-            block = table.blocks.pop()[:, shift:]
-            data[end - len(block) : end, : block.shape[1]] = block
-            end -= len(block)
+    while blocks:
+        # Each block is freed when it is copied.
+        X = blocks.pop().X[:, shift:]
+        data[end - len(X) : end, : X.shape[1]] = X
+        end -= len(X)
     return data
 
 
-def _join_sparse(tables: list[_Table], n: int, n_features: int, shift: int, dtype: Any) -> Any:
-    kind = type(tables[0].blocks[0])
-    size = sum(block.nnz for table in tables for block in table.blocks)
+def _join_sparse(blocks: list[Block], n: int, n_features: int, shift: int, dtype: Any) -> Any:
+    kind = type(blocks[0].X)
+    size = sum(block.X.nnz for block in blocks)
     index = np.int32 if max(size, n_features) <= np.iinfo(np.int32).max else np.int64
     values, indices = np.empty(size, dtype=dtype), np.empty(size, dtype=index)
     ends = np.zeros(n + 1, dtype=index)
     row = n
-    for table in reversed(tables):
-        while table.blocks:
-            block = table.blocks.pop()
-            size -= block.nnz
-            row -= block.shape[0]
-            values[size : size + block.nnz] = block.data
-            indices[size : size + block.nnz] = block.indices
-            ends[row + 1 : row + 1 + block.shape[0]] = size + block.indptr[1:]
+    while blocks:
+        X = blocks.pop().X
+        size -= X.nnz
+        row -= X.shape[0]
+        values[size : size + X.nnz] = X.data
+        indices[size : size + X.nnz] = X.indices
+        ends[row + 1 : row + 1 + X.shape[0]] = size + X.indptr[1:]
     indices -= shift
     return kind((values, indices, ends), shape=(n, n_features))
 
@@ -498,7 +497,7 @@ def letor_to_parquet(
             part = partial.joinpath(*names)
             part.mkdir(parents=True, exist_ok=True)
             group_rows = min(GROUP_ROWS, rows_per_file)
-            groups = _read_groups(source.of_files(data_set), comments, group_rows)
+            groups = _read_groups(replace(source, paths=data_set), comments, group_rows)
             _write_groups(groups, part, source.feature_names, rows_per_file)
         if folder.exists():
             folder.rmdir()
@@ -539,8 +538,7 @@ def _read_groups(source: SvmlightBatches, comments: bool, most: int) -> Iterator
     seen: set[Any] = set()
     rest: _Rows | None = None
     last: tuple[Any, Any] | None = None
-    for batch in source.batches(comments):
-        path, qid = batch["path"], batch["qid"]
+    for path, X, target, qid, texts in source.batches(comments):
         if last is not None and last[0] != path and last[1] == qid[0]:
             warn(
                 f"The query id {qid[0]!s} is the last of {last[0]} and the first of {path}: their"
@@ -549,8 +547,7 @@ def _read_groups(source: SvmlightBatches, comments: bool, most: int) -> Iterator
                 UserWarning,
             )
         last = path, qid[-1]
-        texts = np.array(batch["comments"], dtype=object) if comments else None
-        rows = _Rows(batch["X"], batch["y"], qid, texts)
+        rows = _Rows(X, target, qid, np.array(texts, dtype=object) if comments else None)
         rest = rows if rest is None else rest.then(rows)
         while len(rest.qid) > most:
             begins = rest.begins()
