@@ -24,28 +24,6 @@ from sklearn.utils.validation import _check_monotonic_cst as check_monotonic_cst
 from sklearn.utils.validation import _num_samples as num_samples
 from sklearn.utils.validation import check_array, check_non_negative
 
-__all__ = [
-    "BaseComposition",
-    "BaseScorer",
-    "BaseSearchCV",
-    "BaseSuccessiveHalving",
-    "BlockProgress",
-    "CallbackSupportMixin",
-    "HalvingGridSearchCV",
-    "HalvingRandomSearchCV",
-    "HasMethods",
-    "Interval",
-    "RealNotInt",
-    "StrOptions",
-    "cached_call",
-    "check_monotonic_cst",
-    "check_sample_weight",
-    "fit_context",
-    "num_samples",
-    "rows_at",
-    "with_callbacks",
-]
-
 
 class Interval(_Interval):
     """Interval of what can be computed with: numbers of 64 bits whose squares are numbers too.
