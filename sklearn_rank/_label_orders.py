@@ -75,7 +75,6 @@ class LabelOrders(NamedTuple):
 def read_label_orders(
     y: Any, target_type: str = "auto", labels: Any = None, *, name: str = "y"
 ) -> LabelOrders:
-    """Read orders of labels in any form."""
     check_choice("target_type", target_type, TARGET_TYPES)
     known = None if labels is None else _check_names(labels)
     y, names = _separate_names(y)
@@ -136,7 +135,6 @@ def _separate_names(y: Any) -> tuple[Any, AnyArray | None]:
 
 
 def _infer_type(y: Any, name: str) -> str:
-    """Infer ``target_type`` from the values."""
     if sp.issparse(y):
         return "indicator" if _is_binary(y.data) else "utilities"
     try:
@@ -209,7 +207,6 @@ def _format_row(row: Any) -> str:
 def _read_matrix(
     y: Any, names: AnyArray | None, target_type: str, labels: AnyArray | None, name: str
 ) -> LabelOrders:
-    """Utilities, positions or indicators."""
     values = _as_matrix(y, name)
     if labels is None:
         labels = np.arange(values.shape[1]) if names is None else _check_names(names)

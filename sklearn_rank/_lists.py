@@ -240,7 +240,6 @@ class Lists:
 
     @property
     def lengths(self) -> IntArray:
-        """Number of items of each list, each counted once."""
         return np.diff(self.offsets)
 
     @cached_property
@@ -261,7 +260,6 @@ class Lists:
 
     @property
     def counts(self) -> FloatArray:
-        """How often each item counts."""
         return np.ones(len(self.labels)) if self.weight is None else self.weight
 
     @cached_property
@@ -273,7 +271,6 @@ class Lists:
 
     @cached_property
     def smallest(self) -> FloatArray:
-        """Smallest weight of each list."""
         if self.weight is None:
             return np.ones(self.n_lists)
         return np.minimum.reduceat(self.weight, self.offsets[:-1])
@@ -297,11 +294,9 @@ class Lists:
         return np.maximum.reduceat(values, self.offsets[:-1])
 
     def with_labels(self: AnyLists, labels: AnyArray) -> AnyLists:
-        """Replace the labels, as grades by utilities."""
         return replace(self, labels=labels)
 
     def only(self, mask: BoolArray) -> Lists:
-        """Take some lists."""
         if mask.all():
             return self
         return self.take(mask, np.flatnonzero(self.to_items(mask)))

@@ -62,12 +62,8 @@ def running_totals(values: AnyArray, first: IntArray) -> AnyArray:
         sums[first[1:]] -= np.add.reduceat(values, first)[:-1]
         return np.cumsum(sums)
     # Differences of sums over other lists would lose the digits of a list of small weights.
-    for begin, length in _by_length(np.append(first, len(values))):
-        if len(begin) == 1:
-            np.cumsum(values[begin[0] : begin[0] + length], out=sums[begin[0] : begin[0] + length])
-        elif length > 1:
-            rows = begin[:, np.newaxis] + np.arange(length)
-            sums[rows] = np.cumsum(values[rows], axis=1)
+    for places in _equally_long_lists(np.append(first, len(values))):
+        sums[places] = np.cumsum(values[places], axis=-1)
     return sums
 
 
@@ -81,19 +77,16 @@ def descending(values: AnyArray, offsets: IntArray | None = None) -> tuple[IntAr
         order += offsets[:-1, np.newaxis]
         order = order[:, ::-1].ravel()
         return order, values[order]
-    order, ordered = np.empty(len(values), dtype=np.intp), np.empty_like(values)
-    for first, length in _by_length(offsets):
-        if length >= LONG:
-            for start in first.tolist():
-                places = slice(start, start + length)
-                order[places], ordered[places] = _descending_list(values[places])
-                order[places] += start
+    order, ordered = np.arange(len(values)), values.copy()
+    for places in _equally_long_lists(offsets):
+        if isinstance(places, slice):
+            order[places], ordered[places] = _descending_list(values[places])
+            order[places] += places.start
             continue
-        rows = first[:, np.newaxis] + np.arange(length)
         # Sorting equally long lists as a matrix is ten times faster than np.lexsort.
-        ascending = np.argsort(values[rows], axis=1)
-        order[rows] = first[:, np.newaxis] + ascending[:, ::-1]
-        ordered[rows] = values[order[rows]]
+        ascending = np.argsort(values[places], axis=1)
+        order[places] = places[:, :1] + ascending[:, ::-1]
+        ordered[places] = values[order[places]]
     return order, ordered
 
 
@@ -169,12 +162,8 @@ def _sort_lists(values: AnyArray, offsets: IntArray | None) -> None:
     elif (matrix := _equally_long(values, offsets)) is not None:
         matrix.sort(axis=1)
     else:
-        for first, length in _by_length(offsets):
-            if len(first) == 1:
-                values[first[0] : first[0] + length].sort()
-            elif length > 1:
-                rows = first[:, np.newaxis] + np.arange(length)
-                values[rows] = np.sort(values[rows], axis=1)
+        for places in _equally_long_lists(offsets):
+            values[places] = np.sort(values[places], axis=-1)
 
 
 def _equally_long(values: FloatArray, offsets: IntArray) -> FloatArray | None:
@@ -185,13 +174,21 @@ def _equally_long(values: FloatArray, offsets: IntArray) -> FloatArray | None:
     return None
 
 
-def _by_length(offsets: IntArray) -> list[tuple[IntArray, int]]:
-    """First rows of the lists of each length; there are at most sqrt(2 n) lengths."""
+def _equally_long_lists(offsets: IntArray) -> Iterator[slice | IntArray]:
+    """Places of the lists of each length, of which there are at most sqrt(2 n).
+
+    A table with one list in a row, or a slice of a list that is long or alone.
+    """
     lengths = np.diff(offsets)
     by_length = np.argsort(lengths, kind="stable")
     ordered = lengths[by_length]
     cuts = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
-    return [(offsets[lists], int(lengths[lists[0]])) for lists in np.split(by_length, cuts)]
+    for lists in np.split(by_length, cuts):
+        first, length = offsets[lists], int(lengths[lists[0]])
+        if len(lists) == 1 or length >= LONG:
+            yield from (slice(start, start + length) for start in first.tolist())
+        elif length > 1:
+            yield first[:, np.newaxis] + np.arange(length)
 
 
 def class_codes(
@@ -208,7 +205,6 @@ def class_codes(
 
 
 def _unsigned(values: AnyArray) -> Any:
-    """Type of unsigned integers of the same size."""
     return np.uint32 if values.dtype.itemsize == 4 else np.uint64
 
 
@@ -294,7 +290,6 @@ class TiedBlocks:
         return np.repeat(np.arange(n_lists), np.diff(self.first, append=len(self.starts)))
 
     def totals(self, values: FloatArray) -> FloatArray:
-        """Sum the values of the items of each block."""
         ordered = values[self.order]
         return ordered if self.untied else np.add.reduceat(ordered, self.starts)
 
@@ -391,7 +386,6 @@ class CountedBlocks:
 
     @cached_property
     def k(self) -> int:
-        """Number of positives."""
         return int(self.n_pos.sum())
 
     @cached_property
@@ -402,7 +396,6 @@ class CountedBlocks:
 
     @cached_property
     def some(self) -> IntArray:
-        """Blocks that hold positives."""
         return np.flatnonzero(self.n_pos)
 
     @property
@@ -477,7 +470,6 @@ def class_blocks(
     *,
     joined: bool = False,
 ) -> ClassBlocks:
-    """Find the blocks of tied items that hold some of one class."""
     if offsets is None:
         offsets = np.array([0, len(y_score)])
     if weight is None:

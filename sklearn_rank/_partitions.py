@@ -38,7 +38,6 @@ def is_collection(value: Any) -> bool:
 
 
 def any_collection(*values: Any) -> bool:
-    """Return whether one of several values is a dask collection."""
     return any(is_collection(value) for value in values)
 
 
@@ -62,7 +61,6 @@ class Partitions:
     def map(
         self, function: Callable[..., Any], *arguments: Any, numbered: bool = False
     ) -> list[Any]:
-        """Prepare to run a function on each chunk that has rows."""
         delayed = import_optional("dask", USED_BY).delayed
         run = delayed(_on_chunk, pure=False)
         names = tuple(self.columns)
@@ -81,11 +79,9 @@ class Partitions:
         return self._run("compute", *values)
 
     def persist(self, *values: Any) -> tuple[Any, ...]:
-        """Compute and leave the results where they are."""
         return self._run("persist", *values)
 
     def _run(self, method: str, *values: Any) -> tuple[Any, ...]:
-        """Compute, and say of which chunk an error is."""
         try:
             return tuple(getattr(import_optional("dask", USED_BY), method)(*values))
         except Exception as error:
@@ -171,7 +167,6 @@ def in_chunk(number: int, function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def aligned(**columns: Any) -> Partitions:
-    """Align columns of the same rows into the same chunks."""
     single = {name: value for name, value in columns.items() if _is_single(value)}
     lazy = {
         name: _check_column(name, value) for name, value in columns.items() if is_collection(value)
@@ -280,7 +275,6 @@ def _pack(*columns: Any) -> tuple[Any, ...]:
 
 
 def _cut(value: Any, lengths: tuple[int, ...]) -> list[Any]:
-    """An array in memory in chunks of these lengths."""
     dask = import_optional("dask", USED_BY)
     rows = getattr(value, "iloc", value)
     pieces, start = [], 0

@@ -58,7 +58,6 @@ class Printed:
 
 
 def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return the markup of a table, all texts escaped."""
     caption = "<br>".join(map(escape, title.splitlines()))
     lines = [
         '<table style="border-collapse:collapse;font-variant-numeric:tabular-nums">',
@@ -93,7 +92,6 @@ def _text(cell: Any) -> str:
 
 
 def _row(cells: Sequence[Any], style: str, scope: str) -> str:
-    """One row of a table: cells of a header, or its name and its values."""
     markup = []
     for i, cell in enumerate(cells):
         tag = f'th scope="{scope}"' if scope == "col" or i == 0 else "td"

@@ -81,7 +81,6 @@ def read_blocks(
     dtype: Any,
     rows: int | None = None,
 ) -> Iterator[Block]:
-    """Read one file, some rows at a time."""
     name = name_of(source)
     with open_source(source) as stream:
         lines = _Lines(stream, name, queries, ROWS if rows is None else rows, comments)
@@ -113,7 +112,6 @@ def ids_from(texts: list[bytes], integers: bool | None = None) -> AnyArray:
 
 
 def open_file(path: Any) -> IO[bytes]:
-    """Open a file, decompressed by the end of its name."""
     suffix = os.path.splitext(path)[1].lower()
     if suffix == ".gz":
         return gzip.open(path, "rb")
@@ -133,7 +131,6 @@ def open_source(source: Any) -> Iterator[IO[bytes]]:
 
 
 def check_format(zero_based: Any, dtype: Any) -> None:
-    """Check the options of the svmlight format."""
     if not (zero_based is True or zero_based is False or zero_based == "auto"):
         raise ValueError(f"zero_based={zero_based!r} must be True, False or 'auto'.")
     if np.dtype(dtype) not in (np.dtype(np.float64), np.dtype(np.float32)):
@@ -223,7 +220,6 @@ class _Lines(io.BufferedIOBase):
         self.exhausted = False
 
     def begin_block(self) -> None:
-        """Let the next rows be read."""
         self.numbers: list[int] = []
         self.with_null: set[int] = set()
         self.query: array[int] = array("q")
@@ -878,7 +874,6 @@ class _Batch(NamedTuple):
         return columns
 
     def check_like(self, first: _Batch, n_features: int, expected: int) -> None:
-        """Raise an error if the batch has another form than the first one."""
         if self.kind != first.kind:
             raise ValueError(
                 f"X is {self.kind}, but {first.kind} in batch {first.number}: use the same type in"

@@ -39,7 +39,6 @@ class Interval(_Interval):
         super().__init__(type, left, right, closed=closed)
 
     def is_satisfied_by(self, val: Any) -> bool:
-        """Whether a value is a number of the interval."""
         if isinstance(val, bool) or not isinstance(val, int | float | np.integer | np.floating):
             return False
         try:
@@ -86,5 +85,4 @@ class BlockProgress:
         block.call_on_fit_task_end(**self.data)
 
     def fit_done(self) -> None:
-        """Tell the callbacks that the fit is done."""
         self.context.call_on_fit_task_end(**self.data, reconstruction_attributes={})

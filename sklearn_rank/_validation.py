@@ -97,7 +97,6 @@ def _range_in_words(low: float, high: float, closed: Closed) -> str:
 
 
 def check_share(name: str, value: Any, *, what: str = "") -> float:
-    """Check a share or probability in (0, 1)."""
     return check_number(name, value, 0.0, 1.0, closed="neither", what=what)
 
 
@@ -142,7 +141,6 @@ def check_position(name: str, value: Any, *, optional: bool = False) -> int:
 
 
 def check_resamples(n_resamples: Any) -> int:
-    """Check a number of resamples, at least 99."""
     return check_whole("n_resamples", n_resamples, 99)
 
 
@@ -153,14 +151,12 @@ def check_choice(name: str, value: Any, choices: Collection[Any], *, hint: str =
 
 
 def check_flag(name: str, value: Any) -> bool:
-    """Check an argument that is True or False."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name}={shown(value)} must be True or False.")
     return bool(value)
 
 
 def check_generator(random_state: Any) -> np.random.Generator:
-    """Make a random generator from ``random_state``."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31, size=4))
     try:
@@ -316,7 +312,6 @@ class CheckedRows(NamedTuple):
 
     @property
     def scores(self) -> AnyArray:
-        """Scores, of rows that have them."""
         if self.score is None:
             raise TypeError(f"{self.name} has no scores.")
         return self.score
@@ -455,7 +450,6 @@ def _present(
 
 
 def check_grades(checked: CheckedRows, lowest: float = 0.0) -> FloatArray:
-    """Check that labels are grades."""
     remedy = "pass grades, of two classes for example (labels == 'yes').astype(int)"
     grade = _as_float(np.asarray(checked.labels), checked.name, remedy)
     row = _first_outside(grade, lowest)
@@ -501,7 +495,6 @@ def _first_outside(values: FloatArray, lowest: float) -> int | None:
 
 
 def check_propensities(propensity: Any, n: int, rows: IntArray | None = None) -> FloatArray:
-    """Check probabilities that rows were examined."""
     array = _array(propensity, "propensity", (0, 1))
     if array.shape != (n,):
         what = "is a single number" if array.ndim == 0 else f"has {len(array)} entries"
@@ -531,7 +524,6 @@ def check_propensities(propensity: Any, n: int, rows: IntArray | None = None) ->
 
 
 def check_qid(qid: Any, n: int, *, name: str = "qid") -> AnyArray | Coded:
-    """Check the ids of the lists of rows."""
     coded = coded_column(qid)
     ids = _array(qid, name, (0, 1)) if coded is None else coded.codes
     if ids.ndim == 0:
@@ -717,7 +709,6 @@ def hint_of_adaboost(total: float) -> str:
 
 
 def missing_label(name: str, where: str) -> str:
-    """Message for a row without a label."""
     return f"{name} has a missing label at {where} (NaN or None), {KNOWN_IN_PART}."
 
 

@@ -684,7 +684,6 @@ def _refuse_positions_among_features(X: Any, position: IntArray) -> None:
 
 
 def _check_clicks(clicks: Any, n: int | None = None, *, name: str = "clicks") -> BoolArray:
-    """Whether each row was clicked, from values that must be 0 and 1."""
     values = check_vector(name, clicks, n)
     other = (values != 0) & (values != 1)
     if other.any():
@@ -697,7 +696,6 @@ def _check_clicks(clicks: Any, n: int | None = None, *, name: str = "clicks") ->
 
 
 def _check_positions(position: Any, n: int, *, name: str = "position") -> IntArray:
-    """Positions, which must be whole numbers from 1."""
     values = check_vector(name, position, n)
     wrong = (values < 1) | (values != np.floor(values))
     if wrong.any():

@@ -377,7 +377,6 @@ def _blocks(offsets: IntArray, n_columns: int) -> Iterator[tuple[slice, slice]]:
 
 
 def _checked_weight(sample_weight: Any, X: Any) -> Any:
-    """Weights of rows; None where there are none."""
     if sample_weight is None:
         return None
     return check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
@@ -452,7 +451,6 @@ class _SortedList(NamedTuple):
 
     @classmethod
     def of(cls, values: FloatArray, weight: FloatArray | None) -> _SortedList:
-        """Sort the columns."""
         order = np.argsort(values, axis=0)
         ordered = np.take_along_axis(values, order, axis=0)
         share = np.ones(order.shape) if weight is None else weight[order]

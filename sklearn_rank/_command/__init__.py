@@ -119,7 +119,6 @@ def _run(options: Namespace) -> None:
 
 
 def make_parser(prog: str) -> ArgumentParser:
-    """Make the parser of the program."""
     parser = ArgumentParser(
         prog=prog,
         description="Score rankings, compare rankers, and know how far to trust the numbers.",

@@ -42,7 +42,6 @@ LEAST_ROWS = 5
 
 
 def run_demo(options: Namespace) -> None:
-    """Run the demonstration."""
     X, y = load_ionosphere(return_X_y=True)
     splits = StratifiedShuffleSplit(N_SPLITS, test_size=0.5, random_state=options.seed)
     parts = [(X[train], X[test], y[train], y[test]) for train, test in splits.split(X, y)]

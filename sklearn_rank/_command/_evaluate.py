@@ -46,7 +46,6 @@ class Result(NamedTuple):
 
 
 def run_evaluate(options: Namespace) -> None:
-    """Evaluate rankings and write the results."""
     rankings = read_rankings(options)
     notes: list[str] = []
     results: list[Result] = []
@@ -136,7 +135,6 @@ def reason(error: ValueError) -> str:
 
 
 def undefined_note(title: str, measure: Measure, n_undefined: int, n_queries: int) -> str:
-    """Say for how many queries a measure is undefined."""
     lacking = "no relevant item" if measure.lacking.startswith("no ") else measure.lacking
     became = "left out" if measure.undefined == "skip" else f"counted as {measure.undefined:g}"
     return f"{title} undefined for {n_undefined:,} of {n_queries:,} queries ({lacking}): {became}."
@@ -158,7 +156,6 @@ def _notes(results: list[Result], measure: Measure) -> list[str]:
 
 
 def run_compare(options: Namespace) -> None:
-    """Compare rankings and write the results."""
     rankings = read_rankings(options)
     names, baseline = rankings.names, options.baseline
     if len(names) < 2:
@@ -222,7 +219,6 @@ def run_compare(options: Namespace) -> None:
 
 
 def _shared_fields(comparison: Comparison) -> dict[str, Any]:
-    """Fields that all contrasts of a comparison share."""
     names = ("level", "alternative", "margin", "method", "target", "hypothesis")
     return {name: getattr(comparison, name) for name in names}
 

@@ -134,8 +134,6 @@ Choose = Callable[[list[str]], Sequence[str]]
 
 
 class Column(NamedTuple):
-    """One column of a file."""
-
     name: str
     cells: list[str]  # An empty one is a missing value
     places: Sequence[int]  # Number of the line, or of the row, of each cell
@@ -167,12 +165,10 @@ class Column(NamedTuple):
         return np.array(self.cells)
 
     def error(self, row: int, what: str) -> CommandError:
-        """Say what is wrong with a cell."""
         return CommandError(f"{self.counts} {self.places[row]}: column {self.name!r} {what}")
 
 
 def read_columns(path: str, delimiter: str | None, choose: Choose) -> dict[str, Column]:
-    """Read columns of a CSV, TSV or Parquet file."""
     if os.path.splitext(path)[1].lower() in PARQUET:
         columns = _parquet_columns(path, choose)
     else:
@@ -203,7 +199,6 @@ def reading(path: str) -> Iterator[None]:
 
 
 def check_columns(names: Sequence[str], header: Sequence[str]) -> None:
-    """Check that each column is there, once."""
     counts = Counter(header)
     for name in names:
         if not counts[name]:
@@ -403,7 +398,6 @@ class RunRankings:
         }
 
     def _note(self, name: str, complete: bool) -> None:
-        """Say what the run and the judgments do not share."""
         both = self._joined[name]
         # The document without a name that stands for a missing query is not one of the run.
         documents = ~np.isin(both.qid, both.missing if complete else [])
@@ -426,7 +420,6 @@ class RunRankings:
             )
 
     def measure(self, name: str) -> Measure:
-        """Read the name of a measure."""
         measure = read_measure(name, None)
         if self._convention != "none":
             try:
@@ -604,7 +597,6 @@ class TableRankings:
         return ("auc", "ap", "precision@top0.1") if self._are_classes else ("spearman", "tau_b")
 
     def measure(self, name: str) -> Measure:
-        """Read the name of a measure."""
         convention = self._options.convention
         return read_measure(name, None if convention == "none" else convention)
 
@@ -648,7 +640,6 @@ Rankings: TypeAlias = RunRankings | TableRankings
 
 
 def read_rankings(options: Namespace) -> Rankings:
-    """Read the files of the command line."""
     if options.run is None and options.qrels is None:
         if options.file is None:
             raise CommandError(

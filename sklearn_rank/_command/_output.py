@@ -45,7 +45,6 @@ def listed(names: Sequence[str]) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> str:
-    """Set rows of cells in columns."""
     columns = [i for i in range(len(rows[0])) if any(row[i] for row in rows[1:])]
     cells = []
     for i in columns:
@@ -63,7 +62,6 @@ def sentences(lines: Sequence[str]) -> str:
 
 
 def as_csv(rows: Sequence[dict[str, Any]]) -> str:
-    """Write rows as CSV."""
     text = StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
@@ -77,7 +75,6 @@ def as_json(result: dict[str, Any]) -> str:
 
 
 def write(text: str, path: str | None) -> None:
-    """Write results."""
     if path in (None, "-"):
         sys.stdout.write(text)
         return

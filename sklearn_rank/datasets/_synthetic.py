@@ -787,7 +787,6 @@ def _positions(heights: FloatArray) -> IntArray:
 def _draw_orders(
     scores: FloatArray, best: IntArray, noise: Noise, concentration: float, random: Any
 ) -> IntArray:
-    """Positions of orders from the distribution."""
     if noise == "plackett_luce":
         return _positions(scores + random.gumbel(size=scores.shape))
     if noise == "mallows":
@@ -817,7 +816,6 @@ def _insert(shape: tuple[int, ...], concentration: float, random: Any) -> IntArr
 
 
 def _coarsen(positions: IntArray, ties: float, missing: float, random: Any) -> FloatArray:
-    """Positions where neighbours are tied and labels are missing."""
     n, n_labels = positions.shape
     apart = random.uniform(size=(n, n_labels)) >= ties
     # Levels from the top; the first position begins the first one.
@@ -832,7 +830,6 @@ def _coarsen(positions: IntArray, ties: float, missing: float, random: Any) -> F
 def _pair_probabilities(
     scores: FloatArray, best: IntArray, noise: Noise, concentration: float
 ) -> FloatArray:
-    """Probability that one label is above the other."""
     if noise == "plackett_luce":
         return np.asarray(expit(scores[:, :, np.newaxis] - scores[:, np.newaxis, :]))
     lower_by = best[:, np.newaxis, :] - best[:, :, np.newaxis]

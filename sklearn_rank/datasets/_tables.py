@@ -153,8 +153,6 @@ MISSING = frozenset(("", "?", "na", "nan", "null", "none"))
 
 
 class Fields(NamedTuple):
-    """Fields of a file, as text."""
-
     name: str
     names: list[str] | None  # Names of the columns; None without a header
     rows: list[list[str]]  # The fields of each row, as many in each
@@ -163,7 +161,6 @@ class Fields(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Number of columns."""
         return len(self.rows[0])
 
     def column(self, at: int) -> list[str]:
@@ -274,7 +271,6 @@ def _number(field: str) -> float | None:
 
 
 def is_missing(field: str, markers: AnyArray | None = None) -> bool:
-    """Whether a field says that there is no value."""
     if field.lower() in MISSING:
         return True
     if markers is None:
