@@ -23,8 +23,9 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from ._optional import import_optional
-from ._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ._typing import AnyArray, FloatArray, IntArray
 from ._validation import (
+    are_missing,
     check_flag,
     check_qid,
     check_vector,
@@ -731,7 +732,7 @@ class RowBatches:
                 if sp.issparse(X) != self.is_sparse or X.shape[1] != self._n_features:
                     n = self._n_features
                     raise _changed(f"It has another type, or its number of features is not {n}")
-                labels = _as_values(batch.columns["y"], batch.n_rows, "y")
+                labels = _as_values(batch.columns["y"], batch.n_rows, "y", {})
                 # Missing labels, of rows of weight 0, do not equal themselves.
                 if not np.all((labels == known) | (known != known)):
                     raise _changed("Its labels have changed")
@@ -861,8 +862,8 @@ class _Batch(NamedTuple):
         for role in ("y", "qid"):
             if role in self.columns:
                 columns[role] = _as_values(self.columns[role], n, role, words)
-                missing = _missing(columns[role])
-                missing = missing & positive if role == "y" else missing
+                missing = are_missing(columns[role])
+                missing &= positive | (role == "qid")
                 if missing.any():
                     row = int(np.argmax(missing))
                     where = f"row {row} (row {start + row} of all)"
@@ -957,7 +958,7 @@ def _refuse_not_finite(X: Any, start: int, names: AnyArray | None) -> None:
     )
 
 
-def _as_values(column: Any, n: int, name: str, words: dict[Any, Any] | None = None) -> AnyArray:
+def _as_values(column: Any, n: int, name: str, words: dict[Any, Any]) -> AnyArray:
     """Labels or ids of a batch as numbers, or words as objects; missing words are None."""
     refuse_mask(column, name)
     coded = coded_column(column)
@@ -996,17 +997,10 @@ def _as_values(column: Any, n: int, name: str, words: dict[Any, Any] | None = No
             f"{name} has {other[0]!r} at row {row} among other types: make them all numbers or all"
             " strings."
         )
-    known = {} if words is None else words
     objects = np.empty(len(distinct), dtype=object)
     for code, value in enumerate(distinct):
-        objects[code] = None if is_missing(value) else known.setdefault(value, value)
+        objects[code] = None if is_missing(value) else words.setdefault(value, value)
     return objects[coded.codes]
-
-
-def _missing(values: AnyArray) -> BoolArray:
-    if values.dtype.kind == "O":
-        return np.fromiter((value is None for value in values), bool, len(values))
-    return values != values  # NaN and NaT
 
 
 def _kind(values: AnyArray) -> str:

@@ -351,12 +351,12 @@ def check_rows(
     elif qid is not None:
         qid = check_qid(qid, shape[0])
     of_queries = by_row if drop_queries_of_weight_0 else None
-    present = None if n_columns is None else _present(values, n_columns, weight, of_queries, name)
-    positive = present
+    positive = rows = None
     for weights in (weight, of_queries):
         if weights is not None and not weights.all():
             positive = weights > 0 if positive is None else positive & (weights > 0)
-    rows = None
+    if n_columns is not None:
+        positive = _present(values, n_columns, positive, name)
     if positive is not None:
         rows = np.flatnonzero(positive)
         if not len(rows):
@@ -423,30 +423,22 @@ def _where(index: int, rows: IntArray | None, n_columns: int | None) -> str:
 
 
 def _present(
-    labels: AnyArray | Coded,
-    n_columns: int,
-    weight: FloatArray | None,
-    by_row: FloatArray | None,
-    name: str,
+    labels: AnyArray | Coded, n_columns: int, positive: BoolArray | None, name: str
 ) -> BoolArray | None:
-    """Which labels of two dimensions are not missing; None where all are there."""
-    missing = _missing(np.asarray(labels))
+    """Which entries of two dimensions, of those of positive weight, have labels; None is all."""
+    missing = are_missing(np.asarray(labels))
     if not missing.any():
-        return None
-    positive = np.ones(len(missing), dtype=bool)
-    for weights in (weight, by_row):
-        if weights is not None:
-            positive &= weights > 0
-    counts, has_labels = (
-        mask.reshape(-1, n_columns).any(axis=1) for mask in (positive, positive & ~missing)
-    )
+        return positive
+    positive = np.ones(len(missing), dtype=bool) if positive is None else positive
+    present = positive & ~missing
+    counts, has_labels = (x.reshape(-1, n_columns).any(axis=1) for x in (positive, present))
     if not np.array_equal(counts, has_labels):
         row = int(np.argmax(counts & ~has_labels))
         raise ValueError(
             f"{name} is NaN in all of row {row}, a list without items: remove it from {name} and"
             " y_score."
         )
-    return ~missing
+    return present
 
 
 def check_grades(checked: CheckedRows, lowest: float = 0.0) -> FloatArray:
@@ -548,7 +540,7 @@ def check_qid(qid: Any, n: int, *, name: str = "qid") -> AnyArray | Coded:
         coded = _code_objects(ids, name)
     if ids.dtype.kind in "cV":
         raise ValueError(f"{name} has dtype {ids.dtype}: pass integers or strings.")
-    missing = _missing(ids if coded is None else coded.distinct)
+    missing = are_missing(ids if coded is None else coded.distinct)
     if missing.any():
         row = int(np.argmax(missing if coded is None else missing[coded.codes]))
         raise ValueError(f"{name} is missing at row {row}: give the row an id or remove it.")
@@ -650,7 +642,7 @@ def _positive_among(
     positive = None if pos_label is not None else _usual_positive(labels)
     if positive is not None:
         return positive
-    missing = _missing(labels)
+    missing = are_missing(labels)
     if missing.any():
         raise ValueError(missing_label(name, where(int(np.argmax(missing)))))
     labels = _plain(labels)
@@ -724,7 +716,7 @@ def refuse_missing_labels(labels: Any, name: str = "y", weight: Any = None) -> N
         return
     if array.dtype.kind == "f" and not np.isnan(array.min()):
         return
-    missing = _missing(array.ravel())
+    missing = are_missing(array.ravel())
     if not missing.any():
         return
     missing = missing.reshape(array.shape) if coded is None else missing[coded.codes]
@@ -945,12 +937,12 @@ def _plain(labels: AnyArray) -> AnyArray:
     return plain if plain.dtype.kind in "biuf" and not _may_be_rounded(plain) else labels
 
 
-def _missing(labels: AnyArray) -> BoolArray:
+def are_missing(labels: AnyArray) -> BoolArray:
     """Which labels are None or NaN: the values that do not equal themselves, and None."""
     if labels.dtype.kind == "O":
         return np.array([is_missing(label) for label in labels], dtype=bool)
     if labels.dtype.kind in "biu":
-        return np.zeros(0, dtype=bool)
+        return np.zeros(len(labels), dtype=bool)
     return np.asarray(labels != labels, dtype=bool)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -586,15 +587,15 @@ def em_propensities(
             f"There is no click at position {reference}, the reference of the propensities: pass "
             f"reference={int(places[np.argmax(rate)])}."
         )
-    model = _Model(classifier, X, clicks, weight)
-    theta, gamma = START * rate / rate.max(), model.fit(np.full(len(clicks), rate.max()))
+    relevance, refit = _relevance_model(classifier, X, clicks, weight)
+    theta, gamma = START * rate / rate.max(), refit(np.full(len(clicks), rate.max()))
     history, change = [_log_likelihood(clicks, theta[at] * gamma, weight)], np.inf
     while change > tol and len(history) <= max_iter:
         before, chance = theta / theta[base], theta[at]
         unseen = 1.0 - chance * gamma
         examined = np.where(clicks, 1.0, chance * (1.0 - gamma) / unseen)
         theta = _means(examined, at, weight)
-        gamma = model.fit(gamma * (1.0 - chance) / unseen)
+        gamma = refit(gamma * (1.0 - chance) / unseen)
         history.append(_log_likelihood(clicks, theta[at] * gamma, weight))
         after = theta / theta[base]
         change = float(np.max(np.abs(after - before) / np.where(after > 0, after, 1.0)))
@@ -610,43 +611,42 @@ def em_propensities(
         standard_error=None,
         reference=reference,
         method="expectation-maximisation",
-        relevance=model.classifier,
+        relevance=relevance,
         log_likelihood=np.array(history),
         n_iter=len(history) - 1,
         converged=change <= tol,
     )
 
 
-class _Model:
-    """The classifier, on clicked rows once and on each other row as relevant and as not."""
+def _relevance_model(
+    classifier: Any, X: Any, clicks: BoolArray, weight: FloatArray
+) -> tuple[Any, Callable[[FloatArray], FloatArray]]:
+    """The classifier, and a function that fits it to probabilities of relevance and predicts them.
 
-    def __init__(self, classifier: Any, X: Any, clicks: BoolArray, weight: FloatArray) -> None:
-        steps = getattr(classifier, "steps", None)
-        last = classifier if steps is None else steps[-1][1]
-        if not hasattr(classifier, "predict_proba") or not has_fit_parameter(
-            last, "sample_weight"
-        ):
-            raise ValueError(
-                f"classifier={classifier!r} needs predict_proba, and a fit that takes"
-                " sample_weight, such as LogisticRegression() or"
-                " HistGradientBoostingClassifier()."
-            )
-        self.classifier = clone(classifier)
-        self.argument = "sample_weight" if steps is None else f"{steps[-1][0]}__sample_weight"
-        self.X, self.weight = X, weight
-        other = np.flatnonzero(~clicks)
-        self.label = np.append(np.ones(len(clicks)), np.zeros(len(other)))
-        self.rows: IntArray = np.append(np.arange(len(clicks)), other)
-        self.clicks = clicks
-        self.twice = rows_at(X, self.rows)
+    It is fitted to clicked rows once, and to each other row as relevant and as not.
+    """
+    steps = getattr(classifier, "steps", None)
+    last = classifier if steps is None else steps[-1][1]
+    if not hasattr(classifier, "predict_proba") or not has_fit_parameter(last, "sample_weight"):
+        raise ValueError(
+            f"classifier={classifier!r} needs predict_proba, and a fit that takes sample_weight,"
+            " such as LogisticRegression() or HistGradientBoostingClassifier()."
+        )
+    classifier = clone(classifier)
+    argument = "sample_weight" if steps is None else f"{steps[-1][0]}__sample_weight"
+    other = np.flatnonzero(~clicks)
+    label = np.append(np.ones(len(clicks)), np.zeros(len(other)))
+    rows = np.append(np.arange(len(clicks)), other)
+    twice = rows_at(X, rows)
 
-    def fit(self, relevant: FloatArray) -> FloatArray:
-        """Fit it to probabilities of relevance of the rows without a click, and predict all."""
-        positive = np.where(self.clicks, 1.0, relevant)[self.rows]
-        weight = self.weight[self.rows] * np.where(self.label == 1, positive, 1.0 - positive)
-        self.classifier.fit(self.twice, self.label, **{self.argument: weight})
-        column = int(np.flatnonzero(np.asarray(self.classifier.classes_) == 1)[0])
-        return np.clip(self.classifier.predict_proba(self.X)[:, column], LEAST, 1.0 - LEAST)
+    def refit(relevant: FloatArray) -> FloatArray:
+        positive = np.where(clicks, 1.0, relevant)[rows]
+        weights = weight[rows] * np.where(label == 1, positive, 1.0 - positive)
+        classifier.fit(twice, label, **{argument: weights})
+        column = int(np.flatnonzero(np.asarray(classifier.classes_) == 1)[0])
+        return np.clip(classifier.predict_proba(X)[:, column], LEAST, 1.0 - LEAST)
+
+    return classifier, refit
 
 
 def _means(values: Any, at: IntArray, weight: FloatArray) -> FloatArray:

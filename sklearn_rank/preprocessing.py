@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -266,11 +266,11 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             self.n_queries_ = len(group_rows(check_qid(ravelled(qid, "qid"), len(X)))[0])
         self.list_: Any = None
         if self.n_queries_ == 1:
-            values, offsets = self._prepared(X), np.array([0, len(X)])
+            values = self._prepared(X)
             if self.method == "rank":
-                self.list_ = _SortedList.of(values, weight)
+                self.list_ = _sorted_list(values, weight)
             else:
-                self.list_ = _centre_and_scale(values, offsets, weight, self.method)
+                self.list_ = _centre_and_scale(values, np.array([0, len(X)]), weight, self.method)
 
     def transform(self, X: Any, *, qid: Any = None, sample_weight: Any = None) -> Any:
         """Normalise the features of each query.
@@ -308,7 +308,7 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 )
             values = self._prepared(X)
             if self.method == "rank":
-                values = self.list_.shares(values)
+                values = _shares_among(values, *self.list_)
             else:
                 _scale(values, np.array([0, len(X)]), *self.list_)
             return values.astype(X.dtype, copy=False)
@@ -443,30 +443,23 @@ def _scale(values: FloatArray, offsets: IntArray, centre: FloatArray, scale: Flo
     values /= np.repeat(scale, lengths, axis=0)
 
 
-class _SortedList(NamedTuple):
-    """The values of one list, by column, to rank other rows among them."""
+def _sorted_list(values: FloatArray, weight: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+    """Columns of one list, ascending with NaN last, and the weight below each place of them."""
+    order = np.argsort(values, axis=0)
+    ordered = np.take_along_axis(values, order, axis=0)
+    share = np.ones(order.shape) if weight is None else weight[order]
+    share[np.isnan(ordered)] = 0.0
+    return ordered, np.concatenate((np.zeros((1, values.shape[1])), np.cumsum(share, axis=0)))
 
-    values: FloatArray  # (n, n_columns): Each column ascending, NaN last
-    below: FloatArray
 
-    @classmethod
-    def of(cls, values: FloatArray, weight: FloatArray | None) -> _SortedList:
-        order = np.argsort(values, axis=0)
-        ordered = np.take_along_axis(values, order, axis=0)
-        share = np.ones(order.shape) if weight is None else weight[order]
-        share[np.isnan(ordered)] = 0.0
-        start = np.zeros((1, values.shape[1]))
-        return cls(ordered, np.concatenate((start, np.cumsum(share, axis=0))))
-
-    def shares(self, values: FloatArray) -> FloatArray:
-        """Rank other rows among those of the list. Shape (m, n_columns)."""
-        shares = np.empty(values.shape)
-        for j, (column, below) in enumerate(zip(self.values.T, self.below.T, strict=True)):
-            first = np.searchsorted(column, values[:, j], "left")
-            end = np.searchsorted(column, values[:, j], "right")
-            shares[:, j] = _difference(below[first], below[end], below[-1])
-        shares[np.isnan(values)] = np.nan
-        return shares
+def _shares_among(values: FloatArray, ordered: FloatArray, weight_below: FloatArray) -> FloatArray:
+    """Rank other rows among those of a sorted list."""
+    shares = np.empty(values.shape)
+    for j, (column, below) in enumerate(zip(ordered.T, weight_below.T, strict=True)):
+        first, end = (np.searchsorted(column, values[:, j], side) for side in ("left", "right"))
+        shares[:, j] = _difference(below[first], below[end], below[-1])
+    shares[np.isnan(values)] = np.nan
+    return shares
 
 
 def _rank_shares(values: FloatArray, offsets: IntArray, weight: FloatArray | None) -> FloatArray:
