@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from .._printed import fixed
 from ..inference import Comparison, compare, metric_interval
 from ..metrics import Measure
-from ._input import Rankings, our_name, read_rankings
+from ._input import Rankings, Sample, our_name, read_rankings
 from ._output import (
     WIDTH,
     CommandError,
@@ -94,32 +94,27 @@ def evaluate(
         return Result(name, title, **counts, note=note)
     try:
         interval = metric_interval(
-            sample.measure,
-            sample.y_true,
-            sample.scores[name],
-            qid=sample.qid,
-            groups=sample.groups,
-            level=options.level,
-            method=options.method,
-            n_resamples=options.resamples,
-            random_state=options.seed,
+            sample.measure, sample.y_true, sample.scores[name], **_shared_options(sample, options)
         )
     except ValueError as error:
         alone = measure.per_query and sample.qid is None and sample.groups is None
         why = ONE_LIST if alone and options.method == "auto" else reason(error)
         return Result(name, title, value, **counts, note=f"no interval: {why}")
-    return Result(
-        name,
-        title,
-        interval.estimate,
-        interval.low,
-        interval.high,
-        interval.level,
-        interval.method,
-        interval.target,
-        interval.standard_error,
-        **counts,
-    )
+    names = ("low", "high", "level", "method", "target", "standard_error")
+    fields = {field: getattr(interval, field) for field in names}
+    return Result(name, title, interval.estimate, **fields, **counts)
+
+
+def _shared_options(sample: Sample, options: Namespace) -> dict[str, Any]:
+    """Arguments that ``metric_interval`` and ``compare`` share."""
+    return {
+        "qid": sample.qid,
+        "groups": sample.groups,
+        "level": options.level,
+        "method": options.method,
+        "n_resamples": options.resamples,
+        "random_state": options.seed,
+    }
 
 
 def _limits(low: float, high: float, *, sign: bool = False) -> str:
@@ -175,15 +170,10 @@ def run_compare(options: Namespace) -> None:
                 sample.measure,
                 sample.y_true,
                 sample.scores,
-                qid=sample.qid,
-                groups=sample.groups,
                 baseline=baseline,
                 margin=options.margin,
                 alternative=options.alternative,
-                method=options.method,
-                level=options.level,
-                n_resamples=options.resamples,
-                random_state=options.seed,
+                **_shared_options(sample, options),
             )
         except ValueError as error:
             alone = rankings.is_one_list and options.method == "auto"

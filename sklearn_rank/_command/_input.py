@@ -28,8 +28,8 @@ from ..metrics import Measure, get_measure, get_measure_names, make_measure
 from ._output import LABELS, CommandError, did_you_mean, listed
 
 
-class Arguments(NamedTuple):
-    """Arguments of ``metric_interval`` and ``compare``, and counts of queries."""
+class Sample(NamedTuple):
+    """What ``metric_interval`` and ``compare`` take, and counts of queries."""
 
     measure: Measure
     y_true: Any
@@ -434,7 +434,7 @@ class RunRankings:
             return measure
         return get_measure(name, rel=1)
 
-    def sample(self, measure: Measure, names: Sequence[str]) -> Arguments:
+    def sample(self, measure: Measure, names: Sequence[str]) -> Sample:
         """Make the sample of some of the runs, on the queries that they share."""
         results = {}
         for name in names:
@@ -450,7 +450,7 @@ class RunRankings:
             range=measure.counted_range,
             greater_is_better=measure.greater_is_better,
         )
-        return Arguments(
+        return Sample(
             of_values,
             np.zeros(len(shared)),
             {name: values[np.isin(ids, shared)] for name, (ids, values, *_) in results.items()},
@@ -600,16 +600,16 @@ class TableRankings:
         convention = self._options.convention
         return read_measure(name, None if convention == "none" else convention)
 
-    def sample(self, measure: Measure, names: Sequence[str]) -> Arguments:
+    def sample(self, measure: Measure, names: Sequence[str]) -> Sample:
         """Make the sample of some of the columns."""
         self._check_labels(measure)
         y_true, scores = self._y_true, {name: self._scores[name] for name in names}
         if self._qid is None:
-            return Arguments(measure, y_true, scores, groups=self._groups)
+            return Sample(measure, y_true, scores, groups=self._groups)
         *_, n_queries, n_undefined = _values_of_queries(
             measure, y_true, scores[names[0]], self._qid
         )
-        return Arguments(measure, y_true, scores, self._qid, self._groups, n_queries, n_undefined)
+        return Sample(measure, y_true, scores, self._qid, self._groups, n_queries, n_undefined)
 
     def _check_labels(self, measure: Measure) -> None:
         """Raise an error where a measure cannot take the labels."""
