@@ -162,24 +162,14 @@ class QuerySetupError(ValueError):
     Examples
     --------
     >>> import numpy as np
-    >>> import sklearn
-    >>> from sklearn.model_selection import KFold, cross_val_score
     >>> from sklearn_rank import RankSVM
     >>> from sklearn_rank.exceptions import QuerySetupError
-    >>> X, y, qid = np.eye(12), np.arange(12), np.repeat([1, 2], 6)
-    >>> with sklearn.config_context(enable_metadata_routing=True):
-    ...     try:
-    ...         cross_val_score(
-    ...             RankSVM(),
-    ...             X,
-    ...             y,
-    ...             cv=KFold(3, shuffle=True, random_state=0),
-    ...             params={"groups": qid},
-    ...             error_score="raise",
-    ...         )
-    ...     except QuerySetupError as error:
-    ...         print(str(error).partition(",")[0])
-    RankSVM was trained on other rows of 2 of the 2 queries that it is scored on
+    >>> X, y = np.ones((10_000, 1)), np.arange(10_000) % 3
+    >>> try:
+    ...     RankSVM().fit(X, y)
+    ... except QuerySetupError as error:
+    ...     print(str(error).partition(",")[0])
+    RankSVM got no qid for 10000 rows
     """
 
 
@@ -193,19 +183,11 @@ class ScorerSetupError(ValueError):
     Examples
     --------
     >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.model_selection import cross_val_score
     >>> from sklearn_rank.exceptions import ScorerSetupError
     >>> from sklearn_rank.metrics import get_scorer
-    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["ok", "fraud", "ok", "fraud"]
+    >>> X, y = [[0.0], [1.0]], ["ok", "fraud"]
     >>> try:
-    ...     cross_val_score(
-    ...         LogisticRegression(),
-    ...         X,
-    ...         y,
-    ...         cv=2,
-    ...         scoring=get_scorer("auc"),
-    ...         error_score="raise",
-    ...     )
+    ...     get_scorer("auc")(LogisticRegression().fit(X, y), X, y)
     ... except ScorerSetupError as error:
     ...     print(str(error).partition(":")[0])
     The positive class is unknown

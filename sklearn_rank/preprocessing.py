@@ -154,14 +154,9 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    The order of the rows of a query depends only on differences within the query. A feature of the
-    query itself, such as the number of pages with its words, is constant within the query and
-    becomes 0. A feature whose scale differs between queries becomes comparable.
-
     A query is normalised by its own rows, in ``fit`` and in ``transform``, so that all rows of a
     query must be passed together, with their ids. If ``fit`` got one query, rows without ids are
-    transformed by the statistics of that query, as by ``StandardScaler``. From 2000 rows on, one
-    query must be requested explicitly by ``qid=0``.
+    transformed by the statistics of that query, as by ``StandardScaler``.
 
     NaN stays NaN and is ignored in the statistics. Sparse X raises an error, since zeros do not
     stay zeros. Time is O(n_samples n_features), for "rank" times the logarithm of the length of a
@@ -172,22 +167,11 @@ class QueryNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     --------
     >>> import numpy as np
     >>> from sklearn_rank.preprocessing import QueryNormalizer
-    >>> X = np.array(
-    ...     [[1.0, 10.0], [3.0, 10.0], [100.0, 0.0], [500.0, 8.0], [300.0, 4.0]]
-    ... )
-    >>> qid = [0, 0, 1, 1, 1]
-    >>> QueryNormalizer("minmax").fit_transform(X, qid=qid)
-    array([[0. , 0. ],
-           [1. , 0. ],
-           [0. , 0. ],
-           [1. , 1. ],
-           [0.5, 0.5]])
-    >>> QueryNormalizer("rank").fit_transform(X, qid=qid).round(2)
-    array([[-0.5 ,  0.  ],
-           [ 0.5 ,  0.  ],
-           [-0.67, -0.67],
-           [ 0.67,  0.67],
-           [ 0.  ,  0.  ]])
+    >>> X, qid = np.array([[1.0], [3.0], [100.0], [500.0], [200.0]]), [0, 0, 1, 1, 1]
+    >>> QueryNormalizer("minmax").fit_transform(X, qid=qid).ravel()
+    array([0.  , 1.  , 0.  , 1.  , 0.25])
+    >>> QueryNormalizer("rank").fit_transform(X, qid=qid).ravel().round(2)
+    array([-0.5 ,  0.5 , -0.67,  0.67,  0.  ])
     """
 
     # One array groups=... then reaches it in pipelines and searches, where routing is enabled.
