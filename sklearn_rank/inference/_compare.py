@@ -392,9 +392,8 @@ def paired_swap_test(
         most ``1 - level``.
     groups : array-like of shape (n_samples,), default=None
         Id of the group (patient, user, query) of each item; items of different groups are
-        independent, items of one group may depend on each other in any way. Whole groups are
-        exchanged. None means independent items; if they are not, the test rejects true hypotheses
-        too often.
+        independent. Whole groups are exchanged. None means independent items; if they are not, the
+        test rejects true hypotheses too often.
     n_resamples : int, default=999
         Number of random exchanges, at least 99. The smallest possible p-value is ``1 /
         (n_resamples + 1)``.
@@ -423,11 +422,10 @@ def paired_swap_test(
     -----
     If the ranks by the two scorers are exchangeable, per item or per group, a true hypothesis is
     rejected with probability at most ``1 - level``, for any sample size. Scorers with equal
-    measures need not be exchangeable. Each difference is divided by its standard error from the
-    influence values, so the test is asymptotically valid for them too. At AUC .98 with 30
-    positives and 30 negatives it rejects in .01 to .04 at the 5 % level, and
-    :func:`paired_rank_test` in at most .004. The cost is O(n_resamples n log n) time and O(n)
-    memory.
+    measures need not be exchangeable; the test is asymptotically valid for them too, as each
+    difference is divided by its standard error. At AUC .98 with 30 positives and 30 negatives it
+    rejects in .01 to .04 at the 5 % level, and :func:`paired_rank_test` in at most .004. The cost
+    is O(n_resamples n log n) time and O(n) memory.
 
     References
     ----------
@@ -590,8 +588,7 @@ def paired_rank_test(
         Whether the labels are treated as fixed. The target is then at their fraction of positives.
     groups : array-like of shape (n_samples,), default=None
         Id of the group (patient, user, query) of each item; items of different groups are
-        independent, items of one group may depend on each other in any way. None means independent
-        items; if they are not, the test rejects true hypotheses much too often.
+        independent. None means independent items; the test rejects too often if they are not.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
 
@@ -617,23 +614,18 @@ def paired_rank_test(
 
     Notes
     -----
-    The influence values may have almost no variance, as for two perfect rankings, for a perfect
-    and a reversed ranking of a few items, or for one item of a class. If their mean exceeds three
-    standard deviations, half an item is added at either end of the list in both classes, for each
-    scorer separately, and the variance is taken around 0 instead of the mean. Then ``z`` is at
-    most ``sqrt(k m / n)``, no difference is certain, and the method is named "max-t, added
-    items". The degrees of freedom of Student's distribution are those of Satterthwaite's rule with
-    ``n_pos - 1`` and ``n_neg - 1``. If few items distinguish the scorers, the test rejects too
-    seldom: at AUC .98 with 30 positives and 30 negatives, in at most .004 at the 5 % level. The
-    interval is cut to the possible differences. The cost is O(n log n) time and O(n) memory.
+    If the influence values have almost no variance, as for two perfect rankings or one item of a
+    class, half an item is added at either end of the list in both classes. No difference is
+    certain then, and the method is named "max-t, added items". The degrees of freedom follow
+    Satterthwaite's rule with ``n_pos - 1`` and ``n_neg - 1``. If few items distinguish the
+    scorers, the test rejects too seldom: at AUC .98 with 30 positives and 30 negatives, in at most
+    .004 at the 5 % level. The cost is O(n log n) time and O(n) memory.
 
     With ``groups`` the variance is the sum over groups of the squared contributions of their
-    items. The contribution of either class is divided by ``sqrt(1 - share)``, where share is the
-    group's fraction of the class. The degrees of freedom are the
-    effective number of groups, ``(sum of s^2)^2 / sum of s^4`` for groups of s items of a class,
-    minus one, combined over the classes by Satterthwaite's rule. At the 5 % level, true hypotheses
-    were rejected in 0 to 9 % of samples, 4 % in the median, over 48 designs of 10 to 200 groups
-    (table in :doc:`/benchmarks/inference`).
+    items, that of either class over ``sqrt(1 - share)`` of its fraction of the class. Instead of
+    items their effective number counts, ``(sum of s^2)^2 / sum of s^4`` for groups of s items of a
+    class. At the 5 % level, true hypotheses were rejected in 0 to 9 % of samples, 4 % in the
+    median, over 48 designs of 10 to 200 groups (table in :doc:`/benchmarks/inference`).
 
     References
     ----------
@@ -748,12 +740,10 @@ def unpaired_rank_test(
     Notes
     -----
     Except for the AUC, the target depends on the fraction of positives. If the samples differ in
-    this fraction, a difference may be due to it and not to the scorers. Differences without
-    variation and groups are treated as in :func:`paired_rank_test`. The cost is O(n log n) time
-    and O(n) memory.
-
-    For dask collections (without ``groups``) the distinct pairs of a score and a class are counted
-    chunk by chunk, and the counts are collected in this process: O(m) memory for m pairs.
+    it, a difference may be due to it and not to the scorers. Differences without variation and
+    groups are treated as in :func:`paired_rank_test`. The cost is O(n log n) time and O(n) memory.
+    Dask collections (without ``groups``) are counted chunk by chunk, and the counts collected in
+    this process: O(m) memory for m distinct pairs of a score and a class.
 
     References
     ----------
@@ -873,8 +863,7 @@ def compare(
     groups : array-like of shape (n_samples,), or mapping, default=None
         Id of the group (patient, user) of each row, or of each query for two-dimensional input.
         Rows of different groups are independent, rows of one group may depend on each other in any
-        way. None means independent items or queries; if they are not, the test rejects true
-        hypotheses much too often.
+        way. None means independent items or queries; the test rejects too often if they are not.
     sample_weight : array-like of shape (n_samples,), or mapping, default=None
         Weights of the rows, for measures that support weights; ``weights`` says what they mean.
     weights : {"frequency", "sampling"} or None, default=None
@@ -941,30 +930,26 @@ def compare(
 
     Notes
     -----
-    The distribution of the largest statistic is that of the maximum of correlated normal
-    variables, estimated from up to 100,000 draws, with Student's quantiles in place of normal
-    ones. Limits are never wider than Bonferroni's. The degrees of freedom are the smallest over
-    the contrasts. Items use Satterthwaite's rule with ``n_pos - 1`` and ``n_neg - 1``, n queries
-    have ``n - 1``, ``paired=False`` uses Welch's rule, and groups are treated as in
-    :func:`paired_rank_test`.
+    The largest statistic has the distribution of the maximum of correlated normal variables, from
+    up to 100,000 draws, with Student's quantiles. Limits are never wider than Bonferroni's. The
+    degrees of freedom are the smallest over the contrasts: items use Satterthwaite's rule with
+    ``n_pos - 1`` and ``n_neg - 1``, n queries have ``n - 1``, ``paired=False`` uses Welch's rule.
+    Groups and contrasts without variation are treated as in :func:`paired_rank_test`; for means
+    over queries, half a query is added at either end of the range.
 
-    With a margin, the null hypothesis of the p-value is a difference equal to the margin.
-    "equivalent" makes two one-sided tests [3]_. Equivalence is shown if the interval, with
-    ``level`` on either side, lies within the margin. For several contrasts its limits are
-    two-sided, or Bonferroni's if these are narrower. The attribute ``conclusions`` states the
-    result for each contrast. With "non-inferior" it also states superiority, which needs no
-    further adjustment.
+    With a margin, the null hypothesis is a difference equal to the margin. "equivalent" makes two
+    one-sided tests [3]_: equivalence is shown if the interval, with ``level`` on either side, lies
+    within the margin. The attribute ``conclusions`` states the result for each contrast; with
+    "non-inferior" also superiority, which needs no further adjustment.
 
-    At the 5 % level, true hypotheses were rejected in 4 % of samples on average over 360 cells:
-    nine measures of lists and queries, rows and groups, ten or a hundred positives. Five cells,
-    all with a margin, exceeded .065 by more than chance: ``"bedroc@20"`` in groups (.15 to .18),
-    ``"local_auc@0.8"`` with 10 positives (.17) and ``"precision@1"`` over ten queries (.18). The
-    table is in :doc:`/benchmarks/inference`.
+    At the 5 % level, true hypotheses were rejected in 4 % of samples on average over 360 cells.
+    Five cells, all with a margin, exceeded .065 by more than chance: ``"bedroc@20"`` in groups
+    (.15 to .18), ``"local_auc@0.8"`` with 10 positives (.17) and ``"precision@1"`` over ten
+    queries (.18). The table is in :doc:`/benchmarks/inference`.
 
-    A contrast without variation is treated as in :func:`paired_rank_test`. For means over queries,
-    half a query is added at either end of the range of the measure. For K rankers the cost is O(n
-    K log n) time and O(n K) memory, plus the draws. With ``qid`` and without groups, rows may be
-    dask collections: the values of the queries are collected in this process.
+    For K rankers the cost is O(n K log n) time and O(n K) memory, plus the draws. With ``qid`` and
+    without groups, rows may be dask collections: the values of the queries are collected in this
+    process.
 
     References
     ----------

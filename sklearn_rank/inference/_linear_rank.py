@@ -378,13 +378,12 @@ def linear_rank_influence(
 
     Notes
     -----
-    Each item of a tied block gets the mean of phi over the ranks of the block. Items of a block
-    count each other with the part that lies above, which is one half for Wilcoxon's phi. A jump D
-    of phi at u0 adds ``D eta`` below the quantile u0 to p T. Here eta is the fraction of positives
-    at the jump, estimated within sqrt(n) ranks on either side or within the tied block; without
-    this term the variance is several times too large. If phi has no ``derivative``, a difference
-    quotient over the same ranks replaces it and includes the jumps. The paper attaches T to the
-    positives only. The cost is O(n log n) time and O(n) memory.
+    Each item of a tied block gets the mean of phi over the ranks of the block, and counts the part
+    of the block that lies above, one half for Wilcoxon's phi. A jump D of phi at u0 adds ``D eta``
+    below the quantile u0 to p T, eta the fraction of positives at the jump, estimated within
+    sqrt(n) ranks on either side or within the tied block. If phi has no ``derivative``, a
+    difference quotient over the same ranks replaces it and includes the jumps. The paper attaches
+    T to the positives only. The cost is O(n log n) time and O(n) memory.
 
     References
     ----------
@@ -460,9 +459,8 @@ def linear_rank_interval(
         Random number generator or seed of "bootstrap". Pass an int for reproducible results.
     groups : array-like of shape (n_samples,), default=None
         Id of the group (patient, user, query) of each item; items of different groups are
-        independent, items of one group may depend on each other in any way. None means independent
-        items; the interval is much too short if they are not. Not supported by "bootstrap",
-        because a list of resampled groups has another length.
+        independent. None means independent items; the interval is much too short if they are not.
+        Not supported by "bootstrap", because a list of resampled groups has another length.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
 
@@ -491,33 +489,28 @@ def linear_rank_interval(
     Notes
     -----
     "influence" and "bootstrap" rescale the statistic to x, from 0 (worst order) to 1 (best order).
-    The variance V is estimated from the data with half an item added at either end of the list in
-    both classes, which gives the value x'. The effective sample size x' (1 - x') / V enters
-    Wilson's interval, which has positive width also at x = 1. On each side Clopper and Pearson's
-    limits with mid-p values replace it if they are wider, as they are for few draws. "influence"
-    subtracts its bias, the mean of E[phi(R / (n+1))] - phi(F) for normal ranks R without the jumps
-    of phi. Tied items take every rank of their block equally often. The interval contains its
-    estimate.
+    The variance V is estimated with half an item added at either end of the list in both classes,
+    which gives the value x'. The effective sample size x' (1 - x') / V enters Wilson's interval,
+    or on either side Clopper and Pearson's limits with mid-p values if these are wider.
+    "influence" subtracts its bias, the mean of E[phi(R / (n+1))] - phi(F) for normal ranks R
+    without the jumps of phi. The interval contains its estimate.
 
     "dkw" covers with probability at least ``level`` for independent items of any distribution. It
     uses the mean over the positives of ``phi(R / n +- eps)`` with eps from the inequality of
     Dvoretzky, Kiefer, Wolfowitz and Massart (of Bretagnolle if ``conditional``), and Chernoff's
-    limit over the positives. Each fails with probability (1 - level) / 2. If the two classes were
-    sampled separately, only ``conditional=True`` is valid.
+    limit over the positives, each with half of the error. If the two classes were sampled
+    separately, only ``conditional=True`` is valid.
 
     With ``groups``, "influence" adds half a group at either end and uses Student's quantile, as
     :func:`paired_rank_test` does; its bias correction is that of independent items. "dkw" holds
-    for groups with any dependence if the items of a class have one distribution. The list is then
-    a mean over lists of ``floor(n / largest group)`` independent items. Therefore eps is the mean
-    of its tail instead of its quantile, and Chernoff's limit counts ``floor(k / most in a group)``
-    positives.
+    for any dependence within groups if the items of a class have one distribution: a list is a
+    mean over lists of ``floor(n / largest group)`` independent items, so that eps is the mean of
+    its tail instead of its quantile, and Chernoff's limit counts ``floor(k / most in a group)``.
 
-    The cost is O(n log n) time and O(n) memory. "bootstrap" adds O(n) time per resample.
-
-    For dask collections (without ``groups`` or "bootstrap") the distinct pairs of a score and a
-    class are counted chunk by chunk, and the counts are collected in this process: O(m) memory for
-    m pairs, at most 2**28. They are not split by ranges of scores as for the AUC, because the
-    influence of an item is a sum over all items above it.
+    The cost is O(n log n) time and O(n) memory, and O(n) time per resample of "bootstrap". Dask
+    collections (without ``groups`` or "bootstrap") are counted chunk by chunk, and the counts
+    collected in this process: O(m) memory for m distinct pairs of a score and a class, at most
+    2**28.
 
     References
     ----------
@@ -741,16 +734,15 @@ def two_sample_rank_test(
 
     "exact" sums probabilities if the values of phi are whole multiples of a unit, as for
     Wilcoxon's phi: O(n k S) time and O(k S) memory for S possible sums and the smaller class k.
-    Otherwise it lists and matches the subset sums of two halves: O(2^(n/2) n) time. It raises an
-    error from about 190 / 190 scores on, or 23 / 23 with another phi. "permutation" counts the
-    sample itself as one choice, and each choice takes O(n) time.
+    Otherwise it matches the subset sums of two halves: O(2^(n/2) n) time. It raises an error from
+    about 190 / 190 scores on, or 23 / 23 with another phi. "permutation" counts the sample itself
+    as one choice, and each choice takes O(n) time.
 
-    If each of the ``groups`` lies in one sample, "exact" and "permutation" permute groups. Under
-    the hypothesis every choice of as many groups as the first sample has is equally likely, so the
-    groups of both samples have one distribution, including their sizes. "normal" compares the
-    means of a(R) by the sums of their deviations over groups, with Student's distribution as in
-    :func:`paired_rank_test`. It also supports groups with scores of both samples, and "auto"
-    selects it for them.
+    If each of the ``groups`` lies in one sample, "exact" and "permutation" permute groups: under
+    the hypothesis the groups of both samples have one distribution, including their sizes.
+    "normal" compares the means of a(R) by the sums of their deviations over groups, with Student's
+    distribution as in :func:`paired_rank_test`. It also supports groups with scores of both
+    samples, and "auto" selects it for them.
 
     References
     ----------

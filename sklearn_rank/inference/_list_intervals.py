@@ -569,9 +569,8 @@ def precision_at_top_interval(
         wider. "exact" is distribution-free and valid for every n.
     groups : array-like of shape (n_samples,), default=None
         Id of the group (patient, user, query) of each item; items of different groups are
-        independent, items of one group may depend on each other in any way. None means independent
-        items; the interval is much too short if they are not. Not supported by "exact", whose
-        binomial counts require independent items.
+        independent. None means independent items; the interval is much too short if they are not.
+        Not supported by "exact", whose binomial counts require independent items.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
 
@@ -601,22 +600,18 @@ def precision_at_top_interval(
     Notes
     -----
     "influence" solves ``top (P - pi)**2 = z**2 (pi (1 - pi) + (1 - tau) (pi - eta)**2)`` for pi,
-    where P is the observed precision. eta is estimated from sqrt(n) ranks on either side of the
-    threshold, with half an item of either class added. On each side Clopper and Pearson's limits
-    with mid-p values replace the limit if they are wider. They use ``top pi (1 - pi) / (pi (1 -
-    pi) + (1 - tau) (pi - eta)**2)`` draws, with half an item of either class added to estimate pi.
-    They are wider, toward the nearer end, in tops of a few items. With ``groups`` the limits are
-    Wilson's, with the variance of the sums of the influence over groups and half a group of either
-    class added. The degrees of freedom of Student's quantile are the effective number of groups,
-    ``(sum of s^2)^2 / sum of s^4`` for groups with s items in the top, minus one.
+    where P is the observed precision; eta is estimated from sqrt(n) ranks on either side of the
+    threshold. On each side Clopper and Pearson's limits with mid-p values replace the limit if
+    they are wider, as in tops of a few items. With ``groups`` the limits are Wilson's, with the
+    variance of the sums of the influence over groups, half a group of either class added, and
+    Student's quantile for the effective number of groups, ``(sum of s^2)^2 / sum of s^4`` for
+    groups with s items in the top, minus one.
 
     "exact" uses that the number M of items above the threshold of the population is binomial, and
     so is the number of positives among them given M. A fifth of the error is spent on the range of
-    M, the rest on Clopper and Pearson's interval, which is the widest one over that range and over
-    the orders of tied items. The cost is O(n log n) time and O(n) memory.
-
-    For dask collections (without ``groups``) the distinct pairs of a score and a class are counted
-    chunk by chunk, and the counts are collected in this process: O(m) memory for m pairs.
+    M, the rest on Clopper and Pearson's interval, the widest one over that range and over the
+    orders of tied items. The cost is O(n log n) time and O(n) memory. Dask collections (without
+    ``groups``) are counted as in :func:`auc_interval`.
 
     References
     ----------

@@ -262,10 +262,7 @@ def accumulator_interval(
 ) -> Interval:
     """Confidence interval for a ranking measure from an accumulator of row batches.
 
-    The interval equals that of all rows in memory, up to rounding. With queries it is the interval
-    for their mean. For one list it is the interval for the expected AUC, for ``W_phi``, or for
-    another measure that has an influence function. Its variance is a sum over the distinct pairs
-    of a score and a class, each weighted by its number of occurrences.
+    The interval equals that of all rows in memory, up to rounding.
 
     Parameters
     ----------
@@ -448,22 +445,18 @@ def metric_interval(
     1] for NDCG, are cut to the range, which loses no coverage. A custom measure declares its own
     range.
 
-    ``"t"`` is exact for normal values and asymptotically valid otherwise; it needs more queries if
-    the values are skewed. The same holds for the bootstraps, and the percentile interval is
-    narrower than ``"t"`` for few queries by a factor of about ``sqrt((n - 1) / n)`` or more. For
-    values of 0 and 1 of which one is rare, ``"t"`` covers only .80 to .83 at 20 to 100 queries.
-    "auto" then uses Wilson's limits, or on either side the exact mid-p limits if these are wider.
-    It covers at least .92 for all rates from .02 to .98 from 20 queries on, and the method is
-    called ``"wilson"``. If all values are equal, the interval still has positive width. With ``q =
-    1 - (1 - level)^(1/n)``, the largest fraction of other values that n queries miss with
-    probability ``1 - level``, each limit is the value moved towards that end of the range by the
-    fraction q of the distance. The method is then called ``"constant values"``.
+    ``"t"`` is exact for normal values and asymptotically valid otherwise, as the bootstraps are.
+    For values of 0 and 1 of which one is rare, it covers only .80 to .83 at 20 to 100 queries.
+    "auto" then uses Wilson's limits, or on either side the exact mid-p limits if these are wider,
+    which cover at least .92 for all rates from .02 to .98 from 20 queries on. If all values are
+    equal, the method is called ``"constant values"``: each limit is the value moved towards that
+    end of the range by ``1 - (1 - level)^(1/n)`` of the distance, the largest fraction of other
+    values that n queries miss with probability ``1 - level``.
 
-    The sampling unit is the query with its labels and scores. Rows of one query may depend on each
-    other; queries may depend on each other only within ``groups``. With ``groups`` the variance is
-    the sum of squared deviations over groups, each deviation divided by ``sqrt(1 - share)``. The
-    degrees of freedom of Student's quantile are the effective number of groups, ``(sum of s^2)^2 /
-    sum of s^4`` for groups of s queries, minus one. The bootstraps resample groups.
+    Queries may depend on each other only within ``groups``. The variance is then the sum of
+    squared deviations over groups, each divided by ``sqrt(1 - share)``, with Student's quantile
+    for their effective number, ``(sum of s^2)^2 / sum of s^4`` for groups of s queries, minus one.
+    The bootstraps resample groups.
 
     **One list.** Target and methods by measure; the first method is that of "auto":
 
@@ -512,12 +505,11 @@ def metric_interval(
     **Weights.** ``weights="frequency"`` gives the interval of the repeated rows.
     ``weights="sampling"`` is for rows, or queries, that were drawn independently with unequal
     probabilities, such as a fully reviewed top and a random part of the rest. The value is that of
-    the weighted list; the sample size is the number of rows. With the influence ``IF_i`` of the
-    weighted list the variance is ``sum of (w_i IF_i / sum of w)^2``, each class corrected by
-    ``1 / (1 - share of the row)`` for its estimated mean, with half a row added at either end. The
-    fraction of positives counts as random. The quantile is Student's, by the effective number of
-    rows of each class, ``(sum of w^2)^2 / sum of w^4``, and the scale of the weights does not
-    matter. With ``groups``, rows of a group were drawn together. The methods are "influence" for
+    the weighted list; the sample size is the number of rows, whatever the scale of the weights.
+    With the influence ``IF_i`` of the weighted list the variance is ``sum of (w_i IF_i / sum of
+    w)^2``, with half a row added at either end; the fraction of positives counts as random. The
+    quantile is Student's, by the effective number of rows of each class, ``(sum of w^2)^2 / sum of
+    w^4``. With ``groups``, rows of a group were drawn together. The methods are "influence" for
     one list and "t" for queries, and the measures are those of shares with an influence function.
     If the positives or the negatives are worth fewer than 10 of equal probability, ``(sum of w)^2
     / sum of w^2`` with one more of the largest weight, an error is raised: intervals then covered
@@ -527,10 +519,8 @@ def metric_interval(
     process; each query must lie in one chunk. One list is counted as in :func:`auc_interval`.
 
     Nominal 95 % intervals covered at least .90 over 48 designs of one list with 10 to 100
-    positives (normal scores, heavy tails, unequal variances, ties; 150 samples each, so that the
-    standard error of a cell is about .02). There were two exceptions: ``"lift@0.1"`` with 10
-    positives of 100 (.88), and the accuracy at the top with a tied block across its end (.60). Use
-    more positives, or scores with fewer ties.
+    positives, except for ``"lift@0.1"`` with 10 positives of 100 (.88), and the accuracy at the
+    top with a tied block across its end (.60).
 
     References
     ----------
@@ -560,14 +550,6 @@ def metric_interval(
     >>> score = grade + rng.normal(size=500)
     >>> print(metric_interval("ndcg@5", grade, score, qid=qid))
     0.8284 [0.7866, 0.8702] (mean ndcg@5 over queries, 95 %, t)
-
-    A perfect value on every query still gives an interval of positive width:
-
-    >>> import warnings
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore", UserWarning)
-    ...     print(metric_interval("ndcg@5", grade, grade, qid=qid))
-    1.0000 [0.9418, 1.0000] (mean ndcg@5 over queries, 95 %, constant values)
     """
     level, n_resamples = check_level(level), check_resamples(n_resamples)
     rng, measure = check_generator(random_state), get_measure(measure)

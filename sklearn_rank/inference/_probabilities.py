@@ -237,8 +237,7 @@ def calibration_at_top(
         Nominal coverage of each pair of limits, in (0, 1). A higher level gives wider limits.
     groups : array-like of shape (n_samples,), default=None
         Id of the group (patient, user, query) of each item; items of different groups are
-        independent, items of one group may depend on each other in any way. None means independent
-        items; the limits are much too narrow if they are not.
+        independent. None means independent items; the limits are much too narrow if they are not.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
 
@@ -261,16 +260,14 @@ def calibration_at_top(
 
     Notes
     -----
-    The limits are for the expected fraction of positives among these k items given their
-    probabilities. They are pointwise, not simultaneous over k. The positives among the first k are
-    a sum of independent draws whose probabilities may differ. Such a sum varies at most as much as
-    k draws of one probability, for which Wilson's limits are used, or the exact mid-p limits if
-    these are wider. If k cuts a block of m tied items with j of them inside, the block counts as m
-    draws with weight ``j / k``. Its limits are combined with those of the items above as
-    independent errors (Zou & Donner 2008). With ``groups`` the effective number of draws comes
-    from the variance of the sums over groups, with Student's quantile.
-
-    The cost is O(n) time for each k after sorting and O(n) memory. The result is deterministic.
+    The limits are pointwise, for the expected fraction of positives among these k items given
+    their probabilities. The positives among the first k are a sum of independent draws, which
+    varies at most as much as k draws of one probability: Wilson's limits are used, or the exact
+    mid-p limits if these are wider. If k cuts a block of m tied items with j of them inside, the
+    block counts as m draws with weight ``j / k``, whose limits are combined with those of the
+    items above as independent errors (Zou & Donner 2008). With ``groups`` the effective number of
+    draws comes from the variance of the sums over groups, with Student's quantile. The cost is
+    O(n) time for each k after sorting and O(n) memory.
 
     Examples
     --------
@@ -495,8 +492,7 @@ def net_benefit_curve(
         Nominal coverage of each pair of limits, in (0, 1). A higher level gives wider limits.
     groups : array-like of shape (n_samples,), default=None
         Id of the group (patient, user, query) of each item; items of different groups are
-        independent, items of one group may depend on each other in any way. None means independent
-        items; the limits are much too narrow if they are not.
+        independent. None means independent items; the limits are much too narrow if they are not.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
 
@@ -519,22 +515,19 @@ def net_benefit_curve(
 
     Notes
     -----
-    The limits are pointwise, not simultaneous over thresholds. The net benefit is a sum of two
-    proportions. They are TP and FP as fractions of all items, or TPR and FPR with
-    ``positive_fraction``. If ``standardized`` without it, the divisor is random too, and they are
-    TPR and the odds of ``FP / (FP + positives)``. Each proportion has Wilson's limits, or exact
-    mid-p limits if these are wider. Their distances are combined like correlated standard errors
-    [3]_, so the limits are valid for few or no true or false positives. With ``groups`` the
+    The limits are pointwise. The net benefit is a sum of two proportions: TP and FP as fractions
+    of all items, or TPR and FPR with ``positive_fraction``. If ``standardized`` without it, they
+    are TPR and the odds of ``FP / (FP + positives)``. Each proportion has Wilson's limits, or
+    exact mid-p limits if these are wider. Their distances are combined like correlated standard
+    errors [3]_, so the limits are valid for few or no true or false positives. With ``groups`` the
     effective number of draws and the correlation come from the sums over groups, with Student's
     quantile.
 
     With ``positive_fraction``, pass the probabilities of the target population. If the model was
     fitted to a sample with the fraction p of positives, first divide their odds by ``p / (1 - p)``
-    and multiply them by ``pi / (1 - pi)``.
-
-    Items with a probability equal to the threshold count as acted on. The threshold is rounded to
-    the precision of the probabilities, such as float32. The cost is O(n) time for each threshold
-    and O(n) memory. The result is deterministic.
+    and multiply them by ``pi / (1 - pi)``. Items with a probability equal to the threshold count
+    as acted on; it is rounded to the precision of the probabilities, such as float32. The cost is
+    O(n) time for each threshold and O(n) memory.
 
     References
     ----------

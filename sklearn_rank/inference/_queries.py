@@ -600,8 +600,7 @@ def paired_query_test(
     groups : array-like of shape (n_samples,), default=None
         Id of the group (user, session) of each row; shape (n_queries,) for two-dimensional input.
         Queries of different groups are independent, queries of one group may depend on each other
-        in any way. None means independent queries; if they are not, the test rejects true
-        hypotheses much too often.
+        in any way. None means independent queries; the test rejects too often if they are not.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
     method : {"randomization", "t", "wilcoxon"}, default="randomization"
@@ -653,30 +652,23 @@ def paired_query_test(
     -----
     The parameter ``undefined`` of the measure sets how queries without a value are counted: left
     out for both systems, or with the same value for both. Differences within rounding error count
-    as 0.
+    as 0; if all are 0, the p-value is 1.
 
-    The randomization test is exact under the hypothesis of exchangeable systems, for any number of
-    queries, with the p-value ``(1 + exceedances) / (1 + n_resamples)``. As a test of the mean
-    difference alone it is asymptotically valid, like the t-test. The two-sided p-value is twice
-    the smaller one-sided one, at most 1. Its interval contains all shifts that the same exchanges
-    do not reject: order statistics of the means of the exchanged queries [1]_, or the ends of the
-    range if there are too few queries to reject any shift. The other methods use the t-interval of
-    the mean difference. The Wilcoxon test may disagree with it, because its hypothesis is
-    different. Differences of -1, 0 and 1, from values of 0 and 1, cannot be shifted. Unless
-    ``method="t"``, they use the score interval of Tango [3]_, which covers at least .93 from 20
-    queries on. If it disagrees with the exact test, the test is the more conservative one.
+    The randomization test is exact for exchangeable systems and any number of queries, with the
+    p-value ``(1 + exceedances) / (1 + n_resamples)``; as a test of the mean difference alone it is
+    asymptotically valid, like the t-test. The two-sided p-value is twice the smaller one-sided
+    one. Its interval contains all shifts that the same exchanges do not reject [1]_, or the ends
+    of the range if there are too few queries to reject any. The other methods use the t-interval,
+    with which the Wilcoxon test may disagree. Differences of -1, 0 and 1, from values of 0 and 1,
+    cannot be shifted: unless ``method="t"``, they use the score interval of Tango [3]_, which
+    covers at least .93 from 20 queries on.
 
-    With ``groups`` the two systems are exchanged on whole groups. This is exact if the systems are
-    exchangeable on each group, for any group sizes and any dependence within groups. "wilcoxon"
-    also exchanges whole groups, and its statistic is then the sum of the signed ranks. "t" and the
-    t-interval use the variance and the degrees of freedom of :func:`metric_interval`.
-
-    If all differences are 0, the p-value is 1. The only assumption on the data is that queries, or
-    groups, are drawn independently. Randomization takes O(n n_resamples / 8) time and
-    O(n_resamples + n) memory, plus the cost of the measure.
-
-    For dask collections (without ``groups``) the values of the queries are collected in this
-    process; each query must lie in one chunk.
+    With ``groups`` the two systems are exchanged on whole groups, by "wilcoxon" too, whose
+    statistic is then the sum of the signed ranks. "t" and the t-interval use the variance and the
+    degrees of freedom of :func:`metric_interval`. Queries, or groups, must be drawn independently.
+    Randomization takes O(n n_resamples / 8) time and O(n_resamples + n) memory, plus the cost of
+    the measure. For dask collections (without ``groups``) the values of the queries are collected
+    in this process; each query must lie in one chunk.
 
     References
     ----------

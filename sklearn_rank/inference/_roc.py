@@ -447,9 +447,8 @@ def auc_interval(
         proportional to 1 / weight; for "wilson" only.
     groups : array-like of shape (n_samples,), default=None
         Id of the group (patient, user, query) of each item; items of different groups are
-        independent, items of one group may depend on each other in any way. None means independent
-        items; the interval is much too short if they are not. Only for "wilson", "delong" and
-        "logit-delong".
+        independent. None means independent items; the interval is much too short if they are not.
+        Only for "wilson", "delong" and "logit-delong".
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
 
@@ -480,26 +479,22 @@ def auc_interval(
 
     Notes
     -----
-    All intervals treat the labels as fixed. They also hold for random labels, because their target
-    does not depend on the labels. "mcdiarmid", "hoeffding", "kl" and "chebyshev-worst" are
-    theorems for every sample size. The other methods are asymptotic and differ in small samples.
+    All intervals treat the labels as fixed, and hold for random labels too. "mcdiarmid",
+    "hoeffding", "kl" and "chebyshev-worst" are theorems for every sample size; the other methods
+    are asymptotic.
 
-    The coverage of the default was measured at 95 % over 22 shapes of score distributions, with
-    and without ties, for AUC .5 to .995 and 10 to 5000 items per class. It covers 91 to 100 %, and
-    less than 93.5 % in 8 of 1143 cells. It covers more than nominal if positives are few and the
-    AUC is near 1. It covers least for Cauchy scores and if a few positives lie below all
-    negatives; there "delong" falls to 16 %, "logit-delong" to 19 % and "newcombe" to 62 % (table
-    in :doc:`/benchmarks/inference`). The term with ``|AUC - A|`` allows for a small group of
-    positives below all negatives (or negatives above all positives) that the sample may have
-    missed, if a quarter of the distance is due to it.
+    At nominal 95 % the default covers 91 to 100 % over 22 shapes of score distributions, AUC .5 to
+    .995 and 10 to 5000 items per class, and less than 93.5 % in 8 of 1143 cells. It covers least
+    for Cauchy scores and if a few positives lie below all negatives; there "delong" falls to 16 %,
+    "logit-delong" to 19 % and "newcombe" to 62 % (table in :doc:`/benchmarks/inference`). The term
+    with ``|AUC - A|`` allows for such items that the sample may have missed, if a quarter of the
+    distance is due to them.
 
     Groups use Obuchowski's variance. ``weights="sampling"`` uses that of :func:`metric_interval`.
-    The cost is O(n log n) time and O(n) memory; without groups it is one sort.
-
-    For dask collections (without ``groups``) the distinct pairs of a score and a class are counted
-    chunk by chunk, and the counts are collected in this process: O(m) memory for m pairs. From 2
-    million pairs on, the counts stay on the workers, split by ranges of scores, and only sums are
-    collected.
+    The cost is O(n log n) time and O(n) memory; without groups it is one sort. Dask collections
+    (without ``groups``) are counted chunk by chunk, and the counts collected in this process: O(m)
+    memory for m distinct pairs of a score and a class. From 2 million pairs on, the counts stay on
+    the workers, and only sums are collected.
 
     References
     ----------
@@ -724,8 +719,7 @@ def roc_band(
         Smallest coverage of the whole curve, in (0, 1). A higher level gives a wider band.
     groups : array-like of shape (n_samples,), default=None
         Id of the group (patient, user, query) of each item; items of different groups are
-        independent, items of one group may depend on each other in any way. None means independent
-        items; the band is much too narrow if they are not.
+        independent. None means independent items; the band is much too narrow if they are not.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
 
@@ -747,22 +741,17 @@ def roc_band(
     Notes
     -----
     The positives must be independent with one distribution, and the negatives independent with
-    another; no assumption is made about these distributions. The band is valid for any sample
-    size, conditional on the labels. It holds for the whole curve simultaneously, so it is wider
-    than intervals at one threshold, and much too wide for an interval for the AUC. The two samples
-    are independent, therefore each uses the root of the level. Tied items give a sloped segment,
-    and the band contains that of the true curve too. The quantiles are exact for scores without
-    ties and too large with ties. The cost is O(n log n) time.
+    another. The band is valid for any such distributions and any sample size, conditional on the
+    labels. It holds for the whole curve simultaneously, so it is wider than intervals at one
+    threshold, and much too wide for an interval for the AUC. The quantiles are exact for scores
+    without ties and too large with ties; tied items give a sloped segment. The cost is O(n log n)
+    time.
 
     With ``groups`` the band is valid if the items of a class have one distribution, for any
     dependence within groups. The positives are a mean over selections of ``M = floor(n_pos / most
-    positives in a group)`` independent ones. Therefore every convex function of the distance has
-    at most the expectation that it has for M items. d_pos is the mean of the Kolmogorov-Smirnov
-    statistic of M items above its quantile at ``(1 + level) / 2``, and d_neg likewise. The two
-    classes may share groups, so each may fail with probability ``(1 - level) / 2``.
-
-    For dask collections (without ``groups``) the distinct pairs of a score and a class are counted
-    chunk by chunk, and the counts are collected in this process: O(m) memory for m pairs.
+    positives in a group)`` independent ones: d_pos is the mean of the Kolmogorov-Smirnov statistic
+    of M items above its quantile at ``(1 + level) / 2``, and d_neg likewise. Dask collections
+    (without ``groups``) are counted as in :func:`auc_interval`.
 
     References
     ----------
@@ -923,8 +912,7 @@ def partial_auc_interval(
         Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
     groups : array-like of shape (n_samples,), default=None
         Id of the group (patient, user, query) of each item; items of different groups are
-        independent, items of one group may depend on each other in any way. None means independent
-        items; the interval is much too short if they are not.
+        independent. None means independent items; the interval is much too short if they are not.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
 
@@ -946,18 +934,13 @@ def partial_auc_interval(
 
     Notes
     -----
-    The target is the partial area under the ROC curve of the population. It does not depend on the
-    fraction of positives, so the labels may be fixed or random. Half an item is added at either
-    end of the list in both classes. The area as a fraction of its largest value then has an
-    effective sample size, which enters Wilson's method. On each side Clopper and Pearson's limits
-    with mid-p values replace it if they are wider. A two-way area is a mean of positive parts, so
-    it is biased upwards if the curve barely reaches ``min_tpr``. With an AUC of .6 and both limits
-    at one half, the interval covers .86 to .91 instead of .95. With ``groups`` half a group is
-    added at either end and the quantile is Student's, as in :func:`paired_rank_test`. The cost is
-    O(n log n) time and O(n) memory.
-
-    For dask collections (without ``groups``) the distinct pairs of a score and a class are counted
-    chunk by chunk, and the counts are collected in this process: O(m) memory for m pairs.
+    The target does not depend on the fraction of positives, so the labels may be fixed or random.
+    Half an item, or group, is added at either end of the list in both classes. The area as a
+    fraction of its largest value then has an effective sample size, which enters Wilson's method,
+    or on either side Clopper and Pearson's limits with mid-p values if these are wider. A two-way
+    area is biased upwards if the curve barely reaches ``min_tpr``: with an AUC of .6 and both
+    limits at one half, the interval covers .86 to .91 instead of .95. The cost is O(n log n) time
+    and O(n) memory. Dask collections (without ``groups``) are counted as in :func:`auc_interval`.
 
     References
     ----------

@@ -603,21 +603,18 @@ def sample_size(
 
     Notes
     -----
-    ``n`` is the smallest sufficient size, and the number of positives is rounded to the nearest
+    ``n`` is the smallest sufficient size, with the number of positives rounded to the nearest
     whole number. The width is that at the expected value; the observed value will differ from it.
+    For equivalence and for the distribution-free methods the actual power is at least ``power``.
 
-    For normal scores, Lehmann's variance of an AUC and the covariance of two AUCs are exact, from
-    bivariate normal probabilities for pairs that share an item. A pilot gives the variance of the
-    influence values of each class, and ``V(n) = V_pos / n_pos + V_neg / n_neg``. If the measure
-    depends on the fraction of positives and ``positive_fraction`` differs from that of the pilot,
-    the rows of the pilot are reweighted. Groups multiply the variance by their design effect.
-    ``pilot_range`` of the plan gives the result at the ends of a 95 % chi-square interval for the
-    variance. Its degrees of freedom are estimated by leaving out a fortieth of the pilot in turn.
-    The difference observed in the pilot is not used for planning: pass the difference that matters
-    as ``difference``.
-
-    For equivalence and for the distribution-free methods the actual power is at least ``power``. A
-    pilot of n rows takes the time of 80 evaluations of the measure, O(n log n) each.
+    For normal scores, Lehmann's variance of an AUC and the covariance of two AUCs are exact. A
+    pilot gives the variance of the influence values of each class, and ``V(n) = V_pos / n_pos +
+    V_neg / n_neg``. If the measure depends on the fraction of positives and ``positive_fraction``
+    differs from that of the pilot, the rows of the pilot are reweighted. Groups multiply the
+    variance by their design effect. ``pilot_range`` of the plan gives the result at the ends of a
+    95 % chi-square interval for the variance, whose degrees of freedom are estimated by leaving
+    out a fortieth of the pilot in turn: the time of 80 evaluations of the measure. The difference
+    observed in the pilot is not used: pass the difference that matters.
 
     References
     ----------
@@ -647,15 +644,6 @@ def sample_size(
     5,135 items: 514 positives and 4,621 negatives
     power 0.8004 for a difference of 0.02 in auc, two-sided at level 95 %
     influence: normal scores, expecting 0.85, correlation 0.7
-
-    A distribution-free sample size, and the width for a thousand items:
-
-    >>> print(sample_size("auc", positive_fraction=0.1, width=0.1, method="hoeffding"))
-    7,375 items: 738 positives and 6,637 negatives
-    an interval for auc that is 0.09998 wide at level 95 %
-    hoeffding: holds for every distribution
-    >>> round(sample_size("auc", expected=0.85, positive_fraction=0.1, n=1000).width, 4)
-    0.0831
 
     Any other measure needs a pilot:
 
