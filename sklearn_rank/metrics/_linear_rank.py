@@ -390,7 +390,7 @@ _NO_RANGE = "items of one class only or no place that counts"
 
 class _RankStatistic(Measure):
     from_ranges = "sum"
-    ties: ClassVar[Ties] = "average"
+    _ties: ClassVar[Ties] = "average"
 
     normalize: Normalize = one_of("mean", "minmax", None, default="minmax")
 
@@ -401,13 +401,13 @@ class _RankStatistic(Measure):
 
     @property
     def range(self) -> tuple[float, float]:
-        inside = self.normalize == "minmax" and self.ties == "average"
+        inside = self.normalize == "minmax" and self._ties == "average"
         return (0.0, 1.0) if inside else (-inf, inf)
 
     def values(self, lists: ScoredLists) -> FloatArray:
         # Ranks in the middle or at the top of ties tell neighbouring blocks apart.
-        blocks = lists.blocks(joined=self.ties == "average")
-        return statistic_of(blocks, self._phi, self.ties, self.normalize)
+        blocks = lists.blocks(joined=self._ties == "average")
+        return statistic_of(blocks, self._phi, self._ties, self.normalize)
 
     @property
     def theorems(self) -> tuple[str, ...]:
@@ -422,7 +422,7 @@ class _RankStatistic(Measure):
     def has_influence(self) -> bool:
         """Not of sums, of ties that are not averaged, of a phi that depends on the length."""
         limit = self.normalize is not None and self._phi.is_limit_functional
-        return limit and self.ties == "average"
+        return limit and self._ties == "average"
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return rank_influence(lists, self._phi, self.normalize or "mean")
@@ -433,7 +433,7 @@ class LinearRankMeasure(_RankStatistic):
     stem = "linear_rank"
 
     phi: Phi  # Nondecreasing function on (0, 1)
-    ties: Ties = one_of("average", "mid", "max", default="average")  # type: ignore[misc]
+    ties: Ties = one_of("average", "mid", "max", default="average")  # What tied items count
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "phi", as_score_generating(self.phi))
@@ -450,6 +450,10 @@ class LinearRankMeasure(_RankStatistic):
     @property
     def _phi(self) -> ScoreGeneratingFunction:
         return as_score_generating(self.phi)
+
+    @property
+    def _ties(self) -> Ties:  # type: ignore[override]
+        return self.ties
 
 
 @function_of(LinearRankMeasure)
