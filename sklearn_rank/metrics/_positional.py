@@ -120,8 +120,6 @@ def positional_score(
     discount : {"logarithmic", "linear"} or callable
         ``1 / log2(1 + i)``, ``n - i``, or a function of two arrays, the positions i and the
         lengths n of their lists, that returns an array.
-    k : int or None, default=None
-        Last position that counts, at least 1. None counts all positions.
 
     Returns
     -------
@@ -245,8 +243,6 @@ def dcg_score(
 
     Parameters
     ----------
-    k : int or None, default=None
-        Last position that counts, at least 1. None counts all positions.
     gain : {"exponential", "linear"}, callable or None, default=None
         ``2**y - 1``, ``y``, or a function from the array of relevances to the array of gains, each
         at least 0. None is "exponential"; scikit-learn uses "linear".
@@ -378,8 +374,6 @@ def ndcg_score(
 
     Parameters
     ----------
-    k : int or None, default=None
-        Last position that counts, at least 1. None counts all positions.
     gain : {"exponential", "linear"}, callable or None, default=None
         ``2**y - 1``, ``y``, or a function from the array of relevances to the array of gains, each
         at least 0. None is "exponential"; scikit-learn uses "linear".
@@ -597,8 +591,6 @@ def average_precision_score(
         Labels of two classes.
     y_score : array-like of shape (n_samples,)
         Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
-    k : int or None, default=None
-        Last position that counts, at least 1. None counts all positions.
     normalize : {"positives", "reachable", "found"} or None, default=None
         The divisor. "positives" is the number m of positives, as in trec_eval; ``n_relevant`` and
         ``ideal`` add those that are not among the rows. "reachable" is ``min(k, m)``, the most
@@ -714,14 +706,6 @@ def reciprocal_rank_score(
 
     ``RR@k = 1 / i`` for the position i of the first positive if i <= k, else 0. Ties are averaged
     over all orders of the tied items.
-
-    Parameters
-    ----------
-    k : int or None, default=None
-        Last position that counts, at least 1. None counts all positions.
-    convention
-        System whose value to reproduce, with its rules for ties and for lists without positives. A
-        conflicting parameter raises an error.
 
     Returns
     -------
@@ -845,8 +829,6 @@ def expected_reciprocal_rank_score(
 
     Parameters
     ----------
-    k : int or None, default=None
-        Last position that counts, at least 1. None counts all positions.
     max_grade : float or None, default=None
         Highest grade of the scale, at least the highest in ``y_true``. None takes the highest in
         ``y_true`` over all lists; values of data sets or folds are then not comparable if these
@@ -949,8 +931,6 @@ def rank_biased_precision_score(
     persistence : float, default=0.8
         Probability p that the reader goes on to the next item, in (0, 1). A greater value looks
         deeper: the first ten items have the share ``1 - p**10`` of the weight, .89 by default.
-    k : int or None, default=None
-        Last position that counts, at least 1. None counts all positions.
     max_grade : float or None, default=None
         Relevance that counts 1, at least the highest in ``y_true``. None takes the highest in
         ``y_true`` over all lists; values of data sets or folds are then not comparable if these

@@ -462,7 +462,19 @@ class RankingScorer(BaseScorer):
         return requests
 
     def set_score_request(self, **kwargs: Any) -> RankingScorer:
-        """Set which metadata the scorer asks for; what is not named stays as it was."""
+        """Set which metadata the scorer asks for; what is not named stays as it was.
+
+        Parameters
+        ----------
+        **kwargs : dict
+            ``name=True`` for metadata of this name, ``name="alias"`` for that of another,
+            ``name=False`` to ignore it, ``name=None`` for an error where it is passed.
+
+        Returns
+        -------
+        RankingScorer
+            The scorer itself.
+        """
         # Else each fold of a search would refuse them.
         names = metadata_of(self.measure)
         for name in kwargs:

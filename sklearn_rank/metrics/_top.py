@@ -180,10 +180,6 @@ def recall_at_k_score(
     ----------
     k : int
         Number of top items, at least 1.
-    convention
-        System whose value to reproduce, with its rules for ties and for lists without positives. A
-        conflicting parameter raises an error. trec_eval and ranx count relevant items that were
-        not retrieved: if the rows lack some, pass ``ideal`` or ``n_relevant``.
 
     Returns
     -------
@@ -259,10 +255,6 @@ def success_at_k_score(
     ----------
     k : int
         Number of top items, at least 1.
-    convention
-        System whose value to reproduce, with its rules for ties and for lists without positives. A
-        conflicting parameter raises an error. Both count relevant items that were not retrieved:
-        if the rows lack some, pass ``ideal`` or ``n_relevant``.
 
     Returns
     -------
@@ -363,13 +355,6 @@ def r_precision_score(y_true: Any, y_score: Any, **options: Unpack[RelevantOptio
     ``R-Prec = (number of positives among the first R items) / R``, which equals the recall there.
     Ties are averaged over all orders of the tied items.
 
-    Parameters
-    ----------
-    convention
-        System whose value to reproduce, with its rules for ties and for lists without positives. A
-        conflicting parameter raises an error. Both count relevant items that were not retrieved:
-        if the rows lack some, pass ``ideal`` or ``n_relevant``.
-
     Returns
     -------
     float or ndarray of shape (n_lists,)
@@ -444,10 +429,6 @@ def f1_at_k_score(
     ----------
     k : int
         Number of top items, at least 1. The divisor uses k even if the list is shorter.
-    convention
-        System whose value to reproduce, with its rules for ties and for lists without positives. A
-        conflicting parameter raises an error. It counts relevant items that were not retrieved: if
-        the rows lack some, pass ``ideal`` or ``n_relevant``.
 
     Returns
     -------
