@@ -18,6 +18,7 @@ from joblib.parallel import get_active_backend
 from .._order import quantile_at_mass, quantiles_at_masses
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._design import DenseDesign
+from ._linear import next_length
 from ._pivots import (
     BLOCK_SIZE,
     PivotProblem,
@@ -164,7 +165,6 @@ class CandidateValues(NamedTuple):
 
     @property
     def relative_gap(self) -> FloatArray:
-        """Each objective exceeds its optimum by at most this share."""
         return relative_gap(self.objective, self.lower_bound)
 
     @classmethod
@@ -319,9 +319,8 @@ def solve_accuracy_at_top(
     *,
     top_mass: float,
     selection: Selection = "closest",
-    solver: PivotSolver | None = None,
     n_jobs: int | None = None,
-    on_block: Callable[[], None] = lambda: None,
+    **options: Any,
 ) -> AccuracyAtTopSolution:
     """Solve Problem (2) for every distinct point as the pivot and select one solution.
 
@@ -331,9 +330,8 @@ def solve_accuracy_at_top(
         problem,
         [Top(problem.mass, top_mass)],
         scales=selection == "refine",
-        solver=solver,
         n_jobs=n_jobs,
-        on_block=on_block,
+        **options,
     )
     return select_solution(solutions, selection, n_jobs=n_jobs)
 
@@ -511,11 +509,6 @@ def refine_top(
     The end is in general a local minimum, unless ``max_steps`` came first; there is no claim to
     the global one, which the smallest value of Problem (2) bounds from below.
     """
-    coefs = np.asarray(coefs, dtype=np.float64)
-    if coefs.ndim != 2 or len(coefs) == 0:
-        raise ValueError(f"coefs has shape {coefs.shape}: pass one or more rows of weights.")
-    if not np.all(np.isfinite(coefs)):
-        raise ValueError("coefs has weights that are not finite.")
     with one_blas_thread():
         blocks = [
             best_scales(problem, coefs[start : start + BLOCK_SIZE], top_mass)
@@ -691,23 +684,19 @@ class _Cone:
         self.rows, self.cost, self.pivot = problem.rows, problem.cost, pivot
         self.side = np.where(above, 1.0, -1.0)
         self.right = self.side * problem.y > 0
-        self.z: FloatArray = self.rows.rows([pivot]).to_array()[0]
+        self.z = self.rows.rows([pivot]).to_array()[0]
         self.cap = np.where(self.right, 0.0, self.cost)
 
     def forward(self, coef: FloatArray) -> FloatArray:
-        distance: FloatArray = self.side * (self.rows.scores(coef) - self.z @ coef)
-        return distance
+        return self.side * (self.rows.scores(coef) - self.z @ coef)
 
     def backward(self, g: FloatArray) -> FloatArray:
-        """Sum of the turned rows with factors."""
         signed = self.side * g
-        total: FloatArray = self.rows.pull_back(signed) - signed.sum() * self.z
-        return total
+        return self.rows.pull_back(signed) - signed.sum() * self.z
 
     def gather(self, index: IntArray) -> FloatArray:
         """Some turned rows."""
-        differences: FloatArray = self.rows.rows(index).to_array() - self.z
-        return self.side[index, np.newaxis] * differences
+        return self.side[index, np.newaxis] * (self.rows.rows(index).to_array() - self.z)
 
     def multipliers(self, shifted: FloatArray, penalty: FloatArray) -> FloatArray:
         """Gradient of the smoothed losses, from ``penalty * u`` plus the multipliers before."""
@@ -741,8 +730,7 @@ class _Cone:
             return pull
         signed_rows = self.gather(index)
         target = at_one[index] - signed_rows @ pull
-        correction = np.linalg.lstsq(signed_rows, target, rcond=None)[0]
-        return pull + np.asarray(correction)
+        return pull + np.linalg.lstsq(signed_rows, target, rcond=None)[0]
 
     def row_multipliers(self, g: FloatArray) -> FloatArray:
         """Multipliers of the rows as they are, that of the pivot such that they sum to zero."""
@@ -818,12 +806,9 @@ def _newton_step(
         factor = scipy.linalg.cho_factor(matrix, check_finite=False, overwrite_a=True)
     except np.linalg.LinAlgError:
         return None
-    solved: FloatArray
     if is_wide:
-        solved = gradient - root.T @ scipy.linalg.cho_solve(factor, root @ gradient)
-    else:
-        solved = scipy.linalg.cho_solve(factor, gradient)
-    return -solved
+        return root.T @ scipy.linalg.cho_solve(factor, root @ gradient) - gradient
+    return -scipy.linalg.cho_solve(factor, gradient)
 
 
 def _search_line(
@@ -842,20 +827,17 @@ def _search_line(
         moved = cone.multipliers(penalty * (distance + length * change) + g, penalty)
         return float((coef + length * step) @ step + moved @ change)
 
-    low, high, length = 0.0, 1.0, 1.0
-    slope_low, slope_high = float(gradient @ step), slope(1.0)
-    limit = LINE_SEARCH_RATIO * abs(slope_low)
-    if slope_high <= limit:
+    low, high, length = (0.0, float(gradient @ step)), (1.0, slope(1.0)), 1.0
+    limit = LINE_SEARCH_RATIO * abs(low[1])
+    if high[1] <= limit:
         return length
     for _ in range(MAX_LINE_SEARCH):
-        rise = slope_high - slope_low  # 0 where the slopes have overflowed
-        share = -slope_low / rise if rise > 0 else 0.5
-        length = low + (high - low) * min(max(share, 0.1), 0.9)
+        length = next_length(low, high)
         new_slope = slope(length)
         if abs(new_slope) <= limit:
             break
         if new_slope > 0:
-            high, slope_high = length, new_slope
+            high = length, new_slope
         else:
-            low, slope_low = length, new_slope
+            low = length, new_slope
     return length

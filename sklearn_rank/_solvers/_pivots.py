@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.linalg
@@ -19,11 +19,9 @@ from ._result import relative_gap
 MOST_FEATURES_BY_COLUMNS = 64
 
 
-class Parked(NamedTuple):
-    """Sums over the rows whose multipliers are held at 1, for each pivot."""
-
-    vector: FloatArray  # (n_pivots, n_features): Sums of ``c_i y_i (x_i - z)``
-    cost: FloatArray  # (n_pivots,): Sums of ``c_i``
+# Sums over the rows whose multipliers are held at 1, for each pivot: of ``c_i y_i (x_i - z)``, of
+# shape (n_pivots, n_features), and of ``c_i``.
+Parked: TypeAlias = tuple[FloatArray, FloatArray]
 
 
 class Start(NamedTuple):
@@ -67,7 +65,7 @@ class HingeRows(NamedTuple):
         cost = held * self.cost
         signed = cost * self.y
         vector = self.design.pull_back(signed.T).T - signed.sum(axis=1)[:, np.newaxis] * pivots
-        return Parked(vector, cost.sum(axis=1))
+        return vector, cost.sum(axis=1)
 
     def minimise(
         self,
@@ -91,7 +89,7 @@ class HingeRows(NamedTuple):
         objective, lower_bound = np.empty((2, n_pivots))
         n_iter = np.empty(n_pivots, dtype=np.int64)
         ends = Ends(coef, multipliers, penalty, objective, lower_bound, n_iter)
-        parked = parked or Parked(np.zeros((n_pivots, d)), np.zeros(n_pivots))
+        vector, parked_cost = parked or (np.zeros((n_pivots, d)), np.zeros(n_pivots))
         by_columns = start is None and d <= MOST_FEATURES_BY_COLUMNS
         solve_pivots(
             *self.design.compiled_arrays(by_columns=by_columns),
@@ -100,8 +98,8 @@ class HingeRows(NamedTuple):
             self.y,
             self.cost,
             np.ascontiguousarray(pivots),
-            np.ascontiguousarray(parked.vector),
-            parked.cost,
+            np.ascontiguousarray(vector),
+            parked_cost,
             start is None,
             tol,
             max_iter,
@@ -124,26 +122,19 @@ MAX_ITER = 100
 CONSTANT = 10.0
 
 
-class FreeThreshold(NamedTuple):
+class FreeThreshold:
     """Solution of ``min over w and t of 1/2 |w|^2 + sum_i c_i max(0, 1 - y_i (w.x_i - t))``.
 
     The problem of a pivot z is the same under the constraint ``w.z = t``, so that its solution is
-    near the minimiser, under this constraint, of a quadratic model.
+    near the minimiser, under this constraint, of a quadratic model: ``I`` plus the weighted outer
+    products of the rows with a margin about 0, factorised in the fewer dimensions.
     """
 
-    constant: float  # Value of the constant feature that every row has besides
-    coef: FloatArray  # (n_features + 1,): Weights, of the constant too
-    margins: FloatArray  # (n_rows,): ``u_i = 1 - y_i (w.x_i - t)``
-    multipliers: FloatArray  # (n_rows,): Share of the cost that each row bears, from 0 to 1
-    near: BoolArray  # (n_rows,): The rows with a margin about 0, which the model counts
-    system: System  # The model's second derivatives
-
-    @classmethod
     @np.errstate(over="ignore", invalid="ignore")
-    def of_rows(cls, rows: InMemoryDesign, y: FloatArray, cost: FloatArray) -> FreeThreshold:
-        """Solve the problem, roughly, and factorise the model."""
-        constant = CONSTANT * max(1.0, float(np.sqrt(rows.squared_norms().mean())))
-        column = np.full((len(y), 1), constant)
+    def __init__(self, rows: InMemoryDesign, y: FloatArray, cost: FloatArray) -> None:
+        # Value of the constant feature that every row has besides.
+        self.constant = CONSTANT * max(1.0, float(np.sqrt(rows.squared_norms().mean())))
+        column = np.full((len(y), 1), self.constant)
         augmented: InMemoryDesign
         if rows.is_dense:
             augmented = DenseDesign(np.hstack([rows.to_array(), column]))
@@ -152,64 +143,50 @@ class FreeThreshold(NamedTuple):
         all_rows = HingeRows(augmented, y, cost, np.empty((0, 0)), np.empty(0, dtype=np.int64))
         origin = np.zeros((1, augmented.shape[1]))
         ends = all_rows.minimise(origin, tol=TOLERANCE, max_iter=MAX_ITER)
-        coef, multipliers = ends.coef[0], ends.multipliers[0]
-        margins = 1.0 - y * augmented.scores(coef)
-        near = np.abs(margins) < SMOOTHED
-        weight = cost[near] / (2 * SMOOTHED)
-        system = System.of_rows(augmented.rows(np.flatnonzero(near)), weight)
-        return cls(constant, coef, margins, multipliers, near, system)
+        self.coef, self.multipliers = ends.coef[0], ends.multipliers[0]
+        self.margins = 1.0 - y * augmented.scores(self.coef)
+        self._near = np.abs(self.margins) < SMOOTHED
+        self._model_rows = augmented.rows(np.flatnonzero(self._near))
+        weight = cost[self._near] / (2 * SMOOTHED)
+        X, self._root = self._model_rows.matrix, np.sqrt(weight)
+        self._by_features = X.shape[0] >= X.shape[1]
+        if self._by_features:
+            system = self._model_rows.gram(weight)
+        else:
+            system = X @ X.T
+            system = system if rows.is_dense else system.toarray()
+            system = system * self._root * self._root[:, np.newaxis]
+        system.flat[:: len(system) + 1] += 1.0
+        try:
+            self._factor = scipy.linalg.cho_factor(system, check_finite=False)
+        except np.linalg.LinAlgError:  # beyond float64: then the prediction is the poorer for it
+            self._factor = None
+
+    def _solve(self, rhs: FloatArray) -> FloatArray:
+        """Solve the system of the model."""
+        if self._factor is None:
+            return rhs
+        if self._by_features:
+            return np.asarray(scipy.linalg.cho_solve(self._factor, rhs, check_finite=False))
+        X, root = self._model_rows.matrix, self._root
+        inner = scipy.linalg.cho_solve(self._factor, root * (X @ rhs), check_finite=False)
+        return np.asarray(rhs - X.T @ (root * inner))
 
     def coefs_at(self, pivots: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Predict the solutions of some pivots."""
         coef, distance = np.empty(pivots.shape), np.empty(len(pivots))
         for k, pivot in enumerate(pivots):  # one by one: to the bit the same in any company
             point = np.append(pivot, self.constant)
-            solved = self.system.solve(point)
+            solved = self._solve(point)
             distance[k] = point @ self.coef
             coef[k] = (self.coef - distance[k] / (point @ solved) * solved)[:-1]
         return coef, distance
 
     def multipliers_at(self, margins: FloatArray, rows: IntArray) -> FloatArray:
-        """Predict the multipliers of some rows from the margins that the weights predict.
-
-        Shape (m,).
-        """
+        """Predict the multipliers of some rows from the margins that the weights predict."""
         changed = self.multipliers[rows] + (margins - self.margins[rows]) / (2 * SMOOTHED)
         smoothed = 0.5 + margins / (2 * SMOOTHED)
-        return np.clip(np.where(self.near[rows], changed, smoothed), 0.0, 1.0)
-
-
-class System(NamedTuple):
-    """``I`` plus the weighted outer products of rows, factorised in the fewer dimensions."""
-
-    factor: tuple[FloatArray, bool] | None
-    rows: InMemoryDesign | None
-    root: FloatArray  # (n_rows,): Roots of their weights
-
-    @classmethod
-    def of_rows(cls, rows: InMemoryDesign, weight: FloatArray) -> System:
-        n, d = rows.shape
-        X, root = rows.matrix, np.sqrt(weight)
-        if n >= d:
-            system = rows.gram(weight)
-        else:
-            system = X @ X.T
-            system = (system if rows.is_dense else system.toarray()) * root * root[:, np.newaxis]
-        system.flat[:: len(system) + 1] += 1.0
-        try:
-            factor = scipy.linalg.cho_factor(system, check_finite=False)
-        except np.linalg.LinAlgError:  # beyond float64: then the prediction is the poorer for it
-            factor = None
-        return cls(factor, rows if n < d else None, root)
-
-    def solve(self, rhs: FloatArray) -> FloatArray:
-        if self.factor is None:
-            return rhs
-        if self.rows is None:
-            return np.asarray(scipy.linalg.cho_solve(self.factor, rhs, check_finite=False))
-        X, root = self.rows.matrix, self.root
-        inner = scipy.linalg.cho_solve(self.factor, root * (X @ rhs), check_finite=False)
-        return np.asarray(rhs - X.T @ (root * inner))
+        return np.clip(np.where(self._near[rows], changed, smoothed), 0.0, 1.0)
 
 
 BLOCK_SIZE = 32
@@ -319,16 +296,14 @@ class PivotProblem:
 
     @cached_property
     def hinge_rows(self) -> HingeRows:
-        """The rows as the compiled kernel takes them."""
         return HingeRows(self.rows, self.y, self.cost, self.products, np.arange(len(self.y)))
 
     @cached_property
     def free_threshold(self) -> FreeThreshold:
         """The problem without a pivot, from which those of all pivots start."""
-        return FreeThreshold.of_rows(self.rows, self.y, self.cost)
+        return FreeThreshold(self.rows, self.y, self.cost)
 
     def blocks(self, pivots: IntArray | None = None) -> list[IntArray]:
-        """Split pivots into tasks."""
         if pivots is None:
             pivots = self.pivots
         return [pivots[start : start + BLOCK_SIZE] for start in range(0, len(pivots), BLOCK_SIZE)]
@@ -359,7 +334,6 @@ class PivotSolutions(NamedTuple):
 
     @property
     def relative_gap(self) -> FloatArray:
-        """Each objective exceeds its optimum by at most this share."""
         return relative_gap(self.objective, self.lower_bound)
 
     @property
@@ -516,10 +490,10 @@ class _Groups:
         points = np.array([state.point for state in states])
         bands = np.array([self._band(state) for state in states])
         held = np.array([state.margins > 0 for state in states]) & ~bands
-        parked = self.rows.sum_held(held, points)
+        vector, cost = self.rows.sum_held(held, points)
         for k, state in enumerate(states):
-            part = Parked(parked.vector[k : k + 1], parked.cost[k : k + 1])
-            self._solve_on_band(state, np.flatnonzero(bands[k]), part)
+            parked = vector[k : k + 1], cost[k : k + 1]
+            self._solve_on_band(state, np.flatnonzero(bands[k]), parked)
         margins = self.rows.margins(np.array([state.coef for state in states]), points)
         for k, state in enumerate(states):
             outside = ~bands[k] & ((margins[k] > 0) != held[k])
@@ -551,8 +525,8 @@ class _Groups:
         inner = np.abs(margins) <= NARROWED * state.width
         if np.count_nonzero(inner) >= LEAST_ROWS and np.mean(inner) < 0.5:
             held = ~inner & (margins > 0)
-            more = part.sum_held(held[np.newaxis], point)
-            all_parked = Parked(parked.vector + more.vector, parked.cost + more.cost)
+            vector, cost = part.sum_held(held[np.newaxis], point)
+            all_parked = parked[0] + vector, parked[1] + cost
             index = np.flatnonzero(inner)
             inner_start = Start(start.coef, start.multipliers[index], start.penalty)
             end = self._minimise(state, part.take(index), inner_start, all_parked, 0.5 * self.tol)

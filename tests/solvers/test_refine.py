@@ -308,13 +308,6 @@ def test_the_steps_are_limited():
     assert solution.certificate.objective == last
 
 
-@pytest.mark.parametrize("coefs", [np.zeros(2), np.zeros((0, 2)), np.full((1, 2), np.nan)])
-def test_starts_that_make_no_sense(coefs):
-    X, y, cost, mass, top = data()
-    with pytest.raises(ValueError, match="coefs has"):
-        refine_top(PivotProblem.from_rows(X, y, cost, mass), coefs, top)
-
-
 # --------------------------------------------------------------------------------- real figures
 
 
