@@ -41,12 +41,11 @@ BLOCKS_AT_ONCE = 4
 class SentOnce:
     """What all blocks need, large enough that no backend should send it with each of them.
 
-    The arrays in it, if they are large, joblib writes once to a file in memory that its processes
-    map. What it sends to dask's workers goes once to each, if its size says that it is large.
+    Large arrays are written once to memory that joblib's processes map; dask sends once to each
+    worker what says that it is large.
     """
 
     def __sizeof__(self) -> int:
-        """Bytes that are sent, those of the arrays among them."""
         rest, arrays = _pickle_apart(self)
         return len(rest) + sum(array.nbytes for array in arrays)
 
@@ -214,15 +213,9 @@ def solve_candidates(
 ) -> CandidateSolutions:
     """Solve Problem (2) for every distinct point as the pivot, for any number of tops.
 
-    The problems depend on rows and costs only, not on ``problem.mass``.
-
-    The problems are independent; BLAS is held to one thread while they are solved, and the blocks
-    are shared among ``n_jobs`` workers. The scores of a block are sorted once for all tops. Beyond
-    the solver's own memory each worker needs O(32 (n + d)); processes map large arrays of the
-    problem, and other machines get a copy each. The solutions of dense data are kept, as many
-    numbers as the data have; those of sparse data are not, and the ones selected are solved for
-    again. Dense data of more features than rows are turned to as many features as rows, O(n^2 d)
-    once.
+    The problems depend on rows and costs only; blocks of them are shared among ``n_jobs`` workers.
+    Solutions of dense data are held, as many numbers as the data have; those of sparse data that
+    are selected are solved for again.
     """
     solver = solver or PivotSolver()
     basis = None
@@ -322,10 +315,7 @@ def solve_accuracy_at_top(
     n_jobs: int | None = None,
     **options: Any,
 ) -> AccuracyAtTopSolution:
-    """Solve Problem (2) for every distinct point as the pivot and select one solution.
-
-    [1] Boyd, Cortes, Mohri & Radovanovic (2012), *Accuracy at the Top*, NIPS 25, Section 3.2.
-    """
+    """Solve Problem (2) for every distinct point as the pivot and select one solution."""
     solutions = solve_candidates(
         problem,
         [Top(problem.mass, top_mass)],
@@ -343,11 +333,7 @@ def select_solution(
     *,
     n_jobs: int | None = None,
 ) -> AccuracyAtTopSolution:
-    """Select one of the solutions of Problem (2) for one top, or average some.
-
-    O(n_candidates) beside the weights that are asked for, but for ``"refine"``, which solves some
-    hundreds of problems.
-    """
+    """Select one of the solutions of Problem (2) for one top, average some, or refine the best."""
     problem, basis = solutions.problem, solutions.basis
     candidates, quantile = solutions.values.at_top(top), solutions.tops[top]
     averaged = None
@@ -396,10 +382,7 @@ def select_solution(
 
 
 def _closest(candidates: CandidateValues, tol: float, count: int) -> IntArray:
-    """The candidates closest to their quantiles; of those that tie last, by the objective.
-
-    Scores are in units of the margin, and not known any better than to the tolerance.
-    """
+    """The candidates closest to their quantiles, to the tolerance; of ties, by the objective."""
     distance = candidates.distance
     largest = np.partition(distance, count - 1)[count - 1]
     closer = np.flatnonzero(distance < largest - tol)
@@ -415,7 +398,7 @@ def _average(
     top_mass: float,
     n_jobs: int | None,
 ) -> tuple[FloatArray, int, float, IntArray]:
-    """Average the directions of the candidates closest to their quantiles.
+    """Average the directions of the closest candidates.
 
     Returns the weights, a row at the quantile, the objective and the candidates.
     """
@@ -471,12 +454,10 @@ class RefinedSolution(SolverResult):
 def best_scales(
     problem: PivotProblem, coef: FloatArray, top_mass: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Find the best multiple of each weight vector for Problem (1).
+    """Find the best multiple a of each weight vector for Problem (1).
 
-    The quantile of ``a w`` is ``a`` times that of ``w``, so that the objective is convex in ``a``,
-    quadratic between the points where a margin reaches 1. Its derivative crosses zero at the
-    largest of ``min(b, s)`` over the points ``b``, with ``s`` the stationary point of the
-    quadratic before ``b``: one sort, exact.
+    The objective is convex in a, quadratic between the points b where a margin reaches 1: its
+    derivative is 0 at the largest ``min(b, s)``, s the stationary point of the quadratic before b.
     """
     scores = problem.scores(coef)
     quantile = quantile_at_mass(scores, problem.mass, top_mass)
@@ -504,11 +485,7 @@ def refine_top(
     n_starts: int = 20,
     max_steps: int = 200,
 ) -> RefinedSolution:
-    """Lower the value of Problem (1), hinge loss around the quantile of the scores.
-
-    The end is in general a local minimum, unless ``max_steps`` came first; there is no claim to
-    the global one, which the smallest value of Problem (2) bounds from below.
-    """
+    """Lower the value of Problem (1), hinge loss around the quantile, to a local minimum."""
     with one_blas_thread():
         blocks = [
             best_scales(problem, coefs[start : start + BLOCK_SIZE], top_mass)
@@ -677,7 +654,7 @@ class _Cone:
 
     The signed distance of a row from the pivot, ``u = e.w`` with ``e = +-(x - z)``, has to be
     nonnegative, and costs ``c max(0, 1 - u)`` for rows of the right class, ``c (1 + u)`` for the
-    others. Multipliers g are subgradients of that in u: at most 0, respectively c.
+    others. Multipliers g are subgradients of that in u.
     """
 
     def __init__(self, problem: PivotProblem, pivot: int, above: BoolArray) -> None:
@@ -743,11 +720,7 @@ class _Cone:
 def _minimise(
     search: _ConeSearch, cone: _Cone, multipliers: FloatArray | None, cutoff: float
 ) -> _Candidate | None:
-    """Solve the problem of a cone; None if its dual value shows that it cannot beat the cutoff.
-
-    The weights returned may leave the cone by rounding or by the tolerance: their value is that of
-    Problem (1) all the same.
-    """
+    """Solve the problem of a cone; None if its dual value shows that it cannot beat the cutoff."""
     cost = cone.cost
     if multipliers is None:
         g, factor = np.zeros_like(cost), PENALTY_START

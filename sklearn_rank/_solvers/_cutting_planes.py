@@ -23,10 +23,7 @@ MOST_IDLE_STEPS = 30
 def best_shares(
     gram: FloatArray, offsets: FloatArray, start: FloatArray, accuracy: float
 ) -> FloatArray:
-    """Minimise ``b'Qb / 2 - offsets.b`` over shares b >= 0 of sum 1, by an active set.
-
-    The shares, of which few are positive. Shape (m,).
-    """
+    """Minimise ``b'Qb / 2 - offsets.b`` over shares b >= 0 of sum 1, by an active set."""
     # Those that are active may be badly weighed, since the matrix may have had another factor.
     shares, active = _minimise_active(gram, offsets, start, np.flatnonzero(start > 0))
     lowest, best, n_idle = np.inf, shares, 0
@@ -140,7 +137,7 @@ SHORT = 1e-6
 
 
 class RowsOfPlanes(Protocol):
-    """Protocol of the rows of cutting planes; every design implements it."""
+    """Rows of cutting planes; every design is one."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -159,10 +156,7 @@ Tangent: TypeAlias = tuple[float, FloatArray]
 
 
 class Planes:
-    """Linear functions of the weights that are nowhere above a risk, and the model they make.
-
-    They belong to the risk alone, less its value at 0: they serve every C.
-    """
+    """Linear functions of the weights nowhere above a risk, less its value at 0, for every C."""
 
     def __init__(self, n_features: int) -> None:
         self.slopes = np.empty((0, n_features))
@@ -230,18 +224,13 @@ class _RiskPoint(NamedTuple):
 
 
 class _Risk:
-    """The risk at points of the space of weights, less that at 0.
-
-    Where features are so small that the scores are beside the margin as nothing, the difference
-    has digits that the risk has not.
-    """
+    """The risk at weights less that at 0, which has digits where the risk itself has none."""
 
     def __init__(self, rows: RowsOfPlanes, tangent_at: Callable[[FloatArray], Tangent]) -> None:
         self._rows, self._tangent_at = rows, tangent_at
         self.at_zero = float(tangent_at(np.zeros(rows.shape[0]))[0])
 
     def at(self, coef: FloatArray, scores: FloatArray | None = None) -> _RiskPoint:
-        """Evaluate it."""
         scores = self._rows.scores(coef) if scores is None else scores
         offset, factors = self._tangent_at(scores)
         risk = float((offset - self.at_zero) + factors @ scores)
@@ -315,14 +304,10 @@ def solve_cutting_planes(
 ) -> CuttingPlaneResult:
     """Minimise ``|w|^2 / 2 + C R(X w)`` for a convex R, known by one tangent at each point.
 
-    Each iteration minimises the model, the largest of the planes found so far; goes to the best
-    point on the line from the best one so far to the model's; and adds the planes that touch R at
-    the model's point and between the two. Without planes to start from the cost rises to C in
-    steps, since the planes of one cost serve the next.
-
-    [1] Joachims, T. (2006). Training linear SVMs in linear time. KDD. .. [2] Franc, V. and
-    Sonnenburg, S. (2009). Optimized cutting plane algorithm for large-scale risk minimization.
-    JMLR 10, Algorithm 3.
+    Each iteration minimises the model, the largest of the planes so far, goes to the best point on
+    the line from the best so far to it, and adds the planes there and between. Without planes to
+    start from the cost rises to C. Joachims (2006), KDD; Franc and Sonnenburg (2009), Optimized
+    cutting plane algorithm for large-scale risk minimization, JMLR 10, Algorithm 3.
     """
     risk = _Risk(rows, tangent_at)
     best = risk.at(np.zeros(rows.shape[1]))

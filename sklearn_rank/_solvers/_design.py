@@ -30,9 +30,8 @@ CompiledArrays: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, IntArray, 
 class Design(ABC):
     """Rows X of shape (n_rows, n_features), accessed through products only.
 
-    This is all that an iterative solver may ask of the data, so that rows that are read in chunks
-    or lie on other machines need no other solver. A problem that needs more than one pass for each
-    product, or single entries, asks for an ``InMemoryDesign``.
+    Rows that are read in chunks or lie on other machines need no other solver; a problem that
+    needs single entries asks for an ``InMemoryDesign``.
     """
 
     shape: tuple[int, int]
@@ -59,10 +58,7 @@ class Design(ABC):
 
     @abstractmethod
     def absolute_scores(self, coef: FloatArray) -> FloatArray:
-        """Sum the absolute terms of each score, ``|X| @ |coef|``.
-
-        A score is exact to this, times the number of terms, times the machine epsilon.
-        """
+        """Sum the absolute terms of each score, ``|X| @ |coef|``, by which it may be rounded."""
 
     @abstractmethod
     def squared_norms(self) -> FloatArray:
@@ -258,10 +254,7 @@ Products: TypeAlias = tuple[FloatArray, ...]
 
 
 class OrderedDesign(Design):
-    """Some rows of data that come in parts, in an order of their own.
-
-    Vectors are reordered, not rows. Products are those of float64, whatever the type of the data.
-    """
+    """Some rows of data that come in parts: vectors are reordered, not rows."""
 
     def __init__(self, shape: tuple[int, int], order: IntArray | None = None) -> None:
         self._n_all_rows, self._order = shape[0], order
@@ -411,10 +404,7 @@ def copied_rows(
 
 
 class BlockedDesign(PartedDesign):
-    """Rows of a source, each product with which reads them once.
-
-    Memory is one block and, for each product, vectors of all rows.
-    """
+    """Rows of a source, each product with which reads them once; memory is one block."""
 
     def __init__(self, source: Any, order: IntArray | None = None) -> None:
         # Its ``blocks()`` generates the rows once more, in consecutive blocks with their places.
@@ -450,7 +440,6 @@ class ViewDesign(PartedDesign):
         self._matrix = matrix
 
     def rows(self, index: Any) -> Design:
-        """Take some rows, which are copied."""
         return as_design(self._matrix[index if self._order is None else self._order[index]])
 
     def _parts(self) -> Iterator[tuple[slice, Any]]:
@@ -492,9 +481,8 @@ class ChunkOfRows(NamedTuple):
 class ChunkedDesign(OrderedDesign):
     """Rows in the chunks of a dask collection.
 
-    Weights of features go to the chunks, and scores come back; factors of rows go to them, and
-    sums come back, which are added in a tree. What goes is part of the tasks, so that all that a
-    lost worker had can be computed again.
+    What goes to them is part of the tasks, so that all that a lost worker had can be computed
+    again; sums that come back are added in a tree.
     """
 
     def __init__(
@@ -558,10 +546,10 @@ LOST = 64 * float(np.finfo(np.float64).eps)
 
 @np.errstate(over="ignore", invalid="ignore")
 def column_scales(X: Any, weight: FloatArray | None = None) -> FloatArray:
-    """Standard deviation of each column about its mean, whatever the mean is.
+    """Standard deviation of each column about its mean.
 
-    Deviations are taken from the first row, so that a mean that is large beside the spread, such
-    as that of seconds since 1970, costs no digits. O(stored entries).
+    Deviations are taken from one row, so that a large mean, as of seconds since 1970, costs no
+    digits.
     """
     if isinstance(X, InMemoryDesign):
         X = X.matrix
@@ -612,10 +600,7 @@ def row_sums(
 
 @dataclass(frozen=True, eq=False)
 class Coordinates:
-    """Coordinates in which a problem of any units of the features is well scaled.
-
-    They change the variables, not the problem: the penalty stays that of the coefficients.
-    """
+    """Coordinates in which a problem of any units of the features is well scaled."""
 
     scale: FloatArray
     penalty: FloatArray
@@ -623,10 +608,7 @@ class Coordinates:
 
     @cached_property
     def certified(self) -> FloatArray | None:
-        """Factors of squares of derivatives, whose sum is twice what can be won, or more.
-
-        Those of intercepts count as they bend; without a penalty there are none.
-        """
+        """Factors of squares of derivatives, whose sum is twice what can be won, or more."""
         if not self.penalty.any():
             return None
         return 1.0 / np.where(self.penalty > 0, self.penalty, 1.0)
@@ -679,11 +661,10 @@ class KernelFactor(NamedTuple):
 def factorise_kernel(
     column: Callable[[int], FloatArray], diagonal: FloatArray, *, tol: float = 1e-12
 ) -> KernelFactor:
-    """Factorise a kernel matrix by Cholesky's method with pivots, column by column.
+    """Factorise a kernel matrix by Cholesky's method with pivots, ``K = L L'``, column by column.
 
-    ``K = L L'`` up to a residue that is positive semidefinite, with diagonal entries of at most
-    ``tol`` times the largest of K. Its columns are asked for one by one, so that a matrix of low
-    rank is never formed.
+    The residue is positive semidefinite, with diagonal entries of at most ``tol`` times the
+    largest of K. A matrix of low rank is never formed.
     """
     residual = np.array(diagonal, dtype=np.float64)
     n = len(residual)
@@ -736,10 +717,7 @@ def factorise_kernel_matrix(matrix: FloatArray, *, tol: float = 1e-12) -> Kernel
 
 
 def check_definite(factor: KernelFactor, block: Callable[[slice], FloatArray]) -> None:
-    """Refuse a matrix that differs from its factorisation, which no definite one does.
-
-    The pivots' columns agree with any matrix; an indefinite one may hide beside them.
-    """
+    """Refuse a matrix that differs from its factorisation, as an indefinite one does somewhere."""
     rows = factor.rows
     scale = float(np.max(np.sum(rows**2, axis=1), initial=0.0))
     for start in range(0, len(rows), CHECKED_ROWS):

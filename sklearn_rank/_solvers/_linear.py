@@ -1,7 +1,4 @@
-"""Linear scores with a ridge penalty: problems, Newton's method by conjugate gradients, L-BFGS.
-
-The losses are smooth ones of rows, of blocks of rows and of labels, and the hinge of pairs.
-"""
+"""Linear scores with a ridge penalty: problems, Newton's method by conjugate gradients, L-BFGS."""
 
 from __future__ import annotations
 
@@ -55,7 +52,7 @@ class RidgeProblem(ABC):
     @property
     @abstractmethod
     def n_parameters(self) -> int:
-        """Number of coefficients and intercepts, which are the last."""
+        """Number of coefficients and intercepts, which come last."""
 
     @property
     @abstractmethod
@@ -89,10 +86,7 @@ class RidgeProblem(ABC):
     def with_best_intercepts(
         self, parameters: FloatArray, value: float, gradient: FloatArray
     ) -> tuple[float, FloatArray] | None:
-        """Minimise over the intercepts by steps; the least value they can have, and the gradient.
-
-        None where they lead nowhere.
-        """
+        """Minimise over the intercepts; the least value that is left, and the gradient, if any."""
 
     @abstractmethod
     def by_coefficient(self, gradient: FloatArray) -> FloatArray:
@@ -107,10 +101,9 @@ class RidgeProblem(ABC):
         return self.loss_product(scores, direction) + self.penalty_product(direction)
 
     def lower_bound(self, parameters: FloatArray, value: float, gradient: FloatArray) -> float:
-        """Bound the minimum from below, given value and gradient at parameters; NaN for none.
+        """Bound the minimum from below; NaN for none.
 
-        The minimum over the intercepts alone is a strongly convex function of the coefficients:
-        the bound is its value less the square of its gradient over ``2 alpha``.
+        The minimum over the intercepts alone is a strongly convex function of the coefficients.
         """
         if not self.alpha > 0:
             return float("nan")
@@ -140,20 +133,15 @@ class Criterion:
 
     @cached_property
     def value_at_0(self) -> float:
-        """The objective where all parameters are 0."""
         return self.problem.value_and_gradient(np.zeros(len(self.problem.coordinates.scale)))[0]
 
     def point(self, x: FloatArray) -> Point:
-        """Evaluate the problem at coordinates."""
         coordinates = self.problem.coordinates
         value, gradient = self.problem.value_and_gradient(coordinates.parameters(x))
         return Point(x, value, coordinates.gradient(gradient))
 
     def square(self, gradient: FloatArray) -> float:
-        """Square of the norm of a gradient: twice what can be won, or more, by the penalty.
-
-        Without a penalty it is about that, as far as the coordinates are good ones.
-        """
+        """Square of the norm of a gradient: twice what can be won, or more, by the penalty."""
         certified = self.problem.coordinates.certified
         return float(gradient @ (gradient if certified is None else certified * gradient))
 
@@ -169,10 +157,7 @@ class Criterion:
         return float(np.sqrt(square / (square + self.decrease(point)))) if not square <= 0 else 0.0
 
     def decrement(self, point: Point) -> float:
-        """Square of the gradient in the metric of the second derivatives: twice what can be won.
-
-        It is exact to some hundredths; the system is solved far more accurately than for a step.
-        """
+        """Twice what can be won, the square of the gradient in the metric of the Hessian."""
         product, solve = self._difference_product(point), None
         if self.problem.loss.has_hessian_product:
             scores, product = self.hessian_product(point)
@@ -247,8 +232,7 @@ def _search_line(
 ) -> tuple[Point | None, bool]:
     """Go along a step until half of its slope is gone, or give up; tell whether for rounding.
 
-    A convex function's slope tells on which side its minimum lies, also across the kinks of a
-    second derivative, where values alone would shorten steps again and again.
+    Values alone would shorten steps again and again at the kinks of a second derivative.
     """
 
     def has_much_smaller_gradient(trial: Point) -> bool:
@@ -292,8 +276,7 @@ def next_length(
     """Length of the next step on a line along which a convex function falls.
 
     ``low`` and ``high`` are the longest step and its slope before the minimum, and the shortest
-    beyond it; if none is, the length grows. Else it is where the secant of the slopes is 0, at
-    least a share of the way from both ends.
+    beyond it, if any; ``least`` is the least share of the way from both.
     """
     if not np.isfinite(high[0]):
         return growth * low[0]
@@ -306,10 +289,7 @@ def next_length(
 def _direction(
     criterion: Criterion, point: Point, forcing: float, is_slow: bool
 ) -> tuple[FloatArray, bool]:
-    """Solve the Newton system by conjugate gradients until the residual is small enough.
-
-    Where that is slow, and was in earlier steps, products are preconditioned.
-    """
+    """Solve the Newton system by conjugate gradients; where that was slow, preconditioned ones."""
     scores, product = criterion.hessian_product(point)
     by_gradient = (forcing * float(np.linalg.norm(point.gradient))) ** 2
     by_tolerance = 0.25 * criterion.tol**2 * criterion.decrease(point)
@@ -424,10 +404,7 @@ def _loss_product(
 def _loss_curvature(
     items: Design, loss: LossOfScores, scores: FloatArray, n_parameters: int
 ) -> tuple[FloatArray]:
-    """Second derivatives by the parameters without those by the scores of two items.
-
-    A positive semidefinite matrix.
-    """
+    """Second derivatives by the parameters without those by the scores of two items."""
     n_features = items.shape[1]
     weight = np.maximum(loss.curvature(scores), 0.0)
     matrix = np.empty((n_parameters, n_parameters))
@@ -448,35 +425,24 @@ def _at_parameters(
 
 
 class Blocks(Protocol):
-    """Rows in blocks that hold whole lists, wherever they are.
-
-    Functions come to the rows, and sums go back: no vector of the length of the data does.
-    """
+    """Rows in blocks of whole lists, to which functions that can be pickled come; sums go back."""
 
     @property
     def n_features(self) -> int:
         """Number of features."""
 
     def on(self, make: Callable[[Any], Any], /) -> Blocks:
-        """The same blocks with ``make(lists)`` for each, made once, as the loss of its scores.
-
-        ``make`` can be pickled.
-        """
+        """The same blocks with ``make(lists)``, made once for each, as the loss of its scores."""
 
     def total(self, function: Callable[..., tuple[Any, ...]], /, *arguments: Any) -> Any:
-        """Sum ``function(items, loss, *arguments)`` over the blocks, number by number.
-
-        It is one pass over the rows. ``function`` can be pickled.
-        """
+        """Sum ``function(items, loss, *arguments)`` over the blocks, in one pass over the rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class LinearProblem(RidgeProblem):
     """Minimise ``factor sum(loss(X w + b)) + alpha / 2 ||w||**2`` over w and b.
 
-    The parameters are the coefficients w, with the intercept b last where there is one. For rows
-    in blocks each evaluation, of the objective with its gradient or of a product with its second
-    derivatives, is one pass over them: scores, loss and derivatives are taken block by block.
+    For rows in blocks each evaluation, or product with second derivatives, is one pass over them.
     """
 
     rows: Design | Blocks  # The rows X; blocks with the loss of each
@@ -506,7 +472,6 @@ class LinearProblem(RidgeProblem):
         return tuple(self.factor * value for value in sums)
 
     def _row_sums(self, origin: FloatArray | None) -> tuple[float, FloatArray, FloatArray]:
-        """Number of rows, and sums of them and of their squares, moved by an origin."""
         if isinstance(self.rows, Design):
             return row_sums(self.rows, self.loss, origin)
         n_rows, sums, squares = self.rows.total(row_sums, origin)
@@ -638,9 +603,8 @@ LABELS_SETTLED = 1e-12
 class LabelProblem(RidgeProblem):
     """Minimise ``loss(X W + 1 b') + alpha / 2 ||W||**2`` over W and b, one column for each label.
 
-    The parameters are the entries of W row by row, and where there are intercepts those of ``b +
-    W' m`` last, the scores of the mean row m: features of any mean are as good as centred ones,
-    and sparse rows stay sparse.
+    The parameters are the entries of W row by row, then ``b + W' m``, the scores of the mean row
+    m: features of any mean are as good as centred ones, and sparse rows stay sparse.
     """
 
     design: InMemoryDesign  # The rows X
@@ -665,7 +629,6 @@ class LabelProblem(RidgeProblem):
 
     @cached_property
     def _share(self) -> FloatArray:
-        """Weights of the rows, of sum 1."""
         n_rows = self.design.shape[0]
         if self.row_weight is None:
             return np.full(n_rows, 1.0 / n_rows)
@@ -710,8 +673,7 @@ class LabelProblem(RidgeProblem):
     def _moments(self) -> tuple[FloatArray, FloatArray]:
         """What diagonalises moments of the features and the penalty together, in coordinates.
 
-        In the coordinates both have entries of about 1 or less, whatever the units. The vectors
-        turn their sum into 1, and the penalty into the values.
+        The vectors turn their sum into 1, and the penalty into the values.
         """
         scale = self.coordinates.scale[:: self.n_labels][: self.n_features]
         penalty = self.alpha / scale**2
@@ -726,10 +688,7 @@ class LabelProblem(RidgeProblem):
         return np.clip(values, 0.0, 1.0), vectors
 
     def parameters(self, coef: FloatArray, intercept: FloatArray) -> FloatArray:
-        """Make parameters of coefficients and intercepts; see :meth:`split`.
-
-        Shape (n_parameters,).
-        """
+        """Make parameters of coefficients and intercepts; see :meth:`split`."""
         if not self.fit_intercept:
             return coef.T.ravel()
         return np.vstack((coef.T, intercept + coef @ self._mean)).ravel()
@@ -759,8 +718,7 @@ class LabelProblem(RidgeProblem):
     def preconditioner(self, scores: FloatArray) -> Solve | None:
         """Solver of the system in which all rows have the mean second derivatives by the scores.
 
-        It is the Kronecker product of those with the moments of the features, and exact where the
-        second derivatives are the same for all rows, as for squared losses without missing labels.
+        It is the Kronecker product of those with the moments of the features.
         """
         if self.n_features > LARGEST_FACTOR:
             return None
@@ -810,8 +768,7 @@ class LabelProblem(RidgeProblem):
         """Second derivatives of the loss by shifts of the scores of each label, estimated.
 
         A product with the unit vector of a label, another one for each row, gives a column of the
-        matrix of the row, and so each column of the sum from a share of the rows. Where this takes
-        many products, as for more labels than rows, only the diagonal is taken.
+        matrix of the row. Where this takes many products, only the diagonal is taken.
         """
         n_rows, n_labels = self.design.shape[0], self.n_labels
         n_products = min(n_labels, -(-SAMPLED_ROWS * n_labels // n_rows))
@@ -1022,8 +979,7 @@ class SmoothedHinge:
 class HingeProblem:
     """Minimise ``factor sum over pairs of max(0, margin - d) + alpha / 2 ||w||**2``.
 
-    Here d is the difference of the scores X w of a pair. The hinges are functions of the margin;
-    for rows in blocks, of the lists of a block and the margin.
+    d are differences of scores X w. The hinges take the lists of a block, if any, and a margin.
     """
 
     rows: Design | Blocks  # The rows X; blocks hold whole lists
@@ -1094,9 +1050,7 @@ def solve_linear_hinge(
 ) -> SolverResult:
     """Minimise a hinge of pairs of linear scores with a ridge penalty.
 
-    The kink is rounded off to a parabola that is made ever narrower; each rounded problem is
-    solved by Newton's method from the solution of the last. Its slopes at the pairs are a point of
-    the dual problem, which gives a lower bound of the minimum.
+    Its kink is rounded off, ever less; the slopes of the pairs are a point of the dual problem.
     """
     margin = problem.margin
     w = np.zeros(problem.n_features) if start is None else np.array(start, dtype=np.float64)

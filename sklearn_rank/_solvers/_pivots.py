@@ -125,9 +125,8 @@ CONSTANT = 10.0
 class FreeThreshold:
     """Solution of ``min over w and t of 1/2 |w|^2 + sum_i c_i max(0, 1 - y_i (w.x_i - t))``.
 
-    The problem of a pivot z is the same under the constraint ``w.z = t``, so that its solution is
-    near the minimiser, under this constraint, of a quadratic model: ``I`` plus the weighted outer
-    products of the rows with a margin about 0, factorised in the fewer dimensions.
+    The problem of a pivot z has the constraint ``w.z = t`` besides: its solution is near the
+    minimiser of a quadratic model, ``I`` plus the outer products of rows with a margin about 0.
     """
 
     @np.errstate(over="ignore", invalid="ignore")
@@ -203,21 +202,11 @@ def most_blocks(n_rows: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class PivotProblem:
-    """Hinge loss around the score of a pivot, for every distinct row as the pivot.
+    """Hinge loss around the score of a pivot, for every distinct row z as the pivot.
 
-    For the pivot ``z`` the problem is, over ``w`` in R^d, ::
-
-        minimise 1/2 |w|^2 + sum_i c_i max(0, 1 - y_i w.(x_i - z)),
-
-    Problem (2) of Boyd et al. (2012) with one cost per row; its dual is ::
-
-        maximise sum_i a_i - 1/2 |sum_i a_i y_i (x_i - z)|^2  over 0 <= a_i <= c_i.
-
-    Use :meth:`from_rows` to build one: it merges equal rows of one class into a row that carries
-    their total cost, so that the problems are as small, and as few, as the data allow.
-
-    [1] Boyd, Cortes, Mohri & Radovanovic (2012), *Accuracy at the Top*, NIPS 25, Problem (2) and
-    Eq. (3).
+    ``min over w of 1/2 |w|^2 + sum_i c_i max(0, 1 - y_i w.(x_i - z))`` is Problem (2) of Boyd,
+    Cortes, Mohri & Radovanovic (2012), *Accuracy at the Top*, NIPS 25, with one cost per row. Its
+    dual is ``max over 0 <= a <= c of sum_i a_i - 1/2 |sum_i a_i y_i (x_i - z)|^2``, Eq. (3).
     """
 
     rows: InMemoryDesign
@@ -313,7 +302,7 @@ class PivotProblem:
         return self.rows.shape[1]
 
     def scores(self, coef: FloatArray) -> FloatArray:
-        """Score every row. ``coef . row``, up to a constant per weight vector."""
+        """Score every row, up to a constant per weight vector."""
         scores = self.rows.scores(np.atleast_2d(coef).T).T
         return scores.reshape(*coef.shape[:-1], len(self.y))
 
@@ -414,18 +403,14 @@ def _is_large(problem: PivotProblem) -> bool:
 
 @dataclass(eq=False)
 class _PivotState:
-    """How far the problem of one pivot has come.
-
-    ``coef`` are the latest weights and ``margins`` those of all rows; ``error`` is by how much
-    margins were found on the wrong side of 0, None as long as they are predictions.
-    """
+    """How far the problem of one pivot has come: latest and best weights, margins of all rows."""
 
     point: FloatArray
     coef: FloatArray
     margins: FloatArray
     width: float
     best: FloatArray
-    error: float | None = None
+    error: float | None = None  # Largest margin on the wrong side; None: margins are predicted
     objective: float = np.inf
     lower_bound: float = -np.inf
     n_iter: int = 0
@@ -449,9 +434,8 @@ class _PivotState:
 class _Groups:
     """Groups of pivots, whose products with all rows are taken together.
 
-    Each problem is solved on a band of rows with margins about 0, all others with their
-    multipliers held at 0 or 1. Then the margins of all rows give its value, and where some are
-    found on the other side the band is widened.
+    Each problem is solved on a band of rows with margins about 0, the multipliers of others held;
+    where some are found on the other side the band is widened.
     """
 
     def __init__(

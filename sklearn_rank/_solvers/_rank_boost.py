@@ -47,10 +47,8 @@ class SortedColumns:
     """The rows in the order of each column, and where a threshold may lie.
 
     Of the column j, ``order[begin[j]:split[j]]`` are rows by ascending value from the lowest on,
-    and ``order[split[j]:begin[j + 1]]`` by descending value from the highest on. Rows of an array
-    are all among the former; of a sparse one only those below 0 and above 0, and its zeros are
-    between them. A row after which a threshold may lie, since the next value differs, is stored as
-    its complement.
+    and ``order[split[j]:begin[j + 1]]``, of a sparse one those above 0, by descending value. A row
+    after which a threshold may lie, since the next value differs, is stored as its complement.
     """
 
     def __init__(self, X: Any, run: Callable[..., Any] = map) -> None:
@@ -91,7 +89,6 @@ class SortedColumns:
             begin += len(part_rows)
 
     def _value(self, j: int, place: int) -> float:
-        """Value of the row at a place of the order."""
         row = int(self.order[place])
         return float(column(self._matrix, j)[~row if row < 0 else row])
 
@@ -112,11 +109,7 @@ SAME = 1e-12
 
 
 class WeakRanking(NamedTuple):
-    """A weak ranking, its values on the rows, and how well it orders the weighted pairs.
-
-    Its method ``values`` takes rows from :func:`by_columns`; they have a range of at most 1 on the
-    rows that it was chosen for.
-    """
+    """A weak ranking, its values on the rows, of a range up to 1, and how well it orders pairs."""
 
     ranking: Any
     values: AnyArray
@@ -124,19 +117,12 @@ class WeakRanking(NamedTuple):
 
 
 class WeakRankings(Protocol):
-    """A class of weak rankings of the same rows.
-
-    ``is_exact`` says whether :meth:`best` finds the largest ``|r|`` of all of them.
-    """
+    """Weak rankings of the same rows; ``is_exact`` if :meth:`best` finds the best of them."""
 
     is_exact: bool
 
     def best(self, signed: FloatArray) -> WeakRanking | None:
-        """Find a weak ranking h of large ``|r|``, ``r = signed @ h``; None if there is none.
-
-        ``signed`` are weights of rows, positive for positive rows, negative for negative ones,
-        with a sum of 1 in each class.
-        """
+        """Find one h of large ``|r|``, ``r = signed @ h``, if any; weights of a class sum to 1."""
 
 
 @dataclass(frozen=True)
@@ -260,8 +246,7 @@ SEPARATES = 1.0 - 1e-12
 class PairWeights:
     """The weights of pairs of a negative row a and a positive row b, given scores H of the rows.
 
-    They are proportional to ``w_a w_b exp(H(a) - H(b))`` and sum to 1: products of a weight of
-    each row, which sum to 1 in each class.
+    They are proportional to ``w_a w_b exp(H(a) - H(b))``, products of a weight of each row.
     """
 
     def __init__(self, positive: BoolArray, weight: FloatArray) -> None:
@@ -288,7 +273,6 @@ class PairWeights:
             self._log_sums.append(float(largest + np.log(total)))
 
     def add(self, amount: AnyArray) -> None:
-        """Add to the scores of the rows."""
         self.scores += amount
         self._weigh()
 

@@ -40,7 +40,6 @@ class Certificate:
 
     @property
     def relative_gap(self) -> float:
-        """Objective less its lower bound, relative to the objective if not said otherwise."""
         if not np.isnan(self.gap):
             return self.gap
         return float(relative_gap(self.objective, self.lower_bound))
@@ -108,11 +107,7 @@ _pools = cache(ThreadpoolController)
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread within a context.
-
-    The limit is one of the process: of threads that overlap, the first sets it and the last ends
-    it.
-    """
+    """Hold BLAS to one thread; of contexts that overlap the first sets it and the last ends it."""
     global _n_holders, _limit
     with _entering:
         if _n_holders == 0:

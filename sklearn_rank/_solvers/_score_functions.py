@@ -1,8 +1,4 @@
-"""Functions of the scores of two classes, and how linear scores minimise or maximise them.
-
-Convex functions are minimised with a ridge penalty by Newton's method; a linear rank statistic is
-smoothed, and climbed from a start.
-"""
+"""Functions of the scores of two classes, and how linear scores minimise or maximise them."""
 
 from __future__ import annotations
 
@@ -38,10 +34,7 @@ ROUNDING = 1e-14
 
 
 class Curvature(NamedTuple):
-    """Second derivatives by the scores: a diagonal less outer products of vectors, or near that.
-
-    ``exact_product`` multiplies with the exact matrix where it is another one.
-    """
+    """Second derivatives by the scores: a diagonal less outer products of vectors, or near that."""
 
     diagonal: FloatArray  # Non-negative
     subtracted: list[FloatArray]
@@ -89,8 +82,7 @@ def minimise_with_ridge(
     """Minimise ``1 / 2 ||w||**2 + f(X w)``.
 
     The derivatives a of f at scores X w are a point of the Fenchel dual, at which ``f(X w) + f*(a)
-    = a . X w``: the duality gap is half the square of ``w + X' a``, the gradient. Along a step the
-    scores are affine, so that its length is found without the rows.
+    = a . X w``: the duality gap is half the square of ``w + X' a``, the gradient.
     """
     if start is None:
         point = _evaluate(function, np.zeros(design.shape[1]), np.zeros(design.shape[0]))
@@ -135,10 +127,7 @@ def _evaluate(function: ScoreFunction, coef: FloatArray, scores: FloatArray) -> 
 def _search_line(
     function: ScoreFunction, point: _Evaluation, step: FloatArray, scores_of_step: FloatArray
 ) -> _Evaluation | None:
-    """Go along a step until half of its slope is gone; None where nothing is won.
-
-    The slope of a convex function tells on which side its minimum lies.
-    """
+    """Go along a step until half of its slope is gone; None where nothing is won."""
     start_slope = float(point.coef @ step) + float(point.slopes @ scores_of_step)
     if not start_slope < 0.0:
         # The gradient is rounding.
@@ -294,10 +283,8 @@ REACH = 60
 class LogisticSums:
     """Sums over one sample of ``log(1 + exp(t - s))`` or its derivatives, at each of another.
 
-    The line is cut into intervals. What the points of an interval contribute is summed up in their
-    moments with Chebyshev polynomials, products with a small matrix for each distance of two
-    intervals turn these into series on the other sample's intervals, and these are evaluated
-    there. Time and memory are linear in the number of points, and the sums are exact to rounding.
+    The line is cut into intervals. Products of small matrices with the moments of the points of an
+    interval give series on the other sample's intervals: linear in time, exact to rounding.
     """
 
     def __init__(self, t: FloatArray, s: FloatArray) -> None:
@@ -372,11 +359,7 @@ class LogisticSums:
 
 @cache
 def _table(order: int, offset: int) -> FloatArray:
-    """Chebyshev coefficients of a derivative of the logistic function on two intervals.
-
-    Entry (p, q) is the coefficient of ``T_p(x) T_q(y)``, the difference being that of the points
-    at x and y of intervals ``offset`` apart.
-    """
+    """Chebyshev coefficients (p, q) of a derivative of the logistic function on two intervals."""
     nodes = np.cos(np.pi * (np.arange(N_TERMS) + 0.5) / N_TERMS)
     z = HALF_WIDTH * (2.0 * offset + nodes[:, np.newaxis] - nodes)
     if order == 0:
@@ -437,10 +420,7 @@ class _Push(ScoreObjective):
 
 
 class ExponentialPush(_Push):
-    """``C log R_p`` of ``exp(s_j - s_i)``, a sum of two logarithms of sums.
-
-    ``log mean exp(-s_i) + (1 / p) log mean exp(p s_j)``, i positives, j negatives.
-    """
+    """``C log R_p`` of ``exp(s_j - s_i)``, ``log mean exp(-s_i) + log mean exp(p s_j) / p``."""
 
     def value_and_slopes(self, scores: FloatArray) -> tuple[float, FloatArray]:
         of_positives, by_positive = _soft_maximum(-scores[self._pos], self._pos_shares)
@@ -470,11 +450,7 @@ def _soft_maximum(values: FloatArray, shares: FloatArray) -> tuple[float, FloatA
 
 
 class LogisticPush(_Push):
-    """``C R_p`` of ``log(1 + exp(s_j - s_i))``: a norm of convex functions that are not negative.
-
-    With p = 1 it is the mean over all pairs of a positive i and a negative j. The sums over pairs
-    take time linear in the number of rows.
-    """
+    """``C R_p`` of ``log(1 + exp(s_j - s_i))``, a norm, in time linear in the number of rows."""
 
     def value_and_slopes(self, scores: FloatArray) -> tuple[float, FloatArray]:
         sums, _, norm, norm_slopes, rises = self._sums(scores)
@@ -565,9 +541,7 @@ class SmoothTopPush(ScoreObjective):
     .. math:: T = \min_t\; t + \frac{\varepsilon}{\tau}
         \sum_j v_j \log(1 + e^{(s_j - t) / \varepsilon}),
 
-    v the shares of the negatives, of sum 1. Its derivatives are :math:`b_j = v_j / \tau` times a
-    step that rises smoothly from 0 to 1 about t; with a width of 0 T is the mean of the largest
-    share tau of the scores, and on equal scores all negatives count alike.
+    v the shares of the negatives, of sum 1; its derivatives are v / tau times a smooth step at t.
     """
 
     def __init__(
@@ -599,11 +573,7 @@ class SmoothTopPush(ScoreObjective):
 
 
 class SmoothAccuracyAtTop(ScoreObjective):
-    """Logistic loss of each class on its side of the smooth quantile of all scores.
-
-    Half the mean over positives of ``log(1 + exp(t - s))`` and half that over negatives of ``log(1
-    + exp(s - t))``, where t is :func:`smooth_quantile` of all rows, which moves with the scores.
-    """
+    """Half the mean logistic loss of each class on its side of the :func:`smooth_quantile`."""
 
     def __init__(
         self, positive: BoolArray, weight: FloatArray, tau: float, width: float = 1.0
@@ -638,10 +608,7 @@ class CumulatedPhi:
     total: FloatArray  # (n_cells + 1,): Sums of phi over the ranks up to these
 
     def smooth(self, place: FloatArray, width: float) -> tuple[FloatArray, FloatArray]:
-        """Means of phi about places, with a triangle of a half width, and their derivatives.
-
-        Beyond the ends, phi is constant. Shape (n,).
-        """
+        """Means of phi about places, with a triangle of a half width, and their derivatives."""
         integrals = [self._integrals(place + shift) for shift in (-width, 0.0, width)]
         slopes, means = (
             below - 2.0 * at + above for below, at, above in zip(*integrals, strict=True)
@@ -663,10 +630,7 @@ class CumulatedPhi:
 
 
 class SmoothRankStatistic(ScoreObjective):
-    """Minus the mean over positives of phi at their smooth ranks.
-
-    The smooth rank of a row is the sum over all rows of ``weight * expit((s - s_j) / width)``.
-    """
+    """Minus the mean over positives of phi at ``sum_j weight_j expit((s - s_j) / width)``."""
 
     def __init__(
         self,
@@ -702,10 +666,9 @@ class SmoothRankStatistic(ScoreObjective):
 
 
 class KernelWindows:
-    """Sums of Epanechnikov's kernel, or of its integral, at the differences of given scores.
+    """Sums of Epanechnikov's kernel k, or of its integral K, at the differences of given scores.
 
-    The kernel is ``k(t) = 3/4 (1 - t^2)`` on [-1, 1], its integral ``K`` rises from 0 to 1: both
-    are polynomials on a window of the sorted scores. Time O(n log n), memory O(n).
+    Both are polynomials on a window of the sorted scores: O(n log n).
     """
 
     def __init__(self, scores: FloatArray) -> None:
@@ -761,7 +724,6 @@ class RankStatisticProblem(NamedTuple):
         return spread if spread > LEAST_SPREAD * float(np.abs(scores).max()) else 0.0
 
     def smooth(self, scores: FloatArray, bandwidth: float) -> tuple[float, FloatArray]:
-        """Smoothed statistic of scores, and its derivatives by them."""
         weight, total = self.weight, float(self.weight.sum())
         centred = scores - weight @ scores / total
         scale = bandwidth * np.sqrt(weight @ centred**2 / total)
@@ -809,8 +771,7 @@ def maximise_rank_statistic(
 ) -> RankStatisticSolution:
     """Maximise the smoothed statistic, and keep the best by the statistic itself.
 
-    Runs of L-BFGS, each with twice the bandwidth first. The scale of weights is that at which the
-    scores of the rows have variance 1.
+    Runs of L-BFGS, each with twice the bandwidth first. Scores of weights have variance 1.
     """
     cache = _CachedScores(problem.design)
     spread = problem.spread(cache.scores(start))
@@ -854,10 +815,7 @@ class _CachedScores:
 
 
 class _Climb:
-    """Runs of L-BFGS, in coordinates in which the rows have no correlation.
-
-    The best weights are those of the largest exact statistic.
-    """
+    """Runs of L-BFGS, in coordinates in which the rows have no correlation."""
 
     def __init__(
         self,
@@ -956,10 +914,7 @@ class _Climb:
 
 
 def _whitening(design: Design, weight: FloatArray) -> FloatArray | None:
-    """Columns by which coordinates become weights whose scores have variance 1, uncorrelated.
-
-    None for so many features that weights are their own coordinates.
-    """
+    """Columns that turn coordinates into weights of uncorrelated scores, if they are not many."""
     if design.shape[1] > LARGEST_WHITENED:
         return None
     share = weight / weight.sum()

@@ -1,9 +1,8 @@
 """Positives above the top of other rows: losses, functions of the top, the problem, its solvers.
 
-The solvers are an active set of rows, and for these an interior point or Newton's method. In the
-variables w, a level eta and excesses xi, the mean of the top is T = eta + kappa . xi with xi_j >=
-s_j - eta and xi_j >= 0, kappa the weights over the mass of the top. The dual variables beta of the
-first constraints are at most kappa times the sum of the slopes of the losses.
+The mean of the top is T = eta + kappa . xi with xi_j >= s_j - eta and xi_j >= 0, kappa the weights
+over the mass of the top; the dual variables beta of the first constraints are at most kappa times
+the sum of the slopes of the losses.
 """
 
 from __future__ import annotations
@@ -61,10 +60,7 @@ class DifferenceLoss(ABC):
 
     @abstractmethod
     def conjugate(self, slope: FloatArray) -> FloatArray:
-        """Evaluate the conjugate of the rise, ``l(0) + sup over u of slope * u - l(u)``.
-
-        Finite values, accurate near the slope at 0. Shape (n,).
-        """
+        """Evaluate ``l(0) + sup over u of slope * u - l(u)``, accurate near the slope at 0."""
 
     def first_slopes(self, cost: FloatArray) -> FloatArray:
         return self.slope_at_zero * cost
@@ -134,10 +130,7 @@ class SquaredHinge(DifferenceLoss):
 
 
 class Hinge(DifferenceLoss):
-    """``max(0, 1 + u)``; rounded off it is a parabola where ``1 + u`` is from 0 to the width.
-
-    Duals are slopes ``0 <= a <= c``, slacks ``z - 1 - u >= 0`` and losses ``z >= 0``.
-    """
+    """``max(0, 1 + u)``, or a parabola at its kink; slopes ``0 <= a <= c``, slacks, losses."""
 
     def rises(self, u: FloatArray) -> FloatArray:
         return np.asarray(np.maximum(u, -1.0))
@@ -187,8 +180,7 @@ class Hinge(DifferenceLoss):
 class LogisticLoss(DifferenceLoss):
     """``log2(1 + exp(u))``, to base 2 so that it is 1 at 0 and bounds the error u >= 0.
 
-    Duals are slopes a between 0 and their bound b, ``log(a / (b - a)) = u``, and their differences
-    from it, which would be lost by rounding.
+    Duals are slopes a below a bound b, and b - a: rounding would lose it.
     """
 
     slope_at_zero = 0.5 / float(np.log(2.0))
@@ -499,8 +491,7 @@ def is_best(objective: float, best: float, rounding: float) -> bool:
 class TopPart:
     """The problem with T of some of its rows alone.
 
-    The rows that it needs, the positives and those that T is of, are copied where the design
-    copies so many; else each product meets all rows of the design.
+    The rows that it needs are copied where the design copies so many.
     """
 
     _rows: Design
@@ -536,7 +527,6 @@ class TopPart:
         return scores[self._positive], scores[self._reference]
 
     def scales(self) -> FloatArray:
-        """Scales of the columns of the rows here."""
         rows = self._rows
         if isinstance(rows, InMemoryDesign):
             return column_scales(rows)
@@ -864,10 +854,7 @@ class _Values(NamedTuple):
 
 
 def minimise_top_quantile(part: TopPart, judge: Judge, start: FloatArray) -> None:
-    """Minimise the objective of a part whose functional bounds a quantile.
-
-    Kinks are rounded off, ever less, and each rounded problem is solved from the last.
-    """
+    """Minimise the objective of a part whose functional bounds a quantile, kinks rounded off."""
     point, width = _ScoredCoef(start, *part.scores(start)), 1.0
     while True:
         values = _evaluate(part, point, width)
@@ -912,10 +899,9 @@ def _evaluate(part: TopPart, point: _ScoredCoef, width: float) -> _Values:
 
 
 def _direction(part: TopPart, gradient: FloatArray, values: _Values) -> _ScoredCoef:
-    """Newton's direction.
+    """Newton's direction; the Hessian is ``I + sum of weight (x - g)(x - g)'`` over all rows.
 
-    The second derivatives are ``I + sum of weight (x - g)(x - g)'`` over all rows, g the mean of
-    the rows by the slopes of T.
+    Here g is the mean of the rows by the slopes of T.
     """
     curvature = values.total * values.top_curvature
     solve, sums = part.system(
@@ -979,9 +965,7 @@ def solve_top_push(
 ) -> SolverResult:
     """Put positives above a functional of the top of other rows, with a certificate.
 
-    T is taken of the rows that score high so far, and rows that turn out to count are added. The
-    mean of the top is minimised by a primal-dual interior point method, a surrogate of the
-    quantile by Newton's method.
+    T is taken of the rows that score high so far, and rows that turn out to count are added.
     """
     n_rows, n_features = problem.design.shape
     # No solution is worse than 0, which is the best one more often than one would think.
@@ -1081,8 +1065,7 @@ MOST_STEPS_OF_MASS = 300
 def collapses(problem: TopPushProblem) -> bool:
     """Whether w = 0 minimises the objective for all costs that are in the same proportions.
 
-    It does where the mean of the positives is a mean of the rows that T is of, none of which
-    counts for more than its weight over the mass of the top.
+    It does where the mean of the positives is a mean of the top rows.
     """
     # With linear losses half the squared distance of the two is the minimum, negated.
     linear = replace(problem, cost=problem.cost / problem.cost.sum(), loss=Linear())
@@ -1093,10 +1076,7 @@ def collapses(problem: TopPushProblem) -> bool:
 
 
 def largest_collapsing_mass(problem: TopPushProblem) -> float:
-    """Search for the largest mass of the top with which the problem collapses.
-
-    Large problems are searched in a sample of their rows.
-    """
+    """Search for the largest mass of the top with which the problem collapses, roughly."""
     sample = sample_problem(problem)
     if sample is not None:
         share = largest_collapsing_mass(sample) / float(sample.top.weight.sum())
