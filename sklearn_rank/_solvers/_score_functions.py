@@ -34,7 +34,7 @@ ROUNDING = 1e-14
 
 
 class Curvature(NamedTuple):
-    """Second derivatives by the scores: a diagonal less outer products of vectors, or near that."""
+    """Second derivatives by the scores: a diagonal less outer products, or near that."""
 
     diagonal: FloatArray  # Non-negative
     subtracted: list[FloatArray]
