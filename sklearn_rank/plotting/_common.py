@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
+from functools import wraps
+from inspect import cleandoc, signature
 from textwrap import fill
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..inference._shared import named_scores
-from ..metrics import Measure
+from ..metrics import Measure, get_measure
 from ..metrics._shared import own_pos_label, positive_class, ranking_scores
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 # The palette of Okabe and Ito, for all kinds of colour vision; line styles continue it.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -148,23 +153,6 @@ class CurveDisplay(Display):
     estimator_name: str | None
     line_: Any
 
-    @classmethod
-    def _of_estimator(
-        cls: Any,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        pos_label: Any,
-        name: str | None,
-        *,
-        of_probabilities: bool = False,
-        **arguments: Any,
-    ) -> Any:
-        """Draw the scores of a fitted estimator, or its probabilities."""
-        y_score, pos_label = _response(estimator, X, pos_label, of_probabilities)
-        name = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(y, y_score, pos_label=pos_label, name=name, **arguments)
-
     def _draw_curve(
         self, ax: Any, x: Any, y: Any, name: str | None, style: dict[str, Any]
     ) -> bool:
@@ -201,6 +189,78 @@ def label_rows(ax: Any, names: Any, texts: Any) -> None:
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="x", alpha=0.3)
+
+
+ESTIMATOR = """\
+estimator : object
+    Fitted estimator. Its scores are those of ``decision_function``, otherwise of
+    ``predict_proba``, otherwise, if it is not a classifier, of ``predict``.
+"""
+CLASSIFIER = """\
+estimator : object
+    Fitted classifier with ``predict_proba``.
+"""
+ROWS = """\
+X : {array-like, sparse matrix} of shape (n_samples, n_features)
+    Feature values of the rows.
+"""
+POS_LABEL = """\
+pos_label : int, float, bool, str or None, default=None
+    Label of the positive class. None means the ``pos_label`` of the estimator, or of the
+    estimator it wraps, if it has one. Otherwise it means 1 and requires labels in {0, 1}
+    or {-1, 1}.
+"""
+
+
+def documented_by(
+    from_predictions: Any, estimators: str = ESTIMATOR, names: str = ""
+) -> Callable[[Method], Method]:
+    """Decorator: a summary gets the sections of ``from_predictions``, with estimators and rows."""
+
+    def entry(match: re.Match[str]) -> str:
+        """The entry of a parameter: the scores are left out, what estimators know is said."""
+        replaced = {"pos_label": POS_LABEL, "names": names}
+        first_sentence = match[0].partition(". ")[0].rstrip(".\n")
+        replaced["name"] = f"{first_sentence}. None means the class name of the estimator.\n"
+        if match[1].startswith(("y_score", "y_prob")):
+            return ""
+        return replaced.get(match[1], match[0])
+
+    def complete(method: Method) -> Method:
+        text = cleandoc(from_predictions.__doc__ or "") + "\n"
+        _, heading, sections = text.partition("Parameters\n----------\n")
+        sections = re.sub(r"^(\w+) :.*\n(?: .*\n)*", entry, sections, flags=re.MULTILINE)
+        sections = sections.replace("y_true", "y")
+        method.__doc__ = f"{method.__doc__}\n\n{heading}{estimators}{ROWS}{sections}"
+        return method
+
+    return complete
+
+
+def of_estimator(
+    from_predictions: Any, *, of_probabilities: bool = False
+) -> Callable[[Method], Method]:
+    """Decorator: a class method of a signature and a summary draws the scores of an estimator."""
+
+    def complete(method: Method) -> Method:
+        measures = signature(method).parameters.get("measure")
+
+        @wraps(method)
+        def from_estimator(cls, estimator, X, y, *, pos_label=None, name=None, **options):
+            method(cls, estimator, X, y, **options)  # an error if a required option is missing
+            if measures is None:
+                y_score, pos_label = _response(estimator, X, pos_label, of_probabilities)
+            else:
+                options["measure"] = get_measure(options.get("measure", measures.default))
+                y_score, pos_label = query_response(estimator, X, options["measure"], pos_label)
+            name = type(estimator).__name__ if name is None else name
+            return cls.from_predictions(y, y_score, pos_label=pos_label, name=name, **options)
+
+        estimators = CLASSIFIER if of_probabilities else ESTIMATOR
+        completed: Any = documented_by(from_predictions, estimators)(from_estimator)
+        return completed
+
+    return complete
 
 
 def query_response(estimator: Any, X: Any, measure: Measure, pos_label: Any) -> tuple[Any, Any]:

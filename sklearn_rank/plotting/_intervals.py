@@ -25,9 +25,11 @@ from ._common import (
     GREY,
     Display,
     axes_of,
+    documented_by,
     draw_legend,
     foreground,
     label_rows,
+    of_estimator,
     query_response,
     systems_of,
     wrapped,
@@ -104,97 +106,6 @@ class QueryScoresDisplay(Display):
         self.intervals = intervals
         self.measure = measure
         self.limits = limits
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        qid: Any,
-        measure: MeasureLike = "ndcg",
-        sample_weight: Any = None,
-        weights: Literal["frequency", "sampling"] | None = None,
-        groups: Any = None,
-        pos_label: Any = None,
-        level: float = 0.95,
-        method: str = "auto",
-        n_resamples: int = 10_000,
-        random_state: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        **kwargs: Any,
-    ) -> QueryScoresDisplay:
-        """Draw the values of a measure on the queries for a fitted estimator.
-
-        Parameters
-        ----------
-        estimator : object
-            Fitted estimator. Its scores are those of ``decision_function``, otherwise of
-            ``predict_proba``, otherwise, if it is not a classifier, of ``predict``.
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Feature values of the rows.
-        y : array-like of shape (n_samples,)
-            Labels or grades, in the form that the measure requires.
-        qid : array-like of shape (n_samples,)
-            Query id of each row, in any order.
-        measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
-            The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows, if the measure takes weights.
-        weights : {"frequency", "sampling"} or None, default=None
-            What ``sample_weight`` is, required with it: numbers of identical rows, or 1 /
-            probability that the query of the row was drawn. See
-            :func:`sklearn_rank.inference.metric_interval`.
-        groups : array-like of shape (n_samples,), default=None
-            Id of the group (user, session) of the query of each row. Queries of one group may
-            depend on each other. None means independent queries. See
-            :func:`sklearn_rank.inference.metric_interval`.
-        pos_label : int, float, bool, str or None, default=None
-            Label of the positive class. None means the ``pos_label`` of the estimator, or of the
-            estimator it wraps, if it has one. Otherwise it means 1 and requires labels in {0, 1}
-            or {-1, 1}.
-        level : float, default=0.95
-            Nominal coverage of the intervals, in (0, 1).
-        method : {"auto", "t", "bootstrap", "bca"}, default="auto"
-            Method of the intervals, see :func:`sklearn_rank.inference.metric_interval`.
-        n_resamples : int, default=10000
-            Number of bootstrap resamples.
-        random_state : None, int, Generator or RandomState, default=None
-            Random number generator or seed of the resamples. Pass an int for reproducible
-            results.
-        name : str or None, default=None
-            Name of the row. None means the class name of the estimator.
-        ax : matplotlib Axes or None, default=None
-            Axes to draw on. None creates new axes.
-        **kwargs : dict
-            Keyword arguments passed to matplotlib's ``fill_between``.
-
-        Returns
-        -------
-        QueryScoresDisplay
-            Display with the drawn plot.
-        """
-        measure = get_measure(measure)
-        y_score, pos_label = query_response(estimator, X, measure, pos_label)
-        return cls.from_predictions(
-            y,
-            y_score,
-            qid=qid,
-            measure=measure,
-            sample_weight=sample_weight,
-            weights=weights,
-            groups=groups,
-            pos_label=pos_label,
-            level=level,
-            method=method,
-            n_resamples=n_resamples,
-            random_state=random_state,
-            name=type(estimator).__name__ if name is None else name,
-            ax=ax,
-            **kwargs,
-        )
 
     @classmethod
     def from_predictions(
@@ -282,6 +193,30 @@ class QueryScoresDisplay(Display):
         display = cls(values, intervals, measure.name, limits=measure.counted_range)
         return display.plot(ax=ax, **kwargs)
 
+    @classmethod
+    @of_estimator(from_predictions)
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        qid: Any,
+        measure: MeasureLike = "ndcg",
+        sample_weight: Any = None,
+        weights: Literal["frequency", "sampling"] | None = None,
+        groups: Any = None,
+        pos_label: Any = None,
+        level: float = 0.95,
+        method: str = "auto",
+        n_resamples: int = 10_000,
+        random_state: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> QueryScoresDisplay:
+        """Draw the values of a measure on the queries for a fitted estimator."""
+
     def plot(self, ax: Any = None, **kwargs: Any) -> QueryScoresDisplay:
         """Draw one row per ranker.
 
@@ -346,6 +281,19 @@ class QueryScoresDisplay(Display):
             loc="left",
         )
         return self._drawn_on(ax)
+
+
+ESTIMATORS = """\
+estimator_a : object
+    Fitted estimator. Its scores are those of ``decision_function``, otherwise of
+    ``predict_proba``, otherwise, if it is not a classifier, of ``predict``.
+estimator_b : object
+    The second fitted estimator.
+"""
+NAMES = """\
+names : tuple of (str, str) or None, default=None
+    Names of the rankers. None means the class names of the estimators.
+"""
 
 
 class QueryDifferenceDisplay(Display):
@@ -445,111 +393,6 @@ class QueryDifferenceDisplay(Display):
         return self.differences if self.greater_is_better else -self.differences
 
     @classmethod
-    def from_estimators(
-        cls,
-        estimator_a: Any,
-        estimator_b: Any,
-        X: Any,
-        y: Any,
-        *,
-        qid: Any,
-        measure: MeasureLike = "ndcg",
-        sample_weight: Any = None,
-        weights: Literal["frequency", "sampling"] | None = None,
-        groups: Any = None,
-        pos_label: Any = None,
-        method: str = "randomization",
-        alternative: Literal["two-sided", "less", "greater"] = "two-sided",
-        level: float = 0.95,
-        n_resamples: int = 10_000,
-        random_state: Any = None,
-        names: tuple[str, str] | None = None,
-        ax: Any = None,
-    ) -> QueryDifferenceDisplay:
-        """Draw the differences between two fitted estimators.
-
-        Parameters
-        ----------
-        estimator_a : object
-            Fitted estimator. Its scores are those of ``decision_function``, otherwise of
-            ``predict_proba``, otherwise, if it is not a classifier, of ``predict``.
-        estimator_b : object
-            The second fitted estimator.
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Feature values of the rows.
-        y : array-like of shape (n_samples,)
-            Labels or grades, in the form that the measure requires.
-        qid : array-like of shape (n_samples,)
-            Query id of each row, in any order.
-        measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
-            The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows, if the measure takes weights.
-        weights : {"frequency", "sampling"} or None, default=None
-            What ``sample_weight`` is, required with it: numbers of identical rows, or 1 /
-            probability that the query of the row was drawn. See
-            :func:`sklearn_rank.inference.paired_query_test`.
-        groups : array-like of shape (n_samples,), default=None
-            Id of the group (user, session) of the query of each row. Queries of one group may
-            depend on each other. None means independent queries. See
-            :func:`sklearn_rank.inference.paired_query_test`.
-        pos_label : int, float, bool, str or None, default=None
-            Label of the positive class. None means the ``pos_label`` of the estimator, or of the
-            estimator it wraps, if it has one. Otherwise it means 1 and requires labels in {0, 1}
-            or {-1, 1}.
-        method : {"randomization", "t", "wilcoxon"}, default="randomization"
-            Paired test, see :func:`sklearn_rank.inference.paired_query_test`.
-        alternative : {"two-sided", "less", "greater"}, default="two-sided"
-            Alternative hypothesis: the mean difference is not 0, is below 0, or is above 0.
-        level : float, default=0.95
-            Nominal coverage of the interval for the mean difference, in (0, 1).
-        n_resamples : int, default=10000
-            Number of random exchanges of the randomization test.
-        random_state : None, int, Generator or RandomState, default=None
-            Random number generator or seed of the exchanges. Pass an int for reproducible
-            results.
-        names : tuple of (str, str) or None, default=None
-            Names of the rankers. None means the class names of the estimators.
-        ax : matplotlib Axes or None, default=None
-            Axes to draw on. None creates new axes.
-
-        Returns
-        -------
-        QueryDifferenceDisplay
-            Display with the drawn plot.
-        """
-        measure = get_measure(measure)
-        if pos_label is None:
-            label_a, label_b = own_pos_label(estimator_a), own_pos_label(estimator_b)
-            if label_a is not None and label_b is not None and label_a != label_b:
-                raise ValueError(
-                    f"The first estimator has pos_label={label_a!r} and the second"
-                    f" pos_label={label_b!r}: pass pos_label=, the class that both are to be"
-                    " compared on."
-                )
-            pos_label = label_b if label_a is None else label_a
-        a, positive = query_response(estimator_a, X, measure, pos_label)
-        b, _ = query_response(estimator_b, X, measure, pos_label)
-        return cls.from_predictions(
-            y,
-            a,
-            b,
-            qid=qid,
-            measure=measure,
-            sample_weight=sample_weight,
-            weights=weights,
-            groups=groups,
-            pos_label=positive,
-            method=method,
-            alternative=alternative,
-            level=level,
-            n_resamples=n_resamples,
-            random_state=random_state,
-            names=names or (type(estimator_a).__name__, type(estimator_b).__name__),
-            ax=ax,
-        )
-
-    @classmethod
     def from_predictions(
         cls,
         y_true: Any,
@@ -639,6 +482,61 @@ class QueryDifferenceDisplay(Display):
             greater_is_better=measure.greater_is_better,
         )
         return display.plot(ax=ax)
+
+    @classmethod
+    @documented_by(from_predictions, ESTIMATORS, NAMES)
+    def from_estimators(
+        cls,
+        estimator_a: Any,
+        estimator_b: Any,
+        X: Any,
+        y: Any,
+        *,
+        qid: Any,
+        measure: MeasureLike = "ndcg",
+        sample_weight: Any = None,
+        weights: Literal["frequency", "sampling"] | None = None,
+        groups: Any = None,
+        pos_label: Any = None,
+        method: str = "randomization",
+        alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+        level: float = 0.95,
+        n_resamples: int = 10_000,
+        random_state: Any = None,
+        names: tuple[str, str] | None = None,
+        ax: Any = None,
+    ) -> QueryDifferenceDisplay:
+        """Draw the differences between two fitted estimators."""
+        measure = get_measure(measure)
+        if pos_label is None:
+            label_a, label_b = own_pos_label(estimator_a), own_pos_label(estimator_b)
+            if label_a is not None and label_b is not None and label_a != label_b:
+                raise ValueError(
+                    f"The first estimator has pos_label={label_a!r} and the second"
+                    f" pos_label={label_b!r}: pass pos_label=, the class that both are to be"
+                    " compared on."
+                )
+            pos_label = label_b if label_a is None else label_a
+        a, positive = query_response(estimator_a, X, measure, pos_label)
+        b, _ = query_response(estimator_b, X, measure, pos_label)
+        return cls.from_predictions(
+            y,
+            a,
+            b,
+            qid=qid,
+            measure=measure,
+            sample_weight=sample_weight,
+            weights=weights,
+            groups=groups,
+            pos_label=positive,
+            method=method,
+            alternative=alternative,
+            level=level,
+            n_resamples=n_resamples,
+            random_state=random_state,
+            names=names or (type(estimator_a).__name__, type(estimator_b).__name__),
+            ax=ax,
+        )
 
     def plot(self, ax: Any = None) -> QueryDifferenceDisplay:
         """Draw the differences.
