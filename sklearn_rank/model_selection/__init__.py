@@ -1,15 +1,19 @@
 """Model selection for ranking: intervals, searches and splitters that keep queries whole."""
 
 from ._bound_search import BoundScorer, BoundSearchCV, make_bound_scorer
-from ._choice import SelectionReport
+from ._candidates import SelectionReport
 from ._cross_val import CrossValInterval, cross_val_compare, cross_val_interval
-from ._query_curve import query_learning_curve, query_permutation_importance
-from ._query_halving import HalvingQueryGridSearchCV, HalvingQueryRandomSearchCV
 from ._query_splitters import (
     QueryKFold,
     QueryShuffleSplit,
     RepeatedQueryKFold,
     query_train_test_split,
+)
+from ._query_tools import (
+    HalvingQueryGridSearchCV,
+    HalvingQueryRandomSearchCV,
+    query_learning_curve,
+    query_permutation_importance,
 )
 from ._structural import StructuralRankSelection
 

@@ -41,22 +41,20 @@ from ..metrics import Measure, get_scorer
 from ..metrics._shared import (
     MeasureLike,
     RankingScorer,
-    check_fixed_scale,
-    own_pos_label,
-    refuse_level,
 )
 from ..rankers._shared import Ranker, restored_on_error
 from ._candidates import (
-    FitTask,
+    RULES,
+    Choice,
+    FitPlan,
     Fitted,
     Grid,
-    bases_of,
     check_splits,
     fit_candidates,
+    named_grids,
     positive_rows,
     sizes_of_disjoint,
 )
-from ._choice import RULES, Choice, lower_limits
 from ._evidence import (
     ASYMPTOTIC,
     Evidence,
@@ -138,6 +136,19 @@ def _of_best(name: str) -> Any:
         return True
 
     return available_if(check)
+
+
+def _method_of_best(name: str, summary: str, returned: str) -> Any:
+    def method(self, X: Any) -> AnyArray:
+        return getattr(self._best, name)(X)
+
+    method.__name__, method.__qualname__ = name, f"BoundSearchCV.{name}"
+    method.__doc__ = (
+        f"{summary} with ``best_estimator_``.\n\nParameters\n----------\n"
+        "X : {array-like, sparse matrix} of shape (n_samples, n_features)\n    Rows.\n\n"
+        f"Returns\n-------\nndarray of shape {returned}.\n"
+    )
+    return _of_best(name)(method)
 
 
 class BoundSearchCV(MetaEstimatorMixin, Ranker):
@@ -418,14 +429,15 @@ arbitrary.
         params_of_each, groups, qid, wholes = _divide_metadata(self, params, measure, len(y))
         of_queries = qid is not None
         method = self._check_method(measure, of_queries)
-        pos_label, positive = self._positive(y, measure, of_queries)
-        bases = bases_of(self.estimator, self.param_grid)
-        keep_models, raise_errors = not self.refit, self.error_score == "raise"
-        tasks = [
-            FitTask(base.estimator, X, y, fit_params, keep_models, raise_errors, pos_label)
-            for base, fit_params in zip(bases, params_of_each, strict=True)
+        estimators = self._estimators()
+        pos_label, positive = positive_rows(estimators, y, measure, self.pos_label, of_queries)
+        bases = [
+            (name, grid, FitPlan(estimator, X, y, fit_params, pos_label))
+            for (name, estimator, grid), fit_params in zip(
+                named_grids(self.estimator, self.param_grid), params_of_each, strict=True
+            )
         ]
-        grid = Grid.of(bases, tasks, self.prior, self.complexity)
+        grid = Grid(bases, self.prior, self.complexity)
         rng = check_generator(self.random_state)
         splitter = self._splitter(y, of_queries, int(rng.integers(2**31)))
         made_here = self.cv is None or is_whole(self.cv)
@@ -435,7 +447,14 @@ arbitrary.
             for train, test in splitter.split(X, y, groups=groups)
         ]
         check_splits(splits, None if of_queries else positive, wholes)
-        fits = fit_candidates(grid, splits, n_jobs=self.n_jobs, verbose=self.verbose)
+        fits = fit_candidates(
+            grid,
+            splits,
+            keep_models=not self.refit,
+            raise_errors=self.error_score == "raise",
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
         scored = np.flatnonzero([not any(fit.failure for fit in parts) for parts in fits])
         if not len(scored):
             raise ValueError(
@@ -465,37 +484,14 @@ arbitrary.
         self.scorer_ = get_scorer(measure, pos_label=pos_label, single_list=single)
         if self.method == "auto":
             method = evidence.usual_method(method, self.delta, len(grid.candidates))
-        limits = lower_limits(evidence, method, self.delta, grid.weights[scored], rng)
-        choice = Choice(grid, scored, evidence, limits, self.rule, rng)
+        choice = Choice(grid, scored, evidence, method, self.delta, self.rule, rng)
         self.cv_results_ = choice.results(fits)
         self.best_index_ = choice.index
         self.best_params_ = choice.params
         self.best_score_ = choice.value
         self.best_bound_ = choice.lower
-        self.report_ = choice.report(self.refit, rng)
-        self._keep_models(grid.tasks[choice.index], fits[choice.index])
-
-    def _positive(
-        self, y: AnyArray, measure: Measure, of_queries: bool
-    ) -> tuple[Any, AnyArray | None]:
-        """Positive class and its rows; both None where labels are grades."""
-        pos_label, estimators = self.pos_label, self._estimators()
-        if pos_label is None:
-            labels = {own_pos_label(estimator) for estimator in estimators}
-            if len(labels) > 1:
-                raise ValueError(
-                    f"The estimators have different positive classes, {sorted(labels, key=repr)}:"
-                    " pass pos_label."
-                )
-            pos_label = labels.pop()
-        classifier = is_classifier(estimators[0])
-        for estimator in estimators if classifier else ():
-            refuse_level(measure, estimator)
-        if classifier or not of_queries or pos_label is not None:
-            name = type(estimators[0]).__name__ if classifier else None
-            return positive_rows(y, pos_label, name, rel=measure.rel)
-        check_fixed_scale(measure, y)
-        return None, None
+        self.report_ = choice.report(self.refit)
+        self._keep_models(grid.plans[choice.index], fits[choice.index])
 
     def _check_parameters(self) -> None:
         """Check the parameters that do not depend on data."""
@@ -525,14 +521,14 @@ arbitrary.
             return GroupKFold(self.cv)
         return check_cv(self.cv, y, classifier=is_classifier(self._estimators()[0]))
 
-    def _keep_models(self, task: FitTask, fits: list[Fitted]) -> None:
+    def _keep_models(self, plan: FitPlan, fits: list[Fitted]) -> None:
         """Store the models of the chosen candidate, and none of an earlier fit."""
         for name in ("best_estimator_", "fold_estimators_"):
             if hasattr(self, name):
                 delattr(self, name)
         if self.refit:
-            best = clone(task.estimator).set_params(**clone(self.best_params_, safe=False))
-            self.best_estimator_ = best.fit(task.X, task.y, **task.fit_params)
+            best = clone(plan.estimator).set_params(**clone(self.best_params_, safe=False))
+            self.best_estimator_ = best.fit(plan.X, plan.y, **plan.params)
         else:
             self.fold_estimators_ = [fit.model for fit in fits]
             if len(fits) == 1:
@@ -560,69 +556,24 @@ arbitrary.
             params = process_routing(self, "score", **params).scorer.score
         return self.scorer_(best, X, y, **params)
 
-    @_of_best("predict")
-    def predict(self, X: Any) -> AnyArray:
-        """Predict with ``best_estimator_``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Predictions of ``best_estimator_``.
-        """
-        return self._best.predict(X)
-
-    @_of_best("predict_proba")
-    def predict_proba(self, X: Any) -> AnyArray:
-        """Predict class probabilities with ``best_estimator_``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-            Probability of each class.
-        """
-        return self._best.predict_proba(X)
-
-    @_of_best("predict_log_proba")
-    def predict_log_proba(self, X: Any) -> AnyArray:
-        """Predict logarithms of class probabilities with ``best_estimator_``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-            Logarithm of the probability of each class.
-        """
-        return self._best.predict_log_proba(X)
-
-    @_of_best("decision_function")
-    def decision_function(self, X: Any) -> AnyArray:
-        """Compute decision values with ``best_estimator_``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Decision values; a higher value ranks a row nearer to the top.
-        """
-        return self._best.decision_function(X)
+    predict = _method_of_best(
+        "predict", "Predict", "(n_samples,)\n    Predictions of ``best_estimator_``"
+    )
+    predict_proba = _method_of_best(
+        "predict_proba",
+        "Predict class probabilities",
+        "(n_samples, 2)\n    Probability of each class",
+    )
+    predict_log_proba = _method_of_best(
+        "predict_log_proba",
+        "Predict logarithms of class probabilities",
+        "(n_samples, 2)\n    Logarithm of the probability of each class",
+    )
+    decision_function = _method_of_best(
+        "decision_function",
+        "Compute decision values",
+        "(n_samples,)\n    Decision values; a higher value ranks a row nearer to the top",
+    )
 
     @_of_best("rank")
     def rank(self, X: Any, qid: Any = None) -> AnyArray:
@@ -697,7 +648,7 @@ arbitrary.
 
     def _estimators(self) -> list[Any]:
         """The estimators that are searched among."""
-        return [base.estimator for base in bases_of(self.estimator, self.param_grid)]
+        return [estimator for _, estimator, _ in named_grids(self.estimator, self.param_grid)]
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return the metadata routing of the fits, the splitter and the measure.

@@ -1,4 +1,4 @@
-"""Candidates of a search: their fits to training parts, held-out scores, and routing."""
+"""Candidates of a search: their fits to training parts, and the choice among them."""
 
 from __future__ import annotations
 
@@ -6,26 +6,40 @@ import time
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
+from math import ceil, inf
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import ndtr, ndtri
+from scipy.stats import rankdata
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import FitFailedWarning
-from sklearn.model_selection import (
-    ParameterGrid,
-)
+from sklearn.model_selection import ParameterGrid
 from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._lists import LabelType, check_lists
+from .._printed import Printed, fixed
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import hint_of_mark
 from .._warn import warn
-from ..metrics._shared import ranking_scores
+from ..bounds import Bound
+from ..inference import Interval
+from ..inference._shared import (
+    correlation_root,
+    covariance_root,
+    least_variance,
+    never_certain_covariance,
+    normal_draws,
+)
+from ..metrics import Measure
+from ..metrics._shared import check_fixed_scale, own_pos_label, ranking_scores, refuse_level
 from ..rankers._shared import positive_or_second
+from ._evidence import ASYMPTOTIC, Evidence
 
 FORMS = (
     "pass an estimator, a list of estimators or of (estimator, grid) pairs, or a dict of these by"
@@ -33,18 +47,10 @@ FORMS = (
 )
 
 
-class Base(NamedTuple):
-    """An estimator of a search and its grid."""
-
-    name: str  # Empty for a single estimator
-    estimator: Any
-    grid: Any  # Values by parameter name; {} is the estimator as it is
-
-
-def bases_of(estimator: Any, param_grid: Any) -> list[Base]:
-    """Read the estimators of a search."""
+def named_grids(estimator: Any, param_grid: Any) -> list[tuple[str, Any, Any]]:
+    """Name, estimator and grid of each estimator of a search; a single one has the name ""."""
     if not isinstance(estimator, list | tuple | dict):
-        return [Base("", estimator, {} if param_grid is None else param_grid)]
+        return [("", estimator, {} if param_grid is None else param_grid)]
     if param_grid is not None:
         raise ValueError(
             f"param_grid={param_grid!r} is for a single estimator, but several were passed: leave"
@@ -76,7 +82,7 @@ def bases_of(estimator: Any, param_grid: Any) -> list[Base]:
             f"The estimators {names} mix classifiers and other estimators, which do not share a"
             " positive class: search over each kind separately."
         )
-    return [Base(name, *pair) for name, pair in zip(names, pairs, strict=True)]
+    return [(name, *pair) for name, pair in zip(names, pairs, strict=True)]
 
 
 def number_repeated(names: list[str]) -> list[str]:
@@ -87,42 +93,50 @@ def number_repeated(names: list[str]) -> list[str]:
     ]
 
 
+# Rows to fit to, and rows to score.
 Split = tuple[IntArray, IntArray]
 
 
-@dataclass(frozen=True, eq=False)
+class FitPlan(NamedTuple):
+    """What is fitted, to which rows, and how it ranks."""
+
+    estimator: Any
+    X: Any  # (n_samples, n_features)
+    y: AnyArray  # (n_samples,)
+    params: dict[str, Any]  # Arguments of ``fit``; those with one value per row are divided
+    pos_label: Any  # The positive class, of classifiers
+    ids: AnyArray | None = None  # (n_samples,)
+    ids_as: tuple[str, ...] = ()  # Arguments of ``fit`` that are the ids
+    routed: bool = False  # Whether ``fit`` runs with metadata routing enabled
+
+
 class Grid:
-    """The candidates, with prior weights and complexity, which do not depend on the data."""
+    """The candidates, with prior weights and complexity, which do not depend on the data.
 
-    candidates: list[dict[str, Any]]
-    names: list[str]  # Of the estimator of each candidate
-    tasks: list[FitTask]  # Of each candidate
-    weights: FloatArray  # (n_candidates,): Share of delta that each has
-    simplicity: IntArray  # (n_candidates,): Rank of each, 0 the simplest
+    Each base is a name, a grid and a plan of its fits.
+    """
 
-    @classmethod
-    def of(
-        cls, bases: Sequence[Base], tasks: Sequence[FitTask], prior: Any, complexity: Any
-    ) -> Grid:
-        """List the candidates of all estimators."""
-        candidates, names, task_of = [], [], []
-        for base, task in zip(bases, tasks, strict=True):
-            params = list(ParameterGrid(base.grid))
+    def __init__(self, bases: Sequence[tuple[str, Any, FitPlan]], prior: Any, complexity: Any):
+        self.candidates: list[dict[str, Any]] = []
+        self.names: list[str] = []  # Of the estimator of each candidate
+        self.plans: list[FitPlan] = []  # Of each candidate
+        for name, grid, plan in bases:
+            params = list(ParameterGrid(grid))
             if not params:
                 raise ValueError(
-                    f"param_grid={base.grid!r} contains no candidate: pass {{}} for the estimator"
+                    f"param_grid={grid!r} contains no candidate: pass {{}} for the estimator"
                     " with its own parameters."
                 )
-            candidates += params
-            names += [base.name] * len(params)
-            task_of += [task] * len(params)
+            self.candidates += params
+            self.names += [name] * len(params)
+            self.plans += [plan] * len(params)
         # Functions of the parameters distinguish several estimators by name.
         described = [
             {"estimator": name, **params} if name else params
-            for name, params in zip(names, candidates, strict=True)
+            for name, params in zip(self.names, self.candidates, strict=True)
         ]
-        weights = prior_weights(prior, described)
-        return cls(candidates, names, task_of, weights, _simplicity(complexity, described))
+        self.weights = prior_weights(prior, described)  # Share of delta that each has
+        self.simplicity = _simplicity(complexity, described)  # Rank of each, 0 the simplest
 
     def describe(self, candidate: int) -> str:
         """Describe a candidate in words."""
@@ -137,7 +151,7 @@ class Fitted(NamedTuple):
     failure: str  # Traceback of a failed fit
     fit_time: float
     score_time: float
-    model: Any  # The fitted estimator, if the task keeps models
+    model: Any  # The fitted estimator, if models are kept
 
 
 def rows_of(values: Any, rows: IntArray) -> Any:
@@ -151,26 +165,20 @@ def rows_of(values: Any, rows: IntArray) -> Any:
     return [values[row] for row in rows]
 
 
-class FitTask(NamedTuple):
-    """What is fitted, to which rows, and how."""
-
-    estimator: Any
-    X: Any  # (n_samples, n_features)
-    y: Any  # (n_samples,)
-    fit_params: dict[str, Any]  # Arguments of ``fit``; those with one value per row are divided
-    keep_models: bool
-    raise_errors: bool  # Whether a failing fit raises
-    pos_label: Any = None  # The positive class, of classifiers
-
-
 def fit_candidates(
-    grid: Grid, splits: Sequence[Split], *, n_jobs: int | None, verbose: int
+    grid: Grid,
+    splits: Sequence[Split],
+    *,
+    keep_models: bool,
+    raise_errors: bool,
+    n_jobs: int | None,
+    verbose: int,
 ) -> list[list[Fitted]]:
     """Fit every candidate on every split."""
-    candidates = zip(grid.tasks, grid.candidates, strict=True)
+    candidates = zip(grid.plans, grid.candidates, strict=True)
     fits = Parallel(n_jobs=n_jobs, verbose=verbose)(
-        delayed(_fit_candidate)(task, params, *split)
-        for (task, params), split in product(candidates, splits)
+        delayed(_fit_candidate)(plan, params, *split, keep_models, raise_errors)
+        for (plan, params), split in product(candidates, splits)
     )
     failures = [fit.failure for fit in fits if fit.failure]
     if len(failures) == len(fits):
@@ -189,24 +197,29 @@ def fit_candidates(
 
 
 def _fit_candidate(
-    task: FitTask, params: dict[str, Any], train: IntArray, test: IntArray
+    plan: FitPlan,
+    params: dict[str, Any],
+    train: IntArray,
+    test: IntArray,
+    keep_models: bool,
+    raise_errors: bool,
 ) -> Fitted:
-    estimator = clone(task.estimator)
-    X_train, X_test = divide_rows(estimator, task.X, train, test)
-    fit_params = divide_params(task.fit_params, len(task.y), train)
+    estimator = clone(plan.estimator)
+    X_train, X_test = divide_rows(estimator, plan.X, train, test)
+    fit_params = divide_params(plan.params, len(plan.y), train)
     begun = fitted = time.perf_counter()
     try:
         estimator.set_params(**clone(params, safe=False))
-        estimator.fit(X_train, task.y[train], **fit_params)
+        estimator.fit(X_train, plan.y[train], **fit_params)
         fitted = time.perf_counter()
-        scores = ranking_scores(estimator, X_test, task.pos_label)
+        scores = ranking_scores(estimator, X_test, plan.pos_label)
         scores = check_scores(scores, estimator, len(test), f"{len(test)} rows")
     except Exception:
-        if task.raise_errors:
+        if raise_errors:
             raise
         return Fitted(np.empty(0), traceback.format_exc(), fitted - begun, np.nan, None)
     scored = time.perf_counter()
-    model = estimator if task.keep_models else None
+    model = estimator if keep_models else None
     return Fitted(scores, "", fitted - begun, scored - fitted, model)
 
 
@@ -286,22 +299,37 @@ def _simplicity(complexity: Any, candidates: Sequence[dict[str, Any]]) -> IntArr
 
 
 def positive_rows(
-    y: AnyArray, pos_label: Any, searched: str | None, *, rel: float | None = None
-) -> tuple[Any, BoolArray]:
-    """Find the positive class and its rows."""
+    estimators: Sequence[Any], y: AnyArray, measure: Measure, pos_label: Any, of_queries: bool
+) -> tuple[Any, BoolArray | None]:
+    """Positive class of estimators of one kind, and its rows; both None for grades."""
+    if pos_label is None:
+        labels = {own_pos_label(estimator) for estimator in estimators}
+        if len(labels) > 1:
+            raise ValueError(
+                f"The estimators have different positive classes, {sorted(labels, key=repr)}:"
+                " pass pos_label."
+            )
+        pos_label = labels.pop()
+    classifier = is_classifier(estimators[0])
+    for estimator in estimators if classifier else ():
+        refuse_level(measure, estimator)
+    if of_queries and not classifier and pos_label is None:
+        check_fixed_scale(measure, y)
+        return None, None
     assert_all_finite(y, input_name="y")
     kind = type_of_target(y, input_name="y", raise_unknown=True)
     classes = np.unique(y)
-    if rel is None and kind != "binary" and len(classes) != 1:
+    if measure.rel is None and kind != "binary" and len(classes) != 1:
         raise ValueError(
             f"Only binary classification is supported. The type of the target is {kind}."
             f"{hint_of_mark(classes)}"
         )
-    if searched is not None and len(classes) == 2:
-        pos_label = positive_or_second(searched, classes, pos_label)
-    elif searched is not None:
+    if classifier and len(classes) == 2:
+        pos_label = positive_or_second(type(estimators[0]).__name__, classes, pos_label)
+    elif classifier:
         pos_label = classes[0]
-    positive = check_lists(y, LabelType("binary", pos_label, name="y", rel=rel)).positive
+    label_type = LabelType("binary", pos_label, name="y", rel=measure.rel)
+    positive = check_lists(y, label_type).positive
     if positive.all() or not positive.any():
         lacking = "negative" if positive.all() else "positive"
         raise ValueError(
@@ -359,3 +387,465 @@ def sizes_of_disjoint(splits: list[Split], n: int) -> list[int] | None:
         classes.append(index)
     sizes = np.bincount(classes)
     return None if len(sizes) == 1 else sizes[classes].tolist()
+
+
+WITHIN_NOISE = "within_noise"
+
+
+@dataclass(frozen=True, repr=False)
+class SelectionReport(Printed):
+    """Report of a search by bounds: the choice, its guarantee and the target of the guarantee.
+
+    Parameters
+    ----------
+    measure : str
+        Name of the measure.
+    of_queries : bool
+        Whether the measure is a mean over queries instead of a value of one list.
+    candidate : int
+        Index of the chosen candidate.
+    params : dict
+        Parameters of the chosen candidate.
+    shown : str
+        Parameters of the chosen candidate as text, after the name of the estimator if there are
+        several.
+    rule : str
+        Rule of the choice.
+    n_candidates : int
+        Number of candidates; the guarantee covers all of them.
+    n_parts : int
+        Number of held-out parts.
+    counts : str
+        Description of the number of items in the held-out parts.
+    fewest : str
+        Description of the number of items that the guarantee depends on.
+    value : float
+        Mean of the measure of the chosen candidate over the held-out parts.
+    lower : float
+        Lower limit for ``target``, at ``delta`` for all candidates together.
+    target : str
+        The quantity to which the limit applies.
+    bound : Bound or None
+        The theorem behind the limit; None if it is asymptotic.
+    interval : Interval
+        Asymptotic interval for the same quantity, simultaneous over the candidates.
+    may_be_best : tuple of int
+        Candidates that a simultaneous paired test, which is asymptotic, does not distinguish from
+        the best.
+    covers_best_estimator : bool
+        Whether ``target`` is a quantity of ``best_estimator_``.
+    remark : str
+        Sentence that describes ``best_estimator_`` and whether the limit applies to it.
+    chance : float or None, default=None
+        Value of the measure for a random order; None if it is unknown.
+    least : float, default=-inf
+        Smallest value that the measure can have.
+    overlap : bool, default=False
+        Whether some of the parts share items.
+
+    See Also
+    --------
+    BoundSearchCV : Search that returns the report.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn_rank.datasets import load_ionosphere
+    >>> from sklearn_rank.model_selection import BoundSearchCV
+    >>> X, y = load_ionosphere(return_X_y=True)
+    >>> search = BoundSearchCV(
+    ...     LogisticRegression(max_iter=1000),
+    ...     {"C": [0.01, 1.0]},
+    ...     refit=False,
+    ...     random_state=0,
+    ... ).fit(X, y)
+    >>> search.report_.covers_best_estimator
+    True
+    """
+
+    measure: str
+    of_queries: bool
+    candidate: int
+    params: dict[str, Any]
+    shown: str
+    rule: str
+    n_candidates: int
+    n_parts: int
+    counts: str
+    fewest: str
+    value: float
+    lower: float
+    target: str
+    bound: Bound | None
+    interval: Interval
+    may_be_best: tuple[int, ...]
+    covers_best_estimator: bool
+    remark: str
+    chance: float | None = None
+    least: float = -inf
+    overlap: bool = False
+
+    def __str__(self) -> str:
+        return "\n".join(
+            [self._chosen(), *self._guaranteed(), self._in_the_limit(), *self._others()]
+        )
+
+    def _chosen(self) -> str:
+        reason = "its lower limit is the largest"
+        if self.rule == WITHIN_NOISE:
+            reason = "it is the simplest that does not differ significantly from the best"
+        parts = "one held-out part" if self.n_parts == 1 else f"{self.n_parts} held-out parts"
+        scored = f"{self.measure} of one list"
+        if self.of_queries:
+            scored = f"mean {self.measure} over queries"
+        shared = " that share items" if self.overlap else ""
+        chosen = f"Chosen from {self.n_candidates} candidates: {self.shown}, because {reason}."
+        if self.n_candidates == 1:
+            chosen = f"One candidate: {self.shown}."
+        return f"{chosen}\nScored by the {scored} on {parts}{shared}: {self.counts}."
+
+    def _guaranteed(self) -> list[str]:
+        """Return the lines on the guarantee, which holds for every distribution."""
+        if self.bound is None:
+            lines = [
+                "Guaranteed: nothing; the following limits are asymptotic, for many"
+                f" {'queries' if self.of_queries else 'rows'}."
+            ]
+        else:
+            n = self.n_candidates
+            why = f"{n} candidate{'s' * (n > 1)} and {self.fewest}"
+            seen = f"{fixed(self.value)} observed, minus {fixed(self.bound.value)} for {why}"
+            claim = f"on new data the {self.target} is at least {fixed(self.lower)} ({seen})."
+            if self.lower <= self.least:
+                claim = f"nothing ({seen}, excludes no value)."
+            lines = [
+                f"Guaranteed ({100 * (1 - self.bound.delta):.4g} %): {claim}",
+                self.bound.proof,
+            ]
+        if self.chance is not None and self.lower <= self.chance:
+            lines.append(f"A model that ranks at random ({self.chance:.3g}) is not ruled out.")
+        return lines
+
+    def _in_the_limit(self) -> str:
+        """Return the line on the asymptotic interval."""
+        low, high, level = self.interval.low, self.interval.high, self.interval.level
+        if self.bound is None:
+            claim = f"on new data the {self.target} is at least {fixed(self.lower)}"
+            claim += f" ({fixed(self.value)} observed), and between {fixed(low)} and {fixed(high)}"
+        else:
+            claim = f"it is between {fixed(low)} and {fixed(high)}"
+        choice = "" if self.n_candidates == 1 else ", whichever candidate was chosen"
+        return f"Asymptotically ({100 * level:.4g} %, {self.interval.method}): {claim}{choice}."
+
+    def _others(self) -> list[str]:
+        """Return the lines on the other candidates and on ``best_estimator_``."""
+        n_best, n = len(self.may_be_best), self.n_candidates
+        if n == 1:
+            return [self.remark]
+        if self.candidate not in self.may_be_best:
+            line = (
+                f"It is significantly worse than the best, as are {n - n_best} of {n} candidates."
+            )
+        elif n_best == 1:
+            line = "All other candidates are significantly worse."
+        else:
+            line = f"{n_best} of {n} candidates do not differ significantly from the best; "
+            simplest = self.rule == WITHIN_NOISE
+            line += (
+                "the simplest of them was chosen."
+                if simplest
+                else "the choice among them is arbitrary."
+            )
+        return [line, self.remark]
+
+
+# Number of normal draws for the distribution of the extreme variable.
+N_DRAWS = 2**15
+
+# Up to this number of candidates, compiled code is not used.
+FEW = 50
+
+# Candidates whose largest value stands for all of them at first.
+BLOCK = 32
+
+# Draws that stay in the cache while the candidates take their turns.
+TILE = 64
+
+
+def simultaneous_tails(
+    evidence: Evidence, delta: float, weights: FloatArray, rng: np.random.Generator
+) -> FloatArray:
+    """Probabilities that limits for single candidates may have to hold together.
+
+    With correlated normal variables ``Z_c`` and tails in proportion to the weights, ``P(Z_c is
+    within its tail for some c) = delta``.
+    """
+    delta = _safe_delta(evidence, delta)
+    if len(weights) == 1:
+        return np.array([delta])
+    root = correlation_root(evidence.regularized_covariance)
+    # Of candidates of one weight the smallest value has the smallest tail.
+    distinct, starts = np.unique(np.sort(weights), return_index=True)
+    order = np.argsort(weights, kind="stable")
+    smallest = [
+        (ndtr(np.minimum.reduceat(drawn[:, order], starts, axis=1)) / distinct).min(axis=1)
+        for drawn in normal_draws(root, N_DRAWS, rng)
+    ]
+    # A share of Bonferroni's is always enough, and delta / max(weights) never exceeded.
+    quantile = np.quantile(np.concatenate(smallest), delta, method="lower")
+    return np.clip(quantile, delta, delta / weights.max()) * weights
+
+
+def _safe_delta(evidence: Evidence, delta: float) -> float:
+    """Largest probability of failure up to which a bound of the covariance is on the safe side.
+
+    Of two normal variables of mean 0 the one of the larger covariance lies in a convex set of
+    probability 1/2 or more the more seldom (Ehrhard's inequality), in others it need not.
+    """
+    return delta if evidence.disjoint is None else min(delta, 0.5)
+
+
+def may_be_best(evidence: Evidence, delta: float, rng: np.random.Generator) -> BoolArray:
+    """Find the candidates that a simultaneous paired test does not distinguish from the best.
+
+    A candidate stays unless some other one is better than it by more than ``q`` standard errors of
+    their difference, q being the quantile of the largest of its standardised differences to all
+    others. So the one whose expected mean is the largest stays with probability ``1 - delta``, in
+    the limit, although it is unknown which one that is.
+    """
+    n, delta = len(evidence.means), _safe_delta(evidence, delta)
+    if n == 1:
+        return np.ones(1, dtype=bool)
+    ahead = evidence.means[:, None] - evidence.means
+    covariance = evidence.covariance
+    least = least_variance(ahead, evidence.length, evidence.n_effective)
+    # A difference that would be certain has the variance with the added items, as in paired tests.
+    certain = ~(_variances_of_differences(covariance) > least)
+    equal = certain & (ahead == 0.0) & ~np.isnan(covariance).any()
+    if not np.array_equal(certain, equal):
+        covariance = never_certain_covariance(
+            evidence.means, evidence.regularized_covariance, evidence.n_effective
+        )
+        equal = np.eye(n, dtype=bool)
+    errors = np.sqrt(np.where(equal, 1.0, _variances_of_differences(covariance)))
+    largest = np.where(equal, 0.0, ahead / errors).max(axis=0)
+    # One comparison, and Bonferroni's correction for all, decide most candidates.
+    stays = largest <= max(-float(ndtri(delta)), 0.0)
+    undecided = np.flatnonzero(~stays & (largest <= -float(ndtri(delta / (n - 1)))))
+    if len(undecided):
+        leads = np.where(equal, np.inf, largest[:, None] * errors)[undecided]
+        draws = normal_draws(covariance_root(covariance), N_DRAWS, rng)
+        # Others are ahead by the lead in a share delta of the draws where the lead is no more than
+        # the quantile. As many draws are at or above the upper one of the two that enclose it.
+        enough = N_DRAWS - ceil((N_DRAWS - 1) * (1.0 - delta))
+        counts, n_left = np.zeros(len(undecided), dtype=np.int64), N_DRAWS
+        for drawn in draws:
+            pending = np.flatnonzero((counts < enough) & (counts + n_left >= enough))
+            counts[pending] += _count_overtaken(drawn, undecided[pending], leads[pending])
+            n_left -= len(drawn)
+        stays[undecided] = counts >= enough
+    return stays
+
+
+def _count_overtaken(drawn: FloatArray, candidates: IntArray, leads: FloatArray) -> IntArray:
+    """Count the draws in which some other one is ahead of a candidate by its lead or more."""
+    n = leads.shape[1]
+    if n <= FEW:
+        # Compilation would take longer.
+        pairs = zip(candidates, leads, strict=True)
+        overtaken = [(drawn - lead >= drawn[:, [c]]).any(axis=1).sum() for c, lead in pairs]
+        return np.array(overtaken, dtype=np.int64)
+    starts = np.arange(0, n, BLOCK)
+    tops = np.maximum.reduceat(drawn, starts, axis=1)
+    least_leads = np.minimum.reduceat(leads, starts, axis=1)
+    counts = np.zeros(len(candidates), dtype=np.int64)
+    _compiled_count()(drawn, tops, candidates, leads, least_leads, counts)
+    return counts
+
+
+@cache
+def _compiled_count() -> Any:
+    from .._jit import compiled  # imports numba
+
+    @compiled("void(f8[:, ::1], f8[:, ::1], i8[::1], f8[:, ::1], f8[:, ::1], i8[::1])")
+    def count_overtaken(
+        drawn: FloatArray,
+        tops: FloatArray,
+        candidates: IntArray,
+        leads: FloatArray,
+        least_leads: FloatArray,
+        counts: IntArray,
+    ) -> None:
+        n_draws, n = drawn.shape
+        for start in range(0, n_draws, TILE):
+            stop = min(start + TILE, n_draws)
+            for i in range(len(candidates)):
+                for draw in range(start, stop):
+                    own = drawn[draw, candidates[i]]
+                    for block in range(tops.shape[1]):
+                        if tops[draw, block] - least_leads[i, block] < own:
+                            continue
+                        ahead = 0
+                        for other in range(block * BLOCK, min((block + 1) * BLOCK, n)):
+                            ahead += drawn[draw, other] - leads[i, other] >= own
+                        if ahead:
+                            counts[i] += 1
+                            break
+
+    return count_overtaken
+
+
+def _variances_of_differences(covariance: FloatArray) -> FloatArray:
+    variances = np.diag(covariance)
+    return variances[:, None] + variances - 2.0 * covariance
+
+
+RULES = ("max_bound", WITHIN_NOISE)
+
+# Number of decimals to which means are compared, because of rounding.
+DIGITS = 12
+
+
+def _rank_descending(values: FloatArray) -> IntArray:
+    """Rank values, 1 the largest; ties, up to rounding, share the smallest and NaN is last."""
+    rounded = np.round(values, DIGITS)
+    return rankdata(-np.nan_to_num(rounded, nan=-np.inf), method="min").astype(np.int32)
+
+
+def lower_limits(
+    evidence: Evidence, method: str, delta: float, weights: FloatArray, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Lower limits that hold at once: the delta of each, the limit, and it without clipping."""
+    if method == ASYMPTOTIC:
+        deltas = simultaneous_tails(evidence, delta, weights / weights.sum(), rng)
+        lower = evidence.lower(method, deltas)
+        return deltas, lower, lower
+    deltas = delta * weights
+    unclipped = evidence.means - evidence.widths(method, deltas)
+    return deltas, np.maximum(unclipped, evidence.measure.counted_range[0]), unclipped
+
+
+class Choice:
+    """The chosen candidate, its value and lower limit, and the results of all candidates.
+
+    ``scored`` are the candidates without failed fits, which evidence and limits are about.
+    """
+
+    def __init__(
+        self,
+        grid: Grid,
+        scored: IntArray,
+        evidence: Evidence,
+        method: str,
+        delta: float,
+        rule: str,
+        rng: np.random.Generator,
+    ) -> None:
+        self.grid, self.scored, self.evidence = grid, scored, evidence
+        self.method, self.delta, self.rule, self.rng = method, delta, rule, rng
+        self.limits = lower_limits(evidence, method, delta, grid.weights[scored], rng)
+        _, lower, unclipped = self.limits
+        self.stays = may_be_best(evidence, delta, rng)
+        if rule == WITHIN_NOISE:
+            eligible = np.flatnonzero(self.stays)
+        else:
+            # Limits that exclude nothing are equal where the values differ.
+            rounded = np.round(unclipped, DIGITS)
+            eligible = np.flatnonzero(rounded == rounded.max())
+            means = np.round(evidence.means[eligible], DIGITS)
+            eligible = eligible[means == means.max()]
+        self.best = best = int(eligible[np.argmin(grid.simplicity[scored][eligible])])
+        self.value, self.lower = float(evidence.means[best]), float(lower[best])
+        self.index = int(scored[best])
+        self.params = grid.candidates[self.index]
+
+    def _column(self, values: Any, missing: Any = np.nan) -> AnyArray:
+        """Values of all candidates, from those of the scored ones."""
+        shape = (len(self.grid.candidates), *values.shape[1:])
+        column = np.full(shape, missing, dtype=values.dtype)
+        column[self.scored] = values
+        return column
+
+    def results(self, fits: Sequence[Sequence[Fitted]]) -> dict[str, Any]:
+        """Columns of ``cv_results_`` by name, most of them as in scikit-learn."""
+        candidates, evidence = self.grid.candidates, self.evidence
+        deltas, lower, unclipped = map(self._column, self.limits)
+        table: dict[str, Any] = {}
+        for name in ("fit_time", "score_time"):
+            times = np.array([[getattr(fit, name) for fit in parts] for parts in fits])
+            table[f"mean_{name}"], table[f"std_{name}"] = times.mean(axis=1), times.std(axis=1)
+        for name in sorted({name for params in candidates for name in params}):
+            values = np.ma.masked_all(len(candidates), dtype=object)
+            for index, params in enumerate(candidates):
+                if name in params:
+                    values[index] = params[name]
+            table[f"param_{name}"] = values
+        table["params"] = list(candidates)
+        for part, column in enumerate(self._column(evidence.values).T):
+            table[f"split{part}_test_score"] = column
+        if self.grid.names[0]:
+            table["estimator"] = np.array(self.grid.names, dtype=object)
+        table["mean_test_score"] = self._column(evidence.means)
+        table["std_test_score"] = self._column(evidence.values.std(axis=1))
+        table["rank_test_score"] = _rank_descending(table["mean_test_score"])
+        table["lower_bound"] = lower
+        table["rank_bound"] = _rank_descending(unclipped)
+        table["prior"], table["delta"] = self.grid.weights, deltas
+        table["may_be_best"] = self._column(self.stays, False)
+        return table
+
+    def report(self, refit: bool) -> SelectionReport:
+        """Make the report of the choice and its guarantee."""
+        evidence, name = self.evidence, self.evidence.measure.name
+        one_part = evidence.n_parts == 1
+        models = f"the {evidence.n_parts} fold models"
+        if one_part:
+            models = "the model fitted without the held-out part" if refit else "best_estimator_"
+        target = f"{'' if one_part else 'mean '}{evidence.of_new_data} {name} of {models}"
+        if refit:
+            remark = (
+                "best_estimator_ is a new model, fitted to all rows: nothing is guaranteed for it."
+            )
+        elif one_part:
+            remark = "best_estimator_ is the model that was scored; the limits are for this model."
+        else:
+            remark = "There is no best_estimator_, only the fold models, because refit=False."
+        bound = None
+        if self.method != ASYMPTOTIC:
+            weights = self.grid.weights[self.scored]
+            n = len(self.grid.candidates)
+            bound = evidence.bound(self.method, self.best, self.delta, weights, n)
+        n = len(self.scored)
+        tails = simultaneous_tails(evidence, self.delta / 2.0, np.full(n, 1.0 / n), self.rng)
+        low, high = evidence.asymptotic_limits(tails)
+        interval = Interval(
+            estimate=self.value,
+            low=float(low[self.best]),
+            high=float(high[self.best]),
+            level=1.0 - self.delta,
+            method=ASYMPTOTIC,
+            target=target,
+        )
+        return SelectionReport(
+            measure=name,
+            of_queries=evidence.of_queries,
+            candidate=self.index,
+            params=self.params,
+            shown=self.grid.describe(self.index),
+            rule=self.rule,
+            n_candidates=len(self.grid.candidates),
+            n_parts=evidence.n_parts,
+            counts=evidence.counts(),
+            fewest=evidence.fewest() + ("" if one_part else " in the smallest part"),
+            value=self.value,
+            lower=self.lower,
+            target=target,
+            bound=bound,
+            interval=interval,
+            may_be_best=tuple(self.scored[self.stays].tolist()),
+            covers_best_estimator=one_part and not refit,
+            remark=remark,
+            chance=evidence.chance,
+            least=evidence.measure.counted_range[0],
+            overlap=evidence.disjoint is not None,
+        )

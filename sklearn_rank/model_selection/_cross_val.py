@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -61,16 +60,15 @@ from ..metrics._shared import (
     ClassInfluence,
     MeasureLike,
     RankingScorer,
-    check_fixed_scale,
     metadata_for,
-    own_pos_label,
     ranking_scores,
-    refuse_level,
     response_method,
     scored_by,
     scores_with_ids,
 )
 from ._candidates import (
+    FitPlan,
+    Split,
     check_scores,
     check_splits,
     divide_params,
@@ -80,14 +78,6 @@ from ._candidates import (
 )
 from ._evidence import influence_of_list, is_auc
 from ._query_splitters import NAMES_OF_IDS, QueryKFold, groups_for, places_of, queries_of
-
-
-class Split(NamedTuple):
-    """Rows to fit to, and rows to score."""
-
-    train: IntArray  # Repeated as often as they count
-    test: IntArray
-    copies: IntArray | None = None  # Which copy of its query each training row is in
 
 
 def _route_params(
@@ -110,45 +100,44 @@ def _route_params(
     return {name: of_fit[name] for name in of_fit if name not in ids_as}, ids_as, True
 
 
-class FitPlan(NamedTuple):
-    """What is fitted, to which rows, and how it ranks."""
-
-    estimator: Any
-    X: Any  # (n_samples, n_features)
-    y: AnyArray  # (n_samples,)
-    params: dict[str, Any]  # Arguments of ``fit`` besides the ids
-    ids_as: tuple[str, ...]  # Arguments of ``fit`` that are the ids
-    routed: bool  # Whether ``fit`` runs with metadata routing enabled
-    ids: AnyArray | None  # (n_samples,)
-    pos_label: Any  # The positive class, of classifiers
-
-
 def fit_parts(
-    plan: FitPlan, parts: Sequence[Split], *, n_jobs: int | None, verbose: int
+    plan: FitPlan,
+    parts: Sequence[Split],
+    copies: Sequence[IntArray | None] | None = None,
+    *,
+    n_jobs: int | None,
+    verbose: int,
 ) -> list[FloatArray]:
-    """Fit to each part and score its other rows."""
+    """Fit to each part and score its other rows.
+
+    ``copies`` are numbers of the copy of its query that each training row is in.
+    """
+    copies = copies or [None] * len(parts)
     return list(
         Parallel(n_jobs=n_jobs, verbose=verbose)(
-            delayed(_fit_part)(plan, number, part) for number, part in enumerate(parts)
+            delayed(_fit_part)(plan, number, *part, copies[number])
+            for number, part in enumerate(parts)
         )
     )
 
 
-def _fit_part(plan: FitPlan, number: int, part: Split) -> FloatArray:
+def _fit_part(
+    plan: FitPlan, number: int, train: IntArray, test: IntArray, copies: IntArray | None
+) -> FloatArray:
     estimator = clone(plan.estimator)
-    X_train, X_test = divide_rows(estimator, plan.X, part.train, part.test)
-    params = divide_params(plan.params, len(plan.y), part.train)
+    X_train, X_test = divide_rows(estimator, plan.X, train, test)
+    params = divide_params(plan.params, len(plan.y), train)
     if plan.ids is not None:
-        ids_test, ids_train = plan.ids[part.test], plan.ids[part.train]
-        if part.copies is not None:
+        ids_test, ids_train = plan.ids[test], plan.ids[train]
+        if copies is not None:
             # Copies of a query are queries of their own.
             known, codes = np.unique(plan.ids, return_inverse=True)
-            ids_train = codes[part.train] + len(known) * part.copies
+            ids_train = codes[train] + len(known) * copies
         params |= dict.fromkeys(plan.ids_as, ids_train)
     try:
         routing = plan.routed or sklearn.get_config()["enable_metadata_routing"]
         with sklearn.config_context(enable_metadata_routing=routing):
-            estimator.fit(X_train, plan.y[part.train], **params)
+            estimator.fit(X_train, plan.y[train], **params)
         if plan.ids is not None and metadata_for(
             scored_by(estimator), response_method(estimator), qid=ids_test
         ):
@@ -159,8 +148,8 @@ def _fit_part(plan: FitPlan, number: int, part: Split) -> FloatArray:
     except Exception as error:
         error.add_note(f"In split {number} of the cross-validation.")
         raise
-    rows = f"the {len(part.test)} rows of split {number}"
-    return check_scores(scores, estimator, len(part.test), rows)
+    rows = f"the {len(test)} rows of split {number}"
+    return check_scores(scores, estimator, len(test), rows)
 
 
 N_FOLDS = 5
@@ -187,54 +176,35 @@ def measure_of_rows(measure: MeasureLike) -> Measure:
     return measure
 
 
-class Metadata(NamedTuple):
-    """Arguments passed besides rows and labels."""
-
-    params: dict[str, Any]  # Of ``fit``
-    qid: AnyArray | None  # (n_samples,): Ids of the queries; None is one list
-    groups: AnyArray | None  # (n_samples,)
-
-    @classmethod
-    def of(
-        cls, measure: Measure, n: int, *, groups: Any, qid: Any, params: Any, single_list: bool
-    ) -> Metadata:
-        """Distinguish query ids from group ids."""
-        if params is not None and not isinstance(params, dict):
-            raise TypeError(
-                f"params is a {type(params).__name__}, but must be a dict from names to arguments"
-                " of fit: pass params={'sample_weight': weight}."
-            )
-        params = dict(params or {})
-        groups = _take_once("groups", groups, params)
-        qid = _take_once("qid", qid, params)
-        if qid is not None and single_list:
-            raise ValueError(
-                f"{measure.name!r} has no queries with single_list=True: leave out one of the two,"
-                " or pass the ids as groups= for rows that depend on each other."
-            )
-        if measure.per_query and not single_list and qid is None:
-            groups, qid = None, groups
-            if qid is None and not measure.has_influence:
-                raise ValueError(
-                    f"{measure.name!r} is a mean over queries, but qid is missing: pass qid=, one"
-                    " id for each row."
-                )
-        qid, groups = (
-            None if ids is None else np.asarray(check_qid(ravelled(ids, name), n, name=name))
-            for name, ids in (("qid", qid), ("groups", groups))
+def _read_ids(
+    measure: Measure, n: int, groups: Any, qid: Any, params: Any, single_list: bool
+) -> tuple[dict[str, Any], AnyArray | None, AnyArray | None]:
+    """Arguments of ``fit``, ids of the queries (None is one list), and ids of groups."""
+    if params is not None and not isinstance(params, dict):
+        raise TypeError(
+            f"params is a {type(params).__name__}, but must be a dict from names to arguments"
+            " of fit: pass params={'sample_weight': weight}."
         )
-        return cls(params, qid, groups)
-
-    @property
-    def units(self) -> AnyArray | None:
-        """Ids of the units that folds keep whole."""
-        return self.qid if self.groups is None else self.groups
-
-    @property
-    def wholes(self) -> dict[str, AnyArray]:
-        """Ids that must be either in the training or in the test part, by their kind."""
-        ids = {"group": self.groups, "query": self.qid}
-        return {name: values for name, values in ids.items() if values is not None}
+    params = dict(params or {})
+    groups = _take_once("groups", groups, params)
+    qid = _take_once("qid", qid, params)
+    if qid is not None and single_list:
+        raise ValueError(
+            f"{measure.name!r} has no queries with single_list=True: leave out one of the two,"
+            " or pass the ids as groups= for rows that depend on each other."
+        )
+    if measure.per_query and not single_list and qid is None:
+        groups, qid = None, groups
+        if qid is None and not measure.has_influence:
+            raise ValueError(
+                f"{measure.name!r} is a mean over queries, but qid is missing: pass qid=, one"
+                " id for each row."
+            )
+    qid, groups = (
+        None if ids is None else np.asarray(check_qid(ravelled(ids, name), n, name=name))
+        for name, ids in (("qid", qid), ("groups", groups))
+    )
+    return params, qid, groups
 
 
 def _take_once(name: str, value: Any, params: dict[str, Any]) -> Any:
@@ -251,43 +221,49 @@ class Sample(NamedTuple):
     measure: Measure
     plan: FitPlan
     labels: AnyArray  # (n_samples,): 0 and 1, or grades
-    metadata: Metadata
-
-    @property
-    def query_ids(self) -> AnyArray:
-        """Ids of the queries, where there are any."""
-        return np.asarray(self.metadata.qid)
+    qid: AnyArray | None  # (n_samples,); None is one list
+    groups: AnyArray | None  # (n_samples,)
 
     @property
     def positive(self) -> BoolArray | None:
-        return None if self.metadata.qid is not None else self.labels == 1
+        return None if self.qid is not None else self.labels == 1
+
+    @property
+    def units(self) -> AnyArray | None:
+        """Ids of the units that folds keep whole."""
+        return self.qid if self.groups is None else self.groups
 
 
-def sample_of(
-    estimator: Any, X: Any, y: Any, measure: Measure, metadata: Metadata, pos_label: Any
-) -> Sample:
-    """Check rows and labels, and find the positive class."""
+def _samples_of(
+    estimators: Sequence[Any],
+    X: Any,
+    y: Any,
+    measure: Measure,
+    pos_label: Any,
+    groups: Any,
+    qid: Any,
+    params: Any,
+    single_list: bool,
+) -> list[Sample]:
+    """Check rows, labels and ids, and find the positive class of each estimator."""
+    params, qid, groups = _read_ids(measure, num_samples(X), groups, qid, params, single_list)
     if y is None:
         raise ValueError("y is None: pass the labels.")
     refuse_missing_labels(y)
     X, y = indexable(X, y)
     y = column_or_1d(y, warn=True)
-    pos_label = own_pos_label(estimator) if pos_label is None else pos_label
-    classifier = is_classifier(estimator)
-    labels = y
-    if classifier:
-        refuse_level(measure, estimator)
-    if classifier or metadata.qid is None or pos_label is not None:
-        name = type(estimator).__name__ if classifier else None
-        pos_label, positive = positive_rows(y, pos_label, name, rel=measure.rel)
-        labels = positive.astype(np.int64)
-        measure = get_measure(measure, rel=None) if measure.kind == "binary" else measure
-    else:
-        check_fixed_scale(measure, y)
-    ids = metadata.groups if metadata.qid is None else metadata.qid
-    params, ids_as, routed = _route_params(estimator, metadata.params, ids)
-    plan = FitPlan(estimator, X, y, params, ids_as, routed, ids, pos_label)
-    return Sample(measure, plan, labels, metadata)
+    ids = groups if qid is None else qid
+    samples = []
+    for estimator in estimators:
+        label, positive = positive_rows([estimator], y, measure, pos_label, qid is not None)
+        labels, read = y, measure
+        if positive is not None:
+            labels = positive.astype(np.int64)
+            read = get_measure(measure, rel=None) if measure.kind == "binary" else measure
+        of_fit, ids_as, routed = _route_params(estimator, params, ids)
+        plan = FitPlan(estimator, X, y, of_fit, label, ids, ids_as, routed)
+        samples.append(Sample(read, plan, labels, qid, groups))
+    return samples
 
 
 def make_folds(cv: Any, sample: Sample, random_state: Any) -> list[Split]:
@@ -297,7 +273,7 @@ def make_folds(cv: Any, sample: Sample, random_state: Any) -> list[Split]:
     seed = None
     if random_state is not None:
         seed = int(check_generator(random_state).integers(2**31))
-    y, units = sample.plan.y, sample.metadata.units
+    y, units = sample.plan.y, sample.units
     if cv is None or is_whole(cv):
         splitter, y = _make_splitter(N_FOLDS if cv is None else cv, sample, seed)
         units = places_of(units, len(y))
@@ -312,8 +288,10 @@ def make_folds(cv: Any, sample: Sample, random_state: Any) -> list[Split]:
             f"A fold of one row has no value of {sample.measure.name!r}, and scores of different"
             f" fold models must not be pooled: pass cv={N_FOLDS}, not leave-one-out."
         )
-    check_splits(splits, sample.positive, sample.metadata.wholes)
-    return [Split(train, test) for train, test in splits]
+    ids = {"group": sample.groups, "query": sample.qid}
+    wholes = {name: values for name, values in ids.items() if values is not None}
+    check_splits(splits, sample.positive, wholes)
+    return splits
 
 
 def _row_numbers(rows: Any, n: int) -> AnyArray:
@@ -327,7 +305,7 @@ def _make_splitter(n_folds: int, sample: Sample, seed: int | None) -> tuple[Any,
     shuffle = {"shuffle": seed is not None, "random_state": seed}
     if sample.positive is None:
         return QueryKFold(n_folds, **shuffle), sample.plan.y
-    units = sample.metadata.units
+    units = sample.units
     for name, of_class in (("positive", sample.positive), ("negative", ~sample.positive)):
         count = np.count_nonzero(of_class) if units is None else len(np.unique(units[of_class]))
         if count < n_folds:
@@ -344,123 +322,57 @@ def held_out(
     sample: Sample, tests: Sequence[IntArray], scores: Sequence[Sequence[FloatArray]]
 ) -> HeldOutLists | HeldOutQueries:
     """Evaluate several candidates on held-out parts."""
-    kind = HeldOutLists if sample.metadata.qid is None else HeldOutQueries
+    kind = HeldOutLists if sample.qid is None else HeldOutQueries
     return kind(sample, tests, scores)
 
 
-@dataclass(frozen=True, eq=False)
-class HeldOut:
-    """Estimates for several candidates from held-out parts.
+class HeldOutLists:
+    """Estimates for several candidates from held-out lists of two classes."""
 
-    With ``v_ij`` the influence of row i of a class on the value of part j, ``n_j`` the rows of the
-    class in it, c the mean of all ``v_ij`` with equal weight for the K parts, and N the rows of
-    the class, the rows have the influence ``c + N sum over its parts of (v_ij - c) / (K n_j)`` on
-    the mean over the parts. It is about one centre for all folds: what the folds differ by counts
-    as spread, so that a fold with one positive says something of how they vary.
-    """
-
-    sample: Sample
-    tests: Sequence[IntArray]  # Rows of each part
-    scores: Sequence[Sequence[FloatArray]]  # For each candidate the scores of each part
-
-    @property
-    def measure(self) -> Measure:
-        """The measure of the sample."""
-        return self.sample.measure
-
-
-class HeldOutLists(HeldOut):
-    """Held-out lists of two classes."""
-
-    @cached_property
-    def _parts(self) -> list[list[ClassInfluence]]:
-        return [
+    def __init__(
+        self, sample: Sample, tests: Sequence[IntArray], scores: Sequence[Sequence[FloatArray]]
+    ) -> None:
+        self.measure, positive = sample.measure, sample.labels == 1
+        parts = [
             [
-                influence_of_list(self.measure, self.sample.labels[test] == 1, score)
-                for test, score in zip(self.tests, of_parts, strict=True)
+                influence_of_list(self.measure, positive[test], score)
+                for test, score in zip(tests, of_parts, strict=True)
             ]
-            for of_parts in self.scores
+            for of_parts in scores
         ]
-
-    @cached_property
-    def _rows(self) -> IntArray:
-        """Rows that are held out at least once."""
-        return np.unique(np.concatenate(self.tests))
-
-    @property
-    def values(self) -> FloatArray:
-        """Value of each candidate on each part, of shape (n_candidates, n_parts)."""
-        return np.array([[part.estimate for part in parts] for parts in self._parts])
+        self.values = np.array([[part.estimate for part in of_parts] for of_parts in parts])
+        self.sizes: list[tuple[int, ...]] = [
+            (part.n_pos, part.n - part.n_pos) for part in parts[0]
+        ]
+        rows = np.unique(np.concatenate(tests))  # Those that are held out at least once
+        groups = sample.groups
+        self.groups = None if groups is None else check_groups(groups[rows], len(rows))
+        self.pooled = [_pool(of_parts, tests, rows, positive) for of_parts in parts]
 
     @property
-    def sizes(self) -> list[tuple[int, ...]]:
-        """Positives and negatives of each part."""
-        return [(part.n_pos, part.n - part.n_pos) for part in self._parts[0]]
-
-    @cached_property
-    def _groups(self) -> Groups | None:
-        ids = self.sample.metadata.groups
-        return None if ids is None else check_groups(ids[self._rows], len(self._rows))
-
-    @cached_property
-    def _pooled(self) -> list[ClassInfluence]:
-        positive = self.sample.labels[self._rows] == 1
-        return [self._pool(parts, positive) for parts in self._parts]
-
-    def _pool(self, parts: list[ClassInfluence], positive: BoolArray) -> ClassInfluence:
-        """Influence of each row on the mean over the parts."""
-        values = np.empty(len(positive))
-        ends = np.zeros((len(parts), 2, 2))
-        for side, is_positive in enumerate((True, False)):
-            in_class = positive == is_positive
-            # Of the mean that the part has: what is added to all rows alike depends on its size.
-            shifts = [part.estimate - part.parts[side].mean for part in parts]
-            of_parts = [
-                part.parts[side].values + shift for part, shift in zip(parts, shifts, strict=True)
-            ]
-            places = [
-                np.searchsorted(self._rows, test[(self.sample.labels[test] == 1) == is_positive])
-                for test in self.tests
-            ]
-            values[in_class] = _on_mean(of_parts, places, len(positive))[in_class]
-            ends[:, side] = [
-                np.add(part.class_ends()[side], shift)
-                for part, shift in zip(parts, shifts, strict=True)
-            ]
-        low, high = np.mean([part.range for part in parts], axis=0)
-        known = all(part.ends is not None for part in parts)
-        return ClassInfluence(
-            estimate=float(np.mean([part.estimate for part in parts])),
-            values=values,
-            positive=positive,
-            ends=tuple(ends.mean(axis=0).ravel().tolist()) if known else None,
-            range=(float(low), float(high)),
-        )
-
-    @cached_property
     def joint(self) -> JointEstimate:
         """Means over the parts, and how the candidates vary together, given the labels."""
-        return joint_influence(self._pooled, conditional=True, groups=self._groups)
+        return joint_influence(self.pooled, conditional=True, groups=self.groups)
 
     def interval(self, candidate: int, level: float, center: float | None = None) -> Interval:
         """Interval for the expected mean of one candidate: score limits, or by the influence."""
-        pooled = self._pooled[candidate]
+        pooled = self.pooled[candidate]
         if center is not None:
             pooled = replace(pooled, estimate=center)
-        # A row by itself is a group of one: Student's quantile then counts the rows.
-        groups = self._groups or Groups(np.arange(len(self._rows)), len(self._rows))
         if not is_auc(self.measure):
+            # A row by itself is a group of one: Student's quantile then counts the rows.
+            groups = self.groups or Groups(np.arange(pooled.n), pooled.n)
             return list_interval(self.measure, pooled, level, groups)
-        joint = joint_influence([pooled], conditional=True, groups=self._groups)
+        joint = joint_influence([pooled], conditional=True, groups=self.groups)
         # Moments of placements, as if all parts were one list.
         n_pos, n_neg = pooled.n_pos, pooled.n - pooled.n_pos
         var_pos, var_neg = (
             part.squares(part.mean) / max(part.size - 1, 1) for part in pooled.parts
         )
         moments = AUCMoments.of_independent(pooled.estimate, var_pos, var_neg, 0.0, n_pos, n_neg)
-        if self._groups is not None:
+        if self.groups is not None:
             sides = pooled.positive, ~pooled.positive
-            fewest = min(int(np.count_nonzero(self._groups.sizes(side))) for side in sides)
+            fewest = min(int(np.count_nonzero(self.groups.sizes(side))) for side in sides)
             variance = np.asarray(np.nan_to_num(joint.covariance[0, 0]))
             moments = replace(moments, variance=variance, n_groups=np.asarray(fewest))
         z = two_sided_quantile(level, joint.spread.of(np.ones(1)))
@@ -472,8 +384,44 @@ class HeldOutLists(HeldOut):
         )
 
 
+def _pool(
+    parts: list[ClassInfluence], tests: Sequence[IntArray], rows: IntArray, positive: BoolArray
+) -> ClassInfluence:
+    """Influence of each of some rows on the mean over the parts."""
+    values = np.empty(len(rows))
+    ends = np.zeros((len(parts), 2, 2))
+    for side, in_class in enumerate((positive, ~positive)):
+        # Of the mean that the part has: what is added to all rows alike depends on its size.
+        shifts = [part.estimate - part.parts[side].mean for part in parts]
+        of_parts = [
+            part.parts[side].values + shift for part, shift in zip(parts, shifts, strict=True)
+        ]
+        places = [np.searchsorted(rows, test[in_class[test]]) for test in tests]
+        values[in_class[rows]] = _on_mean(of_parts, places, len(rows))[in_class[rows]]
+        ends[:, side] = [
+            np.add(part.class_ends()[side], shift)
+            for part, shift in zip(parts, shifts, strict=True)
+        ]
+    low, high = np.mean([part.range for part in parts], axis=0)
+    known = all(part.ends is not None for part in parts)
+    return ClassInfluence(
+        estimate=float(np.mean([part.estimate for part in parts])),
+        values=values,
+        positive=positive[rows],
+        ends=tuple(ends.mean(axis=0).ravel().tolist()) if known else None,
+        range=(float(low), float(high)),
+    )
+
+
 def _on_mean(values: list[FloatArray], places: list[IntArray], n: int) -> FloatArray:
-    """Influence of each row on the mean over the parts, from its influence on each part."""
+    """Influence of each row of a class on the mean over the parts, from that on each part.
+
+    With ``v_ij`` the influence of row i on the value of part j, ``n_j`` the rows of the class in
+    it, c the mean of all ``v_ij`` with equal weight for the K parts, and N the rows of the class,
+    it is ``c + N sum over the parts of the row of (v_ij - c) / (K n_j)``. It is about one centre
+    for all folds: what the folds differ by counts as spread, so that a fold with one positive says
+    something of how they vary.
+    """
     n_parts = len(values)
     center = float(np.mean([of_part.mean() for of_part in values]))
     total = np.zeros(n)
@@ -483,69 +431,53 @@ def _on_mean(values: list[FloatArray], places: list[IntArray], n: int) -> FloatA
     return center + count * total
 
 
-class HeldOutQueries(HeldOut):
-    """Held-out queries."""
+class HeldOutQueries:
+    """Estimates for several candidates from held-out queries."""
 
-    @cached_property
-    def _parts(self) -> list[tuple[FloatArray, AnyArray]]:
-        """For each part the values of the candidates on its queries, and the ids of these."""
-        return [
-            query_values(self.sample, test, [of_parts[part] for of_parts in self.scores])
-            for part, test in enumerate(self.tests)
+    def __init__(
+        self, sample: Sample, tests: Sequence[IntArray], scores: Sequence[Sequence[FloatArray]]
+    ) -> None:
+        self.measure = sample.measure
+        parts = [
+            query_values(sample, test, [of_parts[part] for of_parts in scores])
+            for part, test in enumerate(tests)
         ]
-
-    @cached_property
-    def _ids(self) -> AnyArray:
-        return np.unique(np.concatenate([ids for _, ids in self._parts]))
-
-    @cached_property
-    def _groups(self) -> Groups | None:
-        of_rows = self.sample.metadata.groups
-        if of_rows is None:
-            return None
-        return check_groups(of_rows[_rows_of_queries(self.sample, self._ids)], len(self._ids))
-
-    @property
-    def values(self) -> FloatArray:
-        """Value of each candidate on each part, of shape (n_candidates, n_parts)."""
-        return np.array([values.mean(axis=1) for values, _ in self._parts]).T
-
-    @property
-    def sizes(self) -> list[tuple[int, ...]]:
-        """Queries of each part that have a value."""
-        return [(len(ids),) for _, ids in self._parts]
-
-    @cached_property
-    def _pooled(self) -> FloatArray:
-        places = [np.searchsorted(self._ids, ids) for _, ids in self._parts]
-        n_candidates, n = len(self.scores), len(self._ids)
-        return np.stack(
+        self.of_parts = [values for values, _ in parts]
+        self.values = np.array([values.mean(axis=1) for values in self.of_parts]).T
+        self.sizes: list[tuple[int, ...]] = [(len(ids),) for _, ids in parts]
+        self.ids = np.unique(np.concatenate([ids for _, ids in parts]))
+        self.groups = None
+        if sample.groups is not None:
+            of_queries = sample.groups[_rows_of_queries(sample, self.ids)]
+            self.groups = check_groups(of_queries, len(self.ids))
+        places = [np.searchsorted(self.ids, ids) for _, ids in parts]
+        self.pooled = np.stack(
             [
-                _on_mean([values[c] for values, _ in self._parts], places, n)
-                for c in range(n_candidates)
+                _on_mean([values[c] for values in self.of_parts], places, len(self.ids))
+                for c in range(len(scores))
             ]
         )
 
-    @cached_property
+    @property
     def joint(self) -> JointEstimate:
         """Means over the parts, and how the candidates vary together."""
         low, high = self.measure.counted_range
-        return joint_query_means(self._pooled, high - low, self._groups)
+        return joint_query_means(self.pooled, high - low, self.groups)
 
     def interval(self, candidate: int, level: float, center: float | None = None) -> Interval:
         """Interval for the expected mean of one candidate: Student's, or that of a share."""
         low, high = self.measure.counted_range
-        values = self._pooled[candidate]
+        values = self.pooled[candidate]
         if center is not None:
             values = values + (center - values.mean())
-        pooled = QueryValues(values, self._ids, self.measure.name, (low, high), self._groups)
-        of_parts = np.concatenate([values[candidate] for values, _ in self._parts])
+        pooled = QueryValues(values, self.ids, self.measure.name, (low, high), self.groups)
+        of_parts = np.concatenate([of_part[candidate] for of_part in self.of_parts])
         if pooled.constant or not are_shares(replace(pooled, values=of_parts)):
             return sample_interval(pooled, level, "t")
         estimate = float(np.clip((values.mean() - low) / (high - low), 0.0, 1.0))
         variance = (pooled.standard_error / (high - low)) ** 2
         draws = min(estimate * (1.0 - estimate) / variance, float(len(values)))
-        degrees = np.inf if self._groups is None else pooled.degrees
+        degrees = np.inf if self.groups is None else pooled.degrees
         limits = [low + (high - low) * x for x in safe_limits(estimate, draws, level, degrees)]
         error = pooled.standard_error
         return Interval(float(values.mean()), limits[0], limits[1], level, "wilson", "", error)
@@ -553,7 +485,7 @@ class HeldOutQueries(HeldOut):
 
 def _rows_of_queries(sample: Sample, ids: AnyArray) -> IntArray:
     """The first row of each of some queries."""
-    known, rows = np.unique(sample.query_ids, return_index=True)
+    known, rows = np.unique(np.asarray(sample.qid), return_index=True)
     return rows[np.searchsorted(known, ids)]
 
 
@@ -562,7 +494,7 @@ def query_values(
 ) -> tuple[FloatArray, AnyArray]:
     """Evaluate candidates on the queries of some rows."""
     measure = sample.measure
-    lists = measure.lists(sample.labels[rows], scores[0], qid=sample.query_ids[rows])
+    lists = measure.lists(sample.labels[rows], scores[0], qid=np.asarray(sample.qid)[rows])
     values, ids = [], np.empty(0)
     for candidate, score in enumerate(scores):
         scored = lists.scored_by(score, score.shape) if candidate else lists
@@ -604,15 +536,16 @@ def bootstrap_interval(
     Returns the interval for the model fitted to all rows, and a sentence on the estimate.
     """
     all_rows = np.arange(len(sample.labels))
-    parts = [_draw_rows(sample, rng) for _ in range(n_resamples)]
-    scores = fit_parts(sample.plan, [Split(all_rows, all_rows), *parts], **jobs)
+    drawn, copies = zip(*(_draw_rows(sample, rng) for _ in range(n_resamples)), strict=True)
+    parts = [(train, all_rows) for train in (all_rows, *drawn)]
+    scores = fit_parts(sample.plan, parts, [None, *copies], **jobs)
     apparent = _value(sample, scores[0])
-    outside = [np.setdiff1d(all_rows, part.train) for part in parts]
+    outside = [np.setdiff1d(all_rows, train) for train in drawn]
     unseen = held_out(sample, outside, [[s[o] for s, o in zip(scores[1:], outside, strict=True)]])
     if method == "optimism":
         differences = [
-            _value(sample, score, part.train) - _value(sample, score)
-            for part, score in zip(parts, scores[1:], strict=True)
+            _value(sample, score, train) - _value(sample, score)
+            for train, score in zip(drawn, scores[1:], strict=True)
         ]
         optimism = float(np.mean(differences))
         estimate = apparent - optimism
@@ -656,7 +589,7 @@ def _value(sample: Sample, score: FloatArray, train: IntArray | None = None) -> 
     """Value of scores of all rows, or of those of a sample, each as often as it was drawn."""
     rows = np.arange(len(score)) if train is None else train
     measure = sample.measure
-    if sample.metadata.qid is None:
+    if sample.qid is None:
         labels = (sample.labels[rows] == 1).astype(np.int64)
         return float(measure.of_lists(measure.lists(labels, score[rows])))
     values, ids = query_values(sample, np.arange(len(score)), [score])
@@ -664,37 +597,37 @@ def _value(sample: Sample, score: FloatArray, train: IntArray | None = None) -> 
     return float(np.average(values[0], weights=times[_rows_of_queries(sample, ids)]))
 
 
-def _draw_rows(sample: Sample, rng: np.random.Generator) -> Split:
-    """Draw a bootstrap sample with rankable rows inside and outside it."""
+def _draw_rows(sample: Sample, rng: np.random.Generator) -> tuple[IntArray, IntArray | None]:
+    """Draw a bootstrap sample with rankable rows inside and outside it, and number its copies."""
     all_rows = np.arange(len(sample.labels))
     for _ in range(MAX_DRAWS):
-        part = _draw_units(sample, rng, all_rows)
-        sides = part.train, np.setdiff1d(all_rows, part.train)
+        train, copies = _draw_units(sample, rng, all_rows)
+        sides = train, np.setdiff1d(all_rows, train)
         if sample.positive is None:
             can_rank = all(len(rows) > 0 for rows in sides)
         else:
             can_rank = all(len(np.unique(sample.positive[rows])) == 2 for rows in sides)
         if can_rank:
-            return part
+            return train, copies
     raise ValueError(
         f"None of {MAX_DRAWS} bootstrap samples has both classes inside and outside the sample:"
         " pass more rows, or more groups, of the rarer class."
     )
 
 
-def _draw_units(sample: Sample, rng: np.random.Generator, all_rows: IntArray) -> Split:
+def _draw_units(
+    sample: Sample, rng: np.random.Generator, all_rows: IntArray
+) -> tuple[IntArray, IntArray | None]:
     """Draw rows within each class, or whole queries or groups."""
-    ids = sample.metadata.units
-    if ids is None:
+    if sample.units is None:
         classes = [all_rows[sample.labels == k] for k in (1, 0)]
-        train = np.sort(np.concatenate([rng.choice(rows, len(rows)) for rows in classes]))
-        return Split(train, all_rows)
-    units = queries_of(ids, len(all_rows), "The bootstrap")
+        return np.sort(np.concatenate([rng.choice(rows, len(rows)) for rows in classes])), None
+    units = queries_of(sample.units, len(all_rows), "The bootstrap")
     drawn = rng.integers(units.count, size=units.count)
     counts = np.bincount(drawn, minlength=units.count)[units.of_rows]
     train = np.repeat(all_rows, counts)
     starts = np.repeat(np.cumsum(counts) - counts, counts)
-    return Split(train, all_rows, np.arange(len(train)) - starts)
+    return train, np.arange(len(train)) - starts
 
 
 METHODS = ("folds", "optimism", "632+")
@@ -960,17 +893,15 @@ def cross_val_interval(
     check_whole("n_resamples", n_resamples, 20)
     check_flag("single_list", single_list)
     measure = measure_of_rows(measure)
-    metadata = Metadata.of(
-        measure, num_samples(X), groups=groups, qid=qid, params=params, single_list=single_list
-    )
-    sample = sample_of(estimator, X, y, measure, metadata, pos_label)
+    ids = groups, qid, params, single_list
+    (sample,) = _samples_of([estimator], X, y, measure, pos_label, *ids)
     jobs: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
     values: FloatArray = np.empty(0)
     sizes: list[tuple[int, ...]] = []
     if method == "folds":
         parts = make_folds(cv, sample, random_state)
         scores = fit_parts(sample.plan, parts, **jobs)
-        folds = held_out(sample, [part.test for part in parts], [scores])
+        folds = held_out(sample, [test for _, test in parts], [scores])
         interval, note = folds.interval(0, level), _note(parts, sample)
         values, sizes = folds.values[0], folds.sizes
         estimate = float(values.mean())
@@ -1007,13 +938,13 @@ def _fold_models(parts: Sequence[Split]) -> str:
 
 def _note(parts: Sequence[Split], sample: Sample) -> str:
     """Describe to which models the interval applies."""
-    shares = [100.0 * len(part.train) / len(sample.labels) for part in parts]
+    shares = [100.0 * len(train) / len(sample.labels) for train, _ in parts]
     low, high = round(min(shares)), round(max(shares))
     share = f"{low} %" if low == high else f"{low} to {high} %"
     each = "It was" if len(parts) == 1 else "Each was"
     text = f"{each} fitted to {share} of the rows; this is not the model fitted to all rows."
-    n_tests = sum(len(part.test) for part in parts)
-    n_rows = len(np.unique(np.concatenate([part.test for part in parts])))
+    n_tests = sum(len(test) for _, test in parts)
+    n_rows = len(np.unique(np.concatenate([test for _, test in parts])))
     if n_tests > n_rows:
         text += f" The {n_rows} rows held out are in {n_tests / n_rows:.3g} folds each on average."
     return text
@@ -1162,12 +1093,8 @@ def cross_val_compare(
     measure = measure_of_rows(measure)
     question = Question.of(measure, alternative, margin, level)
     contrasts = question.contrasts(names, baseline)
-    metadata = Metadata.of(
-        measure, num_samples(X), groups=groups, qid=qid, params=params, single_list=single_list
-    )
-    samples = [
-        sample_of(estimator, X, y, measure, metadata, pos_label) for estimator in named.values()
-    ]
+    ids = groups, qid, params, single_list
+    samples = _samples_of(list(named.values()), X, y, measure, pos_label, *ids)
     sample = samples[0]
     for name, other in zip(names, samples, strict=True):
         if not np.array_equal(sample.labels, other.labels):
@@ -1178,7 +1105,7 @@ def cross_val_compare(
     parts = make_folds(cv, sample, random_state)
     scores = [fit_parts(each.plan, parts, n_jobs=n_jobs, verbose=verbose) for each in samples]
     return joint_comparison(
-        held_out(sample, [part.test for part in parts], scores).joint,
+        held_out(sample, [test for _, test in parts], scores).joint,
         names,
         contrasts,
         question,

@@ -127,9 +127,15 @@ class Evidence(ABC):
     def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Asymptotic limits, each of which fails with the given probability."""
 
+    @abstractmethod
     def widths(self, method: str, deltas: FloatArray) -> FloatArray:
         """Distances of the lower limits from the means, each failing with its own delta."""
-        raise ValueError(f"method={method!r} does not support {self.measure.name}.")
+
+    @abstractmethod
+    def _equal_bound(
+        self, method: str, candidate: int, value: float, delta: float, n_candidates: int
+    ) -> Bound:
+        """Bound for a candidate where all have equal parts of delta."""
 
     def usual_method(self, method: str, delta: float, n_candidates: int) -> str:
         """Default method, which must not depend on the scores."""
@@ -153,12 +159,6 @@ class Evidence(ABC):
             theorem=f"{bound.theorem}, each candidate with its prior share of delta",
             assumptions=(*bound.assumptions, "the prior weights do not depend on the data"),
         )
-
-    def _equal_bound(
-        self, method: str, candidate: int, value: float, delta: float, n_candidates: int
-    ) -> Bound:
-        """Bound for a candidate where all have equal parts of delta."""
-        raise ValueError(f"method={method!r} does not support {self.measure.name}.")
 
     @cached_property
     def values(self) -> FloatArray:
@@ -260,9 +260,14 @@ def influence_of_list(measure: Measure, positive: BoolArray, score: FloatArray) 
 
 @dataclass(frozen=True, eq=False)
 class ListEvidence(Evidence):
-    """Values of several candidates on held-out lists, whose influence is known."""
+    """Values of several candidates on held-out lists, whose influence is known.
+
+    Where there is a theorem, each part has limits of its own.
+    """
 
     of_new_data: ClassVar[str] = "population"
+    theorem: ClassVar[str]
+    ties: ClassVar[str]
 
     positive: Sequence[BoolArray]
     scores: Sequence[Sequence[FloatArray]]  # For each part the scores of each candidate
@@ -331,6 +336,29 @@ class ListEvidence(Evidence):
             exact = midp_limits(float(share[c]), float(draws[c]), 1.0 - 2.0 * float(tails[c]))
             low[c], high[c] = min(low[c], exact[0]), max(high[c], exact[1])
         return origin + self.length * low, origin + self.length * high
+
+    def _lower_of_part(self, part: int, deltas: FloatArray) -> FloatArray:
+        raise NotImplementedError
+
+    def widths(self, method: str, deltas: FloatArray) -> FloatArray:
+        n = self.n_parts
+        limits = [self._lower_of_part(part, deltas / n) for part in range(n)]
+        return np.maximum(self.means - np.mean(limits, axis=0), 0.0)
+
+    def _equal_bound(
+        self, method: str, candidate: int, value: float, delta: float, n_candidates: int
+    ) -> Bound:
+        name, folds = self.measure.name, self.n_parts > 1
+        return Bound(
+            value=value,
+            theorem=f"{self.theorem}, for all candidates{' and parts' if folds else ''} at once",
+            target=f"mean {name} of the parts - mean {name} of the population by their models"
+            if folds
+            else f"{name} - {name} of the population by the chosen model",
+            delta=delta,
+            conditioned_on=LABELS,
+            assumptions=(FITTED_APART, ITEMS, self.ties),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -413,45 +441,13 @@ def list_evidence(
     return kind(positive, scores, measure, disjoint)
 
 
-@dataclass(frozen=True, eq=False)
-class _GuaranteedEvidence(ListEvidence):
-    """Values of several candidates on held-out lists, each of which has limits of its own."""
-
-    theorem: ClassVar[str]
-    ties: ClassVar[str]
-
-    @abstractmethod
-    def lower_of_part(self, part: int, deltas: FloatArray) -> FloatArray:
-        """Lower limits for one part, each failing with its own delta."""
-
-    def widths(self, method: str, deltas: FloatArray) -> FloatArray:
-        n = self.n_parts
-        limits = [self.lower_of_part(part, deltas / n) for part in range(n)]
-        return np.maximum(self.means - np.mean(limits, axis=0), 0.0)
-
-    def _equal_bound(
-        self, method: str, candidate: int, value: float, delta: float, n_candidates: int
-    ) -> Bound:
-        name, folds = self.measure.name, self.n_parts > 1
-        return Bound(
-            value=value,
-            theorem=f"{self.theorem}, for all candidates{' and parts' if folds else ''} at once",
-            target=f"mean {name} of the parts - mean {name} of the population by their models"
-            if folds
-            else f"{name} - {name} of the population by the chosen model",
-            delta=delta,
-            conditioned_on=LABELS,
-            assumptions=(FITTED_APART, ITEMS, self.ties),
-        )
-
-
-class TopEvidence(_GuaranteedEvidence):
+class TopEvidence(ListEvidence):
     """Precision at the top of several candidates: limits from the negatives above positives."""
 
     theorem = TOP_THEOREM
     ties = TIES_IN_RANDOM_ORDER
 
-    def lower_of_part(self, part: int, deltas: FloatArray) -> FloatArray:
+    def _lower_of_part(self, part: int, deltas: FloatArray) -> FloatArray:
         positive = self.positive[part]
         above = [
             np.count_nonzero(~positive)
@@ -485,13 +481,13 @@ class TopEvidence(_GuaranteedEvidence):
         ]
 
 
-class RankEvidence(_GuaranteedEvidence):
+class RankEvidence(ListEvidence):
     """Statistics of ranks of several candidates: limits from bands around the distributions."""
 
     theorem = SANDWICH_THEOREM
     ties = SAME_TIES
 
-    def lower_of_part(self, part: int, deltas: FloatArray) -> FloatArray:
+    def _lower_of_part(self, part: int, deltas: FloatArray) -> FloatArray:
         lists = [self._list(part, score) for score in self.scores[part]]
         return dkw_lower_limits(lists, self.measure, deltas)
 

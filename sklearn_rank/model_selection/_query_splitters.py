@@ -13,9 +13,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import BaseCrossValidator, check_cv
 from sklearn.utils import check_random_state
-from sklearn.utils.metadata_routing import (
-    get_routing_for_object,
-)
+from sklearn.utils.metadata_routing import get_routing_for_object
 
 from .._lists import group_rows
 from .._sklearn_compat import num_samples, rows_at
@@ -42,7 +40,6 @@ class Queries:
 
     @property
     def lengths(self) -> IntArray:
-        """Number of rows of each query."""
         return np.diff(self.offsets)
 
     @cached_property
@@ -53,13 +50,10 @@ class Queries:
         return places
 
     def has(self, rows: Any) -> BoolArray:
-        """Find the queries that have some of the rows."""
-        mask = np.zeros(self.count, dtype=bool)
-        mask[self.of_rows[rows]] = True
-        return mask
+        """Mask of the queries that have some of the rows."""
+        return self._mask(self.of_rows[rows])
 
     def rows_of(self, queries: Any) -> IntArray:
-        """All rows of some queries, ascending."""
         return np.flatnonzero(self._mask(queries)[self.of_rows])
 
     def select(self, rows: IntArray, queries: Any) -> IntArray:
@@ -141,10 +135,16 @@ def _sort(n: int, keys: list[FloatArray], rng: np.random.RandomState | None) -> 
 
 
 def _folds(
-    queries: Queries, keys: list[FloatArray], n_folds: int, rng: np.random.RandomState | None
+    queries: Queries, y: Any, n_folds: int, stratify: Any, rng: np.random.RandomState | None
 ) -> Iterator[tuple[BoolArray, BoolArray]]:
     """Generate folds that each have one of any n_folds neighbours of an order of the queries."""
     n = queries.count
+    if n_folds > n:
+        raise ValueError(
+            f"n_splits={n_folds} is greater than the number of queries in groups, {n}, which are"
+            " kept whole: pass a smaller n_splits or more queries."
+        )
+    keys = queries.strata(check_stratify(stratify), y, n_folds)
     order = _sort(n, keys, rng)
     folds = np.empty(n, dtype=np.intp)
     if rng is None and not keys:
@@ -202,6 +202,7 @@ class _QuerySplitter(BaseCrossValidator, metaclass=ABCMeta):
     __metadata_request__split = {"groups": True}
 
     n_splits: int
+    n_repeats = 1
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Any, Any]]:
         """Generate indices to split data into training and test part, keeping queries whole.
@@ -231,7 +232,7 @@ class _QuerySplitter(BaseCrossValidator, metaclass=ABCMeta):
         """Queries to train on and queries to test on."""
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of splits.
+        """Return the number of splits, over all repeats.
 
         Parameters
         ----------
@@ -247,15 +248,7 @@ class _QuerySplitter(BaseCrossValidator, metaclass=ABCMeta):
         int
             Number of splits.
         """
-        return self.n_splits
-
-
-def _check_n_splits(queries: Queries, n_splits: int) -> None:
-    if n_splits > queries.count:
-        raise ValueError(
-            f"n_splits={n_splits} is greater than the number of queries in groups,"
-            f" {queries.count}, which are kept whole: pass a smaller n_splits or more queries."
-        )
+        return self.n_splits * self.n_repeats
 
 
 class QueryKFold(_QuerySplitter):
@@ -328,10 +321,8 @@ class QueryKFold(_QuerySplitter):
         self.random_state = random_state
 
     def _parts(self, queries: Queries, y: Any) -> Iterator[tuple[BoolArray, BoolArray]]:
-        _check_n_splits(queries, self.n_splits)
         rng = check_random_state(self.random_state) if self.shuffle else None
-        keys = queries.strata(check_stratify(self.stratify), y, self.n_splits)
-        yield from _folds(queries, keys, self.n_splits, rng)
+        yield from _folds(queries, y, self.n_splits, self.stratify, rng)
 
 
 class RepeatedQueryKFold(_QuerySplitter):
@@ -377,31 +368,10 @@ class RepeatedQueryKFold(_QuerySplitter):
         self.stratify = stratify
         self.random_state = random_state
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of splits, ``n_splits * n_repeats``.
-
-        Parameters
-        ----------
-        X : object, default=None
-            Ignored; exists for API compatibility.
-        y : object, default=None
-            Ignored; exists for API compatibility.
-        groups : object, default=None
-            Ignored; exists for API compatibility.
-
-        Returns
-        -------
-        int
-            Number of splits.
-        """
-        return self.n_splits * self.n_repeats
-
     def _parts(self, queries: Queries, y: Any) -> Iterator[tuple[BoolArray, BoolArray]]:
-        _check_n_splits(queries, self.n_splits)
         rng = check_random_state(self.random_state)
-        keys = queries.strata(check_stratify(self.stratify), y, self.n_splits)
         for _ in range(self.n_repeats):
-            yield from _folds(queries, keys, self.n_splits, rng)
+            yield from _folds(queries, y, self.n_splits, self.stratify, rng)
 
 
 class QueryShuffleSplit(_QuerySplitter):

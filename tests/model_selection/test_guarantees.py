@@ -7,7 +7,7 @@ from sklearn.model_selection import PredefinedSplit, StratifiedKFold
 from sklearn_rank.bounds import auc_bound
 from sklearn_rank.metrics import get_measure, roc_auc_score
 from sklearn_rank.model_selection import BoundSearchCV, StructuralRankSelection, make_bound_scorer
-from sklearn_rank.model_selection._choice import simultaneous_tails
+from sklearn_rank.model_selection._candidates import simultaneous_tails
 from sklearn_rank.model_selection._evidence import AUCEvidence, QueryEvidence
 
 from .estimators import Column, Share, shifted

@@ -8,7 +8,7 @@ from scipy import stats
 
 from sklearn_rank.inference import auc_interval, compare
 from sklearn_rank.metrics import get_measure
-from sklearn_rank.model_selection._choice import may_be_best, simultaneous_tails
+from sklearn_rank.model_selection._candidates import may_be_best, simultaneous_tails
 from sklearn_rank.model_selection._evidence import AUCEvidence, QueryEvidence, fold_entropy
 from tests.oracles import selection as oracle
 

@@ -11,8 +11,11 @@ from sklearn.linear_model import Ridge
 from sklearn_rank.bounds import auc_fold_mean_bound
 from sklearn_rank.metrics import get_measure
 from sklearn_rank.model_selection import BoundSearchCV
-from sklearn_rank.model_selection._candidates import sizes_of_disjoint
-from sklearn_rank.model_selection._choice import may_be_best, simultaneous_tails
+from sklearn_rank.model_selection._candidates import (
+    may_be_best,
+    simultaneous_tails,
+    sizes_of_disjoint,
+)
 from sklearn_rank.model_selection._evidence import AUCEvidence, QueryEvidence
 
 from .estimators import Column, queries, shifted
