@@ -548,8 +548,7 @@ class Accumulator:
     The data that is kept depends on the measure and on ``qid``:
 
     - Without ``qid`` all rows are one list. Each distinct pair of score and label is kept once,
-      with the number of its rows. A row takes at most the bytes of its score and 1 byte for the
-      class, or 8 for the grade; 8 more if rows are equal or weighted.
+      in the bytes of its score and 1 for the class or 8 for the grade; 8 more for its weight.
     - With ``qid``, or with labels in two dimensions (one list per row), the value, id and weight
       of each query are kept: 16 to 24 bytes. A query that comes a second time raises an error.
     - All rows are kept with ``queries="split"``, for measures that take no item weights
@@ -557,12 +556,10 @@ class Accumulator:
       more than two classes. If such a measure orders ties by row, the order is that of the
       updates, and rows from ``merge`` come last.
 
-    The time for n rows is O(n log n) for any number of updates. While two tables are merged, the
-    memory is up to three times that of the kept data. A batch may be empty or hold one class; the
-    classes are checked over all batches. An update that raises an error changes nothing.
-    ``n_relevant`` and ``ideal`` are not supported. Warnings about single queries, such as one
-    about a small top, come with their update; the warning about undefined queries comes with the
-    result.
+    The time for n rows is O(n log n) for any number of updates; a merge takes up to three times
+    the memory of the kept data. A batch may be empty or hold one class. An update that raises an
+    error changes nothing. ``n_relevant`` and ``ideal`` are not supported. The warning about
+    undefined queries comes with the result, others with their update.
 
     **More rows than memory.** With ``max_items`` the memory is at most about 60 bytes per item,
     plus 15 MB. A larger table is replaced by counts of the classes in bins of neighbouring scores,
@@ -588,12 +585,6 @@ class Accumulator:
     >>> other = Accumulator("auc").update([0], [0.0])
     >>> round(accumulator.merge(other).result(), 4)
     0.8333
-
-    With query ids:
-
-    >>> of_queries = Accumulator("ndcg@2").update([2, 0], [1.0, 2.0], qid=[1, 1])
-    >>> of_queries.update([1, 0], [4.0, 3.0], qid=[2, 2]).result().__round__(4)
-    0.8155
     """
 
     def __init__(

@@ -928,6 +928,8 @@ _MISTAKES = {
     "int | None": "is neither None nor a whole number",
     "bool": "is neither True nor False",
 }
+# Cost of a measure whose notes do not state another.
+_COST = "The time is O(n log n), the memory O(n)."
 _COMMON = signature(_common).parameters
 _TEXT = cleandoc(_common.__doc__ or "")
 _OF_CALL = signature(Measure.__call__).parameters.keys()
@@ -1029,7 +1031,11 @@ def _docstring(function: Any, measure: type[Measure]) -> str:
     for name, section in composed.items():
         if section:
             head += "\n".join([name, "-" * len(name), *section]) + "\n\n"
-    head += "".join(f"{name}\n{'-' * len(name)}\n{body}" for name, body in sections.items())
+    if "time" not in sections.setdefault("Notes", ""):
+        sections["Notes"] = f"{sections['Notes'].rstrip()}\n{_COST}\n\n".lstrip()
+    for name in ("See Also", "Notes", "References", "Examples"):
+        if name in sections:
+            head += f"{name}\n{'-' * len(name)}\n{sections[name]}"
     return head.rstrip() + "\n"
 
 

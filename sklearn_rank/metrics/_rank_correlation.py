@@ -386,7 +386,7 @@ def spearman_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]
 
     Notes
     -----
-    Weights are repetitions and must be whole numbers. The time is O(n log n), the memory O(n).
+    Weights are repetitions and must be whole numbers.
 
     References
     ----------
@@ -554,8 +554,7 @@ def rank_biased_overlap_score(
     -----
     Corsi and Urbano (2024) call the mean over the orders of tied items RBO-a; Webber et al. put
     all of a block of ties at its last position. Both orders contain the same items. For rankings
-    of different items, give an item that a ranking lacks its lowest score, and set ``k``. The
-    time is O(n log n), the memory O(n).
+    of different items, give an item that a ranking lacks its lowest score, and set ``k``.
 
     References
     ----------

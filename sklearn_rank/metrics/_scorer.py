@@ -847,11 +847,9 @@ def get_scorer(
     scikit-learn does not accept ``scoring="precision@top0.05"`` as a string: pass the scorer. To
     use means over queries in cross-validation and searches, call
     ``sklearn.set_config(enable_metadata_routing=True)``: ``groups`` then goes to the splitter and,
-    as ``qid``, to the scorer. Without ids all rows are one list, for every measure: means over
-    queries then warn with :class:`sklearn_rank.exceptions.SingleListWarning`, because the value of
-    many queries scored as one list is a different one. With ids every measure is a mean over
-    queries. Measures of one list do not request them, so grouped folds do not change their
-    meaning; ``qid="groups"`` requests them.
+    as ``qid``, to the scorer. Without ids all rows are one list: means over queries then warn with
+    :class:`sklearn_rank.exceptions.SingleListWarning`. With ids every measure is a mean over
+    queries; measures of one list request them only with ``qid="groups"``.
 
     The scorer ranks by ``decision_function``, else by ``predict_proba``, else, for estimators that
     are not classifiers, by ``predict``. A classifier that only predicts labels raises an error. If
@@ -888,12 +886,6 @@ def get_scorer(
     ... )
     >>> scores.min()
     np.float64(1.0)
-
-    Average precision of one list, without queries:
-
-    >>> scorer = get_scorer("ap", single_list=True)
-    >>> bool(cross_val_score(RidgeClassifier(), X, y, scoring=scorer).min() > 0.97)
-    True
 
     A mean over queries needs query ids:
 

@@ -116,10 +116,6 @@ def precision_at_k_score(
     recall_at_k_score : Divides by the number of positives instead of k.
     precision_at_top_score : Precision in a share of the list.
 
-    Notes
-    -----
-    For grades pass ``rel``. The time is O(n log n), the memory O(n).
-
     References
     ----------
     .. [1] Calauzènes, Usunier & Gallinari (2013), *Calibration and regret bounds for
@@ -189,10 +185,6 @@ def recall_at_k_score(
     See Also
     --------
     precision_at_k_score : Divides by k instead of the number of positives.
-
-    Notes
-    -----
-    For grades pass ``rel``. The time is O(n log n), the memory O(n).
 
     References
     ----------
@@ -270,7 +262,7 @@ def success_at_k_score(
     -----
     If the first block of ties with a positive has ``L`` items, ``a`` of them positive, and ``t``
     of its items are among the first k, then ``Success@k = 1 - C(L - a, t) / C(L, t)``. Weights are
-    repetitions and must be whole numbers. The time is O(n log n), the memory O(n).
+    repetitions and must be whole numbers.
 
     References
     ----------
@@ -282,8 +274,6 @@ def success_at_k_score(
     >>> from sklearn_rank.metrics import success_at_k_score
     >>> success_at_k_score([0, 1, 0, 1], [4.0, 3.0, 2.0, 1.0], k=1)
     0.0
-    >>> success_at_k_score([0, 1, 0, 1], [4.0, 3.0, 2.0, 1.0], k=2)
-    1.0
 
     Three items are tied for the first position, and two of them are positive:
 
@@ -368,8 +358,7 @@ def r_precision_score(y_true: Any, y_score: Any, **options: Unpack[RelevantOptio
     Notes
     -----
     The measure is ``Rprec`` of trec_eval. R counts the positives among the rows, unless
-    ``n_relevant`` or ``ideal`` is given. With weights R is the weight of the positives. The time
-    is O(n log n), the memory O(n).
+    ``n_relevant`` or ``ideal`` is given. With weights R is the weight of the positives.
 
     References
     ----------
@@ -380,11 +369,6 @@ def r_precision_score(y_true: Any, y_score: Any, **options: Unpack[RelevantOptio
     >>> from sklearn_rank.metrics import r_precision_score
     >>> r_precision_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
     0.5
-
-    Two items, one of them positive, are tied at the second position:
-
-    >>> r_precision_score([1, 0, 1, 0], [4.0, 2.0, 2.0, 1.0])
-    0.75
     """
 
 
@@ -445,7 +429,7 @@ def f1_at_k_score(
     Notes
     -----
     F1 at k is linear in the number of positives found, so its mean over orders follows from that
-    of precision at k. For grades pass ``rel``. The time is O(n log n), the memory O(n).
+    of precision at k.
 
     References
     ----------
@@ -504,7 +488,7 @@ def top_1_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]) -
     -----
     If several scores are tied for the first position, the value is the share of these items that
     have the highest relevance. If all items of a list have one relevance, any order has a best
-    item first, so the measure is undefined. Time and memory are O(n).
+    item first, so the measure is undefined. The time and the memory are O(n).
 
     Examples
     --------
@@ -573,8 +557,7 @@ def coverage_loss(y_true: Any, y_score: Any, **options: Unpack[BinaryOptions]) -
     items, the mean position of the last positive is ``N + a (a + b + 1) / (a + 1)``.
     scikit-learn's ``coverage_error`` puts it at the end of the block, ``N + a + b``, and counts 0
     for a list without positives, as ``undefined=0`` does here. The two are equal if the lowest
-    positive is not tied with a negative. Weights are repetitions and must be whole numbers. The
-    time is O(n log n), the memory O(n).
+    positive is not tied with a negative. Weights are repetitions and must be whole numbers.
 
     References
     ----------
@@ -641,9 +624,8 @@ def precision_at_top_score(
     tau : float, default=0.05
         Share of the items that form the top, in (0, 1).
     sample_weight
-        Non-negative weights. Whole weights are repetitions, and n is their sum. If a weight is not
-        whole, only the proportions matter, and the top has the weight
-        ``tau * sum(sample_weight)``.
+        Non-negative weights. If all are whole, they are repetitions, and n is their sum; else only
+        their proportions matter, and the top has its share of their sum.
 
     Returns
     -------
@@ -669,8 +651,7 @@ def precision_at_top_score(
 
     Notes
     -----
-    If the end of the top cuts a block of ties, the block counts in proportion. The time is O(n
-    log n), the memory O(n).
+    If the end of the top cuts a block of ties, the block counts in proportion.
 
     References
     ----------
@@ -732,9 +713,8 @@ def enrichment_factor_score(
     fraction : float
         Share of the items that form the top, in (0, 1).
     sample_weight
-        Non-negative weights. Whole weights are repetitions, and n is their sum. If a weight is not
-        whole, only the proportions matter, and the top has the weight
-        ``tau * sum(sample_weight)``.
+        Non-negative weights. If all are whole, they are repetitions, and n is their sum; else only
+        their proportions matter, and the top has its share of their sum.
     convention
         System whose value to reproduce: tied items stay in the order of the rows, ``fraction * n``
         is rounded up, and a list without positives counts 0. A conflicting parameter raises an
@@ -764,8 +744,7 @@ def enrichment_factor_score(
     Notes
     -----
     RDKit rounds the number of items up; here it is rounded to the nearest number. The influence of
-    single items and its coverage are those of :func:`lift_score`. The time is O(n log n), the
-    memory O(n).
+    single items and its coverage are those of :func:`lift_score`.
 
     References
     ----------
@@ -819,9 +798,7 @@ def positives_at_top_score(
     normalize : bool, default=False
         Whether to divide by the number of positives of the list.
     undefined
-        How a list without positives counts with ``normalize=True``: "skip" leaves it out of the
-        mean (its own value is NaN), "raise" raises an error, a number is its value. None is
-        "skip".
+        How a list without positives counts with ``normalize=True``; None is "skip".
 
     Returns
     -------
@@ -833,10 +810,6 @@ def positives_at_top_score(
     --------
     precision_at_top_score : Share of positives in a fixed share of the list.
     negative_height_loss : With ``p=inf``, the share of positives below the highest negative.
-
-    Notes
-    -----
-    The time is O(n log n), the memory O(n).
 
     References
     ----------
@@ -928,9 +901,8 @@ def accuracy_at_top_loss(
     tau : float, default=0.05
         Share of the items that form the top, in (0, 1).
     sample_weight
-        Non-negative weights. Whole weights are repetitions, and n is their sum. If a weight is not
-        whole, only the proportions matter, and the top has the weight
-        ``tau * sum(sample_weight)``.
+        Non-negative weights. If all are whole, they are repetitions, and n is their sum; else only
+        their proportions matter, and the top has its share of their sum.
 
     Returns
     -------
@@ -956,8 +928,7 @@ def accuracy_at_top_loss(
     -----
     Both inequalities are strict: items tied with the quantile are no errors. The loss is a
     function of the scores and is not averaged over the orders of tied items. If the share of
-    positives exceeds ``tau``, the loss is positive unless scores are tied. The time is O(n log
-    n), the memory O(n).
+    positives exceeds ``tau``, the loss is positive unless scores are tied.
 
     References
     ----------
@@ -1117,7 +1088,7 @@ def lift_score(
     the gains curve between two items, and the enrichment factor rounds the top to whole items. So
     the lift needs no ``SmallTopWarning``. The influence of single items is of first order. For
     normal scores, normal 95 % intervals from it covered 92 to 94 % with 80 to 400 items in the
-    top, 87 to 96 % with 20, and 71 % with 4. The time is O(n log n), the memory O(n).
+    top, 87 to 96 % with 20, and 71 % with 4.
 
     References
     ----------
@@ -1179,8 +1150,8 @@ def smoothed_precision_at_top_score(
     tau : float, default=0.05
         Share of the items of interest, in (0, 1).
     sample_weight
-        Non-negative weights. Whole weights are repetitions, and n is their sum. If a weight is not
-        whole, only the proportions matter, and each top has its share of ``sum(sample_weight)``.
+        Non-negative weights. If all are whole, they are repetitions, and n is their sum; else only
+        their proportions matter, and each top has its share of their sum.
 
     Returns
     -------
@@ -1218,10 +1189,4 @@ def smoothed_precision_at_top_score(
     ...     y_true, y_score, tau=0.25
     ... )  # (1 + 1 + 3/4 + 1/2) / 4
     0.8125
-
-    As a scorer:
-
-    >>> from sklearn_rank.metrics import get_scorer
-    >>> get_scorer("smoothed_precision@top0.05")
-    get_scorer('smoothed_precision@top0.05')
     """
