@@ -163,7 +163,7 @@ def _infer_type(y: Any, name: str) -> str:
             " top) or utilities (greater is better): pass target_type='positions' or"
             " target_type='utilities', or target_type='orders' if they are labels from the top."
         )
-    if np.array_equal(np.sort(values, axis=1), np.tile(np.arange(values.shape[1]), (len(y), 1))):
+    if np.all(np.sort(values, axis=1) == np.arange(values.shape[1])):
         raise ValueError(
             f"{name} has rows such as {_format_row(values[0])}, which can be utilities (greater is"
             " better) or label numbers from the top, as from argsort: pass target_type='utilities'"
@@ -314,38 +314,23 @@ def first_bad_positions(values: FloatArray, *, strictly: bool = False) -> int | 
     all.
     """
     n_labels = values.shape[1]
-    ascending = np.sort(values, axis=1)
     size = (~np.isnan(values)).sum(axis=1)
     with np.errstate(invalid="ignore"):
         inside = ((values >= 1) & (values <= n_labels)) | np.isnan(values)
     good = inside.all(axis=1) & (size > 0)
     complete = good & (size == n_labels)
-    good[complete] = _are_positions(ascending[complete])
+    full = values[complete]
+    methods = ("min", "max", "average", "dense")
+    equal = [(full == rankdata(full, method, axis=1)).all(axis=1) for method in methods]
+    good[complete] = np.any(equal, axis=0)
     partial = good & (size < n_labels)
     if strictly and partial.any():
-        some = ascending[partial]
+        some = np.sort(values[partial], axis=1)
         with np.errstate(invalid="ignore"):
             clear = (np.diff(some, axis=1) > 0) | np.isnan(some[:, 1:])
         whole = (some % 1 == 0) | np.isnan(some)
         good[partial] = clear.all(axis=1) & whole.all(axis=1)
     return None if good.all() else int(np.argmin(good))
-
-
-def _are_positions(ascending: FloatArray) -> BoolArray:
-    """Whether sorted rows without missing entries are positions."""
-    place = np.arange(1.0, ascending.shape[1] + 1)
-    new = np.diff(ascending, axis=1, prepend=-np.inf) > 0
-    last = np.diff(ascending, axis=1, append=np.inf) > 0
-    first_place = np.maximum.accumulate(np.where(new, place, 0.0), axis=1)
-    backwards = np.where(last, place, np.inf)[:, ::-1]
-    last_place = np.minimum.accumulate(backwards, axis=1)[:, ::-1]
-    of_ties = (
-        first_place,
-        last_place,
-        (first_place + last_place) / 2,
-        np.cumsum(new, axis=1),
-    )
-    return np.any([(ascending == positions).all(axis=1) for positions in of_ties], axis=0)
 
 
 # ----------------------------------------------------------------- names of labels, from the top

@@ -25,7 +25,7 @@ from .._row_batches import (
     name_of,
     read_blocks,
 )
-from .._typing import IntArray
+from .._typing import AnyArray, IntArray
 from .._validation import check_flag, check_whole
 from .._warn import warn
 
@@ -513,30 +513,12 @@ def letor_to_parquet(
     return _map_data_sets(files, lambda _, *names: folder.joinpath(*names))
 
 
-class _Rows(NamedTuple):
-    """Rows that follow each other, the comments None where they are not kept."""
-
-    X: Any
-    target: Any
-    qid: Any
-    comments: Any
-
-    def then(self, other: _Rows) -> _Rows:
-        pairs = zip(self, other, strict=True)
-        return _Rows(*(None if pair[0] is None else np.concatenate(pair) for pair in pairs))
-
-    def cut(self, rows: slice) -> _Rows:
-        return _Rows(*(None if column is None else column[rows] for column in self))
-
-    def begins(self) -> IntArray:
-        """Rows at which a query begins, the first one not among them."""
-        return np.flatnonzero(self.qid[1:] != self.qid[:-1]) + 1
-
-
-def _read_groups(source: SvmlightBatches, comments: bool, most: int) -> Iterator[_Rows]:
-    """Rows of whole queries, `most` at most unless one query has more."""
+def _read_groups(
+    source: SvmlightBatches, comments: bool, most: int
+) -> Iterator[dict[str, AnyArray]]:
+    """Columns of rows of whole queries, `most` at most unless one query has more."""
     seen: set[Any] = set()
-    rest: _Rows | None = None
+    rest: dict[str, AnyArray] = {}
     last: tuple[Any, Any] | None = None
     for path, X, target, qid, texts in source.batches(comments):
         if last is not None and last[0] != path and last[1] == qid[0]:
@@ -547,22 +529,32 @@ def _read_groups(source: SvmlightBatches, comments: bool, most: int) -> Iterator
                 UserWarning,
             )
         last = path, qid[-1]
-        rows = _Rows(X, target, qid, np.array(texts, dtype=object) if comments else None)
-        rest = rows if rest is None else rest.then(rows)
-        while len(rest.qid) > most:
-            begins = rest.begins()
+        rows = {"X": X, "target": target, "qid": qid}
+        if comments:
+            rows["comment"] = np.array(texts, dtype=object)
+        if rest:
+            rows = {name: np.concatenate((rest[name], rows[name])) for name in rows}
+        while len(rows["qid"]) > most:
+            begins = _begins(rows["qid"])
             if not len(begins):
                 break
             end = int(begins[max(int(np.sum(begins <= most)) - 1, 0)])
-            yield _check_new(rest.cut(slice(end)), seen)
-            rest = rest.cut(slice(end, None))
-    if rest is None:
+            yield _check_new({name: column[:end] for name, column in rows.items()}, seen)
+            rows = {name: column[end:] for name, column in rows.items()}
+        rest = rows
+    if not rest:
         raise ValueError(f"{source.paths[0]} has no rows: check that it is the right file.")
     yield _check_new(rest, seen)
 
 
-def _check_new(rows: _Rows, seen: set[Any]) -> _Rows:
-    for query in rows.qid[np.r_[0, rows.begins()]].tolist():
+def _begins(qid: AnyArray) -> IntArray:
+    """Rows at which a query begins, the first one not among them."""
+    return np.flatnonzero(qid[1:] != qid[:-1]) + 1
+
+
+def _check_new(rows: dict[str, AnyArray], seen: set[Any]) -> dict[str, AnyArray]:
+    qid = rows["qid"]
+    for query in qid[np.r_[0, _begins(qid)]].tolist():
         if query in seen:
             raise ValueError(
                 f"The rows of the query {query!s} are not consecutive, but Parquet files must hold"
@@ -574,19 +566,16 @@ def _check_new(rows: _Rows, seen: set[Any]) -> _Rows:
 
 
 def _write_groups(
-    groups: Iterator[_Rows], folder: Path, names: list[str], rows_per_file: int
+    groups: Iterator[dict[str, AnyArray]], folder: Path, names: list[str], rows_per_file: int
 ) -> None:
     pa = import_optional("pyarrow", USED_BY)
     written = number = 0
     with ExitStack() as stack:
         writer: Any = None
         for rows in groups:
-            columns = {name: np.ascontiguousarray(rows.X[:, i]) for i, name in enumerate(names)}
-            columns |= {"target": rows.target, "qid": rows.qid}
-            if rows.comments is not None:
-                columns["comment"] = rows.comments
-            table = pa.table(columns)
-            n_rows = len(rows.qid)
+            X, n_rows = rows.pop("X"), len(rows["qid"])
+            columns = {name: np.ascontiguousarray(X[:, i]) for i, name in enumerate(names)}
+            table = pa.table(columns | rows)
             if writer is None or written + n_rows > rows_per_file:
                 stack.close()
                 file = folder / f"part-{number:05d}.parquet"

@@ -778,10 +778,7 @@ def _coefficients(
 
 def _positions(heights: FloatArray) -> IntArray:
     """Positions by falling heights, 1 the top."""
-    order = np.argsort(-heights, axis=1, kind="stable")
-    positions = np.empty(heights.shape, dtype=np.int64)
-    np.put_along_axis(positions, order, np.arange(1, heights.shape[1] + 1)[np.newaxis], axis=1)
-    return positions
+    return np.asarray(rankdata(-heights, "ordinal", axis=1), dtype=np.int64)
 
 
 def _draw_orders(
