@@ -72,36 +72,34 @@ class LabelOrders(NamedTuple):
         )
 
 
-def read_label_orders(
-    y: Any, target_type: str = "auto", labels: Any = None, *, name: str = "y"
-) -> LabelOrders:
+def read_label_orders(y: Any, target_type: str = "auto", labels: Any = None) -> LabelOrders:
     check_choice("target_type", target_type, TARGET_TYPES)
     known = None if labels is None else _check_names(labels)
     y, names = _separate_names(y)
     if names is None and not sp.issparse(y):
-        y = ravelled(y, name) if target_type in ("auto", "orders", "classes") else y
+        y = ravelled(y, "y") if target_type in ("auto", "orders", "classes") else y
     if target_type == "auto":
-        target_type = _infer_type(y, name)
+        target_type = _infer_type(y)
     if target_type == "orders":
         if isinstance(y, str | bytes) or sp.issparse(y):
             raise ValueError(
-                f"{name} is one {type(y).__name__}: pass one order for each row, for example"
+                f"y is one {type(y).__name__}: pass one order for each row, for example"
                 " ['a>b', 'b>a']."
             )
-        orders = _read_orders(y.tolist() if hasattr(y, "tolist") else list(y), known, name)
+        orders = _read_orders(y.tolist() if hasattr(y, "tolist") else list(y), known)
     elif target_type == "classes":
-        orders = _read_classes(y, known, name)
+        orders = _read_classes(y, known)
     else:
-        orders = _read_matrix(y, names, target_type, known, name)
+        orders = _read_matrix(y, names, target_type, known)
     if len(orders.labels) < 2:
         single = orders.labels.tolist()
         what = f"one label only, {single[0]!r}" if single else "no label"
         raise ValueError(
-            f"{name} has {what} (one class), but an order needs at least two labels: pass one"
+            f"y has {what} (one class), but an order needs at least two labels: pass one"
             " column for each label."
         )
     if not orders.known.any():
-        raise ValueError(f"{name} has no label in any row: pass at least one order of two labels.")
+        raise ValueError("y has no label in any row: pass at least one order of two labels.")
     return orders
 
 
@@ -134,7 +132,7 @@ def _separate_names(y: Any) -> tuple[Any, AnyArray | None]:
     return array, np.asarray(list(names))
 
 
-def _infer_type(y: Any, name: str) -> str:
+def _infer_type(y: Any) -> str:
     if sp.issparse(y):
         return "indicator" if _is_binary(y.data) else "utilities"
     try:
@@ -144,41 +142,39 @@ def _infer_type(y: Any, name: str) -> str:
         array[:] = list(y)
     if array.ndim == 1:
         rows = array.tolist()
-        _refuse_written_numbers(
-            [label for row in rows if _is_sequence(row) for label in row], name
-        )
+        _refuse_written_numbers([label for row in rows if _is_sequence(row) for label in row])
         texts = array.dtype.kind in "OSUT"
         if texts and any(_is_sequence(row) or ABOVE in str(row) for row in rows):
             return "orders"
         return "classes"
     if _has_texts(array):
-        _refuse_written_numbers(array.ravel().tolist(), name)
+        _refuse_written_numbers(array.ravel().tolist())
         return "orders"
-    values = _as_matrix(array, name)
+    values = _as_matrix(array)
     if _is_binary(values):
         return "indicator"
     if first_bad_positions(values, strictly=True) is None:
         raise ValueError(
-            f"{name} has rows such as {_format_row(values[0])}, which can be positions (1 is the"
+            f"y has rows such as {_format_row(values[0])}, which can be positions (1 is the"
             " top) or utilities (greater is better): pass target_type='positions' or"
             " target_type='utilities', or target_type='orders' if they are labels from the top."
         )
     if np.all(np.sort(values, axis=1) == np.arange(values.shape[1])):
         raise ValueError(
-            f"{name} has rows such as {_format_row(values[0])}, which can be utilities (greater is"
+            f"y has rows such as {_format_row(values[0])}, which can be utilities (greater is"
             " better) or label numbers from the top, as from argsort: pass target_type='utilities'"
             " or target_type='orders'; to positions from 0 add 1."
         )
     return "utilities"
 
 
-def _refuse_written_numbers(entries: list[Any], name: str) -> None:
+def _refuse_written_numbers(entries: list[Any]) -> None:
     """Raise an error for texts that all are numbers, of which the meaning is not clear."""
     texts = [entry for entry in entries if isinstance(entry, str)]
     if texts and all(is_missing(entry) or reads_as(float, entry) for entry in entries):
         raise ValueError(
-            f"{name} has numbers that are written as text, such as {texts[0]!r}: pass numbers,"
-            f" such as {name}.astype(float), or target_type='orders' if they are names of labels"
+            f"y has numbers that are written as text, such as {texts[0]!r}: pass numbers,"
+            f" such as y.astype(float), or target_type='orders' if they are names of labels"
             " from the top."
         )
 
@@ -205,22 +201,22 @@ def _format_row(row: Any) -> str:
 
 
 def _read_matrix(
-    y: Any, names: AnyArray | None, target_type: str, labels: AnyArray | None, name: str
+    y: Any, names: AnyArray | None, target_type: str, labels: AnyArray | None
 ) -> LabelOrders:
-    values = _as_matrix(y, name)
+    values = _as_matrix(y)
     if labels is None:
         labels = np.arange(values.shape[1]) if names is None else _check_names(names)
     elif values.shape[1] != len(labels):
         raise ValueError(
-            f"{name} has {values.shape[1]} columns, but there are {len(labels)} labels: pass one"
+            f"y has {values.shape[1]} columns, but there are {len(labels)} labels: pass one"
             " column for each label, with NaN if it is missing."
         )
     elif names is not None:
-        values = values[:, _places(names, labels, name)]
+        values = values[:, _places(names, labels)]
     if np.isinf(values).any():
         row, column = np.argwhere(np.isinf(values))[0].tolist()
         raise RowError(
-            f"{name} is infinite at row",
+            "y is infinite at row",
             row,
             f", column {column}: pass finite numbers, NaN where a label is missing.",
         )
@@ -229,13 +225,13 @@ def _read_matrix(
         if wrong.any():
             row, column = np.argwhere(wrong)[0].tolist()
             raise RowError(
-                f"{name} is {values[row, column]:g} at row",
+                f"y is {values[row, column]:g} at row",
                 row,
                 f", column {column}, but an indicator is 0 or 1: pass target_type='utilities' for"
                 " amounts, or 'positions'.",
             )
     if target_type == "positions":
-        _check_positions(values, name)
+        _check_positions(values)
         # How many labels of the row are lower than each; NaN stays.
         missing = np.isnan(values)
         rank = rankdata(np.where(missing, np.inf, -values), method="min", axis=1)
@@ -243,7 +239,7 @@ def _read_matrix(
     return LabelOrders(values, labels, target_type)
 
 
-def _as_matrix(y: Any, name: str) -> FloatArray:
+def _as_matrix(y: Any) -> FloatArray:
     """Numbers of two dimensions as float64; NaN stays."""
     if sp.issparse(y):
         return np.asarray(y.toarray(), dtype=np.float64)
@@ -257,35 +253,35 @@ def _as_matrix(y: Any, name: str) -> FloatArray:
         values = values.astype(np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"{name} has entries that are not numbers: pass target_type='orders' for names of"
+            "y has entries that are not numbers: pass target_type='orders' for names of"
             " labels from the top, or a matrix with one column for each label."
         ) from None
     if values.ndim == 1:
         values = values[:, np.newaxis]
     if values.ndim != 2:
-        raise ValueError(f"{name} has {values.ndim} dimensions: pass shape (n_samples, n_labels).")
+        raise ValueError(f"y has {values.ndim} dimensions: pass shape (n_samples, n_labels).")
     return np.asarray(values)
 
 
-def _places(names: AnyArray, labels: AnyArray, name: str) -> list[int]:
+def _places(names: AnyArray, labels: AnyArray) -> list[int]:
     """Column of each label in a matrix with named columns."""
     column = {label: index for index, label in enumerate(names.tolist())}
     missing = [label for label in labels.tolist() if label not in column]
     if missing:
         raise ValueError(
-            f"{name} has no column {missing[0]!r}, but {names.tolist()}: name the columns after"
+            f"y has no column {missing[0]!r}, but {names.tolist()}: name the columns after"
             f" the labels, {labels.tolist()}."
         )
     return [column[label] for label in labels.tolist()]
 
 
-def _check_positions(values: FloatArray, name: str) -> None:
+def _check_positions(values: FloatArray) -> None:
     bad = first_bad_positions(values)
     if bad is None:
         return
     row = values[bad]
     known = row[~np.isnan(row)]
-    before = f"{name} has the positions {_format_row(known)} in row"
+    before = f"y has the positions {_format_row(known)} in row"
     if not len(known):
         return
     if known.min() == 0:
@@ -336,16 +332,16 @@ def first_bad_positions(values: FloatArray, *, strictly: bool = False) -> int | 
 # ----------------------------------------------------------------- names of labels, from the top
 
 
-def _read_orders(rows: list[Any], labels: AnyArray | None, name: str) -> LabelOrders:
+def _read_orders(rows: list[Any], labels: AnyArray | None) -> LabelOrders:
     """Orders as strings "a>b=c" or as sequences of names, tied ones in a sequence of their own."""
-    parsed = [_read_levels(row, index, name) for index, row in enumerate(rows)]
+    parsed = [_read_levels(row, index) for index, row in enumerate(rows)]
     present = {label for levels in parsed for level in levels for label in level}
     if labels is None:
         try:
             labels = np.asarray(sorted(present))
         except TypeError:
             raise ValueError(
-                f"{name} mixes labels of different types: make them all numbers or all strings."
+                "y mixes labels of different types: make them all numbers or all strings."
             ) from None
     column = {label: index for index, label in enumerate(labels.tolist())}
     if not present <= column.keys():
@@ -357,20 +353,20 @@ def _read_orders(rows: list[Any], labels: AnyArray | None, name: str) -> LabelOr
             below -= len(level)
             for label in level:
                 if label not in column:
-                    raise _unknown_label(name, label, row, labels)
+                    raise _unknown_label(label, row, labels)
                 grades[row, column[label]] = below
     return LabelOrders(grades, labels, "orders")
 
 
-def _unknown_label(name: str, label: Any, row: int, labels: AnyArray) -> RowError:
+def _unknown_label(label: Any, row: int, labels: AnyArray) -> RowError:
     return RowError(
-        f"{name} has the label {label!r} in row",
+        f"y has the label {label!r} in row",
         row,
         f", which is not one of {labels.tolist()}: pass rows of these labels.",
     )
 
 
-def _read_levels(row: Any, index: int, name: str) -> list[list[Any]]:
+def _read_levels(row: Any, index: int) -> list[list[Any]]:
     """Labels of a row, level by level from the top."""
     hint = ""
     if isinstance(row, str):
@@ -378,7 +374,7 @@ def _read_levels(row: Any, index: int, name: str) -> list[list[Any]]:
         hint = ", or pass target_type='classes' if it is the name of a class"
     elif isinstance(row, Set | Mapping):
         raise RowError(
-            f"{name} has a {type(row).__name__} in row",
+            f"y has a {type(row).__name__} in row",
             index,
             ", which has no order: pass a list of labels from the top; for sets of relevant labels"
             " use MultiLabelBinarizer.",
@@ -390,7 +386,7 @@ def _read_levels(row: Any, index: int, name: str) -> list[list[Any]]:
         levels = [_drop_missing([row])]
     fault = fault_of(levels)
     if fault is not None:
-        raise RowError(f"{name} is {row!r} in row", index, f", which {fault}{hint}.")
+        raise RowError(f"y is {row!r} in row", index, f", which {fault}{hint}.")
     return levels
 
 
@@ -423,20 +419,20 @@ def _drop_missing(level: Sequence[Any]) -> list[Any]:
 # -------------------------------------------------------------------------- one class for a row
 
 
-def _read_classes(y: Any, labels: AnyArray | None, name: str) -> LabelOrders:
+def _read_classes(y: Any, labels: AnyArray | None) -> LabelOrders:
     """The class of each row, above all others."""
     array = np.asarray(y)
     if array.ndim != 1:
         raise ValueError(
-            f"{name} has shape {array.shape}, but target_type='classes' needs one class per row:"
+            f"y has shape {array.shape}, but target_type='classes' needs one class per row:"
             " pass one dimension, or another target_type."
         )
     missing = [row for row, label in enumerate(array.tolist()) if is_missing(label)]
     if missing:
         after = f" (NaN or None), {KNOWN_IN_PART}."
-        raise RowError(f"{name} has a missing label at row", missing[0], after)
+        raise RowError("y has a missing label at row", missing[0], after)
     if array.dtype.kind == "f" and np.isinf(array).any():
-        raise RowError(f"{name} is infinity at row", np.argmax(np.isinf(array)), ".")
+        raise RowError("y is infinity at row", np.argmax(np.isinf(array)), ".")
     if array.dtype.kind == "O":
         array = np.asarray(array.tolist())
     if labels is None:
@@ -446,7 +442,7 @@ def _read_classes(y: Any, labels: AnyArray | None, name: str) -> LabelOrders:
             numbers = array.astype(np.float64)
         if type_of_target(numbers) == "continuous":
             warn(
-                f"{name} has {len(labels)} distinct real numbers, and each is taken as a label:"
+                f"y has {len(labels)} distinct real numbers, and each is taken as a label:"
                 " for amounts use a regressor; for orders pass one column for each label.",
                 ContinuousLabelWarning,
             )
@@ -454,7 +450,7 @@ def _read_classes(y: Any, labels: AnyArray | None, name: str) -> LabelOrders:
     columns = [column.get(label, -1) for label in array.tolist()]
     if -1 in columns:
         row = columns.index(-1)
-        raise _unknown_label(name, array.tolist()[row], row, labels)
+        raise _unknown_label(array.tolist()[row], row, labels)
     grades = np.zeros((len(array), len(labels)))
     grades[np.arange(len(array)), columns] = 1.0
     return LabelOrders(grades, labels, "classes")

@@ -454,12 +454,10 @@ def tied_blocks(y_score: FloatArray, offsets: IntArray | None = None) -> TiedBlo
     order, ordered = descending(y_score, offsets)
     new = np.ones(len(order), dtype=bool)
     new[1:] = ordered[1:] != ordered[:-1]
-    if offsets is None:
-        starts = np.arange(len(new)) if new.all() else np.flatnonzero(new)
-        return TiedBlocks(order=order, starts=starts, first=np.zeros(1, dtype=np.intp))
-    new[offsets[:-1]] = True
-    starts = np.flatnonzero(new)
-    return TiedBlocks(order=order, starts=starts, first=np.searchsorted(starts, offsets[:-1]))
+    first_items = np.zeros(1, dtype=np.intp) if offsets is None else offsets[:-1]
+    new[first_items] = True
+    starts = np.arange(len(new)) if new.all() else np.flatnonzero(new)
+    return TiedBlocks(order, starts, np.searchsorted(starts, first_items))
 
 
 def class_blocks(
@@ -691,10 +689,7 @@ MASS_SLACK = 1e-12
 
 
 def near_whole(mass: FloatArray) -> FloatArray:
-    """Round sums of weights that are whole numbers but for the rounding of the sum.
-
-    Whether a place exists or counts then does not depend on the order in which weights are added.
-    """
+    """Round sums of weights that would be whole if the sum was exact, in any order."""
     whole = np.rint(mass)
     return np.where(np.abs(mass - whole) <= MASS_SLACK * mass, whole, mass)
 

@@ -24,6 +24,9 @@ USED_BY = "A dask collection"
 # Seconds that each step of the search for a chunk that cannot be computed may take on a cluster.
 SEARCH_SECONDS = 60
 
+# Results that are merged by one task.
+MERGED = 8
+
 # Columns that keep two dimensions even if one of them is 1.
 WIDE = ("X",)
 
@@ -137,17 +140,12 @@ class Partitions:
         return merged
 
 
-def tree_reduce(
-    parts: Sequence[Any], merge: Callable[[list[Any]], Any], split_every: int = 8
-) -> Any:
+def tree_reduce(parts: Sequence[Any], merge: Callable[[list[Any]], Any]) -> Any:
     """Prepare to merge results in a tree, of which every level is in the order of the chunks."""
-    dask = import_optional("dask", USED_BY)
-    join = dask.delayed(_merge_present, pure=False)
+    join = import_optional("dask", USED_BY).delayed(_merge_present, pure=False)
     level = list(parts)
     while True:
-        level = [
-            join(merge, *level[i : i + split_every]) for i in range(0, len(level), split_every)
-        ]
+        level = [join(merge, *level[i : i + MERGED]) for i in range(0, len(level), MERGED)]
         if len(level) == 1:
             return level[0]
 

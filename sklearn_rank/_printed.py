@@ -22,12 +22,10 @@ CELL = "padding:0.2em 0.6em;white-space:nowrap;font-weight:normal"
 ROUNDING = 1e-12
 
 
-def fixed(value: float, digits: int = 4, *, sign: bool = False) -> str:
-    """Write a number with so many decimals; one that these round away, by its first two digits."""
-    plus = "+" if sign else ""
-    if ROUNDING < abs(value) < 0.5 * 10.0**-digits:
-        return f"{value:{plus}.1e}"
-    return f"{value:{plus}z.{digits}f}"
+def fixed(value: float, *, sign: bool = False) -> str:
+    """Write a number with four decimals; one that these round away, by its first two digits."""
+    digits = ".1e" if ROUNDING < abs(value) < 0.5e-4 else "z.4f"
+    return f"{value:{'+' if sign else ''}{digits}}"
 
 
 class Printed:

@@ -36,7 +36,6 @@ from ._validation import (
     missing_label,
     ravelled,
     reads_as,
-    refuse_mask,
     refuse_rounded_ids,
 )
 
@@ -960,7 +959,6 @@ def _refuse_not_finite(X: Any, start: int, names: AnyArray | None) -> None:
 
 def _as_values(column: Any, n: int, name: str, words: dict[Any, Any]) -> AnyArray:
     """Labels or ids of a batch as numbers, or words as objects; missing words are None."""
-    refuse_mask(column, name)
     coded = coded_column(column)
     if coded is None:
         array = np.asarray(ravelled(column, name))

@@ -404,11 +404,9 @@ def _match_scores(
     return score
 
 
-def check_scores_of_rows(
-    y_score: Any, shape: tuple[int, ...], rows: IntArray | None, *, name: str = "y_true"
-) -> AnyArray:
+def check_scores_of_rows(y_score: Any, shape: tuple[int, ...], rows: IntArray | None) -> AnyArray:
     """Check other scores of rows whose labels, ids and weights have been checked."""
-    score = _match_scores(y_score, shape, name)
+    score = _match_scores(y_score, shape, "y_true")
     score = _as_scores(score if rows is None else score[rows])
     n_columns = shape[1] if len(shape) == 2 else None
     _refuse_nan(score, lambda index: _where(index, rows, n_columns))
