@@ -1,5 +1,6 @@
 """For every test: figures are drawn without a screen and closed; processes of dask are shared."""
 
+import gc
 import os
 import sys
 
@@ -44,6 +45,15 @@ def client(cluster):
     with Client(cluster) as connected:
         connected.wait_for_workers(2, timeout=60)
         yield connected
+
+
+# Imports and test items stay until the end: it takes seconds to look for garbage among them.
+gc.disable()
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items):

@@ -26,9 +26,9 @@ def given(method, auc):
     return {"auc": auc} if method in BY_AUC else {}
 
 
-@pytest.mark.parametrize(("p", "q"), list(product((0.0, 0.2, 0.5, 1.0), (0.0, 0.3, 1.0))))
-def test_binary_kl(p, q):
-    assert float(binary_kl(p, q)) == pytest.approx(oracle.binary_entropy(p, q))
+def test_binary_kl():
+    for p, q in product((0.0, 0.2, 0.5, 1.0), (0.0, 0.3, 1.0)):
+        assert float(binary_kl(p, q)) == pytest.approx(oracle.binary_entropy(p, q))
 
 
 def test_kl_limits():
@@ -170,7 +170,7 @@ def test_default_is_the_smallest_that_counts_alone_can_choose(side, function_cla
 @pytest.mark.parametrize("side", ["both", "lower", "upper"])
 @pytest.mark.parametrize("function_class", CLASSES)
 def test_default_with_an_observed_auc(side, function_class):
-    for counts, delta, auc in product(COUNTS, DELTAS, (0.0, 0.3, 0.5, 0.9, 1.0)):
+    for counts, delta, auc in product(COUNTS, DELTAS, (0.0, 0.3, 0.9)):
         of = {"function_class": function_class, "side": side}
         default = auc_bound(*counts, delta, auc=auc, **of).value
         # Knowing the AUC makes it larger only where Chebyshev's inequality is the smaller one.
@@ -272,19 +272,20 @@ def test_refusals(error, call, message):
 
 @pytest.mark.parametrize("method", ["tightest", "mcdiarmid", "hoeffding", "kl", "chebyshev"])
 @pytest.mark.parametrize("side", ["lower", "upper", "both"])
-@pytest.mark.parametrize("delta", [0.1, 0.5])
-def test_violated_at_most_delta_at_the_largest_variance(method, side, delta):
+def test_violated_at_most_delta_at_the_largest_variance(method, side):
     # The smaller class lies wholly above or below the other: a mean of draws of 0 and 1.
-    for n, expected in product((5, 7, 30), (0.5, 0.9, 0.99)):
-        missed = 0.0
-        for hit in range(n + 1):
-            away = hit / n - expected
-            bound = auc_bound(
-                *(n, 2 * n, delta), method=method, side=side, **given(method, hit / n)
-            )
-            far = {"lower": away, "upper": -away, "both": abs(away)}[side]
-            missed += binom.pmf(hit, n, expected) * (far > bound.value)
-        assert missed <= delta
+    for n, delta in product((5, 7, 30), (0.1, 0.5)):
+        auc = np.arange(n + 1) / n
+        width = np.array(
+            [
+                auc_bound(n, 2 * n, delta, method=method, side=side, **given(method, a)).value
+                for a in auc.tolist()
+            ]
+        )
+        for expected in (0.5, 0.9, 0.99):
+            away = auc - expected
+            far = {"lower": away, "upper": -away, "both": np.abs(away)}[side] > width
+            assert binom.pmf(np.arange(n + 1), n, expected)[far].sum() <= delta
 
 
 def test_without_the_averaging_the_guarantee_would_fail():
@@ -313,7 +314,7 @@ def test_chernoffs_bound_needs_no_identical_laws(m, n, spread):
     # Theorem 4 of the proofs, with every outcome and every pairing listed.
     rng = np.random.default_rng(10 * m + n)
     jensen_fails = 0
-    for _ in range(3):
+    for _ in range(2):
         of_pos, of_neg = laws(rng, m, spread), laws(rng, n, spread)
         law = pairings.law_of_auc(of_pos, of_neg)
         expected = sum(chance * auc for auc, chance in law)
@@ -340,7 +341,7 @@ def test_chernoffs_bound_needs_no_identical_laws(m, n, spread):
 def test_the_default_falls_in_delta_and_in_the_counts(side, auc):
     of = {"auc": auc, "side": side}
     for counts, function_class in product([(3, 50), (30, 300)], (None, 5)):
-        deltas = np.r_[np.geomspace(1e-6, 0.1, 8), np.linspace(0.11, 0.99, 30)]
+        deltas = np.r_[np.geomspace(1e-6, 0.1, 4), np.linspace(0.11, 0.99, 12)]
         values = [
             auc_bound(*counts, delta, function_class=function_class, **of).value
             for delta in deltas.tolist()

@@ -1,6 +1,7 @@
 """What is drawn can be read: in light and dark style, for few and many rankers, names and rows."""
 
 import itertools
+from functools import cache
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -109,9 +110,16 @@ every_curve = pytest.mark.parametrize("kind", CURVES)
 many = pytest.mark.parametrize(("n_models", "long"), [(1, False), (12, True)])
 
 
-def drawn(kind, n_rows=100, n_models=2, long=False, ax=None):
-    display = DISPLAYS[kind](*sample(n_rows, n_models, long), ax)
-    display.figure_.canvas.draw()
+def made(kind, n_rows=100, n_models=2, long=False, ax=None):
+    return DISPLAYS[kind](*sample(n_rows, n_models, long), ax)
+
+
+@cache
+def drawn(kind, style="default", **sizes):
+    """A display that is rendered, shared by the tests."""
+    with plt.style.context(style):
+        display = made(kind, **sizes)
+        display.figure_.canvas.draw()
     return display
 
 
@@ -182,7 +190,7 @@ def test_the_legend_is_off_the_curves_and_ends_with_reference_lines(kind, n_mode
 
 @every_curve
 def test_thirty_rankers_have_thirty_looks(kind):
-    display = drawn(kind, n_models=30)
+    display = made(kind, n_models=30)
     lines = [line for line in display.ax_.lines if line.get_gid() == "ranker"]
     looks = {(line.get_color(), str(line._unscaled_dash_pattern)) for line in lines}
     assert len(looks) == len(lines) == 30
@@ -201,10 +209,9 @@ def contrast(color, background):
 @pytest.mark.parametrize("style", ["default", "dark_background"])
 @every_display
 def test_lines_and_texts_stand_out_from_the_background(kind, style):
-    with plt.style.context(style):
-        display = drawn(kind, n_models=6)
-        background = display.ax_.get_facecolor()
-        behind = display.figure_.get_facecolor()
+    display = drawn(kind, style, n_models=12, long=True)
+    background = display.ax_.get_facecolor()
+    behind = display.figure_.get_facecolor()
     for line in display.ax_.lines:
         assert contrast(line.get_color(), background) >= LEAST_CONTRAST, line.get_label()
     for container in getattr(display, "bars_", []):
@@ -219,7 +226,7 @@ def test_lines_and_texts_stand_out_from_the_background(kind, style):
 @pytest.mark.parametrize("kind", ["roc", "decision", "calibration"])
 def test_bands_can_be_seen(kind, style):
     with plt.style.context(style):
-        display = drawn(kind, n_models=2)
+        display = made(kind)
         background = np.array(to_rgb(display.ax_.get_facecolor()))
     bands = [*display.ax_.collections, *display.ax_.patches]
     assert bands
@@ -232,7 +239,7 @@ def test_bands_can_be_seen(kind, style):
 @pytest.mark.parametrize("kind", ["gain", "lift", "roc", "top", "calibration"])
 @pytest.mark.parametrize("n_rows", [3, 100])
 def test_the_vertical_axis_starts_at_0(kind, n_rows):
-    low, high = drawn(kind, n_rows=n_rows).ax_.get_ylim()
+    low, high = made(kind, n_rows=n_rows).ax_.get_ylim()
     assert -0.03 <= low <= 0
     assert high > 0.9
 
@@ -254,14 +261,13 @@ def test_positions_are_plain_numbers(kind, n_rows, expected):
 
 @every_curve
 def test_many_rows_are_few_points(kind):
-    display = drawn(kind, n_rows=50_000)
-    for line in display.ax_.lines:
+    for line in made(kind, n_rows=50_000).ax_.lines:
         assert len(line.get_xdata()) < 12_000
 
 
 @pytest.mark.parametrize("kind", ["gain", "top"])
 def test_points_that_are_left_out_cannot_be_seen(kind):
-    display = drawn(kind, n_rows=50_000, n_models=1)
+    display = made(kind, n_rows=50_000, n_models=1)
     x, y = display.line_.get_data()
     if kind == "gain":
         error = np.interp(display.share, x, y) - display.gain
@@ -279,7 +285,7 @@ def test_the_auc_is_in_the_legend_of_roc_bands():
 def test_given_axes_keep_their_figure(kind):
     figure, axes = plt.subplots(2, 2, layout="constrained", figsize=(10, 7))
     for n_models, ax in zip((1, 2, 3, 4), axes.flat, strict=True):
-        drawn(kind, n_models=n_models, ax=ax)
+        made(kind, n_models=n_models, ax=ax)
     assert figure.get_size_inches().tolist() == [10, 7]
     figure.canvas.draw()
     for _, box in texts_of(figure):
@@ -291,7 +297,7 @@ def test_a_legend_does_not_take_the_axes_of_the_caller(kind):
     # A warning that the layout collapsed would be an error here.
     figure, axes = plt.subplots(2, 2, layout="constrained", figsize=(6.4, 4.8))
     for ax in axes.flat:
-        DISPLAYS[kind](*sample(50, 12, True), ax)
+        made(kind, 50, 12, True, ax)
     figure.canvas.draw()
     for ax in axes.flat:
         box = ax.get_window_extent()
@@ -299,7 +305,7 @@ def test_a_legend_does_not_take_the_axes_of_the_caller(kind):
 
 
 def test_every_display_is_in_the_catalogue():
-    found = {type(DISPLAYS[kind](*sample(100, 2, False), None)).__name__ for kind in DISPLAYS}
+    found = {type(made(kind)).__name__ for kind in DISPLAYS}
     assert found == set(plotting.__all__)
 
 
