@@ -226,17 +226,13 @@ def test_every_bound_has_a_call():
 
 
 @pytest.mark.parametrize("call", CALLS, ids=str)
-def test_counts_of_any_integer_type(call):
+def test_counts_and_numbers_of_any_type(call):
     expected = call()
     for kind in INTEGERS:
         changed = {name: converted(call.given[name], kind) for name in call.counts}
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert call(**changed) == expected
-
-
-@pytest.mark.parametrize("call", CALLS, ids=str)
-def test_numbers_of_any_real_type(call):
     for kind in FLOATS:
         # What float16 holds of .05 is another number, of which the value is meant.
         changed = {name: kind(call.given[name]) for name in (*call.shares, *call.numbers)}
@@ -249,7 +245,7 @@ BEYOND = (Fraction(1, 10**400), 1 - Fraction(1, 10**400), 10**400, -(10**5000), 
 
 
 @pytest.mark.parametrize("call", CALLS, ids=str)
-def test_shares_at_the_ends_of_their_range(call):
+def test_numbers_at_the_ends_of_their_range(call):
     for name in call.shares:
         for value in SHARES:
             found = call(**{name: value})
@@ -260,10 +256,7 @@ def test_shares_at_the_ends_of_their_range(call):
                 continue
             with pytest.raises(ValueError, match=f"{name}=.* must be a number in"):
                 call(**{name: value})
-
-
-@pytest.mark.parametrize("call", CALLS, ids=str)
-def test_huge_counts_are_exact_or_refused(call):
+    # Huge counts are exact or refused.
     for name in call.counts:
         listed = isinstance(call.given[name], list)
         if listed and name != "n_pos" and name != "n_neg":
@@ -394,12 +387,12 @@ NO_SCORES = [
         lambda values: bounds.linear_rank_sandwich_bound(values, 5, 0.1, phi),
     ],
 )
-@pytest.mark.parametrize("values", NO_SCORES, ids=repr)
-def test_what_is_no_list_of_numbers(call, values):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(ValueError, match=r"score_|margins_|rank_pos"):
-            call(values)
+def test_what_is_no_list_of_numbers(call):
+    for values in NO_SCORES:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(ValueError, match=r"score_|margins_|rank_pos"):
+                call(values)
 
 
 def test_scores_that_radius_and_norm_make_impossible():

@@ -2,6 +2,7 @@
 
 import inspect
 from dataclasses import fields, is_dataclass
+from itertools import product
 
 import numpy as np
 import pytest
@@ -154,30 +155,29 @@ def test_a_column_is_a_vector(function):
         assert {one.filename for one in told} == {__file__}
 
 
-@every_function
-def test_columns_are_one_list(function):
+def test_columns_are_one_list():
     """Without ids a column of labels and scores is one list, not many of one item each."""
-    given = arguments_of(function, leave_out=("groups", "query_weight", "sample_weight"))
-    if inspect.signature(function).parameters.get("qid") is not None:
-        if "measure" in given or function.__name__ == "compare":
-            pytest.skip("a mean over queries")
-        given.pop("qid")
-    columns = {
-        name: as_column(value) if name in ARRAYS else value for name, value in given.items()
-    }
-    expected = function(**given)
-    with pytest.warns(DataConversionWarning):
-        found = function(**columns)
-    assert_same(found, expected)
+    for function in functions().values():
+        given = arguments_of(function, leave_out=("groups", "query_weight", "sample_weight"))
+        if inspect.signature(function).parameters.get("qid") is not None:
+            if "measure" in given or function.__name__ == "compare":
+                continue  # a mean over queries
+            given.pop("qid")
+        columns = {
+            name: as_column(value) if name in ARRAYS else value for name, value in given.items()
+        }
+        expected = function(**given)
+        with pytest.warns(DataConversionWarning):
+            found = function(**columns)
+        assert_same(found, expected)
 
 
 NO_IDS = ["groups", b"groups", (i for i in IDS), dict(enumerate(IDS)), set(IDS), len, True]
 
 
-@every_function
-def test_what_is_no_array_of_ids_is_refused(function):
-    for name in names_of(function, IDS_OF):
-        for ids in NO_IDS:
+def test_what_is_no_array_of_ids_is_refused():
+    for function in functions().values():
+        for name, ids in product(names_of(function, IDS_OF), NO_IDS):
             kind, told = ValueError, "pass the column|pass a one-dim"
             if name == "groups" and function.__name__ in GROUPS:
                 ids, told = (ids, ids), r"pass \(groups_first, groups_second"
@@ -187,18 +187,11 @@ def test_what_is_no_array_of_ids_is_refused(function):
                 function(**{**arguments_of(function), name: ids})
 
 
-@pytest.mark.parametrize(
-    "function",
-    [
-        function
-        for function in functions().values()
-        if {"qid", "average"} <= set(inspect.signature(function).parameters)
-    ],
-    ids=lambda function: function.__name__,
-)
-def test_one_number_is_the_id_of_one_list(function):
-    given = arguments_of(function, leave_out=("qid", "query_weight"))
-    assert function(**given, qid=7) == function(**given)
-    values, ids = function(**given, qid=7, average=None, return_qid=True)
-    assert len(values) == 1
-    assert ids.tolist() == [7]
+def test_one_number_is_the_id_of_one_list():
+    for function in functions().values():
+        if {"qid", "average"} <= set(inspect.signature(function).parameters):
+            given = arguments_of(function, leave_out=("qid", "query_weight"))
+            assert function(**given, qid=7) == function(**given)
+            values, ids = function(**given, qid=7, average=None, return_qid=True)
+            assert len(values) == 1
+            assert ids.tolist() == [7]

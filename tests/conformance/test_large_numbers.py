@@ -11,17 +11,17 @@ from sklearn_rank import metrics
 from sklearn_rank._lists import Lists
 from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import TopDCG, get_measure
-from tests.catalogue import FUNCTIONS, METRICS, WAYS_IN
+from tests.catalogue import METRICS, WAYS_IN
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
 
-every_function = pytest.mark.parametrize("case", FUNCTIONS, ids=str)
+every_way_in = pytest.mark.parametrize("case", WAYS_IN, ids=str)
 Y_TRUE, Y_SCORE = [1, 0, 1, 0, 0, 1], [5, 4, 3, 3, 2, 1]
 
 # ------------------------------------------------------------------------------------- weights
 
 
-@every_function
+@every_way_in
 def test_query_weights_have_the_limits_of_item_weights(case):
     qid, pooled = [1, 1, 1, 2, 2, 2], (Y_TRUE, Y_SCORE)
     values = case(*pooled, qid=qid, average=None)
@@ -61,6 +61,7 @@ def test_positions_beyond_the_length_are_the_whole_list(case):
         weights += [{"sample_weight": np.resize([2.0, 1.0, 3.0], 6)}]
     for more in weights:
         whole = value(100, **more)
+        assert value(12 if more else 6, **more) == pytest.approx(whole, rel=1e-13)
         for k in (2**31, 2**53, 2**63 - 1, np.uint64(2**62), np.int64(2**63 - 1)):
             assert value(k, **more) == pytest.approx(whole, rel=1e-13)
             lists = value(k, qid=[1, 1, 1, 1, 2, 2], **more)
@@ -71,6 +72,10 @@ def test_positions_beyond_the_length_are_the_whole_list(case):
 
 
 def test_positions_of_f1_have_the_same_end():
+    whole = metrics.f1_at_k_score(Y_TRUE, Y_SCORE, k=6)
+    assert metrics.f1_at_k_score(Y_TRUE, Y_SCORE, k=56) == pytest.approx(
+        whole * (6 + 3) / (56 + 3)
+    )
     assert 0 < metrics.f1_at_k_score(Y_TRUE, Y_SCORE, k=2**63 - 1) < 1e-17
     with pytest.raises(ValueError, match=f"at most {2**63 - 1}"):
         metrics.f1_at_k_score(Y_TRUE, Y_SCORE, k=2**63)
@@ -111,16 +116,16 @@ exact = pytest.mark.parametrize("score", EXACT.values(), ids=EXACT)
 
 
 @exact
-@pytest.mark.parametrize("case", WAYS_IN, ids=str)
-def test_scores_that_only_float64_ties_are_refused(case, score):
-    y_true = np.resize(case.grades, 3)
-    with pytest.raises(ValueError, match=r"y_score has .* which float64 cannot distinguish"):
-        case(y_true, score)
-    with pytest.raises(ValueError, match=r"y_score has .* which float64 cannot distinguish"):
-        case(np.tile(y_true, 2), [*score, *score], qid=[1, 1, 1, 2, 2, 2])
+def test_scores_that_only_float64_ties_are_refused(score):
+    for case in WAYS_IN:
+        y_true = np.resize(case.grades, 3)
+        with pytest.raises(ValueError, match=r"y_score has .* which float64 cannot distinguish"):
+            case(y_true, score)
+        with pytest.raises(ValueError, match=r"y_score has .* which float64 cannot distinguish"):
+            case(np.tile(y_true, 2), [*score, *score], qid=[1, 1, 1, 2, 2, 2])
 
 
-@pytest.mark.parametrize("case", WAYS_IN, ids=str)
+@every_way_in
 def test_scores_that_float64_keeps_apart_are_taken(case):
     y_true = np.resize(case.grades, 3)
     value = case(y_true, [2, 3, 1])

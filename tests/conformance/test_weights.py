@@ -26,9 +26,8 @@ pytestmark = [
     for category in (SmallTopWarning, UndefinedMetricWarning)
 ]
 
-weighable = pytest.mark.parametrize(
-    "case", [case for case in FUNCTIONS if case.weights != "none"], ids=str
-)
+WEIGHABLE = [case for case in FUNCTIONS if case.weights != "none"]
+weighable = pytest.mark.parametrize("case", WEIGHABLE, ids=str)
 
 
 def weights_of(case, rng, n):
@@ -87,14 +86,14 @@ def test_a_measure_says_which_weights_it_takes():
         assert measure.depends_on_weight_scale == (case.weights in ("real", "whole")), case
 
 
-@weighable
-def test_the_docstring_says_whether_the_scale_of_weights_counts(case):
-    said = " ".join(inspect.getdoc(case.function).split())
-    said = said[said.index("sample_weight : ") : said.index("query_weight : ")]
-    assert ("scale changes the value" in said) == (case.weights != "relative")
-    assert ("only" in said.lower() and "proportions matter" in said) == (
-        case.weights == "relative"
-    )
+def test_the_docstring_says_whether_the_scale_of_weights_counts():
+    for case in WEIGHABLE:
+        said = " ".join(inspect.getdoc(case.function).split())
+        said = said[said.index("sample_weight : ") : said.index("query_weight : ")]
+        assert ("scale changes the value" in said) == (case.weights != "relative")
+        assert ("only" in said.lower() and "proportions matter" in said) == (
+            case.weights == "relative"
+        )
 
 
 FOUR = ([0, 0, 1, 1], [4, 3, 2, 1])
@@ -148,15 +147,15 @@ def test_scale_in_a_scorer():
         assert get_scorer("auc")(Scores(), X, y, sample_weight=[0.1] * 4) == 0.0
 
 
-@weighable
-def test_weights_that_leave_the_lightest_items_no_room_are_refused(case):
+def test_weights_that_leave_the_lightest_items_no_room_are_refused():
     weight = [1e100, 3.0, 2.0, 1e8]
-    if case.weights == "relative":
-        case(*FOUR, sample_weight=weight)
-        return
-    with pytest.raises(ValueError, match=r"2\*\*53 times its smallest"):
-        case(*FOUR, sample_weight=weight)
-    case(*FOUR, sample_weight=[2.0**20, 3.0, 2.0, 1e4])
+    for case in WEIGHABLE:
+        if case.weights == "relative":
+            case(*FOUR, sample_weight=weight)
+            continue
+        with pytest.raises(ValueError, match=r"2\*\*53 times its smallest"):
+            case(*FOUR, sample_weight=weight)
+        case(*FOUR, sample_weight=[2.0**20, 3.0, 2.0, 1e4])
 
 
 def queries_of_rows(seed=0):

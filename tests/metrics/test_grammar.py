@@ -17,7 +17,7 @@ from sklearn_rank.metrics import (
     get_measure_names,
     ndcg_score,
 )
-from tests.catalogue import FUNCTIONS, METRICS
+from tests.catalogue import FUNCTIONS
 
 
 def test_every_name_of_the_list_is_taken():
@@ -200,7 +200,7 @@ def test_small_shares_are_read_in_scientific_notation():
     assert get_measure("precision@top1e-05").tau == 1e-5
 
 
-@pytest.mark.parametrize("case", [*FUNCTIONS, *METRICS[::8]], ids=str)
+@pytest.mark.parametrize("case", FUNCTIONS, ids=str)
 def test_a_function_and_its_measure_are_one(case):
     measure = get_measure(case.function, **case.parameters)
     rng = np.random.default_rng(3)
@@ -222,19 +222,19 @@ def test_a_function_and_its_measure_are_one(case):
         assert type(named) is type(measure)
 
 
-@pytest.mark.parametrize("name", get_measure_names())
-def test_measures_are_values(name):
-    measure = get_measure(name)
-    assert measure == get_measure(name)
-    assert hash(measure) == hash(get_measure(name))
-    assert pickle.loads(pickle.dumps(measure)) == measure
-    assert measure != get_measure("ndcg@7")
-    with pytest.raises(AttributeError, match="cannot assign"):
-        measure.undefined = 0.0
-    other = get_measure(measure, undefined=0.25)
-    assert other.undefined == 0.25
-    assert other != measure
-    assert get_measure(name, undefined=0.25) == other
+def test_measures_are_values():
+    for name in get_measure_names():
+        measure = get_measure(name)
+        assert measure == get_measure(name)
+        assert hash(measure) == hash(get_measure(name))
+        assert pickle.loads(pickle.dumps(measure)) == measure
+        assert measure != get_measure("ndcg@7")
+        with pytest.raises(AttributeError, match="cannot assign"):
+            measure.undefined = 0.0
+        other = get_measure(measure, undefined=0.25)
+        assert other.undefined == 0.25
+        assert other != measure
+        assert get_measure(name, undefined=0.25) == other
 
 
 def test_a_score_generating_function_is_its_statistic():
@@ -349,9 +349,9 @@ def test_a_parameter_that_is_needed_is_named():
         get_measure(metrics.linear_rank_score)
 
 
-@pytest.mark.parametrize("name", get_measure_names())
-def test_a_measure_of_two_classes_is_read_from_the_name_with_a_level(name):
-    if get_measure(name).kind == "binary":
-        measure = get_measure(name, rel=2)
-        assert measure.name == f"{name}(rel>=2)"
-        assert get_measure(measure.name) == measure
+def test_a_measure_of_two_classes_is_read_from_the_name_with_a_level():
+    for name in get_measure_names():
+        if get_measure(name).kind == "binary":
+            measure = get_measure(name, rel=2)
+            assert measure.name == f"{name}(rel>=2)"
+            assert get_measure(measure.name) == measure
