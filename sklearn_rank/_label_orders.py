@@ -174,7 +174,7 @@ def _refuse_written_numbers(entries: list[Any]) -> None:
     if texts and all(is_missing(entry) or reads_as(float, entry) for entry in entries):
         raise ValueError(
             f"y has numbers that are written as text, such as {texts[0]!r}: pass numbers,"
-            f" such as y.astype(float), or target_type='orders' if they are names of labels"
+            " such as y.astype(float), or target_type='orders' if they are names of labels"
             " from the top."
         )
 

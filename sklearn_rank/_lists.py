@@ -215,23 +215,21 @@ AnyLists = TypeVar("AnyLists", bound="Lists")
 class Lists:
     """Labelled items, list by list."""
 
-    labels: AnyArray
+    labels: AnyArray  # (n,): Whether each item is positive, or its grade or utility
     offsets: IntArray  # (n_lists + 1,): Where each list begins, and n; no list is empty
-    weight: FloatArray | None = None
-    ids: AnyArray | None = None
-    query_weight: FloatArray | None = None
-    rows: IntArray | None = None
-    given: TrainingQueries | None = None
-    draws: float | None = None
+    weight: FloatArray | None = None  # (n,): Positive; None is 1 for each
+    ids: AnyArray | None = None  # (n_lists,): Of the queries
+    query_weight: FloatArray | None = None  # (n_lists,)
+    rows: IntArray | None = None  # (n,): Where the items stood in what was passed; None is there
+    trained_on: TrainingQueries | None = None  # Record of the queries, by a ranker's fit
+    draws: float | None = None  # Number of draws that the weights stand for
 
     @property
     def positive(self) -> BoolArray:
-        """Whether each item is positive, for lists of two classes."""
         return self.labels
 
     @property
     def grade(self) -> FloatArray:
-        """Grade of each item, or its utility, for graded lists."""
         return self.labels
 
     @property
@@ -310,7 +308,7 @@ class Lists:
             ids=take(self.ids, lists),
             query_weight=take(self.query_weight, lists),
             rows=items if self.rows is None else self.rows[items],
-            given=self.given,
+            trained_on=self.trained_on,
         )
 
     def part(self, start: int, stop: int) -> Lists:

@@ -133,20 +133,22 @@ class BlockLists:
     weight: float  # Sum of their weights
     largest: float  # Largest of their labels
     differ: bool  # Whether a list has different labels
-    given: TrainingQueries | None  # Record of the training queries, including those left out
+    trained_on: TrainingQueries | None  # Record of the training queries, including those left out
     n_single: int = 0  # Number of lists of one row, including those left out
     labels: AnyArray  # Some of the labels as passed, the smallest and the largest among them
     ids: tuple[tuple[int, AnyArray], ...] = ()  # Number of each chunk and ids of all its lists
 
     @classmethod
-    def of(cls, lists: Lists | None, *, given: Any, labels: AnyArray, **facts: Any) -> BlockLists:
-        """Summary of the lists that count, if any; ``given`` is the record of all lists."""
+    def of(
+        cls, lists: Lists | None, *, trained_on: Any, labels: AnyArray, **facts: Any
+    ) -> BlockLists:
+        """Summary of the lists that count, if any; ``trained_on`` is the record of all lists."""
         return cls(
             n_lists=0 if lists is None else lists.n_lists,
             weight=0.0 if lists is None else float(weights_of(lists).sum()),
             largest=0.0 if lists is None else float(lists.grade.max()),
             differ=lists is not None and has_pairs(lists),
-            given=given,
+            trained_on=trained_on,
             labels=labels,
             **facts,
         )
@@ -161,13 +163,13 @@ def has_pairs(lists: Lists) -> bool:
 
 def _join(parts: list[BlockLists]) -> BlockLists:
     """Summary of several chunks."""
-    records = [part.given for part in parts if part.given is not None]
+    records = [part.trained_on for part in parts if part.trained_on is not None]
     return BlockLists(
         n_lists=sum(part.n_lists for part in parts),
         weight=sum(part.weight for part in parts),
         largest=max(part.largest for part in parts),
         differ=any(part.differ for part in parts),
-        given=reduce(TrainingQueries.joined, records),
+        trained_on=reduce(TrainingQueries.joined, records),
         n_single=sum(part.n_single for part in parts),
         labels=np.unique(np.concatenate([part.labels for part in parts])),
         ids=_chain([part.ids for part in parts]),
@@ -208,7 +210,7 @@ def _read_chunk(
     places = np.unique(np.linspace(0, len(distinct) - 1, MOST_LABELS).astype(np.intp))
     summary = BlockLists.of(
         lists,
-        given=all_lists.given,
+        trained_on=all_lists.trained_on,
         labels=distinct[places],
         n_single=int(np.count_nonzero(all_lists.lengths == 1)),
         ids=((number, all_lists.ids),),
@@ -272,7 +274,9 @@ class BlockRanker(NormalizingRanker):
         self._store_normalizer(normalizer, rows, lists.n_lists)
         ordered = in_file_order(lists)
         blocks = BatchedLists.of(rows, ordered, normalizer=normalizer, n_threads=threads)
-        return BlockLists.of(lists, given=lists.given, labels=lists.labels, blocks=blocks)
+        return BlockLists.of(
+            lists, trained_on=lists.trained_on, labels=lists.labels, blocks=blocks
+        )
 
     def _chunked(
         self,

@@ -145,7 +145,7 @@ def remembered_lists(
     labels_of_items = y if lists.rows is None else y[lists.rows]
     # A single number for all rows is not an id.
     ids = lists.ids if np.ndim(qid) else None
-    return replace(lists, given=TrainingQueries.of(ids, lists.offsets, labels_of_items))
+    return replace(lists, trained_on=TrainingQueries.of(ids, lists.offsets, labels_of_items))
 
 
 class ListRanker(Ranker, metaclass=ABCMeta):
@@ -300,7 +300,7 @@ class QueryRanker(ListRanker):
         or have ``n_lists`` and ``given`` as these do. ``add`` keeps the queries of earlier
         batches.
         """
-        queries = lists.given
+        queries = lists.trained_on
         if queries is None:
             raise ValueError("lists were not made by _lists: pass those that it returned.")
         self.n_queries_ = lists.n_lists + (self.n_queries_ if add else 0)
