@@ -160,10 +160,7 @@ class TakenRows:
             place = [int(np.searchsorted(codes, edge)) for codes in self.codes]
 
     def blocks(self, inside: list[slice], whole: Cells) -> tuple[FloatArray, FloatArray]:
-        """Blocks of tied rows, ascending, with cells of which no rows are kept among them.
-
-        Weights of the classes; neighbouring blocks of one class come as one. Shape (n_blocks,).
-        """
+        """Weights of the classes in blocks of ties, ascending; neighbours of one class are one."""
         from ._kernels import blocks_between
 
         rows = []

@@ -85,7 +85,7 @@ class ClassInfluence:
         return self.n_pos + self.parts[1].size
 
     def class_ends(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the influence of an item at either end of the list."""
+        """Influence of a positive at the bottom and at the top of the list, and of a negative."""
         if self.ends is not None:
             return self.ends[:2], self.ends[2:]
         reach = self.length / 2.0 if isfinite(self.length) else 0.0
@@ -96,29 +96,26 @@ class ClassInfluence:
         return ends[0], ends[1]
 
     def centred(self) -> FloatArray:
-        """Return the influence on the statistic as a function of the sample, labels fixed.
-
-        Of mean 0 within each class; the statistic varies as its mean. Shape (n,).
-        """
+        """Influence of each item given the labels, with mean 0 within each class. Shape (n,)."""
         centred = np.empty(len(self.values))
         for in_class, part in zip((self.positive, ~self.positive), self.parts, strict=True):
             centred[in_class] = (part.values - part.mean) * (self.n / part.size)
         return centred
 
     def variance(self) -> float:
-        """Return the variance of the statistic, labels fixed; NaN with one item of a class."""
+        """Variance of the statistic given the labels; NaN with one item of a class."""
         return sum(
             part.squares(part.mean) / (part.size - 1) / part.size if part.size > 1 else nan
             for part in self.parts
         )
 
     def label_variance(self) -> float:
-        """Return the variance that a random number of positives adds."""
+        """Variance that a random number of positives adds."""
         share = self.n_pos / self.n
         return self.label_slope**2 * share * (1.0 - share) / self.n
 
     def regularized(self) -> tuple[float, float]:
-        """Return shift and variance after half an item at either end is added to both classes."""
+        """Shift and variance if half an item at either end is added to both classes."""
         shift, variance = 0.0, 0.0
         for part, ends in zip(self.parts, self.class_ends(), strict=True):
             total = part.size + 2.0 * PSEUDO_WEIGHT
@@ -452,10 +449,7 @@ def average_precision_influence(
 
 
 def _place_sums(above: FloatArray, size: FloatArray) -> FloatArray:
-    """Sums over the places v of each block, which lie at the positions ``i = above + v``.
-
-    Shape (5, n_blocks).
-    """
+    """Sums over the places v of each block, at the positions ``above + v``, in five rows."""
     sums = np.zeros((5, len(size)))
     sums[0] = 1.0 / (above + 1.0)
     sums[2] = sums[0] ** 2

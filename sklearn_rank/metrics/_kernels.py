@@ -155,10 +155,7 @@ def scan(
 def blocks_between(
     neg, neg_weight, pos, pos_weight, whole_code, whole_neg, whole_pos, to_neg, to_pos
 ):
-    """Blocks of tied rows, ascending, of sorted rows of both classes and of blocks known whole.
-
-    Neighbouring blocks of one class come as one. Returns their number.
-    """
+    """Merge sorted rows of both classes and whole blocks into blocks of ties; their number."""
     i = j = k = 0
     out = -1
     before_neg = before_pos = True

@@ -508,10 +508,7 @@ class Measure(_Frozen, ABC):
         return lists
 
     def _check_row_weights(self, lists: Lists) -> None:
-        """Refuse weights of single rows that are no numbers of items.
-
-        Weights of at least 1 may be inverse probabilities, so they need not be whole in general.
-        """
+        """Refuse weights of rows that are neither numbers of items nor 1 / probabilities."""
         weight = lists.weight
         if weight is None or not self.depends_on_weight_scale:
             return
@@ -554,10 +551,7 @@ class Measure(_Frozen, ABC):
             )
 
     def _check_fit_weights(self, lists: Lists) -> None:
-        """Refuse weights by which lists take no more than one position on average.
-
-        To the utilities any real weight is a cost.
-        """
+        """Refuse weights by which lists take no more than one position on average."""
         if lists.weight is not None and len(lists.labels) >= FEW_ROWS:
             size = lists.sizes.mean()
             if size <= 1.0 + WEIGHT_ROUNDING:

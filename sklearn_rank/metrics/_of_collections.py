@@ -2,7 +2,7 @@
 
 Queries are evaluated in the chunks that hold them. The rows of one list become a table in each
 chunk, sorted by score; small tables are merged in a tree, large ones are cut into ranges of scores
-that are evaluated apart.
+that are evaluated apart: see ``_accumulator`` for which measures this is exact.
 """
 
 from __future__ import annotations
@@ -332,10 +332,7 @@ def summary_of(table: ScoreTable) -> TableSummary:
 
 
 def edges_of(summaries: Sequence[TableSummary], n_ranges: int) -> AnyArray | None:
-    """Lowest score of each range of scores but the first, ascending; None if there is one range.
-
-    Ranges hold about equal numbers of rows. Shape (n_ranges - 1,).
-    """
+    """Lowest score of each of about equal ranges of scores but the first; None for one range."""
     labels = np.unique(np.concatenate([summary.labels for summary in summaries]))
     if len(labels) > MOST_LABELS:
         return None
@@ -398,10 +395,7 @@ FEW = 2**18
 
 
 class Kept:
-    """Base class of what an accumulator keeps, which is added to, merged and evaluated.
-
-    If to add or to merge fails, nothing is changed.
-    """
+    """Base class of what an accumulator keeps: a failing ``add`` or ``merge`` changes nothing."""
 
     result: Callable[[Any], float]
 
@@ -767,10 +761,7 @@ def _n_dimensions(values: Any) -> int:
 
 
 def _check_chunks(results: Iterable[_ChunkResult | None]) -> list[_ChunkResult]:
-    """Chunks with rows that count, whose labels are of the same two classes.
-
-    Gives the warnings of all chunks, one of each category.
-    """
+    """Chunks with rows that count, of the same two labels; gives a warning of each category."""
     chunks = [chunk for chunk in results if chunk is not None]
     messages: dict[type[Warning], dict[int, str]] = {}
     for chunk in chunks:

@@ -46,7 +46,6 @@ from ._tied_sums import (
     check_gain,
     discounted_sums,
     gains_of,
-    geometric,
     ideal_sums,
     logarithmic,
     padded,
@@ -881,7 +880,8 @@ class RankBiasedPrecisionMeasure(_OnAScale):
         return PositionalForm(self._utilities, self._discounts, largest=1 - self.persistence)
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        discount = geometric(float(self.persistence))
+        p = float(self.persistence)
+        discount = OfPosition(lambda position: (1.0 - p) * p ** (position - 1.0))
         highest, lists = self._highest(lists.grade), lists.leading(self.k)
         return discounted_sums(lists, _shares(lists.grade, highest), discount, self.k)
 

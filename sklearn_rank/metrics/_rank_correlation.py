@@ -43,13 +43,11 @@ class _Tau(_Agreement):
         by_score = tied_blocks(lists.score, lists.offsets)
         by_grade = tied_blocks(lists.grade, lists.offsets)
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = np.clip(self._correlation(lists, by_score, by_grade), -1.0, 1.0)
+            values = np.clip(self._tau(lists, by_score, by_grade), -1.0, 1.0)
         return np.where(_n_blocks(by_grade) > 1, values, np.nan)
 
     @abstractmethod
-    def _correlation(
-        self, lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks
-    ) -> FloatArray:
+    def _tau(self, lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks) -> FloatArray:
         """Correlation of each list by the blocks of its ties; any number for a list of one."""
 
 
@@ -57,9 +55,7 @@ class TauBMeasure(_Tau):
     weights = "relative"
     stem = "tau_b"
 
-    def _correlation(
-        self, lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks
-    ) -> FloatArray:
+    def _tau(self, lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks) -> FloatArray:
         weight = lists.weight
         if weight is not None:
             # A pair weighs a product, which must neither overflow nor vanish.
@@ -124,9 +120,7 @@ class TauXMeasure(_Tau):
     stem = "tau_x"
     from_ranges = "sum"
 
-    def _correlation(
-        self, lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks
-    ) -> FloatArray:
+    def _tau(self, lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks) -> FloatArray:
         agreement = _agreement(lists, by_score, by_grade, lists.weight)
         tied = _tied_in_both(lists, by_score, by_grade)
         return 2.0 * (agreement + tied) / lists.sizes / (lists.sizes - 1.0)
@@ -191,9 +185,7 @@ class TauAPMeasure(_Tau):
     stem = "tau_ap"
     from_ranges = "sum"
 
-    def _correlation(
-        self, lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks
-    ) -> FloatArray:
+    def _tau(self, lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks) -> FloatArray:
         right = _credits(lists, by_score, by_grade, lists.weight)
         mass = _mass(by_score, lists.weight)
         above, size = _above(by_score, mass).astype(np.float64), mass.astype(np.float64)
@@ -257,10 +249,7 @@ def tau_ap_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]) 
 def _credits(
     lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks, weight: FloatArray | None
 ) -> FloatArray:
-    """Weight of the pairs of an item of each block and one above it that are in the right order.
-
-    Pairs of the same relevance count half.
-    """
+    """Weight of the pairs of each block and what is above it in the right order, ties half."""
     from ._kernels import credit_above
 
     level = _levels(by_grade)
@@ -286,10 +275,7 @@ def _levels(by_grade: TiedBlocks) -> IntArray:
 def _agreement(
     lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks, weight: FloatArray | None
 ) -> FloatArray:
-    """Weight of the pairs of each list in the same order less that of those in the opposite one.
-
-    It is the mean over all orders of tied items, too.
-    """
+    """Weight of the pairs of each list in the same order less that in the opposite order."""
     credit = _credits(lists, by_score, by_grade, weight)
     mass = _mass(by_score, weight)
     untied = by_score.list_totals(mass * _above(by_score, mass))
@@ -419,10 +405,7 @@ def _utilities(lists: Lists) -> FloatArray:
 
 
 def middle_positions(values: FloatArray, weight: FloatArray | None, offsets: Any) -> FloatArray:
-    """Middle of the positions of the tied block of each item, from the top of its list.
-
-    Shape (n,).
-    """
+    """Middle of the positions of the tied block of each item, from the top of its list."""
     blocks = tied_blocks(values, offsets)
     mass: Any = blocks.lengths() if weight is None else blocks.totals(weight)
     middle = blocks.running(mass) - (mass - 1.0) / 2.0

@@ -296,10 +296,7 @@ def _above_negatives(a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
 def _above_negatives_beyond(
     a: FloatArray, b: FloatArray, r: FloatArray, c: FloatArray
 ) -> FloatArray:
-    """Mean sum, over the first c of b negatives, of the positives before each that exceed r.
-
-    Linear between whole numbers, in r and in c.
-    """
+    """The same of the positives that exceed r: linear between whole numbers of r and of c."""
     r0, c0 = np.floor(r), np.floor(c)
     value = np.zeros(len(a))
     for part_r, whole_r in ((1.0 - (r - r0), r0), (r - r0, r0 + 1.0)):

@@ -508,11 +508,7 @@ class RankingScorer(BaseScorer):
         return self._score(partial(cached_call, None), estimator, X, y_true, **arguments)
 
     def _rename_metadata(self, metadata: dict[str, Any]) -> dict[str, Any]:
-        """Metadata under the names of the measure's arguments.
-
-        A search over many measures hands the scorer that it refits by what any of them asked for,
-        under the names of the caller.
-        """
+        """Metadata under the measure's names; a search that refits passes those of its caller."""
         requests = self._get_metadata_request().score.requests
         named = dict(metadata)
         for name, alias in requests.items():

@@ -82,10 +82,7 @@ class Run(ABC):
         return sums
 
     def sums_between(self, begin: FloatArray, end: FloatArray, length: FloatArray) -> FloatArray:
-        """Sum the values at positions in ``(begin, end]``, a part of one counting by its share.
-
-        Shape (n_runs,).
-        """
+        """Sum the values at positions in ``(begin, end]``, a part of one counting by its share."""
         first, last = np.floor(begin), np.floor(end)
         sums = self.sums(first, last - first, length)
         cut = np.flatnonzero((first != begin) | (last != end))
@@ -201,10 +198,7 @@ class PowerRun(Run):
         return length / power * last * -np.expm1(power * ratio)
 
     def _last_terms(self, last: FloatArray, count: FloatArray, length: FloatArray) -> FloatArray:
-        """Sum the values at ``count`` positions up to ``last`` one by one, from the last down.
-
-        Late positions have the float of their neighbours, whose powers are others.
-        """
+        """Sum terms from ``last`` down; late positions may equal their neighbours in float64."""
 
         def shares(part: IntArray, terms: IntArray, step: IntArray) -> FloatArray:
             return np.exp(self.p * np.log1p((1.0 - step) / np.repeat(last[part], terms)))
@@ -503,10 +497,7 @@ def _chances_to_stop(stop: FloatArray, count: IntArray, taken: int) -> FloatArra
 
 
 def _with_grade(before: FloatArray, total: int, chance: float, number: int) -> FloatArray:
-    """c_m after ``number`` items of one chance were mixed with ``total`` others.
-
-    Of the first m items, x are new with a hypergeometric chance.
-    """
+    """c_m after ``number`` items of one chance are mixed with ``total`` others."""
     after = np.zeros_like(before)
     new = np.arange(len(before), dtype=np.float64)
     with np.errstate(divide="ignore"):
@@ -558,11 +549,6 @@ def logarithmic(base: float) -> OfPosition:
 LETOR = OfPosition(lambda position: 1.0 / np.log2(np.maximum(position, 2.0)))
 
 
-def geometric(p: float) -> OfPosition:
-    """Discount ``(1 - p) p**(i - 1)``."""
-    return OfPosition(lambda position: (1.0 - p) * p ** (position - 1.0))
-
-
 def check_gain(name: str, gain: Any) -> None:
     if not callable(gain) and not (isinstance(gain, str) and gain in ("exponential", "linear")):
         raise ValueError(f"{name}={gain!r} must be 'exponential', 'linear' or a callable.")
@@ -595,10 +581,7 @@ def gains_of(grade: FloatArray, gain: Gain) -> FloatArray:
 def discounted_sums(
     lists: ScoredLists, gains: FloatArray, discount: _Discount, k: int | None
 ) -> FloatArray:
-    """Sum of discounted gains of each list, the mean over all orders of tied items.
-
-    Shape (n_lists,).
-    """
+    """Sum of discounted gains of each list, the mean over all orders of tied items."""
     gains, exponent = scaled_gains(lists, gains)
     blocks = tied_blocks(lists.score, lists.offsets)
     with np.errstate(over="ignore", invalid="ignore"):

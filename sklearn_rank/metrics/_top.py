@@ -200,10 +200,7 @@ def recall_at_k_score(
 
 
 def positives_in_top(blocks: ClassBlocks, mass: FloatArray) -> FloatArray:
-    """Mean weight of the positives in the top of each list, over all orders of tied items.
-
-    At most the weight of the top and that of the positives. Shape (n_lists,).
-    """
+    """Mean weight of the positives in the top of each list, over all orders of tied items."""
     size = blocks.of_class + blocks.of_other
     above = blocks.by_block(blocks.total) - blocks.below - size
     n_in_top = np.clip(blocks.by_block(mass) - above, 0.0, size)
@@ -947,10 +944,7 @@ def accuracy_at_top_loss(
 def masses_of_tops(
     lists: ScoredLists, name: str, share: float, *, warns: bool = True
 ) -> FloatArray:
-    """Find the weight of the top of each list; warns of tops of less than one item.
-
-    Shape (n_lists,).
-    """
+    """Weight of the top of each list; warns of tops of less than one item."""
     masses, small = top_masses(lists.sizes, float(share), lists.whole, lists.smallest)
     if warns and small.any():
         n, n_lists = short(lists.sizes[np.argmax(small)]), len(small)
