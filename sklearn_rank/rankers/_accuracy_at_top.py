@@ -78,7 +78,6 @@ FAR = 1.01
 def pivot_problem(
     kernel: KernelMap | None, X: Any, rows: TwoClasses, cost: Any, mass: Any
 ) -> PivotProblem:
-    """Problems of the rows X, in kernel coordinates."""
     return PivotProblem.from_rows(
         X,
         rows.sign,
@@ -89,10 +88,7 @@ def pivot_problem(
 
 
 class AccuracyAtTopBase(KernelRanker):
-    """Base class of rankers for accuracy at the top: fitted attributes and margin bound.
-
-    A subclass has the parameters of the constraints.
-    """
+    """Base class of rankers for accuracy at the top: fitted attributes and margin bound."""
 
     _parameter_constraints = {
         **KernelRanker._parameter_constraints,
@@ -114,7 +110,6 @@ class AccuracyAtTopBase(KernelRanker):
     def _store_function(
         self, function: ScoreFunction, X: Any, rows: TwoClasses, mass: Any, top: float
     ) -> None:
-        """Store a function of the rows X and its threshold at the top of the masses."""
         store_scores(self, function, rows)
         store_threshold(self, rows.direction, *function.scores_of_fitted(X), mass, top)
 
@@ -130,10 +125,7 @@ class AccuracyAtTopBase(KernelRanker):
         progress: FitProgress | None = None,
         **of_fold: Any,
     ) -> None:
-        """Fit with the parameters of ``chosen``, to costs in the loss and masses in the quantile.
-
-        The threshold is at the top ``tau`` of this ranker.
-        """
+        """Fit with the parameters of ``chosen``; the threshold is at this ranker's ``tau``."""
         top = mass_of_top(mass, chosen.tau)
         kernel = KernelMap.of(self)
         if kernel is None:
@@ -311,8 +303,8 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
         Share of the rows that form the top of the list, in (0, 1). The top holds ``max(1,
         floor(tau * n + 1/2))`` rows.
     pos_label : int, float, bool, str or None, default=None
-        The positive class: its rows are to be ranked at the top. None takes 1 if the labels are 0
-        and 1 or -1 and 1, and otherwise the greater label, with a warning.
+        The class to be ranked at the top. None takes 1 if the labels are 0 and 1 or -1 and 1, and
+        otherwise the greater label, with a warning.
     C : float, default=1.0
         Cost of a unit of hinge loss, positive. A greater value fits the training data more
         closely.
@@ -325,9 +317,8 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
         Scores of which the quantile is taken. "sample": the scores of all rows. "pairs": the
         scores of the members of all pairs, half of which are positives and half negatives.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
-        Kernel. With "precomputed", ``fit`` takes the square kernel matrix of the training rows and
-        ``decision_function`` the matrix of new rows by training rows. A callable takes two rows
-        and returns a number. The kernel must be positive semidefinite.
+        Kernel, positive semidefinite. "precomputed" takes matrices in place of rows: K(X, X) in
+        ``fit``, K(X_new, X) after it. A callable takes two rows and returns a number.
     gamma : float or None, default=None
         Coefficient of "rbf", ``exp(-gamma |x - z|^2)``, and "poly", ``(gamma x.z +
         coef0)^degree``. None is ``1 / n_features``.
@@ -367,14 +358,9 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
         The positive class.
     coef_ : ndarray of shape (1, n_features)
         Coefficients of the features. Only for ``kernel="linear"``.
-    dual_coef_ : ndarray of shape (1, n_support)
-        Coefficients of the kernel values between a row and the support rows. Only for other
-        kernels.
-    support_ : ndarray of shape (n_support,)
-        Indices of the support rows, whose images span those of all rows up to rounding. Only for
-        other kernels.
-    X_fit_ : {ndarray, sparse matrix} of shape (n_support, n_features)
-        The support rows. Only for other kernels, except "precomputed".
+    dual_coef_, support_, X_fit_ : ndarray
+        Coefficients, indices and features of the support rows, whose images span those of all rows
+        up to rounding. Only for other kernels; ``X_fit_`` not for "precomputed".
     intercept_ : ndarray of shape (1,)
         ``-threshold_``.
     quantile_ : float
@@ -440,29 +426,20 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
     point is one candidate. ``sample_weight`` counts as repetition in the cost, the class counts
     and the quantile. Standardise the features, as for any SVM.
 
-    A fit to n distinct rows solves n convex problems of 10 to 60 Newton steps. Each step takes a
-    factorisation in at most min(n, d) dimensions and a product with all rows, O(n d). From about
-    150,000 entries or 100 features on, a problem takes about three such products in total, and its
-    steps use fewer rows. On at most two cores, 3,067 rows of 57 features take 2 to 7 seconds, and
-    1,000 rows with a kernel 4 to 15 seconds. Peak memory is a few copies of the data. Sparse data
-    stay sparse, but ``d x d`` matrices are formed if d <= n. For up to 4,096 rows with at least
-    100 dense features and at least n / 8 of them, as with kernels (one feature for each support
-    row), memory is an n x n array, plus one for each thread. Solutions of dense data, n_candidates
-    x min(n, d) numbers, are stored until one is selected. Those of sparse data are not stored, and
-    the averaged tenth is solved again. A path over ``C`` would save a tenth to a quarter of the
-    steps and is not available.
+    A fit to n distinct rows solves n convex problems of 10 to 60 Newton steps, each O(n d) and a
+    factorisation in at most min(n, d) dimensions. On at most two cores, 3,067 rows of 57 features
+    take 2 to 7 seconds, and 1,000 rows with a kernel 4 to 15 seconds. Peak memory is a few copies
+    of the data; ``d x d`` matrices are formed if d <= n, and n x n arrays, one for each thread,
+    for up to 4,096 rows with at least 100 dense features and n / 8 of them, as with kernels.
+    Solutions of sparse data are not stored, and the averaged tenth is solved again.
 
     ``lower_bound_`` is the smallest value of all convex problems, which ignore the position of the
     quantile. If the classes are separable, the bound stops growing with ``C``, while the value of
-    the problem does not. The best value found is 1 to 1.7 times the bound for ``C=.001``. For
-    ``C`` from 1 to 10 it is 1.2 to 1.4 times the bound on Pima, 4 to 12 on Ionosphere and 9 to 56
-    on breast cancer. For such ``C``, a large ``optimality_gap_`` does not indicate a bad fit.
+    the problem does not: it is 1 to 1.7 times the bound for ``C=.001``, and 1.2 to 56 times for
+    ``C`` from 1 to 10. A large ``optimality_gap_`` then does not indicate a bad fit.
 
-    Blocks of 32 problems are distributed over the workers. Threads share the rows and start at
-    once. The backends "loky" and "multiprocessing" of :obj:`joblib.parallel_config` start a
-    process for each worker, which takes a second or two, and memory-map arrays of a megabyte or
-    more. They are faster when threads of one process block each other. "dask" sends the rows once
-    to each machine, and is worthwhile for fits of minutes or more.
+    Blocks of 32 problems are distributed over the workers: threads, or those of the backend of
+    :obj:`joblib.parallel_config`; the user guide compares the backends.
 
     A relative duality gap g bounds the error of a solution in norm by ``sqrt(2 g objective)``. At
     the default ``tol``, ``quantile_distance_`` is therefore accurate to about 1e-3.
@@ -486,12 +463,7 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
     >>> precision_at_top_score(y[1::2], ranker.decision_function(X[1::2]), tau=0.1)
     1.0
 
-    The attributes certify the convex problems and bound the non-convex one:
-
-    >>> fitted = ranker[-1]
-    >>> bool(fitted.dual_gap_ <= fitted.tol)
-    True
-    >>> bool(fitted.lower_bound_ <= fitted.objective_top_)
+    >>> bool(ranker[-1].dual_gap_ <= ranker[-1].tol)
     True
     """
 
@@ -734,8 +706,8 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         other parameters, and the best of these values at that ``C``. Ties go to the smaller ``C``,
         then to the first value in ``quantiles``, ``selections`` and ``taus``.
     pos_label : int, float, bool, str or None, default=None
-        The positive class: its rows are to be ranked at the top. None takes 1 if the labels are 0
-        and 1 or -1 and 1, and otherwise the greater label, with a warning.
+        The class to be ranked at the top. None takes 1 if the labels are 0 and 1 or -1 and 1, and
+        otherwise the greater label, with a warning.
     class_weight : {"balanced", "pairs"}, dict or None, default="balanced"
         Factor on ``C`` for each class, as for :class:`AccuracyAtTopRanker`.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
@@ -836,17 +808,13 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
     ``best_score_`` is the greatest of many means and therefore optimistic. To report a score, use
     rows that are in no fold.
 
-    Pipeline steps before the ranker are fitted outside the folds: in
-    ``make_pipeline(StandardScaler(), AccuracyAtTopRankerCV())`` the means and scales are those of
-    all rows, held-out ones included. For a scaler this is mostly harmless. If a step uses ``y``,
-    search over the whole pipeline with ``GridSearchCV``.
+    Pipeline steps before the ranker are fitted to all rows, held-out ones included. For a scaler
+    this is mostly harmless. If a step uses ``y``, search over the whole pipeline with
+    ``GridSearchCV``.
 
     Rows of weight 0 are ignored and not split. Scores are weighted by ``sample_weight``. With
     metadata routing enabled, the default scorer uses the weights, and scorers that are passed get
     what they request. ``groups`` are passed to the splitter.
-
-    Folds and values of ``C`` are processed one after another, and the problems of each are
-    distributed over the workers, as in :class:`AccuracyAtTopRanker`.
 
     The time is that of ``len(Cs)`` fits of :class:`AccuracyAtTopRanker` for each fold and one
     more. The memory is that of one fit, plus a few numbers for each candidate and each pair of a
@@ -1014,7 +982,6 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         return grid
 
     def _scorer(self, pos_label: Any = None) -> Any:
-        """Get the scorer that selects settings and that :meth:`score` uses."""
         scoring = self.scoring
         if scoring is None:
             scoring = get_measure(smoothed_precision_at_top_score, tau=self.tau)
@@ -1116,10 +1083,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         *,
         on_block: Callable[[], None],
     ) -> FloatArray:
-        """Fit and score all settings in all folds.
-
-        Shape (n_folds, n_Cs, n_quantiles, n_selections, n_taus).
-        """
+        """Scores of the folds. Shape (n_folds, n_Cs, n_quantiles, n_selections, n_taus)."""
         scores = np.empty((len(folds), *grid.shape))
         solved: list[CandidateValues] = []
         for of_fold, (train, test) in zip(scores, folds, strict=True):
@@ -1176,7 +1140,6 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         return scores
 
     def _choose(self, grid: TopGrid, scores: FloatArray) -> None:
-        """Store the scores, and the setting that the rule chooses."""
         if not np.all(np.isfinite(scores)):
             fold = int(np.argmax(~np.isfinite(scores).all(axis=(1, 2, 3, 4))))
             raise ValueError(
@@ -1220,7 +1183,6 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         self.C_, self.quantile_of_, self.selection_, self.tau_ = self.best_params_.values()
 
     def _refit(self, X: Any, rows: TwoClasses, progress: FitProgress) -> None:
-        """Fit to all rows that count with the chosen parameters."""
         mass = rows.weight if self.quantile_of_ == "sample" else rows.pair_mass()
         cost = rows.costs(self.C_, self.class_weight)
         chosen = AccuracyAtTopRanker(

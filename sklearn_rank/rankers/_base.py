@@ -54,10 +54,7 @@ OBSERVED, LONG = 2.0, 600.0
 
 @contextmanager
 def restored_on_error(estimator: Any) -> Iterator[None]:
-    """Restore the fitted attributes of the estimator if the body raises.
-
-    ``validate_data`` sets ``n_features_in_`` before all checks are done.
-    """
+    """Restore the fitted attributes of the estimator if the body raises."""
     before = {name: value for name, value in vars(estimator).items() if not name.startswith("_")}
     try:
         yield
@@ -69,7 +66,6 @@ def restored_on_error(estimator: Any) -> Iterator[None]:
 
 
 def forget(estimator: Any, *names: str) -> None:
-    """Delete fitted attributes that an earlier fit left and this one may not have."""
     for name in names:
         vars(estimator).pop(name, None)
 
@@ -179,7 +175,6 @@ def store_certificate(
     *,
     regularise: str,
 ) -> None:
-    """Store what a solver certifies, and warn where that is less than was asked for."""
     forget(estimator, "dual_gap_", "gradient_norm_")
     accuracy = getattr(certificate, criterion)
     setattr(estimator, "dual_gap_" if criterion == "relative_gap" else "gradient_norm_", accuracy)
@@ -199,7 +194,6 @@ def store_certificate(
 def warn_of_scales(
     estimator: Any, scales: FloatArray, *, sparse: bool = False, within_queries: bool = False
 ) -> None:
-    """Warn where the scales of two features differ by a factor of a million or more."""
     varying = np.flatnonzero((scales > 0) & np.isfinite(scales))
     if not len(varying):
         return
@@ -237,7 +231,6 @@ def _refusing_groups(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def is_blocked(X: Any) -> bool:
-    """Whether rows are read in blocks. True for ``RowBatches`` and dask collections."""
     return isinstance(X, RowBatches) or is_collection(X)
 
 
@@ -338,15 +331,11 @@ STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 def is_frame(X: Any) -> bool:
-    """Whether rows are a data frame, of columns that need not be numbers."""
     return hasattr(X, "columns") and hasattr(X, "shape")
 
 
 def summed(X: Any) -> Any:
-    """Add the entries of the same place of rows in CSR format, which libraries would not do.
-
-    SciPy keeps what it finds out about the entries on the new matrix, not on ``X``.
-    """
+    """Add the entries of the same place of rows in CSR format, which libraries would not do."""
     X = type(X)((X.data, X.indices, X.indptr), shape=X.shape)
     if not X.has_canonical_format:
         X = X.copy()
@@ -355,7 +344,6 @@ def summed(X: Any) -> Any:
 
 
 def row_keys(X: Any, labels: FloatArray) -> AnyArray:
-    """Hash the values of each row. Shape (n,)."""
     return feature_keys(X) + mixed_bits(labels)
 
 
@@ -394,7 +382,6 @@ def _keys_of_columns(columns: Sequence[Any], n: int) -> AnyArray:
 
 
 def _bits_of_column(column: Any) -> AnyArray:
-    """Bits of the numbers of a column, or of a hash of its words."""
     coded = coded_column(column)
     if coded is None:
         values = np.asarray(column)

@@ -59,7 +59,6 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
 
 
 def _features(X: Any) -> tuple[int, Any]:
-    """Number of features, and their names where all are strings."""
     if isinstance(X, RowBatches):
         return X.shape[1], X.feature_names
     if X.ndim != 2:
@@ -81,7 +80,6 @@ def _features(X: Any) -> tuple[int, Any]:
 
 
 def check_small_columns(rows: RowBatches, **columns: Any) -> None:
-    """Check that labels, ids and weights of batches were passed, and are in memory."""
     for name, values in columns.items():
         if values is None and getattr(rows, name, None) is not None:
             without = "" if name == "qid" else f", or {name}=np.ones(len(rows)) to leave it out"
@@ -117,7 +115,6 @@ def checked_chunk(X: Any, *, n_features: int, dtype: Any = ROW_TYPES) -> Any:
 
 
 def extreme_labels(y: Any) -> AnyArray:
-    """The smallest and the largest label. Shape (2,)."""
     if not is_collection(y):
         return _extremes([y])
     extremes = aligned(y=y).reduce(lambda columns: _extremes([columns["y"]]), _extremes)
@@ -165,7 +162,6 @@ BlockedClasses: TypeAlias = tuple[AnyArray, FloatArray, Callable[[IntArray | Non
 
 
 def blocked_classes(estimator: Any, X: Any, y: Any, sample_weight: Any) -> BlockedClasses:
-    """Check rows that are not in memory, and load their labels and weights."""
     check_features(estimator, X, reset=True)
     if isinstance(X, RowBatches):
         check_small_columns(X, y=y, sample_weight=sample_weight)
@@ -222,7 +218,6 @@ def _classes_of_chunks(partitions: Partitions, n_features: int) -> BlockedClasse
 
 
 def _has_cluster() -> bool:
-    """Whether a client of a cluster is active, whose workers can keep chunks."""
     try:
         distributed = sys.modules["distributed"]
         distributed.Client.current()
@@ -380,7 +375,6 @@ class BatchedLists:
         normalizer: QueryNormalizer | None = None,
         n_threads: int = 1,
     ) -> BatchedLists:
-        """Lists of all rows, without losses."""
         return cls(rows, cells_of(lists, rows.shape[1]), normalizer, n_threads)
 
     @property
@@ -388,7 +382,6 @@ class BatchedLists:
         return self.rows.shape[1]
 
     def on(self, make: Callable[[Lists], Any]) -> BatchedLists:
-        """The same lists with a loss for each cell."""
         return replace(self, losses=[make(cell.lists) for cell in self.cells])
 
     def total(self, function: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
@@ -428,8 +421,6 @@ class BatchedLists:
 
 
 class _Prepared(NamedTuple):
-    """Rows of a chunk, cut into cells, with the loss of each."""
-
     rows: Any
     cells: list[Cell]
     losses: list[Any]
@@ -437,11 +428,7 @@ class _Prepared(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ChunkedLists:
-    """Blocks of lists in the chunks of collections; see ``Blocks`` of the solvers.
-
-    Chunks are computed once and kept by the scheduler, which computes them again from their graph
-    where a worker is lost.
-    """
+    """Blocks of lists in the chunks of collections, which the scheduler keeps; see ``Blocks``."""
 
     partitions: Partitions  # Source of the chunks, used to name the chunk in errors
     chunks: list[Any]
@@ -453,7 +440,6 @@ class ChunkedLists:
     def of(
         cls, partitions: Partitions, chunks: list[Any], n_features: int, held: ExitStack
     ) -> ChunkedLists:
-        """Compute the chunks, and keep them on the workers, without losses."""
         return cls(partitions, _persist(chunks, held), n_features, held)
 
     def summary(self, merge: Callable[[list[Any]], Any]) -> Any:
@@ -464,7 +450,6 @@ class ChunkedLists:
         return merged
 
     def on(self, make: Callable[[Lists], Any]) -> ChunkedLists:
-        """The same lists with losses, made where the chunks are."""
         delayed = import_optional("dask", USED_BY).delayed
         prepare, shared = delayed(_prepare, pure=False), delayed(make, traverse=False)
         prepared = [prepare(number, chunk, shared) for number, chunk in enumerate(self.chunks)]

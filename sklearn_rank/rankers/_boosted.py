@@ -72,7 +72,6 @@ TARGETS = ("top_push", "p_norm_push", "accuracy_at_top", "w_phi", "pairwise_logi
 
 
 def target_of(ranker: Any, rows: TwoClasses) -> ScoreObjective:
-    """Objective set by the parameters of a ranker."""
     positive, weight = rows.positive, rows.weight
     if ranker.target == "top_push":
         return SmoothTopPush(positive, weight, ranker.tau)
@@ -99,7 +98,6 @@ class WarmedUp:
         self._n_rounds, self._curvature, self._factor = 0, 0.0, 0.0
 
     def __call__(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Gradient and curvature for the next round. Shape (n,)."""
         self._n_rounds += 1
         if self._n_rounds <= self._n_warmup:
             gradient, curvature = self._likelihood.gradient_and_curvature(scores)
@@ -124,8 +122,6 @@ ROUNDING = 1e-6
 
 
 class BoostedRanker(CallbackSupportMixin):
-    """Base class of rankers of boosted trees: what they store of a fit."""
-
     _trees: Trees
 
     def _grow(
@@ -256,8 +252,8 @@ class BoostedTopRanker(BoostedRanker, BipartiteRanker):
     n_iter_no_change : int, default=20
         Number of trees without improvement after which the fit stops.
     pos_label : int, float, bool, str or None, default=None
-        The positive class: its rows are to be ranked at the top. None takes 1 if the labels are 0
-        and 1 or -1 and 1, and otherwise the greater label, with a warning.
+        The class to be ranked at the top. None takes 1 if the labels are 0 and 1 or -1 and 1, and
+        otherwise the greater label, with a warning.
     n_jobs : int or None, default=None
         Number of threads. None is 1, -1 uses all cores.
     random_state : int, RandomState or None, default=None
@@ -647,8 +643,7 @@ class LossObjective:
     def _secant_curvature(self) -> FloatArray:
         """Mean curvature of the items of each list between scores that differ by about 1.
 
-        For random signs z the mean of z'(g(z) - g(-z)) / 2 is the sum of the second derivatives of
-        a quadratic loss (Hutchinson, 1990).
+        The mean of z'(g(z) - g(-z)) / 2 over random signs z (Hutchinson, 1990).
         """
         random = np.random.default_rng(0)
         total = np.zeros(self.lists.n_lists)
@@ -661,11 +656,7 @@ class LossObjective:
 
 
 def in_canonical_order(X: Any, lists: Lists) -> tuple[Any, Lists]:
-    """Order the rows of each list by their content, whatever their order.
-
-    Sums of floating-point numbers depend on the order, and the choice between two equal splits on
-    such sums.
-    """
+    """Order the rows of each list by their content, on which sums and equal splits depend."""
     rows = np.arange(len(lists.labels)) if lists.rows is None else lists.rows
     key = feature_keys(X)[rows]
     order = np.lexsort((key, lists.counts, lists.grade, lists.list_of))
@@ -750,8 +741,7 @@ class BoostedOrderPreservingRanker(BoostedRanker, CalibratedRanker):
     n_iter_ : int
         Number of boosting rounds that were run.
     training_queries_ : object
-        Record of the training queries, held-out ones included. :meth:`score` and scorers use it to
-        warn when training queries are scored.
+        Record of these queries, by which :meth:`score` and scorers warn of them.
     n_queries_ : int
         Number of queries that were used, held-out ones included.
     objective_ : float
@@ -775,9 +765,6 @@ class BoostedOrderPreservingRanker(BoostedRanker, CalibratedRanker):
     -----
     There is no certificate, since a sum of trees does not minimise a convex problem. To judge a
     fit, check that ``objective_`` decreases with ``n_estimators``, and score held-out queries.
-
-    The gradients and curvatures of all rows are multiplied by one factor, so that the initial mean
-    curvature is 1. Smaller curvatures than 1e-3 are raised to 1e-3.
 
     Weights apply to the loss: a row or query of weight 2 has the gradient of two copies. The trees
     can differ from those of repeated rows, since feature bins and ``min_samples_leaf`` count each
@@ -893,9 +880,8 @@ class BoostedOrderPreservingRanker(BoostedRanker, CalibratedRanker):
         y : array-like of shape (n_samples,)
             Relevance, at least 0.
         qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row: numbers, strings or any sortable values, in any order.
-            None treats up to 2,000 rows as one query, with a warning. A single number, or
-            ``single_list=True``, treats any number of rows as one query without a warning.
+            Id of the query of each row, sortable, in any order. None treats up to 2,000 rows as
+            one query, with a warning; a number, or ``single_list=True``, any number of rows.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the rows; rows of weight 0 are ignored.
         query_weight : array-like of shape (n_samples,), default=None
@@ -982,7 +968,6 @@ class BoostedOrderPreservingRanker(BoostedRanker, CalibratedRanker):
         return super()._checked_rows(category_codes(self, X))
 
     def _monitor_of_lists(self, X: Any, y: Any, lists: Lists) -> Monitor:
-        """Monitor of queries of the training data."""
         rows = np.arange(len(lists.labels)) if lists.rows is None else lists.rows
         weight = lists.query_weight
         return self._monitor(

@@ -72,8 +72,6 @@ LIMITS = {"LightGBM": (1e-35, np.inf), "XGBoost": SINGLE, "CatBoost": SINGLE}
 
 @dataclass(frozen=True, kw_only=True)
 class TreeSettings:
-    """Settings of trees, named as in scikit-learn."""
-
     backend: str  # Library that grows them
     n_estimators: int  # Largest number of trees
     learning_rate: float  # Factor of each tree
@@ -89,7 +87,6 @@ class TreeSettings:
 
 
 def tree_settings(estimator: Any, seed: int) -> TreeSettings:
-    """Settings by the parameters of an estimator."""
     constraints = check_monotonic_cst(estimator, estimator.monotonic_cst)
     return TreeSettings(
         backend=estimator.backend,
@@ -108,7 +105,6 @@ def tree_settings(estimator: Any, seed: int) -> TreeSettings:
 
 
 def with_categories(estimator: Any) -> Mapping[str, Any]:
-    """Parameters of the backend, with the columns of ``categories_`` as categorical."""
     params = estimator.backend_params or {}
     if not estimator.categories_:
         return params
@@ -354,7 +350,7 @@ class LightGBMGrower:
         return int(self.booster.num_trees())
 
     def grow(self, objective: Objective) -> bool:
-        """Grow one more tree along the gradient at the scores so far; whether it splits."""
+        """Grow a tree along the gradient at the scores so far; whether it splits."""
         return not self.booster.update(fobj=lambda scores, _: objective(scores))
 
     def training_scores(self) -> FloatArray:
@@ -364,7 +360,6 @@ class LightGBMGrower:
         return _evaluated_scores(self.booster.eval_valid)
 
     def trees(self, n_trees: int, base_score: float) -> Trees:
-        """The first trees, without the rows."""
         # LightGBM takes 0 iterations as all.
         text = self.booster.model_to_string(num_iteration=n_trees)
         if n_trees == 0:
@@ -639,8 +634,6 @@ LEAST_CURVATURE = 1e-3
 
 
 class Monitor(NamedTuple):
-    """Evaluation of held-out rows, which ends the fit early."""
-
     X: Any  # (n_rows, n_features): Held-out rows
     value: Callable[[FloatArray], float]  # Value of their scores, in their order; more is better
     patience: int  # Number of rounds without improvement after which the fit ends
@@ -663,11 +656,9 @@ def boost(
     monitor: Monitor | None = None,
     on_round: Callable[[int, float | None], None] | None = None,
 ) -> BoostedFit:
-    """Grow trees one by one along the gradient of an objective.
+    """Grow trees one by one along the gradient of an objective, scaled to a mean curvature of 1.
 
-    Gradient and curvature are multiplied by one factor, so that the mean curvature at the start is
-    1: parameters of the backends that are sums of curvatures then count rows, and the scale of the
-    objective does not matter.
+    Parameters of the backends that are sums of curvatures then count rows.
     """
     grower = BACKENDS[settings.backend](X, settings, None if monitor is None else monitor.X)
     scaled = _Scaled(objective, base_score, float(total_weight or X.shape[0]))

@@ -79,8 +79,8 @@ class PNormPushRanker(OneProblemRanker):
         Exponent, at least 1 and finite. A greater value concentrates on the top of the list; with
         1, all pairs have equal weight.
     pos_label : int, float, bool, str or None, default=None
-        The positive class: its rows are to be ranked at the top. None takes 1 if the labels are 0
-        and 1 or -1 and 1, and otherwise the greater label, with a warning.
+        The class to be ranked at the top. None takes 1 if the labels are 0 and 1 or -1 and 1, and
+        otherwise the greater label, with a warning.
     loss : {"exponential", "logistic"}, default="exponential"
         Loss of a pair, as above. "logistic" grows linearly and is therefore less sensitive to
         outliers.
@@ -89,9 +89,8 @@ class PNormPushRanker(OneProblemRanker):
         is a mean over rows, so that the same value suits lists of any length. Search .01 to 10 on
         standardised features.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
-        Kernel. With "precomputed", ``fit`` takes the square kernel matrix of the training rows and
-        ``decision_function`` the matrix of new rows by training rows. A callable takes two rows
-        and returns a number. The kernel must be positive semidefinite.
+        Kernel, positive semidefinite. "precomputed" takes matrices in place of rows: K(X, X) in
+        ``fit``, K(X_new, X) after it. A callable takes two rows and returns a number.
     gamma : float or None, default=None
         Coefficient of "rbf", ``exp(-gamma |x - z|^2)``, and "poly", ``(gamma x.z +
         coef0)^degree``. None is ``1 / n_features``.
@@ -117,20 +116,15 @@ class PNormPushRanker(OneProblemRanker):
         The positive class.
     coef_ : ndarray of shape (1, n_features)
         Coefficients of the features. Only for ``kernel="linear"``.
-    dual_coef_ : ndarray of shape (1, n_support)
-        Coefficients of the kernel values between a row and the support rows. Only for other
-        kernels.
-    support_ : ndarray of shape (n_support,)
-        Indices of the support rows, whose images span those of all rows up to rounding. Only for
-        other kernels.
-    X_fit_ : {ndarray, sparse matrix} of shape (n_support, n_features)
-        The support rows. Only for other kernels, except "precomputed".
+    dual_coef_, support_, X_fit_ : ndarray
+        Coefficients, indices and features of the support rows, whose images span those of all rows
+        up to rounding. Only for other kernels; ``X_fit_`` not for "precomputed".
     intercept_ : ndarray of shape (1,)
         ``-threshold_``.
     threshold_ : float
-        Threshold above which rows are predicted positive: it cuts the share of positives of the
-        training rows off new rows. It is a quantile of the training scores, or of out-of-fold
-        scores with a kernel or fewer than 10 rows a feature, which takes up to five more fits.
+        Threshold above which rows are predicted positive: it cuts the share of positives off new
+        rows. It is a quantile of the training scores, or of out-of-fold scores with a kernel or
+        fewer than 10 rows a feature, which takes up to five more fits.
     objective_ : float
         Value of the objective. With "exponential" it is at most 0, the value at w = 0.
     lower_bound_ : float
@@ -192,15 +186,10 @@ class PNormPushRanker(OneProblemRanker):
 
     The solver is Newton's method. For n dense rows of d features, d at most 1,000, a step takes
     O(n d^2) and forms a d x d matrix; for more features it takes some tens of passes over the
-    rows. The step length is found from the scores alone. No pairs are formed: sums of the logistic
-    loss over all pairs use Chebyshev series on intervals of the scores, in O(n) and exact up to
-    rounding. On one core, one million rows of 50 features take 2 to 4 seconds with "exponential",
-    and 100,000 rows take .3 to 1 second with "logistic". Memory is some vectors of n, 100 bytes
-    per row in total, and the matrix. Kernels other than "linear" first form an n x n_support array
-    of coordinates. Nothing is random.
-
-    With "exponential", batches are read twice in each step. On a cluster, each step receives 8
-    bytes per row from the workers and sends 32.
+    rows. No pairs are formed: sums over all pairs take O(n), exact up to rounding. On one core,
+    one million rows of 50 features take 2 to 4 seconds with "exponential", and 100,000 rows .3 to
+    1 second with "logistic". Memory is the matrix and 100 bytes per row; kernels form an n x
+    n_support array. Batches are read twice in each step of "exponential". Nothing is random.
 
     A row of weight 2 counts as two rows. Tied scores need no special rule, since the loss is a
     function of score differences.
@@ -331,15 +320,14 @@ class TopPushRanker(OneProblemRanker):
         Scale of the scores for ``threshold="quantile"``, positive. A greater value brings T nearer
         to the quantile and makes the problem harder to solve. No effect otherwise.
     pos_label : int, float, bool, str or None, default=None
-        The positive class: its rows are to be ranked at the top. None takes 1 if the labels are 0
-        and 1 or -1 and 1, and otherwise the greater label, with a warning.
+        The class to be ranked at the top. None takes 1 if the labels are 0 and 1 or -1 and 1, and
+        otherwise the greater label, with a warning.
     C : float, default=1.0
         Factor of the mean loss, positive. A greater value fits the training data more closely.
         Since the loss is a mean, search .01 to 100.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
-        Kernel. With "precomputed", ``fit`` takes the square kernel matrix of the training rows and
-        ``decision_function`` the matrix of new rows by training rows. A callable takes two rows
-        and returns a number. The kernel must be positive semidefinite.
+        Kernel, positive semidefinite. "precomputed" takes matrices in place of rows: K(X, X) in
+        ``fit``, K(X_new, X) after it. A callable takes two rows and returns a number.
     gamma : float or None, default=None
         Coefficient of "rbf", ``exp(-gamma |x - z|^2)``, and "poly", ``(gamma x.z +
         coef0)^degree``. None is ``1 / n_features``.
@@ -365,20 +353,15 @@ class TopPushRanker(OneProblemRanker):
         The positive class.
     coef_ : ndarray of shape (1, n_features)
         Coefficients of the features. Only for ``kernel="linear"``.
-    dual_coef_ : ndarray of shape (1, n_support)
-        Coefficients of the kernel values between a row and the support rows. Only for other
-        kernels.
-    support_ : ndarray of shape (n_support,)
-        Indices of the support rows, whose images span those of all rows up to rounding. Only for
-        other kernels.
-    X_fit_ : {ndarray, sparse matrix} of shape (n_support, n_features)
-        The support rows. Only for other kernels, except "precomputed".
+    dual_coef_, support_, X_fit_ : ndarray
+        Coefficients, indices and features of the support rows, whose images span those of all rows
+        up to rounding. Only for other kernels; ``X_fit_`` not for "precomputed".
     intercept_ : ndarray of shape (1,)
         ``-threshold_``.
     threshold_ : float
-        Threshold above which rows are predicted positive: it cuts the share of positives of the
-        training rows off new rows. It is a quantile of the training scores, or of out-of-fold
-        scores with a kernel or fewer than 10 rows a feature, which takes up to five more fits.
+        Threshold above which rows are predicted positive: it cuts the share of positives off new
+        rows. It is a quantile of the training scores, or of out-of-fold scores with a kernel or
+        fewer than 10 rows a feature, which takes up to five more fits.
     objective_ : float
         Value of the objective.
     lower_bound_ : float
@@ -430,13 +413,9 @@ class TopPushRanker(OneProblemRanker):
     products with the rows. In addition to the data, memory is copies of these r rows.
     ``lower_bound_`` is the value of a feasible point of the dual problem. Nothing is random.
 
-    *Batches and dask collections.* The r rows are the positives, one and a half times the number
-    at the top, and 500 more. If their copies take at most 1 GiB in float64, they are held in this
-    process. A fit then reads all rows about seven times, for any number of steps; for some of
-    these passes, 8 bytes per row of scores are sent back by the workers of a cluster. If the
-    copies take more, no row is copied, and each step reads all rows: about seven times for "mean",
-    three times for "quantile". Labels, weights and scores of all rows are held in this process, up
-    to 150 bytes per row in total.
+    *Batches and dask collections.* If the copies of the r rows take at most 1 GiB, a fit reads all
+    rows about seven times. If they take more, each step does so ("quantile": three times). Labels,
+    weights and scores of all rows are held in this process, up to 150 bytes per row.
 
     A row of weight 2 counts as two rows. Ties need no special rule, since T is a continuous
     function of the scores.
@@ -560,7 +539,6 @@ class TopPushRanker(OneProblemRanker):
         return solution
 
     def _warn_of_zero(self, problem: TopPushProblem) -> None:
-        """Warn that 0 is the solution, and name the smallest top with another."""
         noun = "rows" if self.of == "all" else "negative rows"
         mass = largest_collapsing_mass(problem)
         total = float(problem.top.weight.sum())
@@ -630,7 +608,6 @@ class StructuralMeasure:
         return self.kind == "set"
 
     def mass(self, rows: TwoClasses) -> float | None:
-        """Weight of the top; None for measures without a top."""
         if self.kind != "top":
             return None
         n_neg, n_pos = rows.masses
@@ -654,7 +631,6 @@ class StructuralMeasure:
         reference: Literal["labels", "best"],
         auc_share: float,
     ) -> Callable[[FloatArray], Labelling]:
-        """Function from scores to their most violated labelling."""
         labellings: Callable[[FloatArray], Labelling]
         pairs = PairLabellings(rows.positive, rows.weight)
         if self.kind == "pairs":
@@ -682,8 +658,6 @@ class StructuralMeasure:
 
 
 class _WithConstant:
-    """Rows with one more feature, which is 1."""
-
     def __init__(self, design: Design) -> None:
         self._design = design
         self.shape = design.shape[0], design.shape[1] + 1
@@ -734,12 +708,11 @@ class StructuralRanker(OneProblemRanker):
         orders the whole list more and its top less. No effect for "auc" and "ap", which order the
         whole list. See Notes for 0.
     pos_label : int, float, bool, str or None, default=None
-        The positive class: its rows are to be ranked at the top. None takes 1 if the labels are 0
-        and 1 or -1 and 1, and otherwise the greater label, with a warning.
+        The class to be ranked at the top. None takes 1 if the labels are 0 and 1 or -1 and 1, and
+        otherwise the greater label, with a warning.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
-        Kernel. With "precomputed", ``fit`` takes the square kernel matrix of the training rows and
-        ``decision_function`` the matrix of new rows by training rows. A callable takes two rows
-        and returns a number. The kernel must be positive semidefinite.
+        Kernel, positive semidefinite. "precomputed" takes matrices in place of rows: K(X, X) in
+        ``fit``, K(X_new, X) after it. A callable takes two rows and returns a number.
     gamma : float or None, default=None
         Coefficient of "rbf", ``exp(-gamma |x - z|^2)``, and "poly", ``(gamma x.z +
         coef0)^degree``. None is ``1 / n_features``.
@@ -769,14 +742,9 @@ class StructuralRanker(OneProblemRanker):
         The positive class.
     coef_ : ndarray of shape (1, n_features)
         Coefficients of the features. Only for ``kernel="linear"``.
-    dual_coef_ : ndarray of shape (1, n_support)
-        Coefficients of the kernel values between a row and the support rows. Only for other
-        kernels.
-    support_ : ndarray of shape (n_support,)
-        Indices of the support rows, whose images span those of all rows up to rounding. Only for
-        other kernels.
-    X_fit_ : {ndarray, sparse matrix} of shape (n_support, n_features)
-        The support rows. Only for other kernels, except "precomputed".
+    dual_coef_, support_, X_fit_ : ndarray
+        Coefficients, indices and features of the support rows, whose images span those of all rows
+        up to rounding. Only for other kernels; ``X_fit_`` not for "precomputed".
     intercept_ : ndarray of shape (1,)
         ``-threshold_``.
     threshold_ : float
@@ -829,20 +797,16 @@ class StructuralRanker(OneProblemRanker):
     For measures of the top k and "f1" the slack is ``auc_share`` times that of "auc" plus ``1 -
     auc_share`` times that above, and all certificates are for this problem.
 
-    SVMperf counts the loss in percent: for its error rate, its ``-c`` is documented as n / 100
-    times the cost of a unit of hinge loss of a row. With the same scaling of the features of
-    labellings, ``C`` here is 100 times its value there. Published values of ``-c`` depend on the
-    version and the measure, so tune ``C``.
+    SVMperf counts the loss in percent: ``C`` here is 100 times its ``-c``, with the same scaling
+    of the features of labellings. Published values depend on version and measure, so tune ``C``.
 
     **Why a share of the AUC.** The slack of the top k is 0 once the positives are far above the
-    others in the mean, and ``C`` then has no effect; on classes that overlap, and with ``"best"``
-    more often, it is least for ``w = 0``, which orders nothing. The order of the rows beyond the
-    top never counts. On halves of 12 sets with and without standardised features, precision in
-    the top 5 % of the other half is below that of logistic regression by .14 at most with the
-    default, by up to .17 with ``"labels"``, and with ``auc_share=0`` by up to .58 and .28. The
-    term of the negatives in ``"labels"`` keeps the slack when a constant is added to the scores.
-    Without it, as in SVMperf, features whose mean is not 0 can make the slack 0 with any order,
-    also the reverse.
+    others in the mean, and ``C`` then has no effect; on classes that overlap it is often least for
+    ``w = 0``, which orders nothing. The order of the rows beyond the top never counts. On halves
+    of 12 sets, precision in the top 5 % of the other half is below that of logistic regression by
+    .14 at most with the default, by up to .17 with ``"labels"``, and with ``auc_share=0`` by up to
+    .58 and .28. The term of the negatives in ``"labels"``, which SVMperf does not have, keeps the
+    slack when a constant is added to the scores.
 
     No solution ranks backwards in the mean: each slack but that of "f1" is at least its value at 0
     less a positive multiple of the difference of the mean scores of positives and negatives. Where
@@ -863,10 +827,8 @@ class StructuralRanker(OneProblemRanker):
     An iteration costs three products with X and four to eight sorts, O(n log n). The number of
     iterations increases with ``C``, from 5 to some hundreds. The solver follows a path of smaller
     costs to ``C``; with ``warm_start``, only the last step is needed. For "auc" with 1e6 dense
-    rows of 50 features, a gap of 1e-4 takes 14 iterations and 17 seconds on one core at ``C=100``,
-    and 24 iterations and 36 seconds at ``C=1000``. In addition to the data, memory is some vectors
-    of length n, and one of n_features for each plane; planes that are inactive for 30 iterations
-    are dropped.
+    rows of 50 features, a gap of 1e-4 takes 17 seconds on one core at ``C=100``. In addition to
+    the data, memory is some vectors of length n, and one of n_features for each plane.
 
     References
     ----------
@@ -892,12 +854,6 @@ class StructuralRanker(OneProblemRanker):
     0.86
     >>> bool(ranker[-1].dual_gap_ <= ranker[-1].tol)
     True
-
-    With ``warm_start``, fits for other values of ``C`` reuse the cutting planes:
-
-    >>> path = StructuralRanker(measure="ap", warm_start=True)
-    >>> [path.set_params(C=C).fit(X, y).n_iter_ > 0 for C in (0.1, 1.0, 10.0)]
-    [True, True, True]
     """
 
     _parameter_constraints = {

@@ -51,7 +51,6 @@ class GroupedRows(NamedTuple):
 
     @property
     def codes(self) -> IntArray:
-        """Number of the query of each row, from 0."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
     @property
@@ -78,7 +77,6 @@ def ordered_by_content(X: Any, lists: Lists) -> Lists:
 
 
 def grouped_rows(X: Any, lists: Lists) -> GroupedRows:
-    """Sort rows by query and repeat each by its weight."""
     rows, labels, sizes = lists.rows, lists.grade, lists.lengths
     if lists.weight is not None:
         times = lists.weight.astype(np.intp)
@@ -111,7 +109,6 @@ class EarlyStopping:
         measure.of_lists(self._lists)
 
     def add(self, scores: Any) -> float:
-        """Value of the scores of one more round."""
         scored = self._lists.scored_by(scores, (len(self._lists.labels),))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)
@@ -120,7 +117,6 @@ class EarlyStopping:
 
     @property
     def best(self) -> int:
-        """The first round with the best value, from 0."""
         return int(np.argmax(self.values))
 
 
@@ -152,7 +148,6 @@ class GroupBooster:
         self.name = type(estimator).__name__
 
     def ids_argument(self) -> str:
-        """Argument of ``fit`` that takes the queries."""
         parameters = inspect.signature(self.estimator.fit).parameters
         for name in IDS:
             if name in parameters:
@@ -164,7 +159,6 @@ class GroupBooster:
         )
 
     def check_stopping(self) -> None:
-        """Raise an error if early stopping is not possible, or is set twice."""
         if not self.is_known:
             raise ValueError(
                 f"early_stopping=True is not supported for {self.name}: set "
@@ -179,7 +173,6 @@ class GroupBooster:
                 )
 
     def check_order(self, row_order: str) -> None:
-        """Raise an error if an order by content would destroy what a parameter reads from it."""
         parameters = self.estimator.get_params()
         for name, meaning in self.reading_order:
             value = parameters.get(name)
@@ -348,7 +341,6 @@ class XGBoost(GroupBooster):
         return booster.num_boosted_rounds() if best is None else int(best) + 1
 
     def _callback(self, stopping: EarlyStopping) -> Any:
-        """Callback that XGBoost asks after each round whether to stop."""
         xgboost = import_optional("xgboost", USED_BY)
         base: Any = xgboost.callback.TrainingCallback
         # XGBoost keeps the scores of a matrix that it has seen, and adds those of the new trees.
@@ -437,8 +429,7 @@ class CatBoost(GroupBooster):
 class CatBoostMeasure:
     """A measure as CatBoost takes metrics: a function of scores and labels, without queries.
 
-    CatBoost asks for its value on the training rows and then on the validation rows, each whole
-    and in their order, once a round.
+    It is asked for on the training rows and then on the validation rows, once a round.
     """
 
     def __init__(self, rows: GroupedRows, stopping: EarlyStopping) -> None:
@@ -461,14 +452,12 @@ class CatBoostMeasure:
         }
 
     def forget(self) -> None:
-        """Release the rows, since a fitted model keeps its metric."""
         self._stopping, self._labels = None, np.empty(0)
 
     def is_max_optimal(self) -> bool:
         return True
 
     def get_final_error(self, error: float, weight: float) -> float:
-        """Return the value, which is not a sum over rows."""
         return error
 
     def evaluate(self, approxes: Any, target: Any, weight: Any) -> tuple[float, float]:
@@ -520,7 +509,6 @@ def booster_of(estimator: Any) -> GroupBooster:
 
 
 def unfitted(estimator: Any) -> Any:
-    """Unfitted estimator with the same parameters."""
     if isinstance(booster_of(estimator), CatBoost):
         # It copies lists, such as cat_features, and clone wants the same objects.
         return type(estimator)(**estimator.get_params(deep=False))
@@ -534,12 +522,10 @@ GRADES = LabelType("graded", lowest=-np.inf, name="y")
 class GroupRankerAdapter(QueryRanker):
     r"""Adapt LGBMRanker, XGBRanker or CatBoostRanker to query ids, searches and pipelines.
 
-    These libraries require the rows of a query to be consecutive, and take different arguments:
-    ``LGBMRanker`` takes group sizes, ``XGBRanker`` and ``CatBoostRanker`` take ids; weights belong
-    to rows, queries or groups. The adapter takes ids of any type in any order (``qid``, or
-    ``groups`` with metadata routing), sorts the rows and translates the weights. It scores and
-    stops early by any measure of this package. All of them can then be used in searches, pipelines
-    and cross-validation like :class:`OrderPreservingRanker`.
+    These libraries require the rows of a query to be consecutive, and take different arguments.
+    The adapter takes ids of any type in any order (``qid``, or ``groups`` with metadata routing),
+    sorts the rows and translates the weights. It scores and stops early by any measure of this
+    package, and works in searches, pipelines and cross-validation.
 
     Parameters
     ----------
@@ -585,8 +571,7 @@ class GroupRankerAdapter(QueryRanker):
     n_queries_ : int
         Number of queries of the fit, held-out ones included.
     training_queries_ : object
-        Hashes of up to 100,000 ids of these queries, and digests of their labels. :meth:`score`
-        and scorers use them to warn when training queries are scored.
+        Record of these queries, by which :meth:`score` and scorers warn of them.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -613,13 +598,9 @@ class GroupRankerAdapter(QueryRanker):
     of tied rows (LightGBM's own NDCG takes tied rows in their given order). The ``metric`` of the
     estimator is not evaluated.
 
-    ``X`` is passed to the estimator unchanged except for the order of its rows. Categorical
-    columns, sparse matrices, float32 and missing values are available if the library takes them.
-    The number and names of the features are checked. LightGBM and CatBoost print nothing and
-    CatBoost writes no files, unless the estimator's parameters request it. The estimator sets the
-    number of threads.
-
-    Sorting takes O(n_samples (n_features + log n_samples)) time and the memory of a copy of ``X``.
+    ``X`` is passed to the estimator unchanged except for the order of its rows, a copy. LightGBM
+    and CatBoost print nothing and CatBoost writes no files, unless the estimator's parameters
+    request it. Sorting takes O(n_samples (n_features + log n_samples)) time.
 
     Examples
     --------
@@ -703,9 +684,8 @@ class GroupRankerAdapter(QueryRanker):
         y : array-like of shape (n_samples,)
             Relevance, as the estimator takes it.
         qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row: numbers, strings or any sortable values, in any order.
-            None treats up to 2,000 rows as one query, with a warning. A single number, or
-            ``single_list=True``, treats any number of rows as one query without a warning.
+            Id of the query of each row, sortable, in any order. None treats up to 2,000 rows as
+            one query, with a warning; a number, or ``single_list=True``, any number of rows.
         sample_weight : array-like of shape (n_samples,), default=None
             Number of times each row counts, whole numbers; rows of weight 0 are ignored.
         query_weight : array-like of shape (n_samples,), default=None

@@ -85,7 +85,6 @@ class LabelledRows:
 
 
 def reduction_of(estimator: Any) -> Reduction:
-    """How labels can be ranked by an estimator."""
     if not isinstance(estimator, type):
         if metadata_for(estimator, "fit", qid=0):
             return "queries"
@@ -108,7 +107,6 @@ def reduction_of(estimator: Any) -> Reduction:
 
 
 def check_takes_weights(estimator: Any, reduction: Reduction) -> None:
-    """Refuse weights that an estimator would not see."""
     argument = "sample_weight"
     if reduction == "queries":
         argument = "query_weight"
@@ -158,7 +156,6 @@ def _is_linear(model: Any, n_features: int) -> bool:
 
 
 def _items(X: Any, row: IntArray, label: IntArray, n_labels: int) -> Any:
-    """Features of the row beside indicators of the label, for each item."""
     n_items, n_features = len(row), X.shape[1]
     if sp.issparse(X):
         indicators = sp.csr_matrix(
@@ -266,10 +263,7 @@ class LabelRanker(LabelOrderRanker):
     **Rows.** Rows whose utilities are undefined, because all labels are tied or only one label is
     present, are left out, as are rows of weight 0. ``sample_weight`` is passed to the estimator,
     to rankers of queries as ``query_weight``; an estimator that takes no weights raises an error.
-
-    Regressors and classifiers get ``X`` unchanged, so they decide whether they take frames, sparse
-    matrices and missing values. A linear ranker of queries raises an error, since it would give
-    all rows the same order.
+    A linear ranker of queries would give all rows the same order, and raises an error.
 
     The time is that of one fit of the estimator for multi-output regressors, of ``n_labels`` fits
     for other regressors, and of ``n_labels (n_labels - 1) / 2`` fits for classifiers. A ranker of
@@ -408,7 +402,6 @@ class LabelRanker(LabelOrderRanker):
         self.estimator_, self.loss_ = model, getattr(model, "loss_", None)
 
     def _fit_regressors(self, base: Any, rows: LabelledRows) -> None:
-        """Fit a regressor to the utilities of all labels, or one to those of each."""
         self.loss_ = get_loss("pointwise_squared")
         known = ~np.isnan(rows.targets)
         inner = base
@@ -427,7 +420,6 @@ class LabelRanker(LabelOrderRanker):
     def _with_utilities(
         self, X: Any, orders: LabelOrders, weight: FloatArray | None
     ) -> LabelledRows:
-        """Rows whose labels have an order, with what is learned of each label."""
         lists, has_utility = utility_lists(type(self).__name__, self.measure, orders, None)
         utilities = np.full(orders.grades.shape, np.nan)[has_utility]
         utilities.reshape(-1)[slice(None) if lists.rows is None else lists.rows] = lists.grade
@@ -472,7 +464,6 @@ class LabelRanker(LabelOrderRanker):
         return np.asarray(scores, dtype=np.float64).reshape(-1, n_labels)
 
     def _pair_scores(self, X: Any) -> FloatArray:
-        """Shares of pairs that each label is expected to win, or the numbers that it wins."""
         n_labels = self.n_labels_
         shares, votes = np.zeros((2, num_samples(X), n_labels))
         pairs = combinations(range(n_labels), 2)
@@ -615,10 +606,9 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
     Order-preserving losses rank by the expected share. The pairwise loss "ranknet" targets the
     majorities, often with values of tau as good or better, but without such a guarantee.
 
-    *Losses.* "pairwise_logistic" and "softmax" estimate the logarithm of the expected share, which
-    has the greatest differences among labels near the bottom. "pointwise_logistic" estimates the
-    log-odds, which have the greatest differences at both ends: if a linear model is misspecified,
-    it fits whole orders better. For measures of the top, the three do equally well.
+    *Losses.* "pairwise_logistic" and "softmax" estimate the logarithm of the expected share,
+    "pointwise_logistic" the log-odds: if a linear model is misspecified, the latter fits whole
+    orders better. For measures of the top, the three do equally well.
 
     *Missing labels.* The loss of a row is over the labels that are present. Rows in which no label
     is above another, such as rows with one label, are left out, as are rows for which ``measure``
@@ -637,11 +627,9 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
     minus ``||gradient||**2 / (2 alpha)``. It is exact up to rounding.
 
     *Cost.* A step takes an evaluation of the loss and two products with X for all labels, and the
-    same again for each conjugate-gradient iteration. The preconditioner is a Kronecker product,
-    the system in which all rows have the same second derivatives: squared losses without missing
-    labels take one step. In addition to X, memory is a few arrays of shape (n_samples, n_labels).
-    Kernels require a factorisation of the kernel matrix, O(n r^2) time and O(n r) memory for rank
-    r.
+    same again for each conjugate-gradient iteration; squared losses without missing labels take
+    one step. In addition to X, memory is a few arrays of shape (n_samples, n_labels). Kernels
+    require a factorisation of the kernel matrix, O(n r^2) time and O(n r) memory for rank r.
 
     References
     ----------
@@ -663,12 +651,6 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
     >>> ranker.rank(X[:2])
     array([[4., 3., 2., 1.],
            [4., 3., 1., 2.]])
-
-    Orders as strings of labels, with missing labels:
-
-    >>> y = ["a>b>c", "b>a", "c>b=a"]
-    >>> OrderPreservingLabelRanker().fit(X[:3], y).labels_
-    array(['a', 'b', 'c'], dtype='<U1')
     """
 
     _parameter_constraints = {
@@ -807,7 +789,6 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         return X
 
     def _warn_of_unlinked(self, known: BoolArray) -> None:
-        """Warn where no chain of rows joins some labels."""
         parts = _parts(known)
         if parts.max() == 0:
             return
@@ -821,7 +802,6 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         )
 
     def _loss(self, lists: Lists, taken: IntArray) -> TemplateLoss:
-        """The loss, which takes utilities as large as these."""
         measure = get_measure(self.measure)
         largest = 1.0 if measure.positional is None else positional_form(measure)[1].largest or 0.0
         largest = max(largest, float(lists.grade.max()))
@@ -864,7 +844,6 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         )
 
     def _start(self, problem: LabelProblem, last_fit: dict[str, Any]) -> FloatArray | None:
-        """Parameters of the last fit, for ``warm_start``, if they fit the problem."""
         if not self.warm_start or self.kernel != "linear" or "coef_" not in last_fit:
             return None
         same = np.array_equal(last_fit["labels_"], self.labels_)

@@ -50,17 +50,13 @@ NORMALIZE_CONSTRAINTS = [None, StrOptions(set(METHODS)), QueryNormalizer]
 
 
 def as_normalizer(normalize: Any) -> QueryNormalizer | None:
-    """Normaliser for the parameter ``normalize``."""
     if normalize is None:
         return None
     return QueryNormalizer(normalize) if isinstance(normalize, str) else clone(normalize)
 
 
 class NormalizingRanker(QueryRanker):
-    """Base class of rankers with a parameter ``normalize``.
-
-    ``fit`` obtains its rows from :meth:`_items`, which sets ``normalizer_``.
-    """
+    """Base class of rankers with ``normalize``; :meth:`_items` sets ``normalizer_``."""
 
     normalizer_: QueryNormalizer | None
 
@@ -70,10 +66,7 @@ class NormalizingRanker(QueryRanker):
         return tags
 
     def _items(self, X: Any, lists: Lists, *, add: bool = False) -> Design:
-        """Rows of the lists in their order, with features per query where these are asked for.
-
-        ``add`` keeps the normaliser of earlier batches.
-        """
+        """Rows of the lists in their order; ``add`` keeps the normaliser of earlier batches."""
         self.normalizer_ = normalizer = as_normalizer(self.normalize)
         if normalizer is None:
             return view_design(X, lists.rows)
@@ -155,14 +148,12 @@ class BlockLists:
 
 
 def has_pairs(lists: Lists) -> bool:
-    """Whether a list has items of different labels."""
     steps = np.diff(lists.grade) != 0
     steps[lists.offsets[1:-1] - 1] = False
     return bool(steps.any())
 
 
 def _join(parts: list[BlockLists]) -> BlockLists:
-    """Summary of several chunks."""
     records = [part.trained_on for part in parts if part.trained_on is not None]
     return BlockLists(
         n_lists=sum(part.n_lists for part in parts),
@@ -192,7 +183,6 @@ def _read_chunk(
     n_features: int,
     normalizer: QueryNormalizer | None,
 ) -> _Chunk | None:
-    """Rows of a chunk with their lists; None where no row counts."""
     X = checked_chunk(columns["X"], n_features=n_features)
     y = checked_labels(columns["y"])
     weights = {name: columns[name] for name in ("sample_weight", "query_weight")}
@@ -225,7 +215,6 @@ def _read_chunk(
 
 
 def refuse_cut_queries(ids_of_chunks: tuple[tuple[int, AnyArray], ...]) -> None:
-    """Raise an error for queries with rows in more than one of the numbered chunks."""
     ids = [part for _, part in ids_of_chunks]
     if len({"text" if part.dtype.kind in "OSU" else "number" for part in ids}) > 1:
         raise ValueError(
@@ -251,10 +240,7 @@ def _chain(parts: list[tuple[Any, ...]]) -> tuple[Any, ...]:
 
 
 class BlockRanker(NormalizingRanker):
-    """Base class of rankers whose loss is a sum over queries; rows may come in blocks.
-
-    A subclass has the parameters ``normalize``, ``single_list`` and ``n_jobs``.
-    """
+    """Base class of rankers whose loss is a sum over queries; rows may come in blocks."""
 
     _takes_blocks: ClassVar[bool] = True
 
@@ -285,7 +271,6 @@ class BlockRanker(NormalizingRanker):
         convert: Callable[[Lists, dict[str, Any]], Lists | None],
         held: ExitStack,
     ) -> BlockLists:
-        """Lists in the chunks of dask collections, until ``held`` is closed."""
         X = columns["X"]
         check_features(self, X, reset=True)
         normalizer = as_normalizer(self.normalize)
@@ -310,20 +295,17 @@ class BlockRanker(NormalizingRanker):
         return replace(lists, blocks=blocks, labels=known)
 
     def _warn_of_scales(self, bends: FloatArray, items: Design | None = None) -> None:
-        """Warn of unequal scales within queries, given second derivatives by the coefficients."""
         row: Any = None if items is None else items.rows(slice(0, 1))
         sparse = row is not None and sp.issparse(row.matrix)
         warn_of_scales(self, np.sqrt(bends), sparse=sparse, within_queries=True)
 
     def _store_normalizer(self, normalizer: Any, X: Any, n_lists: int) -> None:
-        """Store the normaliser, which learns nothing but the number of queries."""
         self.normalizer_ = normalizer
         if normalizer is not None:
             normalizer.fit(np.zeros((2, X.shape[1])), qid=[0, 1])
             normalizer.n_queries_ = n_lists
 
     def _predict_blocks(self, X: Any, qid: Any) -> Any:
-        """Scores of rows that are not in memory; lazy ones of dask collections."""
         if self.normalizer_ is None:
             return scores_by_blocks(self, X, self._scorer())
         if qid is None or np.ndim(qid) == 0:
@@ -404,7 +386,6 @@ def relative_alpha(alpha: Any) -> float | None:
 
 
 def alpha_of_curvature(alpha: Any, curvature: FloatArray) -> float:
-    """Strength of the penalty where the curvature of the loss is known."""
     factor = relative_alpha(alpha)
     if factor is None:
         return float(alpha)
@@ -413,10 +394,7 @@ def alpha_of_curvature(alpha: Any, curvature: FloatArray) -> float:
 
 
 def _typical(curvature: FloatArray) -> float:
-    """Mean over features, none counted as more than ten times the median of those that vary.
-
-    A single feature in large units would otherwise set the penalty of all.
-    """
+    """Mean over features, none counted as more than ten times the median of those that vary."""
     varying = curvature[curvature > 0]
     if not len(varying):
         return 0.0
@@ -426,17 +404,13 @@ def _typical(curvature: FloatArray) -> float:
 def feature_curvature(items: Design, loss: LossOfScores, lists: Lists) -> FloatArray:
     """Curvature of the loss in the coefficient of each feature.
 
-    It is the sum over the lists of the curvature of the loss between scores of minus and plus half
-    the standardised utilities, times the variance of the feature in the list.
+    The sum over the lists of the curvature along the utilities times the variance of the feature.
     """
     return _variances(items, lists, _curvatures(loss, lists))
 
 
 def curvature_at_0(items: Design, loss: LossOfScores, lists: Lists) -> FloatArray:
-    """Second derivative of a loss by the coefficient of each feature at scores of 0, about.
-
-    That of scores that vary as the feature does within the lists. Shape (n_features,).
-    """
+    """Second derivative of a loss by each coefficient at scores of 0, about."""
     return _variances(items, lists, lists.totals(loss.curvature(np.zeros(items.shape[0]))))
 
 
@@ -449,7 +423,6 @@ def label_alpha(
     *,
     is_kernel: bool,
 ) -> float:
-    """Strength of the penalty of a problem in which each label has coefficients of its own."""
     factor = relative_alpha(alpha)
     if factor is None:
         return float(alpha)
@@ -499,7 +472,6 @@ class _Parts(NamedTuple):
     squares: Any  # (n_lists, n_features): Sums of squares of rows times their shares
 
     def variances(self, factor: FloatArray) -> FloatArray:
-        """Sum over the first lists, with factors, of the variances of each feature."""
         means, squares = self.means[: len(factor)], self.squares[: len(factor)]
         if self.origin is None:
             centred = (squares - means.multiply(means)).tocsr()
@@ -545,7 +517,6 @@ def ridge_solution(
     start: FloatArray | None,
     data: tuple[Any, Any],
 ) -> LinearSolution:
-    """Solve the problem of an estimator, and store its intercepts and certificate there."""
     progress = FitProgress(estimator, estimator.max_iter, *data, criterion="gradient_norm")
     solution = solve_linear(
         problem,

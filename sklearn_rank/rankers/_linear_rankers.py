@@ -99,9 +99,9 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
         :meth:`partial_fit` computes it from the first batch. A number, at least 0, is the alpha of
         the objective. See Notes.
     normalize : {None, "zscore", "rank", "minmax"} or QueryNormalizer, default=None
-        How to scale features within each query before fitting, by
-        :class:`sklearn_rank.preprocessing.QueryNormalizer`. The score of a row then depends on the
-        other rows of its query, so that :meth:`predict` needs ``qid``, and X must be dense.
+        How :class:`sklearn_rank.preprocessing.QueryNormalizer` scales features within each query.
+        Scores then depend on all rows of the query, so that :meth:`predict` needs ``qid``, and X
+        must be dense.
     fit_intercept : bool, default=True
         Whether to fit the intercept b, which is not penalised. Losses of score differences do not
         depend on b; it stays 0.
@@ -144,8 +144,7 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
     total_query_weight_ : float
         Total weight of the queries of earlier batches. Not set by :meth:`fit`.
     training_queries_ : object
-        Hashes of up to 100,000 ids of training queries, and digests of their labels. :meth:`score`
-        and scorers use them to warn when training queries are scored.
+        Record of the training queries, by which :meth:`score` and scorers warn of them.
     n_queries_ : int
         Number of queries that were used.
     objective_ : float
@@ -191,29 +190,22 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
     The square of ``gradient_norm_`` bounds ``(F - F_min) / (F(0) - F_min)`` for the objective F.
     The bound on what is left is ``||gradient||**2 / (2 alpha)`` or, where a weak penalty or
     rounding makes it large, half the square of the gradient in the metric of the second
-    derivatives. Fits work in coordinates in which the second derivative by each coefficient is
-    about 1: this does not change the problem, and the number of iterations does not depend on the
-    units of the features. The penalty does: features whose scales differ by a factor of a million
-    or more give a warning.
+    derivatives. The number of iterations does not depend on the units of the features, but the
+    penalty does: features whose scales differ by a factor of a million or more give a warning.
 
     A Newton step costs about ten evaluations of the loss. An evaluation takes O(n_samples
     n_features) for the scores and O(n) for a query of n rows, or O(r n) for the pairwise logistic
     loss with r relevant rows. In addition to the data, memory is a few vectors of n_samples: dense
-    rows are not copied, in any order and also in float32, and products are computed in float64. A
-    fit of "pointwise_squared" to a million rows of 50 features takes 66 MB in addition to X; a
-    sorted copy of float32 rows would bring this to 866 MB. The values of sparse float32 matrices
-    are copied, and if fewer than half of the rows have positive weight, these rows are copied.
+    rows are not copied, in any order and also in float32, and products are computed in float64.
+    The values of sparse float32 matrices are copied, and if fewer than half of the rows have
+    positive weight, these rows are copied.
 
     Rows need not be in memory: X can be :class:`sklearn_rank.datasets.RowBatches`, or a dask array
-    or dataframe with the other arguments as collections of the same chunks. Each evaluation of the
-    objective and gradient, or of a Hessian product, is then one pass over the rows, in cache-sized
-    blocks of queries of about 4 MB. The minimum and its certificate are the same as in memory, up
-    to rounding. With batches, memory is at most about 50 bytes per row (utilities and data of the
-    loss; 16 more if ids are not ascending), one batch, and the queries that extend beyond its end:
-    550 MB for ten million rows, for any number of features. A fit to a million rows of 136
-    features takes as long as in memory, if the rows are read as fast. With collections, each chunk
-    is read once and stays with its worker; only vectors of ``n_features`` are sent in each pass,
-    and the query ids once. A chunk that is lost with its worker is read again.
+    or dataframe with the other arguments as collections of the same chunks. Each evaluation, or
+    Hessian product, is then one pass over the rows, to the same minimum and certificate up to
+    rounding. With batches, memory is at most about 50 bytes per row (16 more if ids are not
+    ascending), one batch, and the queries that extend beyond its end. With collections, each chunk
+    is read once and stays with its worker; vectors of ``n_features`` are sent in each pass.
 
     With ``propensity`` p the utilities are ``u(y) / max(p, propensity_clip)``. If rows that are
     not examined have the label 0 and nothing is clipped, the expectation of these utilities is the
@@ -241,11 +233,6 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
     0.81
     >>> bool(ranker.gradient_norm_ <= ranker.tol)
     True
-
-    ``rank`` returns positions within each query, 1 at the top:
-
-    >>> ranker.rank(X, qid=qid)[:10]
-    array([ 5.,  6.,  1.,  9., 10.,  7.,  4.,  2.,  3.,  8.])
     """
 
     _row_types = (np.float64, np.float32)
@@ -315,9 +302,8 @@ n_features)
         y : array-like of shape (n_samples,)
             Relevance, at least 0.
         qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row: numbers, strings or any sortable values, in any order.
-            None treats up to 2,000 rows as one query, with a warning. A single number, or
-            ``single_list=True``, treats any number of rows as one query without a warning.
+            Id of the query of each row, sortable, in any order. None treats up to 2,000 rows as
+            one query, with a warning; a number, or ``single_list=True``, any number of rows.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the rows. A row of weight 2 counts as two rows, a row of weight
             0.5 as half a row, a row of weight 0 is ignored.
@@ -484,7 +470,6 @@ n_features)
         return self
 
     def _raise_limit(self, largest: float) -> TemplateLoss:
-        """The loss of earlier batches, with a limit that holds for utilities up to ``largest``."""
         loss = self.loss_
         is_set = self.eta is not None or not isinstance(self.loss, str)
         if is_set or largest <= loss.largest_utility:
@@ -508,7 +493,6 @@ n_features)
         quadratic: Quadratic | None = None,
         keep_alpha: bool = False,
     ) -> LinearProblem:
-        """The problem of these lists, the mean over queries of this weight in all."""
         total = weights_of(lists).sum() if total_weight is None else total_weight
         weighted = with_query_weight(lists, 1 / total)
         of_lists = LossOnLists(loss, weighted, count_threads(self.n_jobs))
@@ -588,7 +572,6 @@ n_features)
 def _utilities_of_chunk(
     measure: Measure, clip: float, lists: Lists, columns: dict[str, Any]
 ) -> Lists | None:
-    """Lists of utilities of a chunk; None where no list is left."""
     propensity, examined = columns["propensity"], None
     if propensity is not None:
         n_rows = len(columns["y"])
@@ -597,7 +580,6 @@ def _utilities_of_chunk(
 
 
 def _curvature(items: Design, loss: LossOnLists) -> tuple[FloatArray]:
-    """Curvature of the loss of a block in the coefficient of each feature."""
     return (feature_curvature(items, loss, loss.lists),)
 
 
@@ -625,9 +607,9 @@ class RankSVM(CallbackSupportMixin, BlockRanker):
     C : float, default=1.0
         Factor of the loss, greater than 0. A smaller value shrinks the coefficients.
     normalize : {None, "zscore", "rank", "minmax"} or QueryNormalizer, default=None
-        How to scale features within each query before fitting, by
-        :class:`sklearn_rank.preprocessing.QueryNormalizer`. The score of a row then depends on the
-        other rows of its query, so that :meth:`predict` needs ``qid``, and X must be dense.
+        How :class:`sklearn_rank.preprocessing.QueryNormalizer` scales features within each query.
+        Scores then depend on all rows of the query, so that :meth:`predict` needs ``qid``, and X
+        must be dense.
     tol : float, default=1e-4
         Tolerance, greater than 0: for "hinge" on the duality gap relative to the objective, for
         "squared_hinge" on ``gradient_norm_``.
@@ -650,8 +632,7 @@ class RankSVM(CallbackSupportMixin, BlockRanker):
     normalizer_ : QueryNormalizer or None
         Normalises the features within each query.
     training_queries_ : object
-        Hashes of up to 100,000 ids of training queries, and digests of their labels. :meth:`score`
-        and scorers use them to warn when training queries are scored.
+        Record of the training queries, by which :meth:`score` and scorers warn of them.
     n_queries_ : int
         Number of queries.
     objective_ : float
@@ -682,14 +663,10 @@ class RankSVM(CallbackSupportMixin, BlockRanker):
     ``C`` has the same scale as in SVMrank, which also divides by the number of queries. A step
     costs O(n log n) for a query of n rows, for any number of pairs, and the products with X. The
     hinge is smoothed by parabolas of decreasing width. The derivatives of the smoothed hinge give
-    a feasible dual point, and from it the lower bound. Dense rows are not copied, in any order and
-    also in float32; products are computed in float64.
+    a feasible dual point, and from it the lower bound. Dense rows are not copied.
 
-    Rows need not be in memory: X can be :class:`sklearn_rank.datasets.RowBatches`, or a dask array
-    or dataframe with the other arguments as collections of the same chunks. Each evaluation is
-    then one pass over the rows, as in :class:`OrderPreservingRanker`, with the same minimum and
-    lower bound. A fit takes about a hundred passes for "hinge" and about twenty for
-    "squared_hinge".
+    Rows need not be in memory, as in :class:`OrderPreservingRanker`. A fit takes about a hundred
+    passes over them for "hinge" and about twenty for "squared_hinge".
 
     References
     ----------
@@ -766,9 +743,8 @@ n_features)
         y : array-like of shape (n_samples,)
             Relevance; only its order matters.
         qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row: numbers, strings or any sortable values, in any order.
-            None treats up to 2,000 rows as one query, with a warning. A single number, or
-            ``single_list=True``, treats any number of rows as one query without a warning.
+            Id of the query of each row, sortable, in any order. None treats up to 2,000 rows as
+            one query, with a warning; a number, or ``single_list=True``, any number of rows.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the rows. A row of weight 2 counts as two rows, a row of weight
             0 is ignored.
@@ -879,7 +855,6 @@ def _hinge_on(loss: Any, lists: Lists, margin: float) -> LossOnLists:
 
 
 def _curvature_at_0(items: Design, loss: LossOnLists) -> tuple[FloatArray]:
-    """Second derivatives of the squared hinge of a block by the coefficients, about."""
     return (curvature_at_0(items, loss, loss.lists),)
 
 

@@ -53,7 +53,6 @@ ROUTING = "sklearn.set_config(enable_metadata_routing=True)"
 
 
 def check_gains(name: str, measure: Measure, y: FloatArray) -> None:
-    """Check that relevances have gains, where those of the measure are exponential."""
     if y.dtype.kind not in "biuf" or not has_exponential_gain(measure):
         return
     largest = float(y.max(initial=0))
@@ -102,7 +101,6 @@ def in_lists(X: Any, lists: Lists) -> Any:
 
 
 def checked_labels(y: Any) -> AnyArray:
-    """Check labels that come without rows in memory."""
     refuse_missing_labels(y)
     y = column_or_1d(
         check_array(y, dtype=None, ensure_2d=False, ensure_min_samples=0, input_name="y"),
@@ -130,7 +128,6 @@ def remembered_lists(
     sample_weight: Any = None,
     query_weight: Any = None,
 ) -> Lists:
-    """Make lists from checked labels, with what a ranker will remember of them."""
     lists = check_lists(
         y,
         labels,
@@ -184,9 +181,8 @@ class ListRanker(Ranker, metaclass=ABCMeta):
 class QueryRanker(ListRanker):
     """Base class of rankers of queries, whose ``predict`` returns scores.
 
-    A subclass has the parameters ``measure``, the measure of its :meth:`score`, and
-    ``single_list``; its constraints begin with ``**QueryRanker._parameter_constraints``. Its fit
-    ends with :meth:`_store_queries`, and it defines ``_scores``.
+    A subclass has the parameters ``measure`` and ``single_list``, and defines ``_scores``; its fit
+    ends with :meth:`_store_queries`.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -233,7 +229,6 @@ class QueryRanker(ListRanker):
         )
 
     def _checked_labelled(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, AnyArray]:
-        """Check rows and labels; batches were checked when they were first read."""
         if is_blocked(X):
             self._refuse_blocks(X)
             check_features(self, X, reset=reset)
@@ -294,12 +289,7 @@ class QueryRanker(ListRanker):
         )
 
     def _store_queries(self, lists: Any, *, add: bool = False) -> None:
-        """Store how many queries were learned from, and which, at the end of a fit.
-
-        ``lists`` are those of :meth:`_lists`, with other labels perhaps, and perhaps without some;
-        or have ``n_lists`` and ``given`` as these do. ``add`` keeps the queries of earlier
-        batches.
-        """
+        """Store how many queries were learned from, and which; ``add`` keeps those of batches."""
         queries = lists.trained_on
         if queries is None:
             raise ValueError("lists were not made by _lists: pass those that it returned.")
@@ -307,7 +297,6 @@ class QueryRanker(ListRanker):
         self.training_queries_ = self.training_queries_.joined(queries) if add else queries
 
     def _warm_start(self, n_features: int) -> FloatArray | None:
-        """Coefficients of the last fit, where a fit is to start from them."""
         if not self.warm_start or not hasattr(self, "coef_"):
             return None
         if len(self.coef_) != n_features:
@@ -454,9 +443,8 @@ MOST_LABELS = 3
 def refuse_joint_utilities(measure: MeasureLike, labels: AnyArray) -> None:
     """Refuse a measure whose utilities depend on labels of other items.
 
-    With examinations e of 0 and 1, the mean of ``u(e y) / p`` is u(y) if ``u(e y) = e u(y)``: the
-    utility of an item is a function of its own label, and 0 of the label 0. It is tried on every
-    examination of a short list of the labels.
+    With examinations e of 0 and 1, the mean of ``u(e y) / p`` is u(y) if ``u(e y) = e u(y)``. It
+    is tried on every examination of a short list of the labels.
     """
     measure, form = positional_form(measure)
 
@@ -511,10 +499,7 @@ class CalibratedRanker(QueryRanker):
         reset: bool,
         propensity: Any = None,
     ) -> tuple[Any, Lists]:
-        """Rows and utilities of the lists for which the measure is defined, list by list.
-
-        With propensities the utilities are divided by them, which takes ``propensity_clip``.
-        """
+        """Rows, and utilities of the lists for which the measure is defined."""
         warn_if_not_positional(self.measure)
         measure, _ = positional_form(self.measure)
         labels = measure.label_type(name="y")
@@ -532,11 +517,7 @@ class CalibratedRanker(QueryRanker):
         return X, defined
 
     def _loss(self, largest: float, *, eta: float | None = None) -> TemplateLoss:
-        """The loss for utilities up to ``largest``, with a warning if it is not order-preserving.
-
-        ``eta`` is the upper limit of the utilities where the loss has one; None is that of the
-        measure, or ``largest``.
-        """
+        """The loss for utilities up to ``eta``, or the limit of the measure, or ``largest``."""
         largest = max(positional_form(self.measure)[1].largest or 0.0, largest)
         return calibrated_loss(self.loss, self.measure, eta=eta, largest=largest)
 
@@ -545,7 +526,6 @@ class CalibratedRanker(QueryRanker):
 
 
 def with_utilities(measure: Measure, lists: Lists, examined: FloatArray | None) -> Lists | None:
-    """Replace labels by utilities, and leave out lists for which the measure is undefined."""
     utilities = utilities_of(measure, lists)
     if examined is not None:
         utilities = utilities / examined
@@ -557,7 +537,6 @@ def with_utilities(measure: Measure, lists: Lists, examined: FloatArray | None) 
 
 
 def nothing_to_learn(measure: Measure, n_rows: int) -> ValueError:
-    """Error for labels that give no item a utility."""
     return ValueError(
         f"No query has a row of positive utility for {measure.name}, for example because no "
         f"query contains both relevant and other rows: check y and qid (n_samples={n_rows})."
@@ -567,7 +546,6 @@ def nothing_to_learn(measure: Measure, n_rows: int) -> ValueError:
 def calibrated_loss(
     loss: TemplateLoss | str, measure: Any, *, eta: float | None, largest: float
 ) -> TemplateLoss:
-    """The loss for lists of utilities, with a warning if it is not order-preserving."""
     if eta is not None and not isinstance(loss, str):
         raise ValueError(
             f"eta={eta:g} applies only to losses given by name, but loss is {loss!r}: set the "
@@ -630,7 +608,6 @@ def utility_lists(
 
 
 def _check_grades(name: str, measure: Measure, orders: LabelOrders) -> LabelOrders:
-    """Check grades for a measure with utilities; those of two classes become 0 and 1."""
     grades = orders.grades
     if measure.kind == "binary":
         check_two_grades(measure, grades)
@@ -664,9 +641,8 @@ def label_utilities(measure: Any, lists: Lists) -> FloatArray:
 class LabelOrderRanker(ListRanker):
     """Base class of label rankers, whose ``predict`` returns a score for each label.
 
-    A subclass has the parameters ``target_type`` and ``measure``; its constraints begin with
-    ``**LabelOrderRanker._parameter_constraints``. Its fit begins with :meth:`_labelled`, and it
-    defines ``_scores``.
+    A subclass has the parameters ``target_type`` and ``measure``, and defines ``_scores``; its fit
+    begins with :meth:`_labelled`.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -692,10 +668,7 @@ class LabelOrderRanker(ListRanker):
     def _labelled(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Any, LabelOrders, FloatArray | None]:
-        """Check the arguments of ``fit``, and store the labels.
-
-        Rows of weight 0 are left out; the weights are None where all are 1.
-        """
+        """Check the arguments of ``fit``, and store the labels; weights of 1 are None."""
         if y is None:
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y"

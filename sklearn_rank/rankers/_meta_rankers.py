@@ -126,8 +126,7 @@ default="zscore"
     normalizer_ : QueryNormalizer or None
         Normalises the features within each query.
     training_queries_ : object
-        Record of the training queries. :meth:`score` and scorers use it to warn when training
-        queries are scored.
+        Record of the training queries, by which :meth:`score` and scorers warn of them.
     n_queries_ : int
         Number of queries that were used.
     n_features_in_ : int
@@ -252,7 +251,6 @@ default="zscore"
         return self
 
     def _strengths(self) -> list[str]:
-        """Values of ``alpha``, from the strongest penalty on."""
         alphas = np.asarray(self.alphas, dtype=np.float64)
         if alphas.ndim != 1 or not len(alphas) or not np.all((alphas > 0) & np.isfinite(alphas)):
             raise ValueError(
@@ -269,7 +267,6 @@ default="zscore"
         folds: list[Fold],
         alphas: list[str],
     ) -> tuple[list[dict[str, Any]], FloatArray]:
-        """All candidates, and their scores of each fold."""
         measure = get_measure(self.measure)
         candidates: list[dict[str, Any]] = []
         tasks = []
@@ -311,7 +308,6 @@ def _several(choices: Any) -> list[Any]:
 
 
 def _mean_scores(scores: FloatArray, lists: Lists, folds: list[Fold]) -> FloatArray:
-    """Mean over the folds, by the weight of the queries that each holds out."""
     weight = weights_of(lists)
     held_out = np.array([weight[np.unique(lists.list_of[test])].sum() for _, test in folds])
     # A fold in which the measure is undefined is ignored for all candidates.
@@ -325,7 +321,6 @@ def _mean_scores(scores: FloatArray, lists: Lists, folds: list[Fold]) -> FloatAr
 
 
 def _metadata(lists: Lists, sample_weight: FloatArray | None) -> dict[str, Any]:
-    """Ids and weights, item by item."""
     weight = lists.query_weight
     by_item = None if weight is None else lists.to_items(weight)
     return {"qid": lists.list_of, "sample_weight": sample_weight, "query_weight": by_item}
@@ -480,8 +475,7 @@ class RankEnsemble(QueryRanker, BaseComposition):
     fusion_ : object
         Scales the scores of the members.
     training_queries_ : object
-        Record of the training queries. :meth:`score` and scorers use it to warn when training
-        queries are scored.
+        Record of the training queries, by which :meth:`score` and scorers warn of them.
     n_queries_ : int
         Number of queries that were used.
     n_features_in_ : int
@@ -569,7 +563,6 @@ class RankEnsemble(QueryRanker, BaseComposition):
 
     @property
     def _finite(self) -> bool | str:
-        """Whether X must be finite: members that are given judge it themselves."""
         return True if self.estimators is None else "allow-nan"
 
     def __sklearn_tags__(self) -> Any:
@@ -642,9 +635,8 @@ class RankEnsemble(QueryRanker, BaseComposition):
         y : array-like of shape (n_samples,)
             Relevance, at least 0.
         qid : array-like of shape (n_samples,), default=None
-            Id of the query of each row: numbers, strings or any sortable values, in any order.
-            None treats up to 2,000 rows as one query, with a warning. A single number, or
-            ``single_list=True``, treats any number of rows as one query without a warning.
+            Id of the query of each row, sortable, in any order. None treats up to 2,000 rows as
+            one query, with a warning; a number, or ``single_list=True``, any number of rows.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the rows. A row of weight 2 counts as two rows, a row of weight
             0.5 as half a row, a row of weight 0 is ignored.
@@ -720,7 +712,6 @@ class RankEnsemble(QueryRanker, BaseComposition):
         return self.predict(X)
 
     def _members(self) -> tuple[list[str], list[Any]]:
-        """Names of the members, and the members as they were given."""
         if self.estimators is None:
             return list(LOSSES), [
                 OrderPreservingRanker(
@@ -781,7 +772,6 @@ class RankEnsemble(QueryRanker, BaseComposition):
 
 
 def _check_weights(name: str, member: Any, metadata: dict[str, Any]) -> None:
-    """Refuse weights that a member would not see."""
     for weight in ("sample_weight", "query_weight"):
         values = metadata[weight]
         if values is not None and not metadata_for(member, "fit", **{weight: values}):
@@ -800,7 +790,6 @@ def _fit(member: Any, X: Any, y: FloatArray, metadata: dict[str, Any]) -> Any:
 def _held_out_scores(
     member: Any, X: Any, y: FloatArray, metadata: dict[str, Any], fold: Fold
 ) -> FloatArray:
-    """Scores of the rows of a fold by a member fitted to the others."""
     train, test = fold
     of_train = _metadata_at(metadata, train)
     ids = metadata["qid"][test] if metadata["qid"].any() else None

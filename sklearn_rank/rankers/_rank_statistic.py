@@ -100,8 +100,8 @@ class RankStatisticRanker(OneProblemRanker):
         rank statistic, or its name, such as ``"auc"``, ``"local_auc@0.8"``, ``"pnorm@4"`` or
         ``"bedroc@20"``; "wilcoxon"; "van_der_waerden"; or a nondecreasing function on (0, 1).
     pos_label : int, float, bool, str or None, default=None
-        The positive class: its rows are to be ranked at the top. None takes 1 if the labels are 0
-        and 1 or -1 and 1, and otherwise the greater label, with a warning.
+        The class to be ranked at the top. None takes 1 if the labels are 0 and 1 or -1 and 1, and
+        otherwise the greater label, with a warning.
     bandwidth : float, default=1.0
         Half-width of the kernel that smooths the ranks, in standard deviations of the scores,
         positive. A smaller value fits the training rows more closely. Each run begins with twice
@@ -127,9 +127,8 @@ class RankStatisticRanker(OneProblemRanker):
         always returns the best weights by the training rows. A fit takes up to ``n_folds`` times
         as long as with None.
     kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
-        Kernel. With "precomputed", ``fit`` takes the square kernel matrix of the training rows and
-        ``decision_function`` the matrix of new rows by training rows. A callable takes two rows
-        and returns a number. The kernel must be positive semidefinite.
+        Kernel, positive semidefinite. "precomputed" takes matrices in place of rows: K(X, X) in
+        ``fit``, K(X_new, X) after it. A callable takes two rows and returns a number.
     gamma : float or None, default=None
         Coefficient of "rbf", ``exp(-gamma |x - z|^2)``, and "poly", ``(gamma x.z +
         coef0)^degree``. None is ``1 / n_features``.
@@ -158,20 +157,15 @@ class RankStatisticRanker(OneProblemRanker):
     coef_ : ndarray of shape (1, n_features)
         Coefficients of the features, scaled so that the scores of the training rows have variance
         1, since the statistic does not depend on the scale. Only for ``kernel="linear"``.
-    dual_coef_ : ndarray of shape (1, n_support)
-        Coefficients of the kernel values between a row and the support rows. Only for other
-        kernels.
-    support_ : ndarray of shape (n_support,)
-        Indices of the support rows, whose images span those of all rows up to rounding. Only for
-        other kernels.
-    X_fit_ : {ndarray, sparse matrix} of shape (n_support, n_features)
-        The support rows. Only for other kernels, except "precomputed".
+    dual_coef_, support_, X_fit_ : ndarray
+        Coefficients, indices and features of the support rows, whose images span those of all rows
+        up to rounding. Only for other kernels; ``X_fit_`` not for "precomputed".
     intercept_ : ndarray of shape (1,)
         ``-threshold_``.
     threshold_ : float
-        Threshold above which rows are predicted positive: it cuts the share of positives of the
-        training rows off new rows. It is a quantile of the training scores, or of out-of-fold
-        scores with a kernel or fewer than 10 rows a feature, which takes up to five more fits.
+        Threshold above which rows are predicted positive: it cuts the share of positives off new
+        rows. It is a quantile of the training scores, or of out-of-fold scores with a kernel or
+        fewer than 10 rows a feature, which takes up to five more fits.
     value_ : float
         Exact statistic of the training rows, scaled so that its worst value is 0 and its best
         value is 1.
@@ -208,11 +202,10 @@ class RankStatisticRanker(OneProblemRanker):
     outlier, it increases from .80 to .81 with ``bandwidth=0.25``, but not with 1.
 
     **When it overfits.** A greater statistic on the training rows is often not one on held-out
-    rows, least of all with about as many features as rows, where the maximum can be 1 and the
-    held-out value far below that of the start. By the folds the start is then returned. Equal rows
-    are in one fold, and the folds depend on neither the order of the rows nor a seed. The table
-    shows, for ``n_folds=None``, differences from logistic regression on standardised features as
-    means over 20 random halvings (5 for a9a), with standard errors:
+    rows, least of all with about as many features as rows. By the folds the start is then
+    returned. Equal rows are in one fold, and the folds depend on neither the order of the rows nor
+    a seed. The table shows, for ``n_folds=None``, differences from logistic regression on
+    standardised features as means over 20 random halvings (5 for a9a), with standard errors:
 
     ========================  ==============  ==============  ==============
     statistic, set, n / 2     default         b=.25           b=.25, a=0
@@ -225,11 +218,9 @@ class RankStatisticRanker(OneProblemRanker):
     local AUC, a9a            +.001 +- .002   -.005 +- .002   -.009 +- .001
     ========================  ==============  ==============  ==============
 
-    Here b is ``bandwidth`` and a is ``anchor``. The training value increases by .00 to .05 each
-    time, most in the last column. More runs (``n_init=5``) gave similar results. If the start has
-    the value 1, as on separable rows, it is returned. Choose by cross-validation among
-    ``bandwidth`` 1 and .25 and ``anchor`` 0 and .5. A kernel with as many coordinates as rows
-    overfits more.
+    Here b is ``bandwidth`` and a is ``anchor``: choose by cross-validation among 1 and .25, and 0
+    and .5. A kernel with as many coordinates as rows overfits more. If the start has the value 1,
+    as on separable rows, it is returned.
 
     **Smoothing.** With scores of variance 1 the rank of a row is the sum over the rows of the
     integral of Epanechnikov's kernel at the difference of the scores, over the bandwidth. Phi is
@@ -237,16 +228,10 @@ class RankStatisticRanker(OneProblemRanker):
     its jumps. The returned solution is selected by the exact statistic, in which tied rows get the
     mean of phi over their ranks.
 
-    Value and gradient take O(n log n) by sorted scores and sums of their powers, without pairs. An
-    iteration also takes about two products with the rows and one exact statistic. Fits take about
-    10 to 100 iterations: 16,000 rows of 123 features take 1 to 4 seconds. Up to 1,000 features,
-    steps are taken in coordinates in which the rows are uncorrelated. Memory is some vectors of n,
-    160 bytes per row in total, and a d x d matrix. ``random_state`` has an effect only for
-    ``n_init > 1``; with a kernel, the random directions depend on the order of the rows.
-
-    Batches are read about ten times for the default start, and twice for each gradient, in each
-    fold, too. On a
-    cluster, each iteration receives 16 bytes per row from the workers and sends 8.
+    An iteration takes O(n log n) and about two products with the rows. Fits take about 10 to 100
+    iterations: 16,000 rows of 123 features take 1 to 4 seconds. Memory is 160 bytes per row and a
+    d x d matrix. With a kernel, the random directions depend on the order of the rows. Batches are
+    read about ten times for the default start, and twice for each gradient, in each fold, too.
 
     A row of weight 2 counts as two rows: ranks are counted in units of weight, and n is the sum of
     the weights.
@@ -267,9 +252,6 @@ class RankStatisticRanker(OneProblemRanker):
     >>> ranker.fold_values_.mean(axis=0).round(2)
     array([0.93, 0.91])
     >>> ranker.value_ == ranker.start_value_
-    True
-    >>> climbed = RankStatisticRanker("auc", n_folds=None).fit(X[::2], y[::2])
-    >>> bool(climbed.value_ > climbed.start_value_)
     True
     """
 
@@ -366,7 +348,6 @@ class RankStatisticRanker(OneProblemRanker):
         start: FloatArray,
         search: Search,
     ) -> FloatArray:
-        """Held-out statistic of the start and of the maximisation, one row for each fold."""
         values = np.empty((0, 2))
         scores, terms = problem.design.scores_with_terms(start)
         if (
@@ -397,7 +378,6 @@ class RankStatisticRanker(OneProblemRanker):
         return values
 
     def _start(self, design: Design, rows: TwoClasses) -> FloatArray:
-        """Weights of the features of the classifier that is improved."""
         if self.start is None:
             return solve_logistic_regression(
                 design, rows.positive, rows.weight, float(self.C)
@@ -448,7 +428,6 @@ def _problem(
 
 
 def _one_list(rows: TwoClasses) -> ScoredLists:
-    """The rows as a list, of any real weights."""
     n = len(rows.positive)
     return ScoredLists(rows.positive, np.array([0, n]), rows.weight, score=np.zeros(n))
 
@@ -456,10 +435,7 @@ def _one_list(rows: TwoClasses) -> ScoredLists:
 def _folds_of(
     scores: FloatArray, rounding: FloatArray, positive: BoolArray, n_folds: int
 ) -> IntArray:
-    """Number of the fold of each row; rows of one class that score alike are in one fold.
-
-    All rows are in fold 0 where a class has fewer than two different scores.
-    """
+    """Fold of each row; rows of one class that score alike are in one fold."""
     fold = np.zeros(len(scores), dtype=np.int64)
     merged = merge_rounded(scores, rounding)
     numbers = []

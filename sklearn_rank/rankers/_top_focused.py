@@ -58,7 +58,6 @@ TIED = 1e-10
 def focus_weights(
     scores: FloatArray, weight: FloatArray, phi: ScoreGeneratingFunction, floor: float
 ) -> FloatArray:
-    """Weights of rows by their places in a ranking. Shape (n,)."""
     order = np.argsort(-scores, kind="stable")
     ordered = scores[order]
     gap = -np.diff(ordered) > TIED * (ordered[0] - ordered[-1])
@@ -82,8 +81,6 @@ def focus_weights(
 
 @dataclass(frozen=True, eq=False)
 class Rounds:
-    """The fits, first to last."""
-
     models: list[Any]  # Fitted classifiers, the pilot first
     positive: Any  # The class that belongs on top
     spreads: tuple[float, float]
@@ -95,7 +92,6 @@ class Rounds:
         combination: Combination,
         score: Callable[[Any, Any, Any], FloatArray] = log_odds,
     ) -> FloatArray:
-        """Scores of rows by which the positives are on top. Shape (n,)."""
         parts = [
             score(model, X, self.positive) if share else 0.0
             for model, share in zip(
@@ -105,7 +101,6 @@ class Rounds:
         return self.combined(parts, combination)
 
     def shares(self, combination: Combination) -> FloatArray:
-        """Shares of the pilot and of the last round in a combination."""
         if combination != "sum":
             return np.array([1.0, 0.0] if combination == "pilot" else [0.0, 1.0])
         # Scores without spread order nothing, and have no share.
@@ -113,7 +108,6 @@ class Rounds:
         return shares / shares.sum() if shares.any() else np.array([0.0, 1.0])
 
     def combined(self, parts: Any, combination: Combination) -> FloatArray:
-        """Combine scores, coefficients or importances of the pilot and of the last round."""
         shares = self.shares(combination)
         return shares[0] * parts[0] + shares[1] * parts[1]
 
@@ -121,7 +115,6 @@ class Rounds:
 def _score_fold(
     fit: Callable[..., Any], X: Any, y: AnyArray, weight: FloatArray, positive: Any, fold: Fold
 ) -> FloatArray:
-    """Scores of the rows of a fold by a fit to the others."""
     train, test = fold
     model = fit(rows_at(X, train), y[train], weight[train])
     return log_odds(model, rows_at(X, test), positive)
@@ -250,8 +243,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
 
     The cost is ``n_rounds + 1`` fits, or ``(n_rounds + 1)(n_folds + 1)`` with "out_of_fold"; for
     linear models with fewer than 10 rows a feature ``2 n_folds`` more than the first.
-    "choose" takes the same on each fold in addition. Memory is that of the classifier and a few
-    vectors of n.
+    "choose" takes the same on each fold in addition.
 
     References
     ----------
@@ -410,7 +402,6 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         progress.fit_done()
 
     def _focus(self) -> ScoreGeneratingFunction:
-        """Score-generating function whose derivative weighs the places."""
         phi = self.focus
         if phi is None:
             phi = Cauchy(max(4.0 * self.tau, LEAST_FOCUS))
@@ -605,7 +596,6 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         return expit(np.column_stack((-odds, odds)))
 
     def _scores(self, X: Any, score: Any) -> FloatArray:
-        """Combined scores of rows, greater for the second class."""
         return self._towards_positive(self._rounds().scores(X, self.combine_, score))
 
     def _rounds(self) -> Rounds:

@@ -88,12 +88,10 @@ class TwoClasses:
     def of_rows(
         cls, classes: Any, pos_label: Any, positive: BoolArray, weight: FloatArray
     ) -> TwoClasses:
-        """Leave out rows of weight 0."""
         taken = np.flatnonzero(weight > 0)
         return cls(np.asarray(classes), pos_label, taken, positive[taken], weight[taken])
 
     def part(self, numbers: IntArray) -> TwoClasses:
-        """Take some of the rows, numbered from 0."""
         return TwoClasses(
             self.classes,
             self.pos_label,
@@ -104,11 +102,7 @@ class TwoClasses:
 
     @property
     def direction(self) -> float:
-        """+1 if the second class is positive, -1 if the first is.
-
-        The factor from scores by which the positives are on top to decision values, which in all
-        of scikit-learn are greater for the second class.
-        """
+        """+1 if the second class is positive, else -1: from scores to decision values."""
         return 1.0 if self.pos_label == self.classes[1] else -1.0
 
     @property
@@ -117,7 +111,6 @@ class TwoClasses:
 
     @property
     def masses(self) -> tuple[float, float]:
-        """Weight of the negative rows and of the positive ones."""
         return self.weight[~self.positive].sum(), self.weight[self.positive].sum()
 
     def costs(self, C: float, class_weight: Any) -> FloatArray:
@@ -150,7 +143,7 @@ Fold = tuple[IntArray, IntArray]
 
 
 def of_taken_rows(cv: Any, taken: IntArray, n_samples: int) -> Any:
-    """Renumber parts that are given by row numbers, where rows of weight 0 are left out."""
+    """Renumber parts that are given by row numbers, without the rows of weight 0."""
     if not isinstance(cv, Iterable) or hasattr(cv, "split"):
         return cv
     number = np.full(n_samples, -1)
@@ -160,7 +153,6 @@ def of_taken_rows(cv: Any, taken: IntArray, n_samples: int) -> Any:
 
 
 def values_of_taken_rows(name: str, values: Any, taken: IntArray, n_samples: int) -> Any:
-    """Values of some rows, such as their groups. Shape (n,)."""
     (values,) = indexable(ravelled(values, name))
     if len(values) != n_samples:
         raise ValueError(
@@ -192,7 +184,6 @@ ROUNDING, ROUNDING_OF_TERM = 1e-12, 1e-15
 
 
 def is_flexible(rows: TwoClasses, n_features: int) -> bool:
-    """Whether training scores of a linear fit are unlike those of new rows."""
     return bool(rows.weight.sum() < ROWS_PER_FEATURE * n_features)
 
 
@@ -215,8 +206,8 @@ def held_out_threshold(
 ) -> float:
     """Threshold below the top ``share`` of out-of-fold scores; warns where it is a guess.
 
-    ``fitted``, ``rounding`` and ``mass`` are the scores of the fit to all rows, bounds of their
-    rounding, and what counts towards the share.
+    ``fitted``, ``rounding`` and ``mass``: scores of the fit to all rows, bounds of their rounding,
+    and what counts towards the share.
     """
     index, scores, weight = _out_of_fold_scores(ranker, X, rows, fitted, share, parameters)
     mass = mass[index] * weight / rows.weight[index]
@@ -255,12 +246,11 @@ def _out_of_fold_scores(
     share: float,
     parameters: dict[str, Any],
 ) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Score held-out rows by fits with the parameters of ``ranker`` to the others.
+    """Held-out rows, their scores by fits to the others, and their weights.
 
-    Returns which rows, their scores and weights. Folds are fitted until enough rows lie on both
-    sides of ``share``. The scale of scores is arbitrary, so those of a fold are brought to that of
-    ``fitted``, the scores of the fit to all rows, by the quantiles of the rows that both were
-    fitted to. Where the rows are too few to leave some out, these are ``fitted``.
+    Folds are fitted until enough rows lie on both sides of ``share``. The scores of a fold are
+    brought to the scale of ``fitted``, the scores of the fit to all rows, which are returned where
+    the rows are too few to leave some out.
     """
     parameters = ranker.get_params(deep=False) | parameters | {"pos_label": rows.pos_label}
     if "random_state" in parameters:
@@ -306,10 +296,7 @@ def _rounding_of_means(scores: FloatArray) -> float:
 def _match_quantiles(
     scores: FloatArray, reference: FloatArray, target: FloatArray, weight: FloatArray
 ) -> FloatArray:
-    """Bring scores from the scale of ``reference`` to that of ``target``, at equal quantiles.
-
-    Both score the same rows; a tied run takes the mean of the target at its quantiles.
-    """
+    """Bring scores from the scale of ``reference`` to that of ``target``, at equal quantiles."""
     merged = merge_rounded(reference, np.full(len(reference), _rounding_of_means(reference)))
     knots, run = np.unique(merged, return_inverse=True)
     ends = np.append(0.0, np.cumsum(np.bincount(run, weight)))
@@ -325,9 +312,8 @@ def _match_quantiles(
 def _folds(X: Any, rows: TwoClasses) -> list[FloatArray]:
     """Held-out weight of each row, for each stratified fold, in any order of the rows.
 
-    Equal rows are in one fold, since a weight means as many copies and new rows need not be equal
-    to them. Where many equal rows are of both classes, new rows will be equal to them too, and
-    copies are distributed over the folds.
+    Equal rows are in one fold, since a weight means as many copies; where many equal rows are of
+    both classes, new rows will equal them too, and copies are distributed over the folds.
     """
     value = np.unique(feature_keys(X), return_inverse=True)[1]
     total = np.bincount(value, rows.weight)
@@ -360,7 +346,6 @@ def _mass_of_fold(mass: FloatArray, k: int) -> FloatArray:
 
 
 def mass_of_top(mass: FloatArray, tau: float) -> float:
-    """Mass of the top ``tau`` of the rows; warns where it is less than one row."""
     top, is_small = top_mass(mass, tau)
     if is_small:
         warn(
@@ -390,7 +375,6 @@ LEAST_PROBABILITY = 1e-12
 
 
 def weight_argument(estimator: Any, *, regressors: bool = False) -> str:
-    """Find the argument of ``fit`` by which an estimator takes weights of rows."""
     is_learner = hasattr(estimator, "fit") and not isinstance(estimator, type)
     if not (is_learner and (is_classifier(estimator) or (regressors and is_regressor(estimator)))):
         kind = "neither a classifier nor a regressor" if regressors else "not a classifier"
@@ -425,14 +409,12 @@ def fit_with_weights(
 
 
 def log_odds(estimator: Any, X: Any, positive: Any) -> FloatArray:
-    """Scores of rows by a fitted classifier, by which the positives are on top. Shape (n,)."""
     if response_method(estimator) == "predict_proba":
         return log_odds_of_probabilities(estimator, X, positive)
     return np.asarray(ranking_scores(estimator, X, positive), dtype=np.float64)
 
 
 def log_odds_of_probabilities(estimator: Any, X: Any, positive: Any) -> FloatArray:
-    """Logarithms of the odds of rows by the probabilities of a fitted classifier. Shape (n,)."""
     columns = np.asarray(estimator.predict_proba(X), dtype=np.float64)
     share = columns[:, int(estimator.classes_[1] == positive)]
     return logit(np.clip(share, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY))
@@ -441,9 +423,8 @@ def log_odds_of_probabilities(estimator: Any, X: Any, positive: Any) -> FloatArr
 class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
     """Base class of rankers of two classes, which are scikit-learn classifiers.
 
-    A subclass has a parameter ``pos_label``, the class to rank at the top; sets ``classes_`` and
-    ``pos_label_`` by :meth:`_two_classes`; and defines ``decision_function``, the score minus the
-    threshold between the classes, greater for the second class, whichever is positive.
+    A subclass has a parameter ``pos_label``, sets ``classes_`` and ``pos_label_`` by
+    :meth:`_two_classes`, and defines ``decision_function``.
     """
 
     # Whether this is a fit to some folds, of which only the scores are needed.
@@ -455,10 +436,7 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         return tags
 
     def _two_classes(self, y: Any, weight: Any, inner: Any = None) -> TwoClasses:
-        """Check labels; return the rows of positive weight with their classes.
-
-        ``inner`` is the ``pos_label`` of an inner estimator, used if ``pos_label`` is None.
-        """
+        """The rows of positive weight; ``inner`` is the ``pos_label`` of an inner estimator."""
         present = y[weight > 0]
         if len(present) == 0:
             raise ValueError(
@@ -483,7 +461,6 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         return TwoClasses.of_rows(classes, positive, y == positive, weight)
 
     def _of_fitted_classes(self, y: Any) -> Any:
-        """Check that labels are of the classes of ``fit``; return which are positive."""
         classes = np.unique(y)
         if not np.array_equal(classes, self.classes_):
             raise ValueError(
@@ -493,7 +470,6 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         return y == self.pos_label_
 
     def _rows_at(self, X: Any, rows: Any, others: Any = None) -> Any:
-        """Some rows of validated X; a precomputed kernel takes them with others, too."""
         return X[rows]
 
     def _threshold_of_share(
@@ -508,11 +484,7 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         mass: FloatArray | None = None,
         of_fold: dict[str, Any] | None = None,
     ) -> float:
-        """Threshold that cuts a share of new rows; None is that of the positives.
-
-        A ``flexible`` fit is repeated on folds, with the parameters ``of_fold``, since it
-        separates its training rows better than others.
-        """
+        """Threshold that cuts a share of new rows, of ``flexible`` fits by fits to folds."""
         if self._is_of_fold:
             return 0.0
         if share is None:
@@ -523,7 +495,6 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         return held_out_threshold(self, X, rows, scores, rounding, mass, share, of_fold or {})
 
     def _towards_positive(self, decision: Any) -> Any:
-        """Decision values as scores by which the positive class is on top."""
         return decision if self.pos_label_ == self.classes_[1] else -decision
 
     @abstractmethod
@@ -569,7 +540,6 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         return _classes_of(decision, self.classes_, towards)
 
     def _scores_in_memory(self, X: Any, what: str) -> FloatArray:
-        """Scores by which the positives are on top; refuses lazy ones."""
         check_is_fitted(self)
         scores = self._towards_positive(self.decision_function(X))
         if is_collection(scores):
@@ -674,7 +644,6 @@ def _classes_of(decision: FloatArray, classes: AnyArray, towards: float) -> AnyA
 
 
 def positive_or_second(name: str, classes: Any, pos_label: Any) -> Any:
-    """Find the positive class; without ``pos_label`` it is the greater label, with a warning."""
     if pos_label is not None:
         whose = "classes of y"
         if isinstance(pos_label, str) and np.array_equal(classes, [0, 1]):
@@ -699,8 +668,6 @@ OF_DISTANCES = ("rbf", "laplacian")
 
 
 class KernelMap:
-    """A kernel with its parameters, as scikit-learn's kernel methods read them."""
-
     def __init__(self, estimator: Any) -> None:
         self.kernel = estimator.kernel
         self.params: dict[str, Any]
@@ -711,7 +678,6 @@ class KernelMap:
 
     @classmethod
     def of(cls, estimator: Any) -> KernelMap | None:
-        """Kernel of an estimator; None for ``kernel="linear"``."""
         return None if estimator.kernel == "linear" else cls(estimator)
 
     @property
@@ -762,7 +728,6 @@ class KernelMap:
         return factor.rows
 
     def expansion(self, coef: FloatArray) -> tuple[IntArray, FloatArray]:
-        """Weights of the coordinates as a sum of kernel functions."""
         return self._taken[self._factor.support], self._factor.expansion(coef)
 
     def diagonal(self, X: Any) -> FloatArray:
@@ -793,32 +758,22 @@ def check_kernel_shape(estimator: Any, X: Any) -> None:
 
 
 def rounding_of_sums(terms: FloatArray, n_terms: int) -> FloatArray:
-    """Bound the rounding errors of sums, given the sums of their absolute terms."""
     return np.asarray(terms * n_terms * np.finfo(np.float64).eps)
 
 
 class LinearScores:
-    """Scores of rows: their products with coefficients."""
-
     def __init__(self, coef: FloatArray) -> None:
         self.coef = coef
 
     def attributes(self, taken: IntArray, direction: float) -> dict[str, Any]:
-        """Fitted attributes of ``direction``, +1 or -1, times the scores.
-
-        ``taken`` are the rows of ``fit`` that the coefficients were learned from.
-        """
+        """Fitted attributes of ``direction`` times the scores, learned from the rows ``taken``."""
         return {"coef_": direction * self.coef[np.newaxis]}
 
     def scores(self, X: Any) -> FloatArray:
-        """Scores of validated rows."""
         return as_design(X).scores(self.coef)
 
     def scores_of_fitted(self, X: Any) -> tuple[FloatArray, FloatArray]:
-        """Scores of the rows that this was learned from, and bounds of their rounding.
-
-        BLAS rounds equal rows differently at different positions in a matrix.
-        """
+        """Scores of the rows that this was learned from, and bounds of their rounding."""
         scores, terms = as_design(X).scores_with_terms(self.coef)
         return scores, rounding_of_sums(terms, len(self.coef))
 
@@ -827,7 +782,6 @@ class LinearScores:
         return float(np.sqrt(self.coef @ self.coef))
 
     def squared_norms(self, X: Any) -> FloatArray:
-        """Squared norms of validated rows, or of their images under the kernel."""
         return as_design(X).squared_norms()
 
 
@@ -884,10 +838,7 @@ def learned_scores(kernel: KernelMap | None, coef: FloatArray, X: Any) -> ScoreF
 
 
 def store_scores(estimator: Any, function: ScoreFunction, rows: TwoClasses) -> None:
-    """Give an estimator its classes and its score function, and nothing of an earlier fit.
-
-    What is stored scores the second class high, as in all of scikit-learn, whichever is positive.
-    """
+    """Give an estimator its classes and its score function, and nothing of an earlier fit."""
     forget(estimator, "coef_", "dual_coef_", "support_", "X_fit_")
     estimator.classes_, estimator.pos_label_ = rows.classes, rows.pos_label
     vars(estimator).update(function.attributes(rows.taken, rows.direction))
@@ -910,11 +861,7 @@ FAR = 1e3
 
 
 class KernelRanker(CallbackSupportMixin, BipartiteRanker):
-    """Base class of rankers with a linear or kernel score: input checks and decision values.
-
-    A subclass has the parameters of the constraints; ``tol``, ``max_iter`` and ``verbose`` are its
-    solver's.
-    """
+    """Base class of rankers with a linear or kernel score: input checks and decision values."""
 
     _parameter_constraints = {
         "kernel": [StrOptions({"linear", "rbf", "poly", "precomputed"}), callable],
@@ -981,15 +928,12 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
         return function.scores(X) - threshold
 
     def _parameters_of_folds(self) -> dict[str, Any]:
-        """Parameters of the fits to folds: a threshold needs no accurate minimum."""
+        """A threshold needs no accurate minimum."""
         return {"verbose": 0, "tol": max(self.tol, TOL_OF_FOLDS)}
 
 
 class OneProblemRanker(KernelRanker):
-    """Base class of kernel rankers that solve one problem, on rows in memory or in blocks.
-
-    A subclass defines :meth:`_solve` and, if it is for the top, :meth:`_share_of_top`.
-    """
+    """Base class of kernel rankers that solve one problem, on rows in memory or in blocks."""
 
     # How to make the problem easier, and the convergence criterion of the solver.
     _regularise = "lower C"
