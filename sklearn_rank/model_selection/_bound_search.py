@@ -121,7 +121,6 @@ def _divide_metadata(
 
 
 def _routing_names(n: int) -> list[str]:
-    """Names of n estimators in metadata routing."""
     return ["estimator"] if n == 1 else [f"estimator_{index}" for index in range(n)]
 
 
@@ -494,7 +493,6 @@ arbitrary.
         self._keep_models(grid.plans[choice.index], fits[choice.index])
 
     def _check_parameters(self) -> None:
-        """Check the parameters that do not depend on data."""
         check_share("delta", self.delta, what="the probability of failure")
         check_choice("rule", self.rule, RULES)
         check_flag("refit", self.refit)
@@ -647,7 +645,6 @@ arbitrary.
         return tags
 
     def _estimators(self) -> list[Any]:
-        """The estimators that are searched among."""
         return [estimator for _, estimator, _ in named_grids(self.estimator, self.param_grid)]
 
     def get_metadata_routing(self) -> MetadataRouter:

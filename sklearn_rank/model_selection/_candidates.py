@@ -12,7 +12,6 @@ from math import ceil, inf
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
 from sklearn.base import clone, is_classifier
@@ -24,6 +23,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from .._lists import LabelType, check_lists
 from .._printed import Printed, fixed
+from .._sklearn_compat import rows_at
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import hint_of_mark
 from .._warn import warn
@@ -139,7 +139,6 @@ class Grid:
         self.simplicity = _simplicity(complexity, described)  # Rank of each, 0 the simplest
 
     def describe(self, candidate: int) -> str:
-        """Describe a candidate in words."""
         name, params = self.names[candidate], self.candidates[candidate]
         return " ".join([name] * bool(name) + [f"{params}"] * bool(params)) or "as it is"
 
@@ -154,17 +153,6 @@ class Fitted(NamedTuple):
     model: Any  # The fitted estimator, if models are kept
 
 
-def rows_of(values: Any, rows: IntArray) -> Any:
-    """Take rows of a matrix, a frame or a list. Those rows, of the same kind."""
-    if hasattr(values, "iloc"):
-        return values.iloc[rows]
-    if sp.issparse(values):
-        return values.tocsr()[rows]
-    if hasattr(values, "shape"):
-        return values[rows]
-    return [values[row] for row in rows]
-
-
 def fit_candidates(
     grid: Grid,
     splits: Sequence[Split],
@@ -174,7 +162,6 @@ def fit_candidates(
     n_jobs: int | None,
     verbose: int,
 ) -> list[list[Fitted]]:
-    """Fit every candidate on every split."""
     candidates = zip(grid.plans, grid.candidates, strict=True)
     fits = Parallel(n_jobs=n_jobs, verbose=verbose)(
         delayed(_fit_candidate)(plan, params, *split, keep_models, raise_errors)
@@ -225,7 +212,7 @@ def _fit_candidate(
 
 def divide_rows(estimator: Any, X: Any, train: IntArray, test: IntArray) -> tuple[Any, Any]:
     """Take the rows to fit to and those to score; of a precomputed kernel also the columns."""
-    X_train, X_test = rows_of(X, train), rows_of(X, test)
+    X_train, X_test = rows_at(X, train), rows_at(X, test)
     if get_tags(estimator).input_tags.pairwise:
         X_train, X_test = X_train[:, train], X_test[:, train]
     return X_train, X_test
@@ -234,7 +221,7 @@ def divide_rows(estimator: Any, X: Any, train: IntArray, test: IntArray) -> tupl
 def divide_params(params: dict[str, Any], n: int, train: IntArray) -> dict[str, Any]:
     """Take the values for training rows of each argument of ``fit`` that has one per row."""
     return {
-        name: rows_of(value, train) if _is_per_row(value, n) else value
+        name: rows_at(value, train) if _is_per_row(value, n) else value
         for name, value in params.items()
     }
 
@@ -283,7 +270,6 @@ def prior_weights(prior: Any, candidates: Sequence[dict[str, Any]]) -> FloatArra
 
 
 def _simplicity(complexity: Any, candidates: Sequence[dict[str, Any]]) -> IntArray:
-    """Rank of each candidate, 0 the simplest."""
     if complexity is None:
         return np.arange(len(candidates))
     keys = []
@@ -505,7 +491,6 @@ class SelectionReport(Printed):
         return f"{chosen}\nScored by the {scored} on {parts}{shared}: {self.counts}."
 
     def _guaranteed(self) -> list[str]:
-        """Return the lines on the guarantee, which holds for every distribution."""
         if self.bound is None:
             lines = [
                 "Guaranteed: nothing; the following limits are asymptotic, for many"
@@ -527,7 +512,6 @@ class SelectionReport(Printed):
         return lines
 
     def _in_the_limit(self) -> str:
-        """Return the line on the asymptotic interval."""
         low, high, level = self.interval.low, self.interval.high, self.interval.level
         if self.bound is None:
             claim = f"on new data the {self.target} is at least {fixed(self.lower)}"
@@ -538,7 +522,6 @@ class SelectionReport(Printed):
         return f"Asymptotically ({100 * level:.4g} %, {self.interval.method}): {claim}{choice}."
 
     def _others(self) -> list[str]:
-        """Return the lines on the other candidates and on ``best_estimator_``."""
         n_best, n = len(self.may_be_best), self.n_candidates
         if n == 1:
             return [self.remark]
@@ -668,14 +651,7 @@ def _compiled_count() -> Any:
     from .._jit import compiled  # imports numba
 
     @compiled("void(f8[:, ::1], f8[:, ::1], i8[::1], f8[:, ::1], f8[:, ::1], i8[::1])")
-    def count_overtaken(
-        drawn: FloatArray,
-        tops: FloatArray,
-        candidates: IntArray,
-        leads: FloatArray,
-        least_leads: FloatArray,
-        counts: IntArray,
-    ) -> None:
+    def count_overtaken(drawn, tops, candidates, leads, least_leads, counts):
         n_draws, n = drawn.shape
         for start in range(0, n_draws, TILE):
             stop = min(start + TILE, n_draws)
@@ -760,7 +736,6 @@ class Choice:
         self.params = grid.candidates[self.index]
 
     def _column(self, values: Any, missing: Any = np.nan) -> AnyArray:
-        """Values of all candidates, from those of the scored ones."""
         shape = (len(self.grid.candidates), *values.shape[1:])
         column = np.full(shape, missing, dtype=values.dtype)
         column[self.scored] = values
@@ -795,7 +770,6 @@ class Choice:
         return table
 
     def report(self, refit: bool) -> SelectionReport:
-        """Make the report of the choice and its guarantee."""
         evidence, name = self.evidence, self.evidence.measure.name
         one_part = evidence.n_parts == 1
         models = f"the {evidence.n_parts} fold models"

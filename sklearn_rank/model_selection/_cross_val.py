@@ -156,7 +156,6 @@ N_FOLDS = 5
 
 
 def measure_of_rows(measure: MeasureLike) -> Measure:
-    """Read a measure that has intervals."""
     if isinstance(measure, RankingScorer):
         raise TypeError(
             f"measure={measure!r} is a scorer: pass the measure, measure={measure.measure.name!r}."
@@ -245,7 +244,6 @@ def _samples_of(
     params: Any,
     single_list: bool,
 ) -> list[Sample]:
-    """Check rows, labels and ids, and find the positive class of each estimator."""
     params, qid, groups = _read_ids(measure, num_samples(X), groups, qid, params, single_list)
     if y is None:
         raise ValueError("y is None: pass the labels.")
@@ -295,7 +293,6 @@ def make_folds(cv: Any, sample: Sample, random_state: Any) -> list[Split]:
 
 
 def _row_numbers(rows: Any, n: int) -> AnyArray:
-    """Numbers of rows, also where a mask says which."""
     rows = np.asarray(rows)
     return np.flatnonzero(rows) if rows.dtype == bool and len(rows) == n else rows
 
@@ -321,7 +318,7 @@ def _make_splitter(n_folds: int, sample: Sample, seed: int | None) -> tuple[Any,
 def held_out(
     sample: Sample, tests: Sequence[IntArray], scores: Sequence[Sequence[FloatArray]]
 ) -> HeldOutLists | HeldOutQueries:
-    """Evaluate several candidates on held-out parts."""
+    """Evaluate candidates on held-out parts, by the scores of each on each part."""
     kind = HeldOutLists if sample.qid is None else HeldOutQueries
     return kind(sample, tests, scores)
 
@@ -351,12 +348,11 @@ class HeldOutLists:
 
     @property
     def joint(self) -> JointEstimate:
-        """Means over the parts, and how the candidates vary together, given the labels."""
         return joint_influence(self.pooled, conditional=True, groups=self.groups)
 
-    def interval(self, candidate: int, level: float, center: float | None = None) -> Interval:
-        """Interval for the expected mean of one candidate: score limits, or by the influence."""
-        pooled = self.pooled[candidate]
+    def interval(self, level: float, center: float | None = None) -> Interval:
+        """Interval for the expected mean of the first candidate."""
+        pooled = self.pooled[0]
         if center is not None:
             pooled = replace(pooled, estimate=center)
         if not is_auc(self.measure):
@@ -432,8 +428,6 @@ def _on_mean(values: list[FloatArray], places: list[IntArray], n: int) -> FloatA
 
 
 class HeldOutQueries:
-    """Estimates for several candidates from held-out queries."""
-
     def __init__(
         self, sample: Sample, tests: Sequence[IntArray], scores: Sequence[Sequence[FloatArray]]
     ) -> None:
@@ -464,14 +458,14 @@ class HeldOutQueries:
         low, high = self.measure.counted_range
         return joint_query_means(self.pooled, high - low, self.groups)
 
-    def interval(self, candidate: int, level: float, center: float | None = None) -> Interval:
-        """Interval for the expected mean of one candidate: Student's, or that of a share."""
+    def interval(self, level: float, center: float | None = None) -> Interval:
+        """Interval for the expected mean of the first candidate: Student's, or that of a share."""
         low, high = self.measure.counted_range
-        values = self.pooled[candidate]
+        values = self.pooled[0]
         if center is not None:
             values = values + (center - values.mean())
         pooled = QueryValues(values, self.ids, self.measure.name, (low, high), self.groups)
-        of_parts = np.concatenate([of_part[candidate] for of_part in self.of_parts])
+        of_parts = np.concatenate([of_part[0] for of_part in self.of_parts])
         if pooled.constant or not are_shares(replace(pooled, values=of_parts)):
             return sample_interval(pooled, level, "t")
         estimate = float(np.clip((values.mean() - low) / (high - low), 0.0, 1.0))
@@ -492,7 +486,6 @@ def _rows_of_queries(sample: Sample, ids: AnyArray) -> IntArray:
 def query_values(
     sample: Sample, rows: IntArray, scores: Sequence[FloatArray]
 ) -> tuple[FloatArray, AnyArray]:
-    """Evaluate candidates on the queries of some rows."""
     measure = sample.measure
     lists = measure.lists(sample.labels[rows], scores[0], qid=np.asarray(sample.qid)[rows])
     values, ids = [], np.empty(0)
@@ -563,7 +556,7 @@ def bootstrap_interval(
         estimate = _weigh_632_plus(sample, apparent, left_out)
         note = f"Apparent {fixed(apparent)}, and {fixed(left_out)} on rows outside of the samples"
     estimate = float(np.clip(estimate, *sample.measure.counted_range))
-    interval = unseen.interval(0, level, center=estimate)
+    interval = unseen.interval(level, center=estimate)
     return interval, f"{note}, by {n_resamples} bootstrap samples."
 
 
@@ -841,10 +834,8 @@ def cross_val_interval(
     **Rows in several parts,** as in repeated folds and random splits: the influence of a row is
     its mean over these parts, so repeats hardly shorten the interval.
 
-    **Invalid folds.** Folds of one row or of one class raise an error, because a measure of one
-    list has no value there. Do not pool the scores of all folds into one list: fold models have
-    different scales, and a model that predicts its training fraction of positives then has an AUC
-    of 0.
+    Do not pool the scores of all folds into one list: fold models have different scales, and a
+    model that predicts its training fraction of positives then has an AUC of 0.
 
     **The model fitted to all rows.** "optimism" is its value on these rows minus a correction: the
     mean, over bootstrap samples, of the value of a model on its own sample minus its value on all
@@ -852,8 +843,8 @@ def cross_val_interval(
     bootstrap models on the rows outside their samples. The weight depends on how close the latter
     is to the value of tied items, which carries no information [4]_. Both methods centre the
     interval at the corrected estimate, with the width from the mean influence of each row outside
-    the samples. The variance of the correction itself is not included; the documentation has the
-    coverage. For models that memorise training rows, such as forests, only "632+" is useful.
+    the samples; the variance of the correction is not included. For models that memorise training
+    rows, such as forests, only "632+" is useful.
 
     The cost is K fits, or ``1 + n_resamples`` fits, plus O(n log n) time and O(n) memory for each.
 
@@ -902,7 +893,7 @@ def cross_val_interval(
         parts = make_folds(cv, sample, random_state)
         scores = fit_parts(sample.plan, parts, **jobs)
         folds = held_out(sample, [test for _, test in parts], [scores])
-        interval, note = folds.interval(0, level), _note(parts, sample)
+        interval, note = folds.interval(level), _note(parts, sample)
         values, sizes = folds.values[0], folds.sizes
         estimate = float(values.mean())
         target = f"mean expected {sample.measure.name} of {_fold_models(parts)}"
@@ -930,14 +921,12 @@ def cross_val_interval(
 
 
 def _fold_models(parts: Sequence[Split]) -> str:
-    """Describe the fold models of the mean."""
     if len(parts) == 1:
         return "the model fitted without the held-out part"
     return f"the {len(parts)} fold models"
 
 
 def _note(parts: Sequence[Split], sample: Sample) -> str:
-    """Describe to which models the interval applies."""
     shares = [100.0 * len(train) / len(sample.labels) for train, _ in parts]
     low, high = round(min(shares)), round(max(shares))
     share = f"{low} %" if low == high else f"{low} to {high} %"

@@ -161,13 +161,11 @@ class Evidence(ABC):
         )
 
     @cached_property
-    def values(self) -> FloatArray:
-        """Value of each candidate on each part."""
+    def values(self) -> FloatArray:  # (n_candidates, n_parts)
         return np.array([part.estimates for part in self.joint_estimates]).T
 
     @cached_property
     def means(self) -> FloatArray:
-        """Mean over the parts of each candidate's value."""
         return self.values.mean(axis=1)
 
     @cached_property
@@ -194,7 +192,6 @@ class Evidence(ABC):
 
     @property
     def n_parts(self) -> int:
-        """Number of held-out parts."""
         return self.values.shape[1]
 
     @property
@@ -204,7 +201,6 @@ class Evidence(ABC):
         return high - low
 
     def lower(self, method: str, deltas: FloatArray) -> FloatArray:
-        """Lower limits for the expected means, each failing with its own delta."""
         if method == ASYMPTOTIC:
             return self.asymptotic_limits(deltas)[0]
         return np.maximum(self.means - self.widths(method, deltas), self.measure.counted_range[0])
@@ -235,7 +231,6 @@ def fold_widths(means: FloatArray, n: int, deltas: FloatArray) -> FloatArray:
 
 
 def fold_target(name: str) -> str:
-    """Describe the target of a bound for folds."""
     return f"mean {name} of the folds - mean expected {name} of their models"
 
 
@@ -283,7 +278,6 @@ class ListEvidence(Evidence):
 
     @cached_property
     def joint_estimates(self) -> list[JointEstimate]:
-        """Values of the candidates on each part, and how they vary together, given the labels."""
         joint = [joint_influence(part, conditional=True) for part in self._influences]
         if any((np.diag(part.regularized) <= 0.0).any() for part in joint):
             raise ValueError(
@@ -363,8 +357,6 @@ class ListEvidence(Evidence):
 
 @dataclass(frozen=True, eq=False)
 class AUCEvidence(ListEvidence):
-    """AUCs of several candidates on held-out parts."""
-
     of_new_data: ClassVar[str] = "expected"
 
     measure: Measure = AUC
@@ -428,7 +420,6 @@ def list_evidence(
     scores: Sequence[Sequence[FloatArray]],
     disjoint: Sequence[int] | None = None,
 ) -> ListEvidence:
-    """Make the evidence of lists with the theorems of the measure."""
     # Which rows are positive is known here.
     measure = get_measure(measure, rel=None)
     kind = ListEvidence
@@ -509,7 +500,6 @@ class RankEvidence(ListEvidence):
         return method if least_lead >= 2.0 / 3.0 * lead else ASYMPTOTIC
 
     def _list(self, part: int, score: FloatArray) -> ScoredLists:
-        """The rows of a part in the order of some scores."""
         return self.measure.lists(self.positive[part].astype(np.int64), score)
 
 
@@ -526,8 +516,6 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class QueryEvidence(Evidence):
-    """Values of several candidates on the queries of held-out parts."""
-
     of_queries: ClassVar[bool] = True
 
     measure: Measure  # A mean over queries
@@ -537,7 +525,6 @@ class QueryEvidence(Evidence):
 
     @cached_property
     def joint_estimates(self) -> list[JointEstimate]:
-        """Means of the candidates over the queries of each part, and how they vary together."""
         return [joint_query_means(sample, self.length) for sample in self.samples]
 
     @cached_property
@@ -615,7 +602,6 @@ def query_evidence(
     pos_label: Any = None,
     with_chance: bool = False,
 ) -> QueryEvidence:
-    """Evaluate the candidates on the queries of each part."""
     samples, tied = [], []
     with_chance = with_chance and measure.is_mean_over_ties
     for y, of_part, ids in zip(y_true, scores, qid, strict=True):

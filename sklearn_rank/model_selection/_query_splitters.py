@@ -28,8 +28,6 @@ STRATA = ("length", "relevance")
 
 @dataclass(frozen=True, eq=False)
 class Queries:
-    """Queries of rows."""
-
     ids: AnyArray  # (n_queries,): In the order in which they appear
     offsets: IntArray  # (n_queries + 1,): Where the rows of each query begin in ``rows``, and n
     rows: IntArray  # (n,): Query by query
@@ -94,7 +92,6 @@ def places_of(ids: Any, n: int) -> IntArray | None:
 
 
 def queries_of(groups: Any, n: int, whose: str, *, name: str = "groups") -> Queries:
-    """Check the id of the query of each row."""
     if groups is None:
         raise ValueError(
             f"{whose} got no groups, the query id of each row: pass split(X, y, groups=qid); in a"
@@ -286,13 +283,10 @@ class QueryKFold(_QuerySplitter):
     the order of the rows within a query.
 
     ``stratify="relevance"`` makes the fold means more similar, because the attainable score of a
-    query depends on its relevant fraction. Over partitions of the queries of MQ2008, OHSUMED and
-    LightGBM's example into five folds, it reduced the variance between folds of NDCG@10, average
-    precision, precision@5 and DCG@10 of a ridge regression to .23 to .29, .46 to .73 and .24 to
-    .61 of its value (``benchmarks/studies/query_folds.py``). A single fold or held-out part is
-    then more precise, and fewer folds have no relevant row. ``stratify="length"`` left this
-    variance at .84 to 1.18 and halved the spread of the numbers of rows. The mean over all folds
-    hardly changes. With stratification the spread between folds underestimates the spread over new
+    query depends on its relevant fraction: on three data sets the variance between folds fell to
+    .23 to .73 of its value (``benchmarks/studies/query_folds.py``). ``stratify="length"`` left it
+    as it was, and halved the spread of the numbers of rows. The mean over all folds hardly
+    changes. With stratification the spread between folds underestimates the spread over new
     queries; use :func:`~sklearn_rank.inference.metric_interval` for that.
 
     The cost is O(n log n) time for n queries, and O(n + rows) memory.
@@ -456,7 +450,6 @@ def _check_size(name: str, size: Any) -> None:
 
 
 def _counts(n: int, test_size: Any, train_size: Any, default: float) -> tuple[int, int]:
-    """Numbers of queries to train on and to test on."""
     if test_size is None and train_size is None:
         test_size = default
     n_test, n_train = (

@@ -56,7 +56,6 @@ class _SomeQueries:
     def split(
         self, X: Any, y: Any = None, groups: Any = None
     ) -> Iterator[tuple[IntArray, IntArray]]:
-        """Generate rows to train on and rows to test on, of whole queries."""
         queries = queries_of(groups, num_samples(X), "The search")
         for train, test in whole_splits(self.base, X, y, groups, queries):
             yield self._draw(queries, train), self._draw(queries, test)
@@ -112,7 +111,6 @@ class _HalvingByQueries(BaseSuccessiveHalving):
 
     def _run_search(self, evaluate_candidates: Any, *, callback_ctx: Any) -> None:
         def evaluate_on_queries(candidates: Any, cv: Any, **options: Any) -> Any:
-            """Evaluate candidates on splits that are reduced by queries instead of rows."""
             splitter = _SomeQueries(cv.base_cv, cv.fraction, cv.random_state)
             results = evaluate_candidates(candidates, splitter, **options)
             # scikit-learn would take the first candidate.
@@ -268,16 +266,13 @@ class HalvingQueryRandomSearchCV(_HalvingByQueries, HalvingRandomSearchCV):
     factor : int or float, default=3
         Factor by which each iteration reduces the candidates and increases the queries.
     max_resources : int or "auto", default="auto"
-        Largest number of queries for one candidate, training and test together. "auto" means all.
+        Largest number of queries for one candidate; see :class:`HalvingQueryGridSearchCV`.
     min_resources : {"exhaust", "smallest"} or int, default="smallest"
-        Number of queries of the first iteration. "smallest" is twice the number of splits.
-        "exhaust" makes the last iteration use as many queries as possible.
+        Number of queries of the first iteration; see :class:`HalvingQueryGridSearchCV`.
     aggressive_elimination : bool, default=False
         Whether to repeat the first iteration if there are too few queries for all iterations.
     cv : int, splitter or iterable, default=5
-        Cross-validation strategy. An int is the number of folds of ``QueryKFold(shuffle=False)``.
-        A splitter must keep queries whole and give the same splits at each call, as with an int
-        for its ``random_state``.
+        Cross-validation strategy; see :class:`HalvingQueryGridSearchCV`.
     scoring : str, callable or None, default=None
         Scorer, such as ``get_scorer("ndcg@10")``. None means the ``score`` method of the
         estimator.
@@ -577,10 +572,8 @@ def query_permutation_importance(
     queries depends on the feature: each query keeps its values, which are assigned to other rows.
     A feature that is constant within queries, such as the length of the query, has importance 0.
     "all" measures how much the score depends on the feature in total, including its level in the
-    query and its interactions. Rows then get values that may never occur in their query, such as
-    the price of a luxury hotel among hostels, and their score may not be representative. A linear
-    or additive estimator does not use the level within a query, and "all" then only shows the
-    effect of mixing levels. Therefore "query" is the default.
+    query and its interactions. Rows then get values that may never occur in their query, and their
+    score may not be representative.
 
     If two features carry the same information, each may have a low importance.
 
@@ -649,7 +642,6 @@ def _scores_without(
     feature: int,
     sources: list[IntArray],
 ) -> list[Any]:
-    """Scores with a feature permuted, one for each permutation."""
     return [scorer(estimator, _permute(X, feature, source), y, **ids) for source in sources]
 
 

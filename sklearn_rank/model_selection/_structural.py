@@ -233,7 +233,6 @@ class StructuralRankSelection(BipartiteRanker):
             )
 
     def _check_used(self) -> None:
-        """Raise an error for arguments that the classes do not use."""
         if self.classes != "margin":
             if self.radius is not None:
                 raise ValueError(
@@ -281,7 +280,6 @@ class StructuralRankSelection(BipartiteRanker):
     def _fit_classes(
         self, X: FloatArray, y: AnyArray, positive: AnyArray, grid: Any
     ) -> tuple[list[Any], list[Bound]]:
-        """Fit linear functions of each class's features."""
         learner = LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
         weights = prior_weights(
             [self.weights(value) for value in grid] if callable(self.weights) else self.weights,
