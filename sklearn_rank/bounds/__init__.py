@@ -9,8 +9,9 @@ from ._auc import (
     auc_variance_bound,
 )
 from ._bound import Bound
-from ._margin import accuracy_at_top_margin_bound, auc_margin_bound
 from ._rank_statistics import (
+    accuracy_at_top_margin_bound,
+    auc_margin_bound,
     linear_rank_bound,
     linear_rank_sandwich_bound,
     linear_rank_selection_bound,

@@ -169,16 +169,6 @@ def finite_sample_size(
     return float(ceil((LOG_2 + log_over) / (2.0 * share * epsilon**2)))
 
 
-def finite_theorem(method: str, of_one: str, of_all: str, n_functions: int | None) -> str:
-    if method == "mcdiarmid":
-        return f"{AGARWAL}, {of_one if n_functions is None else of_all}"
-    if n_functions is None:
-        return SOURCES[method]
-    if method == "chebyshev":
-        return f"{SOURCES[method]}, for all functions"
-    return f"{OURS}, Theorem 4, by {SOURCES[method]}"
-
-
 def _log_chernoff(mean: float, value: float, n: int) -> float:
     """Logarithm of the probability that a mean of n terms of this expectation reaches so far."""
     if not 0.0 <= value <= 1.0:
@@ -509,16 +499,27 @@ def uniform_sample_size(
     return least_size(suffices)
 
 
-def uniform_theorem(method: str, function_class: FunctionClass, statement: str) -> str:
-    """Return the theorem of a bound; ``statement`` is its number in Agarwal et al."""
-    theorems = {
-        "averaging": f"{OURS}, Theorem 3",
-        "freund": f"{AGARWAL}, Theorem 27",
-        "strict": f"{AGARWAL}, {statement}, with {OURS}, Theorem 2",
-        "central": f"{AGARWAL}, {statement}, with {OURS}, Theorem 1",
-    }
-    of_paper = 24 if function_class.kind == "linear" else 26
-    return theorems.get(method, f"{AGARWAL}, {statement} with Theorem {of_paper}")
+def theorem_of(
+    function_class: int | FunctionClass | None, method: str, statements: tuple[str, str, str]
+) -> str:
+    """Return the theorem: ``statements`` of Agarwal et al. on one, several, a class."""
+    of_one, of_all, of_class = statements
+    if isinstance(function_class, FunctionClass):
+        theorems = {
+            "averaging": f"{OURS}, Theorem 3",
+            "freund": f"{AGARWAL}, Theorem 27",
+            "strict": f"{AGARWAL}, {of_class}, with {OURS}, Theorem 2",
+            "central": f"{AGARWAL}, {of_class}, with {OURS}, Theorem 1",
+        }
+        of_paper = 24 if function_class.kind == "linear" else 26
+        return theorems.get(method, f"{AGARWAL}, {of_class} with Theorem {of_paper}")
+    if method == "mcdiarmid":
+        return f"{AGARWAL}, {of_one if function_class is None else of_all}"
+    if function_class is None:
+        return SOURCES[method]
+    if method == "chebyshev":
+        return f"{SOURCES[method]}, for all functions"
+    return f"{OURS}, Theorem 4, by {SOURCES[method]}"
 
 
 Tightest: TypeAlias = Literal["tightest"]
@@ -676,13 +677,10 @@ independent given their labels.
     _check_used("auc", auc, method, () if uniform else ("tightest", "kl", "chebyshev"))
     check_choice("side", side, SIDES)
     check_choice("labels", labels, LABELS)
-    is_random = labels == "random"
     inequality: str
     if isinstance(function_class, FunctionClass):
         inequality = "averaging" if method == "tightest" else method
         value = uniform_width(function_class, n_pos, n_neg, log(delta), inequality, side)
-        statement = "Theorem 19" if is_random else "Corollary 18"
-        theorem = uniform_theorem(inequality, function_class, statement)
     else:
         log_delta = log(delta) - log(1 if function_class is None else function_class)
         inequality = (
@@ -691,8 +689,10 @@ independent given their labels.
             else method
         )
         value = finite_width(n_pos, n_neg, log_delta, inequality, auc, side)
-        statements = ("Theorem 8", "Theorem 13") if is_random else ("Corollary 6", "Corollary 11")
-        theorem = finite_theorem(inequality, *statements, function_class)
+    statements = ("Corollary 6", "Corollary 11", "Corollary 18")
+    if labels == "random":
+        statements = ("Theorem 8", "Theorem 13", "Theorem 19")
+    theorem = theorem_of(function_class, inequality, statements)
     target, assumptions = _describe(function_class, side)
     return Bound(value, theorem, target, delta, condition(labels), assumptions)
 
@@ -803,7 +803,6 @@ def auc_deviation_bound(
     if isinstance(function_class, FunctionClass):
         inequality = "averaging" if method == "tightest" else method
         value = uniform_probability(epsilon, function_class, n_pos, n_neg, inequality, side)
-        theorem = uniform_theorem(inequality, function_class, "Theorem 17")
     else:
         n_functions = 1 if function_class is None else function_class
         if variance is None:
@@ -817,7 +816,8 @@ def auc_deviation_bound(
         }
         inequality = min(values, key=values.__getitem__)
         value = exp(min(log(n_functions) + values[inequality], 0.0))
-        theorem = finite_theorem(inequality, "Theorem 5", "Theorem 10", function_class)
+    statements = ("Theorem 5", "Theorem 10", "Theorem 17")
+    theorem = theorem_of(function_class, inequality, statements)
     deviation, assumptions = _describe(function_class, side)
     target = f"P({deviation} >= {epsilon:g})"
     return Bound(value, theorem, target, 0.0, "the labels", assumptions)
@@ -912,7 +912,6 @@ def auc_sample_size_bound(
     if isinstance(function_class, FunctionClass):
         inequality = "averaging" if method == "tightest" else method
         value = uniform_sample_size(epsilon, delta, positive_fraction, function_class, inequality)
-        theorem = uniform_theorem(inequality, function_class, "Corollary 18")
     else:
         n_functions = 1 if function_class is None else function_class
         values = {
@@ -921,7 +920,8 @@ def auc_sample_size_bound(
         }
         inequality = min(values, key=values.__getitem__)
         value = values[inequality]
-        theorem = finite_theorem(inequality, "Corollary 7", "Corollary 12", function_class)
+    statements = ("Corollary 7", "Corollary 12", "Corollary 18")
+    theorem = theorem_of(function_class, inequality, statements)
     deviation, assumptions = _describe(function_class, "both")
     target = f"items needed for {deviation} < {epsilon:g} with probability {1 - delta:.6g}"
     return Bound(value, theorem, target, 0.0, "the labels", assumptions)

@@ -129,20 +129,15 @@ class FlippedSubsets:
     slack: float  # Sums this near to 0 are 0 up to rounding
     exact: bool  # Whether these are all assignments but that without a flip; else random ones
 
-    @property
-    def pvalues(self) -> tuple[float, float]:
-        """P-values for a mean that is too large, and for one that is too small.
+    def pvalue(self, alternative: str) -> float:
+        """P-value of a mean that is too large, too small, or either.
 
         The flipped mean is at least the observed one if and only if the flipped values sum to at
         most 0. The observed assignment counts as one of them.
         """
         total = len(self.sums) + 1
-        greater = 1 + np.count_nonzero(self.sums <= self.slack)
-        less = 1 + np.count_nonzero(self.sums >= -self.slack)
-        return greater / total, less / total
-
-    def pvalue(self, alternative: str) -> float:
-        greater, less = self.pvalues
+        greater = (1 + np.count_nonzero(self.sums <= self.slack)) / total
+        less = (1 + np.count_nonzero(self.sums >= -self.slack)) / total
         both = min(1.0, 2 * min(greater, less))
         return {"greater": greater, "less": less, "two-sided": both}[alternative]
 

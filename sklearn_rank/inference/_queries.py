@@ -304,20 +304,19 @@ def query_differences(a: QueryValues, b: QueryValues) -> QueryValues:
 
 def are_shares(sample: QueryValues) -> bool:
     """Whether all values are at the ends of the range, as 0 and 1."""
-    low, high = sample.range
-    if not np.isfinite([low, high]).all():
-        return False
-    distance = np.minimum(np.abs(sample.values - low), np.abs(sample.values - high))
-    return bool(np.all(distance <= ROUNDING * (high - low)))
+    return _are_at(sample.values, *sample.range)
 
 
 def are_differences_of_shares(sample: QueryValues) -> bool:
     """Whether all differences are 0 or at the ends of the range, as -1, 0 and 1."""
-    length = sample.range[1]
-    if not np.isfinite(length):
+    return _are_at(np.abs(sample.values), 0.0, sample.range[1])
+
+
+def _are_at(values: FloatArray, low: float, high: float) -> bool:
+    if not np.isfinite([low, high]).all():
         return False
-    size = np.abs(sample.values)
-    return bool(np.all(np.minimum(size, np.abs(size - length)) <= ROUNDING * length))
+    distance = np.minimum(np.abs(values - low), np.abs(values - high))
+    return bool(np.all(distance <= ROUNDING * (high - low)))
 
 
 def _draws(sample: QueryValues) -> float:
@@ -408,11 +407,10 @@ def sample_interval(
 ) -> Interval:
     """Interval for the mean of values of queries; a generator is for the bootstrap only."""
     check_interval_options(level, method, n_resamples)
-    target = f"mean {sample.measure} over queries"
     if method == "auto" and not sample.constant and are_shares(sample):
-        return _interval(sample, share_limits(sample, level), level, "wilson", target)
+        return _interval(sample, share_limits(sample, level), level, "wilson")
     if method in ("auto", "t") or sample.constant:
-        return _t_interval(sample, level, target)
+        return _t_interval(sample, level)
     _refuse_sampling(sample, method, "method='t'")
     sizes = None if sample.groups is None else sample.part.sizes
     rng = rng or np.random.default_rng()
@@ -422,7 +420,7 @@ def sample_interval(
         # Change of the mean if a query, or a group, is left out.
         deviation = sample.part.sums[0] / (1.0 - sample.part.share)
         levels = bca_levels(float(sample.values.mean()), deviation, means, level)
-    return _interval(sample, np.quantile(means, levels), level, method, target)
+    return _interval(sample, np.quantile(means, levels), level, method)
 
 
 def sample_test(
@@ -433,9 +431,7 @@ def sample_test(
     n_resamples: int,
     rng: np.random.Generator,
 ) -> tuple[float, float, str, Interval]:
-    method, level = test, level_of_both(level, alternative)
-    target = f"mean {sample.measure} over queries"
-    interval = None
+    method, level, interval = test, level_of_both(level, alternative), None
     if method != "t":
         _refuse_sampling(sample, method, "method='t', or compare without method")
     if method == "randomization":
@@ -443,7 +439,7 @@ def sample_test(
         flips = flipped_subsets(sample.totals, int(n_resamples), rng, sizes)
         statistic, pvalue = sample.mean, flips.pvalue(alternative)
         if not sample.constant and not are_differences_of_shares(sample):
-            interval = _interval(sample, flips.limits(level), level, method, target)
+            interval = _interval(sample, flips.limits(level), level, method)
         method = "exact randomization" if flips.exact else method
     elif not sample.values.any():
         statistic, pvalue = 0.0, 1.0
@@ -464,9 +460,9 @@ def sample_test(
         statistic, pvalue = ranks.sum(), flips.pvalue(alternative)
     if interval is None:
         if test == "t" or sample.constant or not are_differences_of_shares(sample):
-            interval = _t_interval(sample, level, target)
+            interval = _t_interval(sample, level)
         else:
-            interval = _interval(sample, difference_limits(sample, level), level, "tango", target)
+            interval = _interval(sample, difference_limits(sample, level), level, "tango")
     return float(statistic), float(pvalue), method, interval
 
 
@@ -522,10 +518,10 @@ def _refuse_sampling(sample: QueryValues, method: str, instead: str) -> None:
         )
 
 
-def _t_interval(sample: QueryValues, level: float, target: str) -> Interval:
+def _t_interval(sample: QueryValues, level: float) -> Interval:
     if not sample.constant:
         half = two_sided_quantile(level, sample.degrees) * sample.standard_error
-        return _interval(sample, (sample.mean - half, sample.mean + half), level, "t", target)
+        return _interval(sample, (sample.mean - half, sample.mean + half), level, "t")
     value, n = float(sample.values[0]), sample.part.effective
     lowest, highest = sample.range
     missed = -np.expm1(np.log1p(-level) / n)
@@ -538,12 +534,11 @@ def _t_interval(sample: QueryValues, level: float, target: str) -> Interval:
         " the sample may miss.",
         UserWarning,
     )
+    target = f"mean {sample.measure} over queries"
     return Interval(value, low, high, float(level), "constant values", target)
 
 
-def _interval(
-    sample: QueryValues, limits: Any, level: float, method: str, target: str
-) -> Interval:
+def _interval(sample: QueryValues, limits: Any, level: float, method: str) -> Interval:
     low, high = np.clip(limits, *sample.range)
     if low == high:
         warn(
@@ -552,6 +547,7 @@ def _interval(
             UserWarning,
         )
     low, high, error = float(low), float(high), sample.standard_error
+    target = f"mean {sample.measure} over queries"
     return Interval(sample.mean, low, high, float(level), method, target, error)
 
 

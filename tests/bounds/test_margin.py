@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom, norm
 
 from sklearn_rank.bounds import accuracy_at_top_margin_bound, auc_margin_bound
-from sklearn_rank.bounds._margin import GRID, auc_margin_loss, margin_loss
+from sklearn_rank.bounds._rank_statistics import GRID, auc_margin_loss, margin_loss
 from sklearn_rank.metrics import roc_auc_score
 
 
