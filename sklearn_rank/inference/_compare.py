@@ -455,18 +455,11 @@ def paired_swap_test(
     a - b        +0.3125  0.497  no difference shown
     """
     check_choice("alternative", alternative, ALTERNATIVES)
-    return swap_tests(
-        get_measure(measure),
-        y_true,
-        {"a": y_score_a, "b": y_score_b},
-        [("a", "b")],
-        alternative=alternative,
-        level=check_level(level),
-        n_resamples=check_resamples(n_resamples),
-        rng=check_generator(random_state),
-        groups=groups,
-        pos_label=pos_label,
-    )
+    scores = {"a": y_score_a, "b": y_score_b}
+    question = Question(alternative, None, check_level(level))
+    draws = check_resamples(n_resamples), check_generator(random_state)
+    options = (question, *draws, groups, pos_label)
+    return swap_tests(get_measure(measure), y_true, scores, [("a", "b")], *options)
 
 
 def swap_tests(
@@ -474,9 +467,7 @@ def swap_tests(
     y_true: Any,
     scores: Mapping[str, Any],
     pairs: Sequence[tuple[str, str]],
-    *,
-    alternative: str,
-    level: float,
+    question: Question,
     n_resamples: int,
     rng: np.random.Generator,
     groups: Any,
@@ -502,9 +493,9 @@ def swap_tests(
         statistics.append(observed)
         differences.append(difference)
         # The share of statistics, the observed one among them, that are at least as extreme.
-        if alternative == "two-sided":
+        if question.alternative == "two-sided":
             observed, draws = abs(observed), np.abs(draws)
-        elif alternative == "less":
+        elif question.alternative == "less":
             observed, draws = -observed, -draws
         least = observed - SLACK * abs(observed) if np.isfinite(observed) else observed
         pvalues.append((1.0 + np.count_nonzero(draws >= least)) / (n_resamples + 1.0))
@@ -520,8 +511,8 @@ def swap_tests(
         high=unknown,
         statistics=tuple(statistics),
         pvalues=tuple(holm_adjust(pvalues)),
-        level=level,
-        alternative=alternative,
+        level=question.level,
+        alternative=question.alternative,
         margin=None,
         method="swaps" if len(pairs) == 1 else "swaps, Holm",
         target=list_target(measure, influences[:1], [dependent]),
@@ -658,17 +649,23 @@ def paired_rank_test(
     check_choice("alternative", alternative, ALTERNATIVES)
     level, conditional = check_level(level), check_flag("conditional", conditional)
     measure = get_measure(measure)
-    influences, dependent = measure_influence(
-        measure,
-        y_true,
-        (y_score_a, y_score_b),
-        conditional=conditional,
-        pos_label=pos_label,
-        groups=groups,
-    )
-    joint = joint_influence(influences, conditional=conditional, groups=dependent)
-    target = list_target(measure, [influences[0]], [dependent])
+    rows = {"y_true": y_true, "groups": groups}
+    joint, target = _of_one_list(measure, (y_score_a, y_score_b), rows, conditional, pos_label)
     return _test(joint, alternative, level, measure, target)
+
+
+def _of_one_list(
+    measure: Measure,
+    scores: tuple[Any, ...],
+    rows: dict[str, Any],
+    conditional: bool,
+    pos_label: Any,
+) -> tuple[JointEstimate, str]:
+    influences, groups = measure_influence(
+        measure, scores=scores, conditional=conditional, pos_label=pos_label, **rows
+    )
+    joint = joint_influence(influences, conditional=conditional, groups=groups)
+    return joint, list_target(measure, influences[:1], [groups])
 
 
 def unpaired_rank_test(
@@ -1049,17 +1046,9 @@ def _same_rows(
     if not any_collection(y_true):
         y_true = ravelled(y_true, "y_true")
     if rows["qid"] is None and dimensions(y_true) != 2:
-        columns = {name: rows[name] for name in ("sample_weight", "weights", "groups")}
-        influences, groups = measure_influence(
-            measure,
-            y_true,
-            tuple(scores.values()),
-            conditional=conditional,
-            pos_label=pos_label,
-            **columns,
-        )
-        joint = joint_influence(influences, conditional=conditional, groups=groups)
-        return joint, list_target(measure, influences[:1], [groups])
+        of_list = {name: rows[name] for name in ("sample_weight", "weights", "groups")}
+        of_list["y_true"] = y_true
+        return _of_one_list(measure, tuple(scores.values()), of_list, conditional, pos_label)
     samples = list(query_values_of(measure, scores=scores, pos_label=pos_label, **rows).values())
     low, high = measure.counted_range
     values = np.stack([sample.values for sample in samples])
@@ -1153,19 +1142,9 @@ def _compare_pairs(
         )
     if one_list:
         _refuse_weights(rows["sample_weight"], "method='swap'")
-        return swap_tests(
-            measure,
-            rows["y_true"],
-            scores,
-            pairs,
-            alternative=question.alternative,
-            level=question.level,
-            n_resamples=n_resamples,
-            rng=rng,
-            groups=rows["groups"],
-            pos_label=pos_label,
-        )
+        options = (question, n_resamples, rng, rows["groups"], pos_label)
+        return swap_tests(measure, rows["y_true"], scores, pairs, *options)
     alternative: Any = question.alternative
     samples = query_values_of(measure, scores=scores, pos_label=pos_label, **rows)
-    options = (method, alternative, question.level, n_resamples)
-    return compare_samples(measure, samples, pairs, *options, rng)
+    of_test = (method, alternative, question.level, n_resamples)
+    return compare_samples(measure, samples, pairs, *of_test, rng)

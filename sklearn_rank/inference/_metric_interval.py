@@ -556,22 +556,13 @@ def metric_interval(
     in_chunks = any_collection(y_true, y_score, qid, sample_weight, groups)
     if not in_chunks:
         y_true = ravelled(y_true, "y_true")
+    rows = {"sample_weight": sample_weight, "groups": groups, "pos_label": pos_label}
     if qid is not None or dimensions(y_true) == 2:
-        samples = query_values_of(
-            measure,
-            y_true,
-            {"": y_score},
-            qid=qid,
-            groups=groups,
-            sample_weight=sample_weight,
-            weights=weights,
-            pos_label=pos_label,
-        )
+        samples = query_values_of(measure, y_true, {"": y_score}, qid=qid, weights=weights, **rows)
         return sample_interval(samples[""], level, method, n_resamples, rng)
     methods = list_methods(measure)
     sampled = check_weight_meaning(weights, sample_weight)
     method = methods.choose(method, grouped=groups is not None, sampled=sampled)
-    rows = {"sample_weight": sample_weight, "groups": groups, "pos_label": pos_label}
     by_counts = in_chunks and not sampled and measure.rel is None
     if by_counts and isinstance(measure, AUCMeasure | GiniMeasure):
         interval = auc_interval_of_chunks(y_true, y_score, level, method, **rows)

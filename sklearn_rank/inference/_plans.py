@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import exp, inf, isfinite, isinf, log, sqrt
@@ -131,7 +131,7 @@ def _above(critical: float, noncentrality: float, degrees: float) -> float:
 LEAST_TAIL = 1e-15
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class PlanModel:
     """Limits at each size of a sample, and a test where there is one."""
 
@@ -164,10 +164,11 @@ class PlanModel:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class NormalModel(PlanModel):
     """Student's interval, the normal one or other limits, and the test by the standard error."""
 
+    _: KW_ONLY
     # Variance of the estimate and its degrees of freedom, from size and true difference.
     variance: Callable[[int, float], tuple[float, float]]
     known: bool = False  # Whether the variance counts as known
@@ -199,10 +200,11 @@ class NormalModel(PlanModel):
         return test.power(difference, *self.error(n, difference), level)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class GuaranteedModel(PlanModel):
     """Bounds for the AUC, or a mean over queries, that hold for every distribution."""
 
+    _: KW_ONLY
     method: Any
     expected: float | None = None  # On the scale from 0 to 1
     length: float = 1.0  # Of the range of what is averaged
@@ -505,9 +507,9 @@ class PlanInputs:
         return 2 if self.comparing else 1
 
     @property
-    def joint_correlation(self) -> float | None:
-        """Correlation on the same data; None of one ranker and on different data."""
-        return self.correlation if self.comparing and self.paired else None
+    def of_two(self) -> tuple[float | None, int]:
+        """Correlation on the same data, None of one ranker or different data; and the number."""
+        return self.correlation if self.comparing and self.paired else None, self.n_rankers
 
     def require(self, name: str, why: str) -> Any:
         if (value := getattr(self, name)) is None:
@@ -586,36 +588,29 @@ def _auc_model(inputs: PlanInputs) -> tuple[PlanModel, str, str]:
             # of independent samples add up.
             scale = 2.0 if inputs.paired else sqrt(2.0)
         most = float(inputs.n_rankers)
-        options: Any = {"method": method, "expected": expected, "length": scale}
-        return GuaranteedModel(sample=sample, most=most, **options), method, inputs.guarantee
+        model = GuaranteedModel(sample, most, method=method, expected=expected, length=scale)
+        return model, method, inputs.guarantee
     if method == "normal-worst":
         inputs.refuse_comparison()
         worst = "" if expected is None else f" at {expected:g}"
         variance = ExpectedAUC(sample, expected, "any").variance
-        normal = NormalModel(sample=sample, most=1.0, variance=variance)
+        normal = NormalModel(sample, 1.0, variance=variance)
         return normal, method, f"the largest variance{worst}"
     if method == "wilson":
         inputs.refuse_comparison()
     inputs.require_correlation("their scores within a class")
     pairs = "hanley-mcneil" if method == "hanley-mcneil" else "delong"
-    of_auc = ExpectedAUC(
-        sample, float(expected or 0.0), pairs, inputs.joint_correlation, inputs.n_rankers
-    )
+    of_auc = ExpectedAUC(sample, float(expected or 0.0), pairs, *inputs.of_two)
     known = method in ("delong", "hanley-mcneil")
     scores = "exponential" if pairs == "hanley-mcneil" else "normal"
     rests_on = f"{scores} scores, expecting {expected:g}"
-    if inputs.joint_correlation is not None:
-        rests_on += f", correlation {inputs.joint_correlation:g}"
-    by_limits = not inputs.comparing and not known
-    if by_limits or method == "auto":
-        method = "wilson" if by_limits else "influence"
-    normal = NormalModel(
-        sample=sample,
-        most=float(inputs.n_rankers),
-        variance=of_auc.variance,
-        limits=of_auc.limits if by_limits else None,
-        known=known,
-    )
+    if of_auc.correlation is not None:
+        rests_on += f", correlation {of_auc.correlation:g}"
+    limits = None if inputs.comparing or known else of_auc.limits
+    if limits or method == "auto":
+        method = "wilson" if limits else "influence"
+    most = float(inputs.n_rankers)
+    normal = NormalModel(sample, most, limits, variance=of_auc.variance, known=known)
     return normal, method, rests_on
 
 
@@ -648,20 +643,12 @@ def _top_model(measure: PrecisionAtTopMeasure, inputs: PlanInputs) -> tuple[Plan
         )
     inputs.require_correlation("the influence of single items on them")
     eta = threshold_share(expected, tau, share)
-    top = ExpectedTop(expected, eta, tau, 1.0, inputs.joint_correlation, inputs.n_rankers)
+    top = ExpectedTop(expected, eta, tau, 1.0, *inputs.of_two)
     if inputs.method == "exact":
         inputs.refuse_comparison()
-        return (
-            PlanModel(sample=sample, most=1.0, limits=top.exact_limits),
-            "exact",
-            inputs.guarantee,
-        )
-    normal = NormalModel(
-        sample=sample,
-        most=float(inputs.n_rankers),
-        variance=top.variance,
-        limits=None if inputs.comparing else top.limits,
-    )
+        return PlanModel(sample, 1.0, top.exact_limits), "exact", inputs.guarantee
+    limits = None if inputs.comparing else top.limits
+    normal = NormalModel(sample, float(inputs.n_rankers), limits, variance=top.variance)
     return normal, "influence", f"normal scores, expecting {expected:g}"
 
 
@@ -690,7 +677,7 @@ def _expected_query_model(measure: Measure, inputs: PlanInputs) -> tuple[PlanMod
                 f" of {measure.name}: pass the standard deviation of single queries."
             )
         quantity = "differences" if of_differences else "values"
-        model = NormalModel(sample=sample, most=most, variance=Spreads(sample, variances).variance)
+        model = NormalModel(sample, most, variance=Spreads(sample, variances).variance)
         return model, "t", f"{quantity} of sd {inputs.sd:g}"
     # Whether the measure is 0 or 1 on each query.
     is_share = isinstance(measure, SuccessMeasure) or (
@@ -709,21 +696,14 @@ def _expected_query_model(measure: Measure, inputs: PlanInputs) -> tuple[PlanMod
         )
     expected = inputs.require("expected", f"the variance of {measure.name} depends on it; pass it")
     inputs.require_correlation("their values on a query")
-    share = ExpectedShare(
-        (expected - low) / length, length, inputs.joint_correlation, inputs.n_rankers
-    )
+    share = ExpectedShare((expected - low) / length, length, *inputs.of_two)
     rests_on = f"a share of queries, expecting {expected:g}"
-    if not is_share:
-        rests_on = f"the largest variance of values with the mean {expected:g}"
     if is_share:
         method = "t" if inputs.comparing else "wilson"
-    model = NormalModel(
-        sample=sample,
-        most=most,
-        variance=share.variance,
-        limits=None if inputs.comparing else share.limits,
-    )
-    return model, method, rests_on
+    else:
+        rests_on = f"the largest variance of values with the mean {expected:g}"
+    limits = None if inputs.comparing else share.limits
+    return NormalModel(sample, most, limits, variance=share.variance), method, rests_on
 
 
 def _guaranteed_mean(measure: Measure, sample: Composition, inputs: PlanInputs) -> GuaranteedModel:
@@ -735,7 +715,7 @@ def _guaranteed_mean(measure: Measure, sample: Composition, inputs: PlanInputs) 
             " method='t' with sd= or a pilot."
         )
     inputs.refuse("correlation", f"by method={inputs.method!r}: leave it out")
-    model = GuaranteedModel(sample=sample, most=length * inputs.n_rankers, method=inputs.method)
+    model = GuaranteedModel(sample, length * inputs.n_rankers, method=inputs.method)
     if inputs.method == "hoeffding":
         inputs.refuse("sd", "by method='hoeffding': leave it out, or pass method='bernstein'")
         inputs.refuse("expected", "by method='hoeffding': leave it out, or pass method='kl'")
@@ -855,12 +835,8 @@ def _pilot_query_model(
     if not comparing and are_shares(first):
         mean = float(first.values.mean()) if inputs.expected is None else inputs.expected
         limits = replace(spreads, estimate=(mean - low) / (high - low)).limits
-    model = NormalModel(
-        sample=sample,
-        most=(high - low) * (2.0 if comparing else 1.0),
-        variance=spreads.variance,
-        limits=limits,
-    )
+    most = (high - low) * inputs.n_rankers
+    model = NormalModel(sample, most, limits, variance=spreads.variance)
 
     def variance_of(rows: BoolArray) -> float:
         of_rows = None if groups is None else groups.only(rows)
@@ -922,21 +898,19 @@ def _pilot_item_model(
         of_rows = None if groups is None else groups.only(rows)
         if isinstance(measure, PrecisionAtTopMeasure) and not comparing:
             top = _pilot_top(lists[0], measure.tau, of_rows, expected)
-            return NormalModel(sample=sample, most=1.0, variance=top.variance, limits=top.limits)
+            return NormalModel(sample, 1.0, top.limits, variance=top.variance)
         influences = [influence_of(measure, data, conditional=True) for data in lists]
         length = influences[0].length
         if comparing:
             ends = [[influences[0]], [influences[-1]]]
             samples = [influences] if inputs.paired else ends
             spreads = _class_spreads(samples, sample, of_rows)
-            return NormalModel(sample=sample, most=2.0 * length, variance=spreads.variance)
+            return NormalModel(sample, 2.0 * length, variance=spreads.variance)
         if not isfinite(length):
             spreads = _class_spreads([influences], sample, of_rows)
-            return NormalModel(sample=sample, most=inf, variance=spreads.variance)
+            return NormalModel(sample, inf, variance=spreads.variance)
         spreads = _scaled_spreads(measure, influences[0], sample, of_rows, expected)
-        return NormalModel(
-            sample=sample, most=length, variance=spreads.variance, limits=spreads.limits
-        )
+        return NormalModel(sample, length, spreads.limits, variance=spreads.variance)
 
     def variance_of(rows: BoolArray) -> float:
         of_rows = positive[rows]

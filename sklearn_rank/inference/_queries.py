@@ -691,15 +691,8 @@ def paired_query_test(
     """
     check_test_options(method, alternative, level, n_resamples)
     rng, measure = check_generator(random_state), get_measure(measure)
-    samples = query_values_of(
-        measure,
-        y_true,
-        {"a": y_score_a, "b": y_score_b},
-        qid=qid,
-        sample_weight=sample_weight,
-        weights=weights,
-        groups=groups,
-        pos_label=pos_label,
-    )
+    scores = {"a": y_score_a, "b": y_score_b}
+    rows = {"sample_weight": sample_weight, "groups": groups, "pos_label": pos_label}
+    samples = query_values_of(measure, y_true, scores, qid=qid, weights=weights, **rows)
     options = (method, alternative, level, n_resamples)
     return compare_samples(measure, samples, [("a", "b")], *options, rng)
