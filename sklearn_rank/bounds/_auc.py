@@ -975,13 +975,9 @@ def auc_variance_bound(n_pos: int, n_neg: int, *, expected_auc: float | None = N
     """
     n_pos, n_neg = check_count("n_pos", n_pos), check_count("n_neg", n_neg)
     expected_auc = _check_auc("expected_auc", expected_auc, needed=False)
-    return Bound(
-        value=_largest_variance(min(n_pos, n_neg), expected_auc),
-        theorem=f"{AGARWAL}, Equation 14",
-        target="variance of the AUC",
-        conditioned_on="the labels",
-        assumptions=(FIXED_FUNCTION, INDEPENDENT),
-    )
+    value, theorem = _largest_variance(min(n_pos, n_neg), expected_auc), f"{AGARWAL}, Equation 14"
+    assumptions = (FIXED_FUNCTION, INDEPENDENT)
+    return Bound(value, theorem, "variance of the AUC", 0.0, "the labels", assumptions)
 
 
 def _largest_variance(fewer: int, expected_auc: float | None) -> float:
@@ -1140,14 +1136,8 @@ independent given their labels.
     for of_pos, of_neg in zip(*counts, strict=True):
         value += finite_width(of_pos, of_neg, log_delta, method, None, side) / n_folds
     target = deviations("mean AUC of the folds", "mean expected AUC of their models")[side]
-    return Bound(
-        value=min(value, 1.0),
-        theorem=f"{OURS}, Theorem 5",
-        target=target,
-        delta=delta,
-        conditioned_on="the labels",
-        assumptions=("each fold is scored by a model that was trained without it", INDEPENDENT),
-    )
+    assumptions = ("each fold is scored by a model that was trained without it", INDEPENDENT)
+    return Bound(min(value, 1.0), f"{OURS}, Theorem 5", target, delta, "the labels", assumptions)
 
 
 def _of_folds(name: str, counts: Sequence[int]) -> list[int]:

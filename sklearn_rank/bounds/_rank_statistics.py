@@ -120,14 +120,9 @@ def pooled_distribution_bound(n: int, delta: float, *, labels: Labels = "fixed")
     n = check_count("n", n)
     delta = check_share("delta", delta, what="the probability of failure")
     check_choice("labels", labels, LABELS)
-    return Bound(
-        value=min(_pooled(n, -log(delta), labels), 1.0),
-        theorem=DKW if labels == "random" else BRETAGNOLLE,
-        target="sup |F_n - F|",
-        delta=delta,
-        conditioned_on=condition(labels),
-        assumptions=_assumptions(labels),
-    )
+    value = min(_pooled(n, -log(delta), labels), 1.0)
+    theorem = DKW if labels == "random" else BRETAGNOLLE
+    return Bound(value, theorem, "sup |F_n - F|", delta, *_given(labels))
 
 
 def linear_rank_bound(
@@ -207,14 +202,8 @@ W_phi alike.
     log_inverse = LOG_2 - log(delta)
     value = lipschitz * (1.0 / (n + 1.0) + _pooled(n, log_inverse, labels))
     value += height * sqrt((LOG_2 + log_inverse) / (2.0 * n_pos))
-    return Bound(
-        value=min(value, height),
-        theorem=f"{PAPER}, proof of Proposition 5, with constants",
-        target=DEVIATIONS["both"],
-        delta=delta,
-        conditioned_on=condition(labels),
-        assumptions=(*_assumptions(labels), SAME_TIES),
-    )
+    theorem, target = f"{PAPER}, proof of Proposition 5, with constants", DEVIATIONS["both"]
+    return Bound(min(value, height), theorem, target, delta, *_given(labels, SAME_TIES))
 
 
 def linear_rank_sandwich_bound(
@@ -327,14 +316,9 @@ def linear_rank_sandwich_bound(
         scaled = np.clip((np.array([means[0], means[2]]) - floor) / height, 0.0, 1.0)
         least, most = kl_limits(scaled, log_inverse / len(rank))
         low, high = floor + height * float(least[0]), floor + height * float(most[1])
-    return Bound(
-        value=max(of_side(side, means[1] - low, high - means[1]), 0.0),
-        theorem=SANDWICH_THEOREM,
-        target=DEVIATIONS[side],
-        delta=delta,
-        conditioned_on=condition(labels),
-        assumptions=(*_assumptions(labels), SAME_TIES),
-    )
+    value = max(of_side(side, means[1] - low, high - means[1]), 0.0)
+    given = _given(labels, SAME_TIES)
+    return Bound(value, SANDWICH_THEOREM, DEVIATIONS[side], delta, *given)
 
 
 def linear_rank_selection_bound(
@@ -422,18 +406,10 @@ def linear_rank_selection_bound(
         return sqrt(2.0 * (sets + 2.0 * LOG_2 - log(delta)) / size)
 
     value = 2.0 * (lipschitz * (1.0 / (n + 1.0) + uniform(n)) + height * uniform(n_pos))
-    return Bound(
-        value=value,
-        theorem=f"{PAPER}, Theorem 8, with constants of {OURS}, Theorem 9",
-        target="best W_phi of the class - W_phi of the largest W_n",
-        delta=delta,
-        conditioned_on=condition(labels),
-        assumptions=(
-            "the class of functions does not depend on the sample",
-            _assumptions(labels)[1],
-            SAME_TIES,
-        ),
-    )
+    theorem = f"{PAPER}, Theorem 8, with constants of {OURS}, Theorem 9"
+    target = "best W_phi of the class - W_phi of the largest W_n"
+    of_class = "the class of functions does not depend on the sample"
+    return Bound(value, theorem, target, delta, *_given(labels, SAME_TIES, functions=of_class))
 
 
 def plug_in_rank_bound(error: float, positive_fraction: float, *, height: float = 1.0) -> Bound:
@@ -496,12 +472,8 @@ def plug_in_rank_bound(error: float, positive_fraction: float, *, height: float 
         "positive_fraction", positive_fraction, what="the share of positives"
     )
     _, height = _check_phi(0.0, height)
-    return Bound(
-        value=min(error / positive_fraction, 1.0) * height,
-        theorem=f"{PAPER}, Remark 3, corrected",
-        target="W_phi(eta) - W_phi(eta_hat)",
-        assumptions=(RANDOM_ORDER,),
-    )
+    value, theorem = min(error / positive_fraction, 1.0) * height, f"{PAPER}, Remark 3, corrected"
+    return Bound(value, theorem, "W_phi(eta) - W_phi(eta_hat)", assumptions=(RANDOM_ORDER,))
 
 
 def _pooled(n: int, log_inverse: float, labels: Labels) -> float:
@@ -509,8 +481,11 @@ def _pooled(n: int, log_inverse: float, labels: Labels) -> float:
     return sqrt((LOG_2 + log_inverse + (1.0 if labels == "fixed" else 0.0)) / (2.0 * n))
 
 
-def _assumptions(labels: Labels) -> tuple[str, str]:
-    return FIXED_FUNCTION, INDEPENDENT if labels == "fixed" else DRAWN
+def _given(
+    labels: Labels, *more: str, functions: str = FIXED_FUNCTION
+) -> tuple[str, tuple[str, ...]]:
+    """Condition of the probability, and the assumptions."""
+    return condition(labels), (functions, INDEPENDENT if labels == "fixed" else DRAWN, *more)
 
 
 def _check_sizes(n: int, n_pos: int) -> tuple[int, int]:
@@ -639,14 +614,9 @@ given their labels; tied items of the population are in random order, or there a
         others_above: Any = (n - ranks - np.arange(len(ranks)))[np.newaxis]
         limits.append(float(top_precision_limits(others_above, n, tau, log_deltas)[0]))
     low, misses = limits
-    return Bound(
-        value=max(of_side(side, precision - low, 1.0 - misses - precision), 0.0),
-        theorem=TOP_THEOREM,
-        target=DEVIATIONS_AT_TOP[side],
-        delta=delta,
-        conditioned_on="the labels",
-        assumptions=(FIXED_FUNCTION, INDEPENDENT, TIES_IN_RANDOM_ORDER),
-    )
+    value = max(of_side(side, precision - low, 1.0 - misses - precision), 0.0)
+    given = _given("fixed", TIES_IN_RANDOM_ORDER)
+    return Bound(value, TOP_THEOREM, DEVIATIONS_AT_TOP[side], delta, *given)
 
 
 def top_precision_limits(
@@ -836,20 +806,12 @@ and Phi does not depend on the sample; items are independent given their labels.
         return (margin_loss(neg, margin) + margin_loss(pos, margin)) / 2.0
 
     value, margin = _smallest(loss, complexity, deviation, reach, rho, delta, fixed)
-    theorem = f"{BOYD}, Theorem 1"
+    theorem, given, assumption = f"{BOYD}, Theorem 1", "", "pairs are independent"
     if design == "bipartite":
         theorem += f", for two samples; {OURS}, Theorem 6"
-    return Bound(
-        value=value,
-        theorem=theorem,
-        target="R(h, t)",
-        delta=delta,
-        conditioned_on="the labels" if design == "bipartite" else "",
-        assumptions=(
-            *_of_class(radius, margin, fixed),
-            INDEPENDENT if design == "bipartite" else "pairs are independent",
-        ),
-    )
+        given, assumption = "the labels", INDEPENDENT
+    assumptions = (*_of_class(radius, margin, fixed), assumption)
+    return Bound(value, theorem, "R(h, t)", delta, given, assumptions)
 
 
 def auc_margin_bound(
@@ -930,23 +892,17 @@ def auc_margin_bound(
     radius, reach, rho = _check_functions(radius, norm, rho, fixed)
     _check_reach("score_pos and score_neg", pos, neg, reach)
     share = (1.0 / len(pos) + 1.0 / len(neg)) / 2.0
-    value, margin = _smallest(
-        lambda margin: auc_margin_loss(pos, neg, margin),
-        4.0 / sqrt(min(len(pos), len(neg))),
-        lambda log_inverse: sqrt(share * log_inverse),
-        reach,
-        rho,
-        delta,
-        fixed,
-    )
-    return Bound(
-        value=value,
-        theorem=f"{OURS}, Theorem 7",
-        target="1 - expected AUC",
-        delta=delta,
-        conditioned_on="the labels",
-        assumptions=(*_of_class(radius, margin, fixed), INDEPENDENT),
-    )
+    complexity = 4.0 / sqrt(min(len(pos), len(neg)))
+
+    def deviation(log_inverse: float) -> float:
+        return sqrt(share * log_inverse)
+
+    def loss(margin: float) -> float:
+        return auc_margin_loss(pos, neg, margin)
+
+    value, margin = _smallest(loss, complexity, deviation, reach, rho, delta, fixed)
+    assumptions = (*_of_class(radius, margin, fixed), INDEPENDENT)
+    return Bound(value, f"{OURS}, Theorem 7", "1 - expected AUC", delta, "the labels", assumptions)
 
 
 def _smallest(

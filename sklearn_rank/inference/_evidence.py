@@ -782,14 +782,10 @@ def joint_influence(
         slopes = np.array([influence.label_slope for influence in influences])
         labels = np.outer(slopes, slopes) * (k / n) * (1.0 - k / n) / n
         covariance, regularized = covariance + labels, regularized + labels
-    return JointEstimate(
-        estimates=np.array([influence.estimate for influence in influences]),
-        covariance=covariance,
-        regularized=regularized,
-        length=influences[0].length,
-        n_effective=k * (n - k) / n,
-        spread=Spread(parts, np.maximum([k - 1.0, n - k - 1.0], 1.0), np.eye(2)),
-    )
+    estimates = np.array([influence.estimate for influence in influences])
+    spread = Spread(parts, np.maximum([k - 1.0, n - k - 1.0], 1.0), np.eye(2))
+    length, n_effective = influences[0].length, k * (n - k) / n
+    return JointEstimate(estimates, covariance, regularized, length, n_effective, spread)
 
 
 def joint_samples(
@@ -880,14 +876,9 @@ def joint_query_means(
         squares = part.sums @ part.sums.T * n**2
         covariance, n_effective = total @ total.T, part.effective
         spread = Spread.of_groups([part])
-    return JointEstimate(
-        estimates=means,
-        covariance=covariance,
-        regularized=(squares + ends * np.eye(len(values))) / (n + 2.0 * PSEUDO_WEIGHT) ** 2,
-        length=length,
-        n_effective=n_effective,
-        spread=spread or Spread(covariance[np.newaxis], np.array([n - 1.0]), np.eye(1)),
-    )
+    spread = spread or Spread(covariance[np.newaxis], np.array([n - 1.0]), np.eye(1))
+    regularized = (squares + ends * np.eye(len(values))) / (n + 2.0 * PSEUDO_WEIGHT) ** 2
+    return JointEstimate(means, covariance, regularized, length, n_effective, spread)
 
 
 def least_variance(difference: Any, length: float, n_effective: float) -> Any:

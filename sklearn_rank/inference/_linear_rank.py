@@ -554,26 +554,18 @@ def linear_rank_interval(
     if method == "bootstrap":
         refuse_collections("resamples are drawn from its rows", y_true=y_true, y_score=y_score)
     data, dependent = check_sample(y_true, y_score, pos_label, groups)
+    options: dict[str, Any] = {"conditional": conditional, "normalize": normalize}
     if method == "bootstrap":
         if dependent is not None:
             raise ValueError(
                 "method='bootstrap' does not support groups, because a list of resampled groups"
                 " has another length: pass method='influence' or 'dkw'."
             )
-        return rank_bootstrap_interval(
-            data,
-            as_score_generating(phi),
-            level,
-            check_resamples(n_resamples),
-            check_generator(random_state),
-            conditional=conditional,
-            normalize=normalize,
-        )
+        draws = check_resamples(n_resamples), check_generator(random_state)
+        return rank_bootstrap_interval(data, as_score_generating(phi), level, *draws, **options)
     function = check_limit(phi, "resample, method='bootstrap'")
     make = dkw_interval if method == "dkw" else rank_interval_of
-    return make(
-        data, function, level, conditional=conditional, normalize=normalize, groups=dependent
-    )
+    return make(data, function, level, groups=dependent, **options)
 
 
 def rank_interval_of(

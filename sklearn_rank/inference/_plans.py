@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import exp, inf, isfinite, isinf, log, sqrt
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.special import chdtri, erfc, nctdtr, ndtr, ndtri, stdtr, stdtrit
@@ -748,8 +748,12 @@ LARGEST_WEIGHT = 20
 REFERENCE = 10**9
 
 
-def read_pilot(pilot: Any, qid: Any, groups: Any) -> tuple[Any, dict[str, Any]]:
-    """Labels of a pilot, and the scores of one ranker or two by name."""
+# Labels, scores of one ranker or two by name, and other columns.
+Pilot: TypeAlias = tuple[Any, dict[str, Any], dict[str, Any]]
+
+
+def read_pilot(pilot: Any, rows: dict[str, Any]) -> Pilot:
+    """Check the form of a pilot."""
     if not isinstance(pilot, tuple | list) or len(pilot) != 2:
         raise TypeError(
             "pilot must be a pair, labels and scores: pass pilot=(y_true, y_score), or"
@@ -764,21 +768,16 @@ def read_pilot(pilot: Any, qid: Any, groups: Any) -> tuple[Any, dict[str, Any]]:
             " level=1 - 0.05 / number of pairs for all pairs together."
         )
     columns = {f"scores of {name!r}" if name else "y_score": x for name, x in scores.items()}
-    refuse_collections(
-        "a pilot is one sample in memory", y_true=y_true, qid=qid, groups=groups, **columns
-    )
-    return ravelled(y_true, "y_true"), scores
+    columns |= {"qid": rows["qid"], "groups": rows["groups"]}
+    refuse_collections("a pilot is one sample in memory", y_true=y_true, **columns)
+    return ravelled(y_true, "y_true"), scores, rows
 
 
 def pilot_model(
-    measure: Measure,
-    y_true: Any,
-    scores: dict[str, Any],
-    rows: dict[str, Any],
-    inputs: PlanInputs,
-    rng: np.random.Generator,
+    measure: Measure, pilot: Pilot, inputs: PlanInputs, rng: np.random.Generator
 ) -> tuple[NormalModel, str, str, float]:
     """Model of a pilot, its method and description, and the degrees of freedom of its variance."""
+    y_true, scores, rows = pilot
     of_queries = rows["qid"] is not None or dimensions(y_true) == 2
     methods = ("auto", "t") if of_queries else ("auto", "influence")
     hint = " with a pilot; the others take expected or sd"
@@ -794,7 +793,7 @@ def pilot_model(
                 " different data."
             )
     make = _pilot_query_model if of_queries else _pilot_item_model
-    return make(measure, y_true, scores, rows, inputs, rng)
+    return make(measure, pilot, inputs, rng)
 
 
 def variance_factor(degrees: float, probability: float) -> float:
@@ -806,13 +805,9 @@ def variance_factor(degrees: float, probability: float) -> float:
 
 
 def _pilot_query_model(
-    measure: Measure,
-    y_true: Any,
-    scores: dict[str, Any],
-    rows: dict[str, Any],
-    inputs: PlanInputs,
-    rng: np.random.Generator,
+    measure: Measure, pilot: Pilot, inputs: PlanInputs, rng: np.random.Generator
 ) -> tuple[NormalModel, str, str, float]:
+    y_true, scores, rows = pilot
     comparing = inputs.comparing
     if inputs.positive_fraction is not None:
         raise ValueError(
@@ -865,13 +860,9 @@ def _query_spreads(values: FloatArray, groups: Groups | None, sample: Compositio
 
 
 def _pilot_item_model(
-    measure: Measure,
-    y_true: Any,
-    scores: dict[str, Any],
-    rows: dict[str, Any],
-    inputs: PlanInputs,
-    rng: np.random.Generator,
+    measure: Measure, pilot: Pilot, inputs: PlanInputs, rng: np.random.Generator
 ) -> tuple[NormalModel, str, str, float]:
+    y_true, scores, rows = pilot
     comparing, expected = inputs.comparing, inputs.expected
     if comparing or not isinstance(measure, PrecisionAtTopMeasure):
         refuse_unknown(measure)

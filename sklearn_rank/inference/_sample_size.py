@@ -680,8 +680,8 @@ def sample_size(
                 )
     of_two = {"paired": paired, "correlation": correlation}
     if pilot is not None:
-        y_true, scores = read_pilot(pilot, qid, groups)
-        if len(scores) == 2:
+        pilot = read_pilot(pilot, of_rows)
+        if len(pilot[1]) == 2:
             of_two["the scores of a second ranker"] = 2
     of_test = {
         "difference": difference,
@@ -716,9 +716,7 @@ def sample_size(
     if pilot is None:
         model, method, rests_on = model_of(measure, inputs)
     else:
-        of_pilot, method, rests_on, degrees = pilot_model(
-            measure, y_true, scores, of_rows, inputs, rng
-        )
+        of_pilot, method, rests_on, degrees = pilot_model(measure, pilot, inputs, rng)
         ends = [of_pilot.scaled(variance_factor(degrees, share)) for share in (0.025, 0.975)]
         factor = 1.0
         if assurance is not None:
