@@ -525,28 +525,13 @@ def linear_rank_interval(
     Examples
     --------
     >>> from sklearn_rank.inference import linear_rank_interval
-    >>> from sklearn_rank.metrics import Exponential, TopDCG
+    >>> from sklearn_rank.metrics import Exponential
     >>> y_true, y_score = [1, 1, 0, 1, 0, 0, 1, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> found = linear_rank_interval(
-    ...     y_true, y_score, phi=Exponential(5.0), normalize="minmax"
-    ... )
+    >>> found = linear_rank_interval(y_true, y_score, phi=Exponential(5.0))
     >>> print(found.target)
     W_phi at 4 positives of 8, from worst to best
-    >>> (
-    ...     round(found.estimate, 4),
-    ...     round(found.low, 4),
-    ...     round(found.high, 4),
-    ...     round(found.bias, 4),
-    ... )
-    (0.8426, 0.2232, 1.0, -0.0374)
-
-    A phi that depends on the length of the list requires the bootstrap:
-
-    >>> found = linear_rank_interval(
-    ...     y_true, y_score, phi=TopDCG(3), method="bootstrap", random_state=0
-    ... )
-    >>> 0 < found.low < found.estimate < found.high < 1
-    True
+    >>> round(found.estimate, 4), round(found.low, 4), round(found.high, 4)
+    (0.8426, 0.2232, 1.0)
     """
     level, conditional = check_level(level), check_flag("conditional", conditional)
     check_choice("method", method, ("influence", "dkw", "bootstrap"))
@@ -743,7 +728,6 @@ def two_sample_rank_test(
     Examples
     --------
     >>> from sklearn_rank.inference import two_sample_rank_test
-    >>> from sklearn_rank.metrics import Exponential
     >>> print(two_sample_rank_test([7, 6, 5], [4, 3, 2, 1], alternative="greater"))
     statistic of Wilcoxon() of samples of 3 and 4 scores
     hypothesis: equal distributions; greater; exact; level 95 %
@@ -754,11 +738,6 @@ def two_sample_rank_test(
     <BLANKLINE>
     contrast                            difference       p  conclusion
     first sample - equal distributions     +0.5000  0.0286  first sample better
-    >>> found = two_sample_rank_test(
-    ...     [9, 8, 2, 1], [7, 6, 5, 4, 3], phi=Exponential(5.0)
-    ... )
-    >>> round(found.pvalue, 4)
-    0.3651
     """
     check_choice("method", method, ("auto", "exact", "permutation", "normal"))
     check_choice("alternative", alternative, ALTERNATIVES)

@@ -94,23 +94,19 @@ class ListMethods:
                 )
             method = (self.grouped or self.names)[0] if grouped else self.names[0]
         if method not in self.names:
-            of_queries = (
-                "; for a mean over queries pass qid" if method in ("t", "bootstrap", "bca") else ""
-            )
+            is_of_queries = method in ("t", "bootstrap", "bca")
             raise ValueError(
                 f"method={method!r} does not support {self.measure.name} of one list: pass"
-                f" {names}{of_queries}."
+                f" {names}{'; for a mean over queries pass qid' if is_of_queries else ''}."
             )
         if grouped and method not in self.grouped:
             supported = " or ".join(f"method={name!r}" for name in self.grouped)
+            instead = (
+                f"pass {supported}" if supported else "leave groups out if they are independent"
+            )
             raise ValueError(
                 f"method={method!r} needs independent items and takes no groups for"
-                f" {self.measure.name}: "
-                + (
-                    f"pass {supported}."
-                    if supported
-                    else "leave groups out if they are independent."
-                )
+                f" {self.measure.name}: {instead}."
             )
         return method
 
@@ -118,11 +114,11 @@ class ListMethods:
         self,
         sample: OneList,
         level: float,
-        method: str = "auto",
+        method: str,
         n_resamples: int = 10_000,
         rng: np.random.Generator | None = None,
     ) -> Interval:
-        method = self.choose(method, grouped=sample.groups is not None, sampled=sample.sampled)
+        """Interval by a method that ``choose`` returned."""
         if not self.one_class or sample.sampled:
             refuse_one_class(sample.data)
         if sample.sampled:

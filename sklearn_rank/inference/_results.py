@@ -137,37 +137,15 @@ class Comparison(Printed):
 
     Examples
     --------
-    >>> from sklearn_rank.inference import Comparison
-    >>> found = Comparison(
-    ...     measure="auc",
-    ...     names=("new", "old"),
-    ...     values=(0.84, 0.8),
-    ...     standard_errors=(0.02, 0.03),
-    ...     contrasts=("new - old",),
-    ...     differences=(0.04,),
-    ...     low=(0.0027,),
-    ...     high=(0.0773,),
-    ...     statistics=(2.1,),
-    ...     pvalues=(0.0357,),
-    ...     level=0.95,
-    ...     alternative="two-sided",
-    ...     margin=None,
-    ...     method="influence",
-    ...     target="auc on 400 items, 80 positive",
-    ...     hypothesis="equal auc",
+    >>> from sklearn_rank.inference import compare
+    >>> y_true = [1, 1, 1, 1, 0, 0, 0, 0]
+    >>> found = compare(
+    ...     "auc", y_true, [8, 7, 6, 3, 5, 4, 2, 1], [8, 2, 6, 3, 5, 4, 7, 1]
     ... )
-    >>> print(found)
-    auc on 400 items, 80 positive
-    hypothesis: equal auc; two-sided; influence; level 95 %
-    <BLANKLINE>
-    ranker   value  standard error
-    new     0.8400          0.0200
-    old     0.8000          0.0300
-    <BLANKLINE>
-    contrast   difference       95 % interval       p  conclusion
-    new - old     +0.0400  [+0.0027, +0.0773]  0.0357  new better
-    >>> found.interval.low
-    0.0027
+    >>> found.conclusions
+    ('no difference shown',)
+    >>> print(found.interval)
+    0.3125 [-0.2318, 0.8568] (difference of auc on 8 items, 4 positive, 95 %, max-t)
     """
 
     measure: str
@@ -322,18 +300,12 @@ class Comparison(Printed):
         limits = f"{100 * self.interval_level:.4g} % interval"
         contrasts: list[tuple[str, ...]] = [("contrast", "difference", limits, "p", "conclusion")]
         for i in range(min(len(self), PRINTED)):
-            low, high = self.low[i], self.high[i]
-            contrasts.append(
-                (
-                    self.contrasts[i],
-                    fixed(self.differences[i], sign=True),
-                    ""
-                    if isnan(low) or isnan(high)
-                    else f"[{fixed(low, sign=True)}, {fixed(high, sign=True)}]",
-                    f"{self.pvalues[i]:.3g}",
-                    self._conclusion(i),
-                )
+            difference, low, high = (
+                fixed(x[i], sign=True) for x in (self.differences, self.low, self.high)
             )
+            limits = "" if isnan(self.low[i]) or isnan(self.high[i]) else f"[{low}, {high}]"
+            row = (self.contrasts[i], difference, limits, f"{self.pvalues[i]:.3g}")
+            contrasts.append((*row, self._conclusion(i)))
         n_hidden = len(self) - PRINTED
         more = f"and {n_hidden} contrasts more, all in to_frame()" if n_hidden > 0 else ""
         return _drop_empty(rankers), _drop_empty(contrasts), more

@@ -515,11 +515,6 @@ def auc_interval(
     >>> y_score = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
     >>> print(auc_interval(y_true, y_score))
     0.8400 [0.3997, 0.9736] (expected AUC, 95 %, wilson)
-    >>> print(auc_interval(y_true, y_score, method="kl"))
-    0.8400 [0.2608, 0.9994] (expected AUC, 95 %, kl)
-
-    The interval is not degenerate for a perfect ranking:
-
     >>> print(auc_interval([0, 0, 0, 1, 1], [1, 2, 3, 4, 5]))
     1.0000 [0.2649, 1.0000] (expected AUC, 95 %, wilson)
     """
