@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from math import isnan, nan
 from typing import Any, Literal
 
 import numpy as np
@@ -74,7 +75,7 @@ def load_trec_run(path: Any, *, ties: Literal["mean", "trec"] = "mean") -> Bunch
     array([-3., -2., -1.])
     """
     check_choice("ties", ties, ("mean", "trec"))
-    qid, docno, score = _columns(path, RUN, (0, 2, 4), _score)
+    qid, docno, score = _columns(path, RUN, value=4)
     if ties == "trec":
         score = _order_of_trec_eval(qid, docno, score)
     return Bunch(qid=qid, docno=docno, score=score)
@@ -121,7 +122,7 @@ def load_qrels(path: Any) -> Bunch:
     >>> load_qrels(BytesIO(b"q1 0 a 1\\nq1 0 c 0\\n")).relevance
     array([1., 0.])
     """
-    qid, docno, relevance = _columns(path, QRELS, (0, 2, 3), _relevance)
+    qid, docno, relevance = _columns(path, QRELS, value=3, whole=True)
     return Bunch(qid=qid, docno=docno, relevance=relevance)
 
 
@@ -259,38 +260,25 @@ def _order_of_trec_eval(qid: AnyArray, docno: AnyArray, score: FloatArray) -> Fl
     return -position
 
 
-def _score(text: Any) -> float:
-    value = float(text)
-    if value != value:
-        raise ValueError(text)
-    return value
-
-
-def _relevance(text: Any) -> float:
-    value = float(text)
-    if not value.is_integer():
-        raise ValueError(text)
-    return value
-
-
 def _columns(
-    path: Any, names: tuple[str, ...], places: tuple[int, int, int], read: Callable[[Any], float]
+    path: Any, names: tuple[str, ...], *, value: int, whole: bool = False
 ) -> tuple[AnyArray, AnyArray, FloatArray]:
-    """Queries, documents and the number of each, checked."""
+    """Queries, documents and the number of each, which is in the column `value`, checked."""
     if isinstance(path, Mapping):
-        title, rows = "the mapping", _entries(path, names[places[2]])
+        title, rows = "the mapping", _entries(path, names[value])
     else:
-        title, rows = name_of(path), _fields(path, names, places)
+        title, rows = name_of(path), _fields(path, names, value)
     seen: dict[tuple[str, str], None] = {}
     numbers = []
     for where, query, document, written in rows:
         try:
-            numbers.append(read(written))
+            number = float(written)
         except (TypeError, ValueError):
-            kind = "a number" if read is _score else "a whole number"
-            raise ValueError(
-                f"{where} has the {names[places[2]]} {written!r}: it must be {kind}."
-            ) from None
+            number = nan
+        if isnan(number) or (whole and not number.is_integer()):
+            kind = "a whole number" if whole else "a number"
+            raise ValueError(f"{where} has the {names[value]} {written!r}: it must be {kind}.")
+        numbers.append(number)
         seen[query, document] = None
         if len(seen) < len(numbers):
             raise ValueError(
@@ -314,9 +302,7 @@ def _entries(mapping: Mapping[Any, Any], name: str) -> Iterator[tuple[str, str, 
             yield f"The document {document!r} of {query!r}", str(query), str(document), written
 
 
-def _fields(
-    path: Any, names: tuple[str, ...], places: tuple[int, int, int]
-) -> Iterator[tuple[str, str, str, str]]:
+def _fields(path: Any, names: tuple[str, ...], value: int) -> Iterator[tuple[str, str, str, str]]:
     title, number = name_of(path), 0
     try:
         with open_source(path) as stream:
@@ -331,7 +317,7 @@ def _fields(
                         f"{where} has {len(fields)} fields, but {len(names)} are expected:"
                         f" {' '.join(names)}."
                     )
-                yield where, fields[places[0]], fields[places[1]], fields[places[2]]
+                yield where, fields[0], fields[2], fields[value]
     except DAMAGED as error:
         raise ValueError(
             f"{title} cannot be decompressed after line {number} ({error}): it is cut off or"
