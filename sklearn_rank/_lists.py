@@ -513,6 +513,15 @@ def group_rows(
     return ids, offsets, order
 
 
+def numbers_of_queries(qid: AnyArray | Coded) -> IntArray:
+    """Number of the query of each row, in the order in which the queries appear."""
+    _, offsets, rows = group_rows(qid, by_appearance=True)
+    numbers = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    if rows is not None:
+        numbers[rows] = numbers.copy()
+    return numbers
+
+
 def _sort_ids(values: AnyArray | Coded) -> tuple[AnyArray, IntArray]:
     """Distinct ids, ascending, and the place of each value among them."""
     if not isinstance(values, Coded):

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import has_fit_parameter
 
-from ._lists import group_rows
+from ._lists import numbers_of_queries
 from ._printed import Printed, Table
 from ._sklearn_compat import check_sample_weight, rows_at
 from ._typing import AnyArray, BoolArray, FloatArray, IntArray
@@ -228,7 +228,7 @@ def random_order_propensities(
     position = _check_positions(position, len(clicks))
     reference = check_position("reference", reference)
     session, first_rows = _sessions(qid, position)
-    group = None if groups is None else _constant(_codes(groups, len(clicks), "groups"), session)
+    group = _groups_of_sessions(groups, session)
     at_reference = _at(clicks, position == reference, session, len(first_rows))
     places = np.unique(position)
     if reference not in places:
@@ -335,7 +335,7 @@ def swap_propensities(
     session, first_rows = _sessions(qid, position)
     drawn = _constant(_check_positions(exchanged, len(clicks), name="exchanged"), session)
     arm = _constant(_check_clicks(swapped, len(clicks), name="swapped"), session)
-    group = None if groups is None else _constant(_codes(groups, len(clicks), "groups"), session)
+    group = _groups_of_sessions(groups, session)
     at_pivot = _at(clicks, position == pivot, session, len(first_rows))
     at_drawn = _at(clicks, position == drawn[session], session, len(first_rows))
     part = drawn != pivot
@@ -364,7 +364,7 @@ def swap_propensities(
 
 def _sessions(qid: Any, position: IntArray) -> tuple[IntArray, IntArray]:
     """Number of the session of each row, and the first row of each."""
-    session = _codes(qid, len(position), "qid")
+    session = numbers_of_queries(check_qid(qid, len(position)))
     first = np.full(int(session.max()) + 1, len(position))
     np.minimum.at(first, session, np.arange(len(position)))
     order = np.lexsort((position, session))
@@ -378,15 +378,11 @@ def _sessions(qid: Any, position: IntArray) -> tuple[IntArray, IntArray]:
     return session, first
 
 
-def _codes(ids: Any, n: int, name: str) -> IntArray:
-    """Numbers 0, 1, ... of ids, in the order in which they appear."""
-    _, offsets, rows = group_rows(check_qid(ids, n, name=name), by_appearance=True)
-    code = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    if rows is None:
-        return code
-    by_row = np.empty(n, dtype=np.intp)
-    by_row[rows] = code
-    return by_row
+def _groups_of_sessions(groups: Any, session: IntArray) -> IntArray | None:
+    if groups is None:
+        return None
+    ids = check_qid(groups, len(session), name="groups")
+    return _constant(numbers_of_queries(ids), session)
 
 
 def _constant(values: AnyArray, session: IntArray) -> AnyArray:

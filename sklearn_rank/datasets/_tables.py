@@ -17,7 +17,7 @@ from sklearn.utils import Bunch
 from .._label_orders import ABOVE, fault_of, first_bad_positions, repeated, split_order
 from .._optional import import_pandas
 from .._row_batches import DAMAGED, LineError, name_of, open_source
-from .._typing import AnyArray, FloatArray
+from .._typing import FloatArray
 from .._validation import check_flag, check_whole, is_whole
 
 _DESCRIPTION = """\
@@ -270,20 +270,14 @@ def _number(field: str) -> float | None:
         return None
 
 
-def is_missing(field: str, markers: AnyArray | None = None) -> bool:
+def is_missing(field: str, markers: frozenset[Any] = frozenset()) -> bool:
     if field.lower() in MISSING:
         return True
-    if markers is None:
-        return False
-    number = _number(field)
-    return any(
-        marker == field or (number is not None and _number(str(marker)) == number)
-        for marker in markers.tolist()
-    )
+    return bool(markers) and (field in markers or _number(field) in markers)
 
 
 def _numbers(
-    fields: Fields, at: int, markers: AnyArray | None = None
+    fields: Fields, at: int, markers: frozenset[Any] = frozenset()
 ) -> tuple[FloatArray, int | None]:
     """A column as numbers, NaN where missing, and the first row that has none."""
     values = np.full(len(fields.rows), np.nan)
@@ -430,7 +424,8 @@ def load_label_ranking(
     if sep is not None and not (isinstance(sep, str) and len(sep) == 1):
         raise ValueError(f"sep={sep!r} must be one character or None.")
     wanted = _check_labels(labels)
-    markers = np.atleast_1d(np.asarray(missing, dtype=object))
+    marks = list(map(str, np.atleast_1d(np.asarray(missing, dtype=object)).tolist()))
+    markers = frozenset({*marks, *map(_number, marks)} - {None})
     pd = import_pandas("load_label_ranking(as_frame=True)") if as_frame else None
     fields = _read_fields(path, header, sep)
     columns, label_names, of_orders = _find_labels(fields, wanted)
@@ -598,7 +593,7 @@ def _read_features(fields: Fields, features: list[int], names: list[str], pd: An
 
 
 def _read_positions(
-    fields: Fields, columns: list[int], names: list[str], markers: AnyArray
+    fields: Fields, columns: list[int], names: list[str], markers: frozenset[Any]
 ) -> FloatArray:
     target = np.empty((len(fields.rows), len(columns)))
     for label, (at, name) in enumerate(zip(columns, names, strict=True)):
@@ -624,7 +619,7 @@ def _read_positions(
 
 
 def _read_orders(
-    fields: Fields, at: int, names: list[str], markers: AnyArray
+    fields: Fields, at: int, names: list[str], markers: frozenset[Any]
 ) -> tuple[list[str], FloatArray]:
     """Names of the labels, L2 before L10 where none are passed, and their positions."""
     orders = []

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from .._lists import LabelType, ScoredLists, check_scored_lists, group_rows
+from .._lists import LabelType, ScoredLists, check_scored_lists, numbers_of_queries
 from .._order import class_codes
 from .._partitions import aligned, any_collection, is_collection
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
@@ -129,20 +129,18 @@ def check_groups(groups: Any, n: int) -> Groups | None:
 
 def _numbered(ids: Any) -> Groups:
     try:
-        _, offsets, rows = group_rows(ids, by_appearance=True)
+        codes = numbers_of_queries(ids)
     except ValueError:
         raise ValueError(
             "groups mixes ids of different types: make all ids numbers or all strings."
         ) from None
-    codes = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    if rows is not None:
-        codes[rows] = codes.copy()
-    if len(offsets) == 2:
+    n_groups = int(codes.max()) + 1
+    if n_groups == 1:
         raise ValueError(
             "groups has one group only, but the variance is estimated between groups: pass the"
             " ids of at least two groups."
         )
-    return Groups(codes, len(offsets) - 1)
+    return Groups(codes, n_groups)
 
 
 def check_pair_of_groups(groups: Any) -> None:
