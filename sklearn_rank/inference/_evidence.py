@@ -39,7 +39,7 @@ def list_of_chunks(
         )
     columns = {"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight}
     present = {name: value for name, value in columns.items() if value is not None}
-    rows = ListOfChunks.of(measure, aligned(**present), pos_label)
+    rows = ListOfChunks(measure, aligned(**present), pos_label)
     if not rows.whole:
         raise ValueError(
             "sample_weight has a value that is not a whole number, but weights are numbers of"

@@ -860,7 +860,7 @@ def value_of_one_list(
                 f"{name} of one list cannot be used chunk by chunk: pass qid, or rows in memory,"
                 " y_true.compute() and y_score.compute()."
             )
-    rows = ListOfChunks.of(measure, partitions, pos_label)
+    rows = ListOfChunks(measure, partitions, pos_label)
     edges = None if measure.from_ranges is None else rows.edges()
     if edges is not None:
         lists, of_ranges = rows.by_ranges(edges, partial(_value_of_range, measure))
@@ -879,24 +879,19 @@ def value_of_one_list(
     return value
 
 
-@dataclass(frozen=True, eq=False)
 class ListOfChunks:
     """The rows of one list, a table of those of each chunk, which stay where the chunks are."""
 
-    partitions: Partitions
-    tables: list[Any]
-    summaries: list[TableSummary]  # What is known of them
-
-    @classmethod
-    def of(cls, measure: Any, partitions: Partitions, pos_label: Any = None) -> ListOfChunks:
+    def __init__(self, measure: Any, partitions: Partitions, pos_label: Any) -> None:
         delayed = import_optional("dask", USED_BY).delayed
         tasks = partitions.map(_read_chunk, _table_of, measure, pos_label, {}, numbered=True)
         chunk_tasks = partitions.persist(*tasks)
         summaries = partitions.compute(*map(delayed(_summarise, pure=False), chunk_tasks))
         chunks = _check_chunks(summaries)
         table_of = delayed(attrgetter("data"), pure=False)
-        tables = [table_of(chunk_tasks[chunk.number]) for chunk in chunks]
-        return cls(partitions, tables, [chunk.data for chunk in chunks])
+        self.partitions = partitions
+        self.tables = [table_of(chunk_tasks[chunk.number]) for chunk in chunks]
+        self.summaries: list[TableSummary] = [chunk.data for chunk in chunks]
 
     @property
     def n_rows(self) -> int:
