@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
@@ -136,20 +136,6 @@ ROUNDING_OF_SUMS = 1e-13
 SHORT = 1e-6
 
 
-class RowsOfPlanes(Protocol):
-    """Rows of cutting planes; every design is one."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Numbers of rows and of features."""
-
-    def scores(self, coef: FloatArray) -> FloatArray:
-        """Score the rows, ``X @ coef``."""
-
-    def pull_back(self, by_row: FloatArray) -> FloatArray:
-        """Sum the rows with factors, ``X.T @ by_row``."""
-
-
 # A linear function of the scores that is nowhere above a convex one, ``offset + factors.s``, and
 # equal to it at the scores for which it was made.
 Tangent: TypeAlias = tuple[float, FloatArray]
@@ -226,7 +212,7 @@ class _RiskPoint(NamedTuple):
 class _Risk:
     """The risk at weights less that at 0, which has digits where the risk itself has none."""
 
-    def __init__(self, rows: RowsOfPlanes, tangent_at: Callable[[FloatArray], Tangent]) -> None:
+    def __init__(self, rows: Any, tangent_at: Callable[[FloatArray], Tangent]) -> None:
         self._rows, self._tangent_at = rows, tangent_at
         self.at_zero = float(tangent_at(np.zeros(rows.shape[0]))[0])
 
@@ -293,7 +279,7 @@ def _best_on_line(
 
 
 def solve_cutting_planes(
-    rows: RowsOfPlanes,
+    rows: Any,
     tangent_at: Callable[[FloatArray], Tangent],
     *,
     C: float,
@@ -306,8 +292,10 @@ def solve_cutting_planes(
 
     Each iteration minimises the model, the largest of the planes so far, goes to the best point on
     the line from the best so far to it, and adds the planes there and between. Without planes to
-    start from the cost rises to C. Joachims (2006), KDD; Franc and Sonnenburg (2009), Optimized
-    cutting plane algorithm for large-scale risk minimization, JMLR 10, Algorithm 3.
+    start from the cost rises to C. ``rows`` have ``shape``, ``scores`` and ``pull_back``.
+
+    Joachims (2006), Training linear SVMs in linear time, KDD. Franc and Sonnenburg (2009),
+    Optimized cutting plane algorithm for large-scale risk minimization, JMLR 10, Algorithm 3.
     """
     risk = _Risk(rows, tangent_at)
     best = risk.at(np.zeros(rows.shape[1]))

@@ -33,8 +33,7 @@ class PointwiseSquared(TemplateLoss):
     ----------
     .. [1] Cossock, D. and Zhang, T. (2008). Statistical analysis of Bayes optimal subset ranking.
        IEEE Transactions on Information Theory 54.
-    .. [2] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
-       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Table 2.
+    .. [2] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Machine Learning 93, Table 2.
 
     Examples
     --------
@@ -133,8 +132,7 @@ class PointwiseLogistic(_TwoSided):
 
     References
     ----------
-    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
-       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Table 2.
+    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Machine Learning 93, Table 2.
 
     Examples
     --------
@@ -171,8 +169,7 @@ class PointwiseExponential(_TwoSided):
 
     References
     ----------
-    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
-       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Table 2.
+    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Machine Learning 93, Table 2.
 
     Examples
     --------
@@ -208,8 +205,7 @@ class PointwiseSquaredHinge(_TwoSided):
 
     References
     ----------
-    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
-       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Table 2.
+    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Machine Learning 93, Table 2.
 
     Examples
     --------
@@ -258,8 +254,7 @@ class PointwiseDifferentiableHinge(_TwoSided):
 
     References
     ----------
-    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
-       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Table 2.
+    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Machine Learning 93, Table 2.
 
     Examples
     --------
@@ -315,9 +310,8 @@ class ListwiseSoftmax(TemplateLoss):
 
     References
     ----------
-    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
-       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Eq. 5: up
-       to a term in v alone it is a Bregman divergence.
+    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Machine Learning 93, Eq. 5: up to
+       a term in v alone it is a Bregman divergence.
 
     Examples
     --------
@@ -437,8 +431,7 @@ class ListwiseBregman(TemplateLoss):
 
     References
     ----------
-    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
-       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Eq. 5 and
+    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Machine Learning 93, Eq. 5 and
        Theorem 5.3.
     .. [2] Ravikumar, P., Tewari, A. and Yang, E. (2011). On NDCG consistency of listwise ranking
        methods. AISTATS.

@@ -29,8 +29,7 @@ class PairwiseSquared(TemplateLoss):
 
     References
     ----------
-    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
-       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Table 2.
+    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Machine Learning 93, Table 2.
 
     Examples
     --------
@@ -158,8 +157,7 @@ class PairwiseLogistic(LogisticPairs):
 
     References
     ----------
-    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
-       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Table 2.
+    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Machine Learning 93, Table 2.
 
     Examples
     --------
@@ -195,8 +193,7 @@ class PairwiseExponential(TemplateLoss):
 
     References
     ----------
-    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
-       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Table 2.
+    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Machine Learning 93, Table 2.
 
     Examples
     --------
@@ -315,8 +312,7 @@ class PairwiseConvex(TemplateLoss):
 
     References
     ----------
-    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
-       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Remark 2.
+    .. [1] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Machine Learning 93, Remark 2.
 
     Examples
     --------
@@ -462,8 +458,7 @@ class ComparisonLogistic(LogisticPairs):
     References
     ----------
     .. [1] Burges, C. et al. (2005). Learning to rank using gradient descent. ICML.
-    .. [2] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
-       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Remark 2.
+    .. [2] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Machine Learning 93, Remark 2.
 
     Examples
     --------
@@ -544,8 +539,7 @@ class ComparisonHinge(_Hinge):
     References
     ----------
     .. [1] Joachims, T. (2006). Training linear SVMs in linear time. KDD.
-    .. [2] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
-       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Remark 2.
+    .. [2] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Machine Learning 93, Remark 2.
 
     Examples
     --------
@@ -580,8 +574,7 @@ class ComparisonSquaredHinge(_Hinge):
     References
     ----------
     .. [1] Lee, C.-P. and Lin, C.-J. (2014). Large-scale linear RankSVM. Neural Computation 26.
-    .. [2] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Calibration and regret bounds
-       for order-preserving surrogate losses in learning to rank. Machine Learning 93, Remark 2.
+    .. [2] Calauzènes, C., Usunier, N. and Gallinari, P. (2013). Machine Learning 93, Remark 2.
 
     Examples
     --------
