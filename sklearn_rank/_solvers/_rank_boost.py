@@ -43,67 +43,6 @@ def column_ranges(X: Any) -> FloatArray:
     return np.asarray(np.ptp(X, axis=0))
 
 
-class SortedColumns:
-    """The rows in the order of each column, and where a threshold may lie.
-
-    Of the column j, ``order[begin[j]:split[j]]`` are rows by ascending value from the lowest on,
-    and ``order[split[j]:begin[j + 1]]``, of a sparse one those above 0, by descending value. A row
-    after which a threshold may lie, since the next value differs, is stored as its complement.
-    """
-
-    def __init__(self, X: Any, run: Callable[..., Any] = map) -> None:
-        self._matrix = X
-        n, d = X.shape
-        self.n_rows = n
-        if sp.issparse(X):
-            self.begin = X.indptr.astype(np.int64)
-        else:
-            self.begin = n * np.arange(d + 1, dtype=np.int64)
-        self.order = np.empty(self.begin[-1], dtype=np.int32)
-        self.split = self.begin[1:].copy()
-        for _ in run(self._sort, range(d)):
-            pass
-
-    def _entries(self, j: int) -> tuple[IntArray, FloatArray]:
-        """Rows of the entries of a column, ascending, and their values."""
-        X = self._matrix
-        if not sp.issparse(X):
-            return np.arange(self.n_rows), np.ascontiguousarray(X[:, j])
-        part = slice(X.indptr[j], X.indptr[j + 1])
-        return X.indices[part], X.data[part]
-
-    def _sort(self, j: int) -> None:
-        rows, values = self._entries(j)
-        by_value = np.argsort(values)
-        sorted_rows, values = rows[by_value], values[by_value]
-        has_zeros = len(values) < self.n_rows
-        n_low = int(np.searchsorted(values, 0.0)) if has_zeros else len(values)
-        begin = self.begin[j]
-        self.split[j] = begin + n_low
-        for part, step in ((slice(None, n_low), 1), (slice(n_low, None), -1)):
-            part_rows, part_values = sorted_rows[part][::step], values[part][::step]
-            if len(part_rows) == 0:
-                continue
-            ends = np.append(part_values[1:] != part_values[:-1], has_zeros)
-            self.order[begin : begin + len(part_rows)] = np.where(ends, ~part_rows, part_rows)
-            begin += len(part_rows)
-
-    def _value(self, j: int, place: int) -> float:
-        row = int(self.order[place])
-        return float(column(self._matrix, j)[~row if row < 0 else row])
-
-    def threshold(self, j: int, place: int) -> float:
-        """Threshold after a row of the order of a column."""
-        descending = place >= self.split[j]
-        end = self.begin[j + 1] if descending else self.split[j]
-        value = self._value(j, place)
-        next_value = self._value(j, place + 1) if place + 1 < end else 0.0
-        low, high = (next_value, value) if descending else (value, next_value)
-        # Halved before they are added, so that large values do not overflow.
-        middle = low / 2 + high / 2
-        return middle if low <= middle < high else low
-
-
 # Rankings whose |r| differs by less are equally good, since sums of weights are rounded.
 SAME = 1e-12
 
@@ -137,35 +76,78 @@ class Stump:
 
 
 class Stumps:
-    """All stumps of the features of some rows."""
+    """All stumps of the features of some rows, which are sorted by each column.
+
+    Of the column j, ``order[begin[j]:split[j]]`` are rows by ascending value from the lowest on,
+    and ``order[split[j]:begin[j + 1]]``, of a sparse one those above 0, by descending value. A row
+    after which a threshold may lie, since the next value differs, is stored as its complement.
+    """
 
     is_exact = True
 
     def __init__(self, X: Any, run: Callable[..., Any] = map, n_parts: int = 1) -> None:
         self._matrix, self._run = X, run
-        self._sorted = SortedColumns(X, run)
-        begin = self._sorted.begin
-        shares = np.searchsorted(begin, np.linspace(0, begin[-1], n_parts + 1))
-        shares[0], shares[-1] = 0, len(begin) - 1
+        n, d = X.shape
+        is_sparse = sp.issparse(X)
+        self.begin = (
+            X.indptr.astype(np.int64) if is_sparse else n * np.arange(d + 1, dtype=np.int64)
+        )
+        self.order = np.empty(self.begin[-1], dtype=np.int32)
+        self.split = self.begin[1:].copy()
+        for _ in run(self._sort, range(d)):
+            pass
+        shares = np.searchsorted(self.begin, np.linspace(0, self.begin[-1], n_parts + 1))
+        shares[0], shares[-1] = 0, d
         self._parts = [(int(a), int(b)) for a, b in pairwise(np.unique(shares))]
+
+    def _sort(self, j: int) -> None:
+        X, begin = self._matrix, self.begin[j]
+        if sp.issparse(X):
+            part = slice(X.indptr[j], X.indptr[j + 1])
+            rows, values = X.indices[part], X.data[part]
+        else:
+            rows, values = np.arange(X.shape[0]), np.ascontiguousarray(X[:, j])
+        by_value = np.argsort(values)
+        rows, values = rows[by_value], values[by_value]
+        has_zeros = len(values) < X.shape[0]
+        n_low = int(np.searchsorted(values, 0.0)) if has_zeros else len(values)
+        self.split[j] = begin + n_low
+        for part, step in ((slice(None, n_low), 1), (slice(n_low, None), -1)):
+            part_rows, part_values = rows[part][::step], values[part][::step]
+            if len(part_rows) == 0:
+                continue
+            ends = np.append(part_values[1:] != part_values[:-1], has_zeros)
+            self.order[begin : begin + len(part_rows)] = np.where(ends, ~part_rows, part_rows)
+            begin += len(part_rows)
+
+    def threshold(self, j: int, place: int) -> float:
+        """Threshold after a row of the order of a column."""
+        descending = place >= self.split[j]
+        end = self.begin[j + 1] if descending else self.split[j]
+        rows = self.order[place : min(place + 2, end)]
+        values = column(self._matrix, j)[np.where(rows < 0, ~rows, rows)]
+        value, next_value = float(values[0]), float(values[1]) if len(values) > 1 else 0.0
+        low, high = (next_value, value) if descending else (value, next_value)
+        # Halved before they are added, so that large values do not overflow.
+        middle = low / 2 + high / 2
+        return middle if low <= middle < high else low
 
     def best(self, signed: FloatArray) -> WeakRanking | None:
         """Stump of the largest ``|r|``; of equal ones the first feature, the lowest threshold."""
         from ._kernels import best_stumps
 
-        columns = self._sorted
-        n_features = len(columns.split)
+        n_features = len(self.split)
         r, place = np.zeros(n_features), np.full(n_features, -1, dtype=np.int64)
 
         def search(part: tuple[int, int]) -> None:
-            best_stumps(columns.order, columns.begin, columns.split, signed, *part, r, place)
+            best_stumps(self.order, self.begin, self.split, signed, *part, r, place)
 
         for _ in self._run(search, self._parts):
             pass
         j = _first_of_best(r)
         if place[j] < 0:
             return None
-        stump = Stump(j, columns.threshold(j, int(place[j])))
+        stump = Stump(j, self.threshold(j, int(place[j])))
         return WeakRanking(stump, stump.values(self._matrix), float(r[j]))
 
 

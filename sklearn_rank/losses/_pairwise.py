@@ -345,10 +345,7 @@ class PairwiseConvex(TemplateLoss):
         """Whether ``second_derivative`` is given."""
         return self.second_derivative is not None
 
-    @property
-    def has_hessian_product(self) -> bool:
-        """Whether ``second_derivative`` is given."""
-        return self.second_derivative is not None
+    has_hessian_product = has_curvature
 
     def _value_and_gradient(self, lists: Lists, score: FloatArray) -> ArrayPair:
         values, gradient = np.zeros(lists.n_lists), np.zeros(len(score))

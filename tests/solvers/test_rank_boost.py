@@ -16,7 +16,7 @@ from sklearn_rank._solvers import (
     by_columns,
     rank_boost,
 )
-from sklearn_rank._solvers._rank_boost import LARGEST_STEP, SortedColumns, column, column_ranges
+from sklearn_rank._solvers._rank_boost import LARGEST_STEP, column, column_ranges
 from tests.oracles import rank_boost as oracle
 
 
@@ -123,7 +123,7 @@ def test_thresholds_lie_between_all_distinct_values(kind):
     elif kind == "none":
         X[:] = 0.0
     rows = X if kind == "dense" else by_columns(sp.csr_array(X))
-    columns = SortedColumns(rows)
+    columns = Stumps(rows)
     found = [
         (j, columns.threshold(j, place))
         for j in range(2)
