@@ -63,9 +63,8 @@ SAME = 1e-12
 def best_stumps(order, begin, split, signed, first, last, r, place):
     """Best threshold of each feature from ``first`` to ``last``; the lowest of equal ones.
 
-    ``order``, ``begin`` and ``split`` are those of ``SortedColumns``. ``r[j]`` becomes the sum of
-    ``signed`` above the threshold, where all of ``signed`` sum to 0, and ``place[j]`` where in
-    ``order`` the threshold is: after the row there, -1 if the feature has none.
+    ``order``, ``begin`` and ``split`` are those of ``Stumps``. ``r[j]`` becomes the sum of
+    ``signed`` above the threshold, ``place[j]`` where in ``order`` it is after, or -1.
     """
     for j in range(first, last):
         total, best, chosen, at = 0.0, 0.0, 0.0, -1
@@ -95,8 +94,8 @@ def best_stumps(order, begin, split, signed, first, last, r, place):
 def table_scores(X, features, begin, knots, values, scores):
     """Sum over features of a step function: ``values`` by the number of ``knots`` below x.
 
-    The knots of the feature number u are from ``begin[u]`` to ``begin[u + 1]``, ascending, and its
-    values, one more, from ``begin[u] + u`` on.
+    The knots of the feature number u are from ``begin[u]`` on, ascending, its values, one more,
+    from ``begin[u] + u`` on.
     """
     for i in range(X.shape[0]):
         total = 0.0
@@ -116,8 +115,7 @@ def table_scores(X, features, begin, knots, values, scores):
 def window_sums(z, weight, integrated, values):
     """Sums over j of ``weight_j k(z_i - z_j)`` of ascending z, or of the integral of k.
 
-    ``k(t) = 3/4 (1 - t^2)`` on [-1, 1]. Powers are cumulated of the distance to the middle of a
-    cell of length 1, which is at most 1/2, so that nothing cancels.
+    Powers of the distance to the middle of a cell, at most 1/2, are cumulated: nothing cancels.
     """
     n = len(z)
     sums = np.zeros((n + 1, 4))
@@ -308,11 +306,7 @@ def _compare(new, old, changed, free):
 
 @compiled()
 def _factor_small(matrix, size):
-    """Eliminate the rows of a matrix of which only the upper triangle is read, four at a time.
-
-    A pivot that rounding has made too small is raised to a tiny share of its diagonal entry, so
-    that the result stays finite.
-    """
+    """Eliminate rows of an upper triangle, four at a time; pivots that are near 0 are raised."""
     floors = np.empty(size)
     for p in range(size):
         floors[p] = max(1e-14 * matrix[p, p], 1e-300)
@@ -346,10 +340,7 @@ def _factor_small(matrix, size):
 
 @compiled()
 def _factor(matrix, size, potrf):
-    """Cholesky factorisation in place, ``U'U``; only the upper triangle is read and written.
-
-    Returns whether it succeeded.
-    """
+    """Cholesky factorisation in place, ``U'U``, of an upper triangle; whether it succeeded."""
     if size < MIN_LAPACK:
         _factor_small(matrix, size)
         return True
@@ -389,10 +380,7 @@ def _solve_factored(matrix, rhs, size):
 
 @compiled()
 def _solve_cholesky(matrix, rhs, size, potrf):
-    """Solve a positive definite system in place; only the upper triangle is read.
-
-    Returns whether rounding left the matrix positive definite; else ``rhs`` stays.
-    """
+    """Solve a positive definite system in place; whether it is one, else ``rhs`` stays."""
     done = _factor(matrix, size, potrf)
     if done:
         _solve_factored(matrix, rhs, size)
@@ -502,11 +490,7 @@ def _gram(dense, data, indices, indptr, z, free, n_free, root):
 
 @compiled()
 def _look_up(products, numbers, with_pivot, square, free, n_free, root, of_free, out):
-    """Fill in the same as :func:`_gram` from the inner products of all rows.
-
-    ``numbers`` are the places of the rows in this table, ``with_pivot`` their inner products with
-    the pivot, ``square`` that of the pivot with itself.
-    """
+    """Fill in the same as :func:`_gram` from the inner products of all rows and with the pivot."""
     places = np.empty(n_free, np.int64)
     for q in range(n_free):
         places[q] = numbers[free[q]]
@@ -528,11 +512,7 @@ def _sum_margins(dense, columns, data, indices, indptr, y, z, w, u):
 
 @compiled()
 def _factor_first(all_outer, all_sum, all_cost, centre, factor, potrf):
-    """Factorise the matrix of the first step, which all pivots share; write the centre.
-
-    There all rows are free and the penalty is one: its matrices differ by the pivot only, a term
-    of rank one about the centre of the rows. Returns whether it succeeded.
-    """
+    """Factorise the matrix of the first step of all pivots, which differ by a term of rank one."""
     d = centre.shape[0]
     for p in range(d):
         centre[p] = all_sum[p] / all_cost
