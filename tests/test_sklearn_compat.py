@@ -100,20 +100,20 @@ def test_a_second_fit_is_reported_like_the_first():
     "raise_at",
     [("begin", "fit", 0), ("end", "block", 1), ("begin", "block", 2), ("end", "fit", 0)],
 )
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_teardown_follows_an_error_and_nothing_else_does(raise_at, n_jobs):
-    X, y = data()
-    ranker = AccuracyAtTopRanker(tau=0.2, n_jobs=n_jobs).fit(X, y)
-    before = dict(vars(ranker))
-    recorder = Recorder(raise_at)
-    ranker.set_callbacks(recorder)
-    with pytest.raises(KeyError, match="the callback raises"):
-        ranker.fit(X[::-1] * 2, y[::-1])
-    position = EXPECTED.index(raise_at)
-    assert recorder.calls == [*EXPECTED[: position + 1], ("teardown", "fit", 0)]
-    for name, value in before.items():
-        np.testing.assert_array_equal(getattr(ranker, name), value)
-    assert set(vars(ranker)) - set(before) == {"_skl_callbacks"}
+def test_teardown_follows_an_error_and_nothing_else_does(raise_at):
+    for n_jobs in (1, 2):
+        X, y = data()
+        ranker = AccuracyAtTopRanker(tau=0.2, n_jobs=n_jobs).fit(X, y)
+        before = dict(vars(ranker))
+        recorder = Recorder(raise_at)
+        ranker.set_callbacks(recorder)
+        with pytest.raises(KeyError, match="the callback raises"):
+            ranker.fit(X[::-1] * 2, y[::-1])
+        position = EXPECTED.index(raise_at)
+        assert recorder.calls == [*EXPECTED[: position + 1], ("teardown", "fit", 0)]
+        for name, value in before.items():
+            np.testing.assert_array_equal(getattr(ranker, name), value)
+        assert set(vars(ranker)) - set(before) == {"_skl_callbacks"}
 
 
 def test_teardown_follows_an_error_of_the_solver():

@@ -65,30 +65,30 @@ def test_monotone():
 
 
 @pytest.mark.parametrize("phi", PHIS, ids=shown)
-@pytest.mark.parametrize("side", ["both", "lower", "upper"])
-def test_sandwich_by_definition(phi, side):
-    rng = np.random.default_rng(0)
-    for n in (20, 300):
-        rank = rng.choice(np.arange(1, n + 1), n // 3, replace=False)
-        for labels, more in (("random", 0), ("fixed", 1)):
-            eps = sqrt((log(4 / 0.2) + more) / (2 * n))
-            height = float(phi(np.ones(1))[0] - phi(np.zeros(1))[0])
-            spread = height * sqrt(log((4 if side == "both" else 2) / 0.2) / (2 * len(rank)))
-            at = [max((r - 1) / n - eps, 0) for r in rank], [min(r / n + eps, 1) for r in rank]
-            low, high = (np.mean(phi(np.array(u))) for u in at)
-            floor = float(phi(np.zeros(1))[0])
-            low, high = max(low - spread, floor), min(high + spread, floor + height)
-            value = np.mean(phi(rank / (n + 1)))
-            expected = {"lower": value - low, "upper": high - value}
-            expected["both"] = max(expected.values())
-            found = [
-                linear_rank_sandwich_bound(
-                    rank, n, 0.2, phi, method=method, side=side, labels=labels
-                ).value
-                for method in ("hoeffding", "kl")
-            ]
-            assert found[0] == pytest.approx(expected[side])
-            assert found[1] <= found[0] * (1 + 1e-12)
+def test_sandwich_by_definition(phi):
+    for side in ("both", "lower", "upper"):
+        rng = np.random.default_rng(0)
+        for n in (20, 300):
+            rank = rng.choice(np.arange(1, n + 1), n // 3, replace=False)
+            for labels, more in (("random", 0), ("fixed", 1)):
+                eps = sqrt((log(4 / 0.2) + more) / (2 * n))
+                height = float(phi(np.ones(1))[0] - phi(np.zeros(1))[0])
+                spread = height * sqrt(log((4 if side == "both" else 2) / 0.2) / (2 * len(rank)))
+                at = [max((r - 1) / n - eps, 0) for r in rank], [min(r / n + eps, 1) for r in rank]
+                low, high = (np.mean(phi(np.array(u))) for u in at)
+                floor = float(phi(np.zeros(1))[0])
+                low, high = max(low - spread, floor), min(high + spread, floor + height)
+                value = np.mean(phi(rank / (n + 1)))
+                expected = {"lower": value - low, "upper": high - value}
+                expected["both"] = max(expected.values())
+                found = [
+                    linear_rank_sandwich_bound(
+                        rank, n, 0.2, phi, method=method, side=side, labels=labels
+                    ).value
+                    for method in ("hoeffding", "kl")
+                ]
+                assert found[0] == pytest.approx(expected[side])
+                assert found[1] <= found[0] * (1 + 1e-12)
 
 
 @pytest.mark.parametrize(("side", "parts"), [("lower", 2), ("upper", 2), ("both", 4)])

@@ -27,10 +27,10 @@ def linear(m, n, d, method="central"):
 # ------------------------------------------------------------------------------- all rank matrices
 
 
-@pytest.mark.parametrize("ties", [True, False])
 @pytest.mark.parametrize(("m", "n"), [size for size in SMALL if sum(size) < 6])
-def test_count_of_rank_matrices_by_enumeration(m, n, ties):
-    assert rank_matrix_count(m, n, ties=ties) == len(oracle.rank_matrices(m, n, ties))
+def test_count_of_rank_matrices_by_enumeration(m, n):
+    for ties in (True, False):
+        assert rank_matrix_count(m, n, ties=ties) == len(oracle.rank_matrices(m, n, ties))
 
 
 @pytest.mark.parametrize("ties", [True, False])
@@ -155,13 +155,13 @@ def test_paper_formula_fails_for_few_pairs():
 
 
 @pytest.mark.parametrize("method", ["paper", "central", "strict"])
-@pytest.mark.parametrize("d", [1, 3, 20, 300])
-def test_grows_with_the_samples_and_with_the_class(method, d):
-    values = [linear(m, m + 3, d, method) for m in (18, 40, 200, 5000, 10**6)]
-    assert np.all(np.diff(values) >= 0)
-    # Exact only for d <= 3: at one feature two patterns, or three with the tie.
-    assert values[-1] > values[0] or d == 1
-    assert linear(40, 50, d, method) <= linear(40, 50, d + 1, method)
+def test_grows_with_the_samples_and_with_the_class(method):
+    for d in (1, 3, 20, 300):
+        values = [linear(m, m + 3, d, method) for m in (18, 40, 200, 5000, 10**6)]
+        assert np.all(np.diff(values) >= 0)
+        # Exact only for d <= 3: at one feature two patterns, or three with the tie.
+        assert values[-1] > values[0] or d == 1
+        assert linear(40, 50, d, method) <= linear(40, 50, d + 1, method)
 
 
 def test_order_of_methods():

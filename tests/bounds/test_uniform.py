@@ -60,14 +60,14 @@ def test_order_of_the_methods():
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("d", [1, 2, 20])
-def test_monotone(method, d):
-    for share in (1, 4):
-        sizes = [linear(n, share * n, 0.05, d, method) for n in (20, 21, 40, 100, 1000, 10**5)]
-        assert np.all(np.diff(sizes) < 0)
-    deltas = [linear(50, 70, delta, d, method) for delta in (0.5, 0.1, 0.01, 1e-6)]
-    assert np.all(np.diff(deltas) > 0)
-    assert linear(50, 70, 0.1, d, method) < linear(50, 70, 0.1, d + 1, method)
+def test_monotone(method):
+    for d in (1, 2, 20):
+        for share in (1, 4):
+            sizes = [linear(n, share * n, 0.05, d, method) for n in (20, 21, 40, 100, 1000, 10**5)]
+            assert np.all(np.diff(sizes) < 0)
+        deltas = [linear(50, 70, delta, d, method) for delta in (0.5, 0.1, 0.01, 1e-6)]
+        assert np.all(np.diff(deltas) > 0)
+        assert linear(50, 70, 0.1, d, method) < linear(50, 70, 0.1, d + 1, method)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -84,14 +84,14 @@ def test_deviation_and_probability_are_inverse(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("share", [0.5, 0.1])
-def test_sample_size_suffices_and_is_needed(method, share):
-    functions = FunctionClass("linear", 3)
-    n = auc_sample_size_bound(0.2, 0.05, share, function_class=functions, method=method)
-    n = int(n.value)
-    for size, enough in ((n, True), (n + 50, True), (n - 50, False)):
-        m = round(share * size)
-        assert (linear(m, size - m, 0.05, 3, method) <= 0.2) is enough
+def test_sample_size_suffices_and_is_needed(method):
+    for share in (0.5, 0.1):
+        functions = FunctionClass("linear", 3)
+        n = auc_sample_size_bound(0.2, 0.05, share, function_class=functions, method=method)
+        n = int(n.value)
+        for size, enough in ((n, True), (n + 50, True), (n - 50, False)):
+            m = round(share * size)
+            assert (linear(m, size - m, 0.05, 3, method) <= 0.2) is enough
 
 
 def test_sample_size_beyond_what_is_counted():
@@ -192,20 +192,20 @@ def test_values_of_each_method():
 
 
 @pytest.mark.parametrize(("k", "more"), [(5, 9), (40, 40), (200, 1000)])
-@pytest.mark.parametrize("expected", [0.5, 0.9])
-def test_never_below_an_exact_value(k, more, expected):
+def test_never_below_an_exact_value(k, more):
     """One feature; each of the fewer items beats all of the others, or none.
 
     The AUC of x is that of a binomial law, -x has one minus it, and 0 has no deviation: the
     supremum over the class is one deviation, of known law.
     """
-    hits = np.arange(k + 1)
-    law = binom.pmf(hits, k, expected)
-    for delta, method in product((0.3, 0.01), METHODS):
-        width = linear(k, more, delta, 1, method)
-        assert law[np.abs(hits / k - expected) >= width].sum() <= delta
-        below = linear(k, more, delta, 1, method, side="lower")
-        assert law[hits / k - expected >= below].sum() <= delta
+    for expected in (0.5, 0.9):
+        hits = np.arange(k + 1)
+        law = binom.pmf(hits, k, expected)
+        for delta, method in product((0.3, 0.01), METHODS):
+            width = linear(k, more, delta, 1, method)
+            assert law[np.abs(hits / k - expected) >= width].sum() <= delta
+            below = linear(k, more, delta, 1, method, side="lower")
+            assert law[hits / k - expected >= below].sum() <= delta
 
 
 def test_a_class_that_can_do_everything_is_not_promised_anything():
@@ -305,19 +305,19 @@ def test_how_loose_averaging_is():
 # ---------------------------------------------------------------------------------- finite classes
 
 
-@pytest.mark.parametrize("method", ["mcdiarmid", "hoeffding", "kl", "chebyshev"])
 @pytest.mark.parametrize("size", [1, 10, 1000])
-def test_finite_class_by_the_exact_law(method, size):
+def test_finite_class_by_the_exact_law(size):
     """Independent functions of all or nothing: all hold at once with a known probability."""
-    k, expected, delta = 60, 0.8, 0.2
-    hits = np.arange(k + 1)
-    missed = 0.0
-    for hit in hits:
-        auc = hit / k if method in ("kl", "chebyshev") else None
-        width = auc_bound(k, 90, delta, function_class=size, method=method, auc=auc).value
-        if abs(hit / k - expected) >= width:
-            missed += binom.pmf(hit, k, expected)
-    assert 1 - (1 - missed) ** size <= delta
+    for method in ("mcdiarmid", "hoeffding", "kl", "chebyshev"):
+        k, expected, delta = 60, 0.8, 0.2
+        hits = np.arange(k + 1)
+        missed = 0.0
+        for hit in hits:
+            auc = hit / k if method in ("kl", "chebyshev") else None
+            width = auc_bound(k, 90, delta, function_class=size, method=method, auc=auc).value
+            if abs(hit / k - expected) >= width:
+                missed += binom.pmf(hit, k, expected)
+        assert 1 - (1 - missed) ** size <= delta
 
 
 def test_finite_class_bounds_are_those_of_a_share_of_delta():
@@ -444,26 +444,30 @@ QUESTIONS = {
 
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("function_class", [None, 5])
-def test_methods_of_a_uniform_class_are_refused_for_others(question, method, function_class):
-    message = f"method='{method}' must be one of 'tightest', 'mcdiarmid', .* for function_class="
-    with pytest.raises(ValueError, match=message):
-        QUESTIONS[question](method=method, function_class=function_class)
+def test_methods_of_a_uniform_class_are_refused_for_others(question, method):
+    for function_class in (None, 5):
+        message = (
+            f"method='{method}' must be one of 'tightest', 'mcdiarmid', .* for function_class="
+        )
+        with pytest.raises(ValueError, match=message):
+            QUESTIONS[question](method=method, function_class=function_class)
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-@pytest.mark.parametrize("method", ["mcdiarmid", "hoeffding", "kl", "chebyshev"])
-def test_methods_of_one_function_are_refused_for_a_uniform_class(question, method):
-    message = f"method='{method}' must be one of 'tightest', 'averaging', .* for function_class="
-    with pytest.raises(ValueError, match=message):
-        QUESTIONS[question](method=method, function_class=PLANE)
+def test_methods_of_one_function_are_refused_for_a_uniform_class(question):
+    for method in ("mcdiarmid", "hoeffding", "kl", "chebyshev"):
+        message = (
+            f"method='{method}' must be one of 'tightest', 'averaging', .* for function_class="
+        )
+        with pytest.raises(ValueError, match=message):
+            QUESTIONS[question](method=method, function_class=PLANE)
 
 
 @pytest.mark.parametrize("function_class", [1, 5, PLANE])
-@pytest.mark.parametrize("name", ["expected_auc", "variance"])
-def test_what_is_known_of_one_function_is_refused_for_several(function_class, name):
-    with pytest.raises(ValueError, match=f"{name}=0.2 is for one function"):
-        auc_deviation_bound(0.1, 9, 9, function_class=function_class, **{name: 0.2})
+def test_what_is_known_of_one_function_is_refused_for_several(function_class):
+    for name in ("expected_auc", "variance"):
+        with pytest.raises(ValueError, match=f"{name}=0.2 is for one function"):
+            auc_deviation_bound(0.1, 9, 9, function_class=function_class, **{name: 0.2})
 
 
 def test_kl_has_no_probability_for_several_functions():

@@ -45,11 +45,11 @@ def phi(measure, n):
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize("p", [1, 1.5, 2, 7, np.inf])
-def test_norm_is_the_definition(measure, p):
-    for n in range(1, 9):
-        wanted = oracle.discount_norm(phi(measure, n), p)
-        assert discount_norm(measure, n, p) == pytest.approx(wanted, rel=1e-12, abs=1e-15)
+def test_norm_is_the_definition(measure):
+    for p in (1, 1.5, 2, 7, np.inf):
+        for n in range(1, 9):
+            wanted = oracle.discount_norm(phi(measure, n), p)
+            assert discount_norm(measure, n, p) == pytest.approx(wanted, rel=1e-12, abs=1e-15)
 
 
 def test_a_cut_off_counts_no_position_twice():

@@ -33,33 +33,33 @@ def distribution_of(bunch, row, noise, concentration):
 
 @pytest.mark.parametrize("structure", ["linear", "nonlinear"])
 @pytest.mark.parametrize("noise", NOISES)
-@pytest.mark.parametrize("concentration", [0.0, 0.7, 3.0])
-def test_the_truth_is_that_of_the_distribution(noise, concentration, structure):
-    bunch = make_label_ranking(
-        3,
-        n_labels=4,
-        noise=noise,
-        concentration=concentration,
-        structure=structure,
-        ties=0.3,
-        missing=0.3,
-        random_state=1,
-    )
-    for row in range(3):
-        distribution = distribution_of(bunch, row, noise, concentration)
-        for i in range(4):
-            for j in range(4):
-                p = oracle.above(distribution, i, j) if i != j else 0.5
-                assert bunch.pair_probabilities[row, i, j] == pytest.approx(p, abs=1e-12)
-        assert_allclose(
-            bunch.expected_shares[row], oracle.expected_shares(distribution), atol=1e-12
+def test_the_truth_is_that_of_the_distribution(noise, structure):
+    for concentration in (0.0, 0.7, 3.0):
+        bunch = make_label_ranking(
+            3,
+            n_labels=4,
+            noise=noise,
+            concentration=concentration,
+            structure=structure,
+            ties=0.3,
+            missing=0.3,
+            random_state=1,
         )
-        best = max(oracle.expected_tau(distribution, order) for order in distribution)
-        assert bunch.expected_tau[row] == pytest.approx(best, abs=1e-12)
-        order = order_of(bunch.positions[row])
-        assert oracle.expected_tau(distribution, order) == pytest.approx(best, abs=1e-12)
-        if concentration or noise is None:
-            assert order == order_of(-bunch.scores[row])
+        for row in range(3):
+            distribution = distribution_of(bunch, row, noise, concentration)
+            for i in range(4):
+                for j in range(4):
+                    p = oracle.above(distribution, i, j) if i != j else 0.5
+                    assert bunch.pair_probabilities[row, i, j] == pytest.approx(p, abs=1e-12)
+            assert_allclose(
+                bunch.expected_shares[row], oracle.expected_shares(distribution), atol=1e-12
+            )
+            best = max(oracle.expected_tau(distribution, order) for order in distribution)
+            assert bunch.expected_tau[row] == pytest.approx(best, abs=1e-12)
+            order = order_of(bunch.positions[row])
+            assert oracle.expected_tau(distribution, order) == pytest.approx(best, abs=1e-12)
+            if concentration or noise is None:
+                assert order == order_of(-bunch.scores[row])
 
 
 @pytest.mark.parametrize(

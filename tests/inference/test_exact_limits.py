@@ -10,30 +10,30 @@ from sklearn_rank.inference._list_intervals import top_limits
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95])
-@pytest.mark.parametrize("n", [1, 5, 40])
-def test_midp_limits_solve_their_equation(n, level):
-    for hits in range(n + 1):
-        low, high = midp_limits(hits / n, n, level)
-        if hits:
-            chance = binom.sf(hits, n, low) + binom.pmf(hits, n, low) / 2
-            assert chance == pytest.approx((1 - level) / 2, rel=1e-6)
-        if hits < n:
-            chance = binom.cdf(hits - 1, n, high) + binom.pmf(hits, n, high) / 2
-            assert chance == pytest.approx((1 - level) / 2, rel=1e-6)
-        mirrored = midp_limits(1 - hits / n, n, level)
-        assert mirrored == pytest.approx((1 - high, 1 - low), abs=1e-9)
+def test_midp_limits_solve_their_equation(level):
+    for n in (1, 5, 40):
+        for hits in range(n + 1):
+            low, high = midp_limits(hits / n, n, level)
+            if hits:
+                chance = binom.sf(hits, n, low) + binom.pmf(hits, n, low) / 2
+                assert chance == pytest.approx((1 - level) / 2, rel=1e-6)
+            if hits < n:
+                chance = binom.cdf(hits - 1, n, high) + binom.pmf(hits, n, high) / 2
+                assert chance == pytest.approx((1 - level) / 2, rel=1e-6)
+            mirrored = midp_limits(1 - hits / n, n, level)
+            assert mirrored == pytest.approx((1 - high, 1 - low), abs=1e-9)
 
 
 @pytest.mark.parametrize("limits", [midp_limits, safe_limits])
-@pytest.mark.parametrize("estimate", [0.0, 1e-9, 0.2, 0.5, 0.93, 1.0])
-def test_limits_at_the_edges(limits, estimate):
-    for n in (0.0, 1e-6, 0.3, 7.5, 1e4, 1e12):
-        low, high = limits(estimate, n, 0.95)
-        assert 0.0 <= low <= estimate <= high <= 1.0
-        if estimate in (0.0, 1.0):
-            assert (low, high)[int(estimate)] == estimate
-    near = limits(estimate, 1e12, 0.95)
-    assert near == pytest.approx(wilson_limits(estimate, 1e12, 0.95), abs=1e-9)
+def test_limits_at_the_edges(limits):
+    for estimate in (0.0, 1e-9, 0.2, 0.5, 0.93, 1.0):
+        for n in (0.0, 1e-6, 0.3, 7.5, 1e4, 1e12):
+            low, high = limits(estimate, n, 0.95)
+            assert 0.0 <= low <= estimate <= high <= 1.0
+            if estimate in (0.0, 1.0):
+                assert (low, high)[int(estimate)] == estimate
+        near = limits(estimate, 1e12, 0.95)
+        assert near == pytest.approx(wilson_limits(estimate, 1e12, 0.95), abs=1e-9)
 
 
 @pytest.mark.parametrize("n", [2, 5, 10, 30, 200])

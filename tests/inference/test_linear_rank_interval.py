@@ -55,29 +55,29 @@ def test_wilson_limits_solve_their_equation():
 
 
 @pytest.mark.parametrize("phi", PHIS, ids=shown)
-@pytest.mark.parametrize("normalize", ["mean", "minmax"])
 @pytest.mark.parametrize("conditional", [True, False])
-def test_the_estimate_is_the_score_and_the_width_the_influence(phi, normalize, conditional):
-    rng = np.random.default_rng(0)
-    y_true = (np.arange(4000) < 1500).astype(int)
-    y_score = rng.normal(size=4000) + y_true
-    found = linear_rank_interval(
-        y_true, y_score, phi=phi, normalize=normalize, conditional=conditional
-    )
-    assert isinstance(found, RankInterval)
-    expected = linear_rank_score(y_true, y_score, phi=phi, normalize=normalize)
-    assert found.estimate == pytest.approx(expected)
-    assert found.method == "influence"
-    influence = linear_rank_influence(
-        y_true, y_score, phi=phi, normalize=normalize, conditional=conditional
-    )
-    error = np.sqrt(np.sum(influence**2)) / 4000
-    assert found.standard_error == pytest.approx(error, rel=0.02)
-    assert found.width == pytest.approx(2 * 1.96 * error, rel=0.04)
-    assert abs(found.bias) < error
-    assert (found.low + found.high) / 2 == pytest.approx(
-        found.estimate - found.bias, abs=error / 5
-    )
+def test_the_estimate_is_the_score_and_the_width_the_influence(phi, conditional):
+    for normalize in ("mean", "minmax"):
+        rng = np.random.default_rng(0)
+        y_true = (np.arange(4000) < 1500).astype(int)
+        y_score = rng.normal(size=4000) + y_true
+        found = linear_rank_interval(
+            y_true, y_score, phi=phi, normalize=normalize, conditional=conditional
+        )
+        assert isinstance(found, RankInterval)
+        expected = linear_rank_score(y_true, y_score, phi=phi, normalize=normalize)
+        assert found.estimate == pytest.approx(expected)
+        assert found.method == "influence"
+        influence = linear_rank_influence(
+            y_true, y_score, phi=phi, normalize=normalize, conditional=conditional
+        )
+        error = np.sqrt(np.sum(influence**2)) / 4000
+        assert found.standard_error == pytest.approx(error, rel=0.02)
+        assert found.width == pytest.approx(2 * 1.96 * error, rel=0.04)
+        assert abs(found.bias) < error
+        assert (found.low + found.high) / 2 == pytest.approx(
+            found.estimate - found.bias, abs=error / 5
+        )
 
 
 def test_perfect_order():
@@ -252,25 +252,27 @@ def test_bootstrap_is_reproducible():
 # -------------------------------------------------------------------------- parts of the ROC curve
 
 
-@pytest.mark.parametrize("scale", ["raw", "mcclish", "normalized"])
 @pytest.mark.parametrize("limits", [(1.0, 0.0), (0.3, 0.0), (0.6, 0.5), (0.2, 0.9)])
-def test_partial_auc_interval_has_the_scale_of_the_score(scale, limits):
-    max_fpr, min_tpr = limits
-    rng = np.random.default_rng(6)
-    for levels in (4, 1000):
-        y_true, y_score = random_list(rng, 60, levels)
-        y_score = y_score + levels // 3 * y_true
-        found, raw = (
-            partial_auc_interval(y_true, y_score, max_fpr=max_fpr, min_tpr=min_tpr, scale=one)
-            for one in (scale, "raw")
-        )
-        value = partial_auc_score(y_true, y_score, max_fpr=max_fpr, min_tpr=min_tpr, scale=scale)
-        assert isinstance(found, Interval)
-        assert found.estimate == pytest.approx(value)
-        assert found.low <= found.estimate <= found.high
-        area = partial_auc_score(y_true, y_score, max_fpr=max_fpr, min_tpr=min_tpr)
-        share = (raw.high - area) / raw.width
-        assert (found.high - value) / found.width == pytest.approx(share)
+def test_partial_auc_interval_has_the_scale_of_the_score(limits):
+    for scale in ("raw", "mcclish", "normalized"):
+        max_fpr, min_tpr = limits
+        rng = np.random.default_rng(6)
+        for levels in (4, 1000):
+            y_true, y_score = random_list(rng, 60, levels)
+            y_score = y_score + levels // 3 * y_true
+            found, raw = (
+                partial_auc_interval(y_true, y_score, max_fpr=max_fpr, min_tpr=min_tpr, scale=one)
+                for one in (scale, "raw")
+            )
+            value = partial_auc_score(
+                y_true, y_score, max_fpr=max_fpr, min_tpr=min_tpr, scale=scale
+            )
+            assert isinstance(found, Interval)
+            assert found.estimate == pytest.approx(value)
+            assert found.low <= found.estimate <= found.high
+            area = partial_auc_score(y_true, y_score, max_fpr=max_fpr, min_tpr=min_tpr)
+            share = (raw.high - area) / raw.width
+            assert (found.high - value) / found.width == pytest.approx(share)
 
 
 def test_partial_auc_interval_at_the_edges():

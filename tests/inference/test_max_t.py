@@ -36,11 +36,11 @@ def test_differences_of_three_have_tukeys_range():
     assert critical(rows @ rows.T / 2) == pytest.approx(expected, abs=0.015)
 
 
-@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.9, 0.99])
 @pytest.mark.parametrize("n", [2, 6, 15])
-def test_between_one_comparison_and_bonferroni(n, correlation):
-    found = critical(of_equal_correlation(n, correlation))
-    assert norm.ppf(0.975) - 0.015 < found < norm.ppf(1 - 0.025 / n) + 0.015
+def test_between_one_comparison_and_bonferroni(n):
+    for correlation in (0.0, 0.5, 0.9, 0.99):
+        found = critical(of_equal_correlation(n, correlation))
+        assert norm.ppf(0.975) - 0.015 < found < norm.ppf(1 - 0.025 / n) + 0.015
 
 
 def test_the_same_variable_many_times_is_one():

@@ -48,27 +48,29 @@ def said_of(groups, rows=None):
 
 @every_measure
 @grouped
-@pytest.mark.parametrize("method", ["t", "bca"])
-def test_intervals(measure, with_groups, method):
-    y, score, _, groups = matrices()
-    groups = groups if with_groups else None
-    options = {"method": method, "n_resamples": 999, "random_state": 0}
-    found = metric_interval(measure, y, score, **said_of(groups), **options)
-    flat, rows = by_rows(y, score)
-    assert found == metric_interval(measure, *flat, qid=rows, **said_of(groups, rows), **options)
+def test_intervals(measure, with_groups):
+    for method in ("t", "bca"):
+        y, score, _, groups = matrices()
+        groups = groups if with_groups else None
+        options = {"method": method, "n_resamples": 999, "random_state": 0}
+        found = metric_interval(measure, y, score, **said_of(groups), **options)
+        flat, rows = by_rows(y, score)
+        assert found == metric_interval(
+            measure, *flat, qid=rows, **said_of(groups, rows), **options
+        )
 
 
 @every_measure
 @grouped
-@pytest.mark.parametrize("method", ["randomization", "t", "wilcoxon"])
-def test_tests_of_two(measure, with_groups, method):
-    y, *scores, groups = matrices(seed=1)
-    groups = groups if with_groups else None
-    options = {"method": method, "n_resamples": 999, "random_state": 0}
-    found = paired_query_test(measure, y, *scores, **said_of(groups), **options)
-    flat, rows = by_rows(y, *scores)
-    by_id = paired_query_test(measure, *flat, qid=rows, **said_of(groups, rows), **options)
-    assert found == by_id
+def test_tests_of_two(measure, with_groups):
+    for method in ("randomization", "t", "wilcoxon"):
+        y, *scores, groups = matrices(seed=1)
+        groups = groups if with_groups else None
+        options = {"method": method, "n_resamples": 999, "random_state": 0}
+        found = paired_query_test(measure, y, *scores, **said_of(groups), **options)
+        flat, rows = by_rows(y, *scores)
+        by_id = paired_query_test(measure, *flat, qid=rows, **said_of(groups, rows), **options)
+        assert found == by_id
 
 
 def many(seed=2):

@@ -178,13 +178,13 @@ def test_random_test_is_near_scipys():
     assert found.pvalue == pytest.approx(expected.pvalue, abs=0.015)
 
 
-@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("n", [9, 30])
-def test_interval_agrees_with_the_test(seed, n):
-    rng = np.random.default_rng(seed)
-    found = test_of(rng.normal(size=n) + 0.5, n_resamples=999, random_state=seed)
-    assert (0 in found.interval) == (found.pvalue > 0.05)
-    assert found.estimate in found.interval
+def test_interval_agrees_with_the_test(n):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        found = test_of(rng.normal(size=n) + 0.5, n_resamples=999, random_state=seed)
+        assert (0 in found.interval) == (found.pvalue > 0.05)
+        assert found.estimate in found.interval
 
 
 # ------------------------------------------------------------------------------------- bootstrap

@@ -181,12 +181,12 @@ def test_values_of_each_method(method, n, epsilon, delta):
 # -------------------------------------------------------------------------------------- variances
 
 
-@pytest.mark.parametrize("correlation", [-0.9, -0.2, 0.0, 0.5, 0.99])
 @pytest.mark.parametrize("ends", [(0.0, 0.0), (0.0, 1.2), (-0.7, 0.0), (0.3, 0.9), (-1.5, 2.0)])
-def test_orthants(ends, correlation):
-    assert both_below(*ends, correlation) == pytest.approx(
-        oracle.orthant(*ends, correlation), abs=1e-9
-    )
+def test_orthants(ends):
+    for correlation in (-0.9, -0.2, 0.0, 0.5, 0.99):
+        assert both_below(*ends, correlation) == pytest.approx(
+            oracle.orthant(*ends, correlation), abs=1e-9
+        )
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.6, 0.95])

@@ -221,24 +221,24 @@ def test_average_precision_of_ties_is_another_number():
     assert sklearn.metrics.average_precision_score([1, 0], [1, 1]) == 0.5
 
 
-@pytest.mark.parametrize("k", [None, 1, 7, 100])
 @pytest.mark.parametrize("name", ["dcg_score", "ndcg_score"])
-def test_gains_also_with_ties_lists_and_weights_of_lists(name, k):
-    rng = np.random.default_rng(2)
-    y_true, y_score = rng.integers(0, 5, (30, 20)), rng.integers(0, 9, (30, 20))
-    weight = rng.uniform(0, 2, 30)
-    ours, theirs = getattr(metrics, name), getattr(sklearn.metrics, name)
-    for base in (2, 10, 1.5) if name == "dcg_score" else (2,):
-        base = {} if base == 2 else {"log_base": base}
-        value = ours(y_true, y_score, k=k, gain="linear", query_weight=weight, **base)
-        expected = theirs(y_true, y_score, k=k, sample_weight=weight, **base)
-        assert value == pytest.approx(expected, rel=1e-12)
-    for i in range(5):
-        expected = theirs(y_true[i : i + 1], y_score[i : i + 1], k=k)
-        assert ours(y_true[i], y_score[i], k=k, gain="linear") == pytest.approx(expected)
-    binary = (y_true > 2).astype(int)
-    # Of the labels 0 and 1 the two gains are equal.
-    assert ours(binary, y_score, k=k) == pytest.approx(theirs(binary, y_score, k=k))
+def test_gains_also_with_ties_lists_and_weights_of_lists(name):
+    for k in (None, 1, 7, 100):
+        rng = np.random.default_rng(2)
+        y_true, y_score = rng.integers(0, 5, (30, 20)), rng.integers(0, 9, (30, 20))
+        weight = rng.uniform(0, 2, 30)
+        ours, theirs = getattr(metrics, name), getattr(sklearn.metrics, name)
+        for base in (2, 10, 1.5) if name == "dcg_score" else (2,):
+            base = {} if base == 2 else {"log_base": base}
+            value = ours(y_true, y_score, k=k, gain="linear", query_weight=weight, **base)
+            expected = theirs(y_true, y_score, k=k, sample_weight=weight, **base)
+            assert value == pytest.approx(expected, rel=1e-12)
+        for i in range(5):
+            expected = theirs(y_true[i : i + 1], y_score[i : i + 1], k=k)
+            assert ours(y_true[i], y_score[i], k=k, gain="linear") == pytest.approx(expected)
+        binary = (y_true > 2).astype(int)
+        # Of the labels 0 and 1 the two gains are equal.
+        assert ours(binary, y_score, k=k) == pytest.approx(theirs(binary, y_score, k=k))
 
 
 @pytest.mark.parametrize("function", [metrics.dcg_score, metrics.ndcg_score])
@@ -252,26 +252,26 @@ def test_grades_in_two_dimensions_need_the_gain(function):
     assert function([0, 2, 1, 1, 0, 0], [1, 2, 3] * 2, qid=[0, 0, 0, 1, 1, 1]) == exponential
 
 
-@pytest.mark.parametrize("n", [2, 10, 500])
 @pytest.mark.parametrize("max_fpr", [0.01, 0.1, 0.25, 1 / 3, 0.5, 0.99, 1.0])
-def test_partial_auc_without_ties(n, max_fpr):
-    y_true, y_score, _ = data(3, n)
-    value = metrics.partial_auc_score(y_true, y_score, max_fpr=max_fpr, scale="mcclish")
-    expected = sklearn.metrics.roc_auc_score(y_true, y_score, max_fpr=max_fpr)
-    assert value == pytest.approx(expected, rel=1e-12)
+def test_partial_auc_without_ties(max_fpr):
+    for n in (2, 10, 500):
+        y_true, y_score, _ = data(3, n)
+        value = metrics.partial_auc_score(y_true, y_score, max_fpr=max_fpr, scale="mcclish")
+        expected = sklearn.metrics.roc_auc_score(y_true, y_score, max_fpr=max_fpr)
+        assert value == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(("n", "levels"), SIZES[3:])
-@pytest.mark.parametrize("max_fpr", [0.01, 0.1, 0.25, 0.5, 0.99, 1.0])
-def test_partial_auc_of_real_weights_also_with_ties(n, levels, max_fpr):
-    y_true, y_score, weight = data(4, n, levels)
-    value = metrics.partial_auc_score(
-        y_true, y_score, max_fpr=max_fpr, scale="mcclish", sample_weight=weight
-    )
-    expected = sklearn.metrics.roc_auc_score(
-        y_true, y_score, max_fpr=max_fpr, sample_weight=weight
-    )
-    assert value == pytest.approx(expected, rel=1e-10)
+def test_partial_auc_of_real_weights_also_with_ties(n, levels):
+    for max_fpr in (0.01, 0.1, 0.25, 0.5, 0.99, 1.0):
+        y_true, y_score, weight = data(4, n, levels)
+        value = metrics.partial_auc_score(
+            y_true, y_score, max_fpr=max_fpr, scale="mcclish", sample_weight=weight
+        )
+        expected = sklearn.metrics.roc_auc_score(
+            y_true, y_score, max_fpr=max_fpr, sample_weight=weight
+        )
+        assert value == pytest.approx(expected, rel=1e-10)
 
 
 @pytest.mark.parametrize("n", [2, 3, 50, 3000])

@@ -160,12 +160,12 @@ NDCG = {
 
 
 @pytest.mark.parametrize("convention", NDCG)
-@pytest.mark.parametrize("k", [1, 2, 5, 20])
-def test_ndcg_in_the_order_of_the_rows(convention, k):
-    for y_true, y_score in lists(0):
-        expected = oracle.ndcg(oracle.from_the_top(y_true, y_score), k, *NDCG[convention])
-        found = ndcg_score(y_true, y_score, k=k, convention=convention)
-        assert found == pytest.approx(expected, rel=1e-13)
+def test_ndcg_in_the_order_of_the_rows(convention):
+    for k in (1, 2, 5, 20):
+        for y_true, y_score in lists(0):
+            expected = oracle.ndcg(oracle.from_the_top(y_true, y_score), k, *NDCG[convention])
+            found = ndcg_score(y_true, y_score, k=k, convention=convention)
+            assert found == pytest.approx(expected, rel=1e-13)
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 20])

@@ -167,12 +167,12 @@ def push_by_blocks(blocks, p):
     return float(total / n_neg) ** (1 / p)
 
 
-@pytest.mark.parametrize("p", [1, 2, 7, 40])
 @pytest.mark.parametrize("blocks", [[(60, 60)], [(3, 0), (50, 1), (0, 4), (7, 80)]], ids=str)
-def test_push_of_long_tied_blocks(blocks, p):
-    y_true, y_score = laid_out(blocks)
-    value = negative_height_loss(y_true, y_score, p=p)
-    assert value == pytest.approx(push_by_blocks(blocks, p), rel=1e-12)
+def test_push_of_long_tied_blocks(blocks):
+    for p in (1, 2, 7, 40):
+        y_true, y_score = laid_out(blocks)
+        value = negative_height_loss(y_true, y_score, p=p)
+        assert value == pytest.approx(push_by_blocks(blocks, p), rel=1e-12)
 
 
 def test_infinite_push_is_the_limit_and_the_positives_at_the_top():

@@ -164,15 +164,15 @@ def test_labels_that_the_classifier_does_not_know_are_refused(name, data):
 @pytest.mark.parametrize(
     "name", ["ap", "precision@top0.1", "pos@top", "ndcg", "neg_accuracy_loss@top0.1"]
 )
-@pytest.mark.parametrize("label", [0, 1])
-def test_rows_of_one_label_are_refused(name, label, data):
-    X, y = data
-    for model in (LogisticRegression(), Ridge()):
-        model.fit(X, y)
-        with pytest.raises(ValueError, match="all orders are equally good"):
-            one_list(name)(model, X[y == label], y[y == label])
-        with pytest.raises(ValueError, match="all orders are equally good"):
-            one_list(name)(model, X, y, sample_weight=(y == label).astype(int))
+def test_rows_of_one_label_are_refused(name, data):
+    for label in (0, 1):
+        X, y = data
+        for model in (LogisticRegression(), Ridge()):
+            model.fit(X, y)
+            with pytest.raises(ValueError, match="all orders are equally good"):
+                one_list(name)(model, X[y == label], y[y == label])
+            with pytest.raises(ValueError, match="all orders are equally good"):
+                one_list(name)(model, X, y, sample_weight=(y == label).astype(int))
 
 
 def test_more_than_two_classes_are_refused(data):
@@ -312,29 +312,29 @@ def test_measures_of_one_list_take_queries_where_they_are_given(name, data):
         get_scorer(name, qid="groups")(model, X, y)
 
 
-@pytest.mark.parametrize("routing", [False, True])
 @pytest.mark.parametrize("qid_type", [int, str, float, object])
-def test_a_scorer_can_be_called_with_everything(routing, qid_type, data):
-    X, y = data
-    rng = np.random.default_rng(1)
-    number = rng.integers(5, size=80)
-    qid = number.astype(qid_type)
-    weight = rng.integers(1, 4, size=80)
-    query_weight = (number + 1) / 2
-    model = LogisticRegression().fit(X, y)
-    with sklearn.config_context(enable_metadata_routing=routing):
-        value = get_scorer("recall@3")(
-            model, X, y, qid=qid, sample_weight=weight, query_weight=query_weight
+def test_a_scorer_can_be_called_with_everything(qid_type, data):
+    for routing in (False, True):
+        X, y = data
+        rng = np.random.default_rng(1)
+        number = rng.integers(5, size=80)
+        qid = number.astype(qid_type)
+        weight = rng.integers(1, 4, size=80)
+        query_weight = (number + 1) / 2
+        model = LogisticRegression().fit(X, y)
+        with sklearn.config_context(enable_metadata_routing=routing):
+            value = get_scorer("recall@3")(
+                model, X, y, qid=qid, sample_weight=weight, query_weight=query_weight
+            )
+        expected = recall_at_k_score(
+            y,
+            model.decision_function(X),
+            k=3,
+            qid=number,
+            sample_weight=weight,
+            query_weight=query_weight,
         )
-    expected = recall_at_k_score(
-        y,
-        model.decision_function(X),
-        k=3,
-        qid=number,
-        sample_weight=weight,
-        query_weight=query_weight,
-    )
-    assert value == expected
+        assert value == expected
 
 
 def test_a_single_list_takes_no_queries(data):
@@ -420,29 +420,29 @@ def test_queries_of_one_label_are_for_the_measure_to_judge(data):
         assert np.isnan(get_scorer("recall@5")(model, X, nothing, qid=qid))
 
 
-@pytest.mark.parametrize("first", ["ours", "theirs"])
 @pytest.mark.parametrize("class_of_theirs", [{}, {"pos_label": 0}])
 @pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB()])
-def test_scorers_of_either_class_side_by_side(first, class_of_theirs, model, data):
-    X, y = data
-    model.fit(X, y)
-    theirs = {
-        "theirs": sklearn.metrics.make_scorer(
-            sklearn.metrics.average_precision_score,
-            response_method=("decision_function", "predict_proba"),
-            **class_of_theirs,
-        )
-    }
-    ours = {
-        "one": get_scorer("auc"),
-        "zero": get_scorer("auc", pos_label=0),
-        "one again": one_list("ap"),
-        "zero again": one_list("ap", pos_label=0),
-    }
-    scoring = {**ours, **theirs} if first == "ours" else {**theirs, **ours}
-    values = sklearn.metrics.check_scoring(model, scoring)(model, X, y)
-    for name, scorer in scoring.items():
-        assert values[name] == scorer(model, X, y), name
+def test_scorers_of_either_class_side_by_side(class_of_theirs, model, data):
+    for first in ("ours", "theirs"):
+        X, y = data
+        model.fit(X, y)
+        theirs = {
+            "theirs": sklearn.metrics.make_scorer(
+                sklearn.metrics.average_precision_score,
+                response_method=("decision_function", "predict_proba"),
+                **class_of_theirs,
+            )
+        }
+        ours = {
+            "one": get_scorer("auc"),
+            "zero": get_scorer("auc", pos_label=0),
+            "one again": one_list("ap"),
+            "zero again": one_list("ap", pos_label=0),
+        }
+        scoring = {**ours, **theirs} if first == "ours" else {**theirs, **ours}
+        values = sklearn.metrics.check_scoring(model, scoring)(model, X, y)
+        for name, scorer in scoring.items():
+            assert values[name] == scorer(model, X, y), name
 
 
 def test_many_measures_of_what_has_no_predict(data):

@@ -130,29 +130,29 @@ every_setup = pytest.mark.parametrize(
 
 
 @every_setup
-@pytest.mark.parametrize("tool", ["search", "score", "curve"])
-def test_searches_end_or_warn(estimator, scorer, y, message, tool):
+def test_searches_end_or_warn(estimator, scorer, y, message):
     """A scorer that can score no candidate is missed by nobody, whatever the ``error_score``."""
-    calls = {
-        "search": lambda **told: GridSearchCV(
-            estimator, {}, scoring={"one": scorer}, refit=False, cv=3, **told
-        ).fit(X, y),
-        "score": lambda **told: cross_validate(
-            estimator, X, y, scoring={"one": scorer}, cv=3, **told
-        ),
-        "curve": lambda **told: learning_curve(
-            estimator, X, y, scoring=scorer, cv=3, train_sizes=[0.5, 1.0], **told
-        ),
-    }
-    with pytest.raises(ScorerSetupError, match=message):
-        calls[tool](error_score="raise")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        calls[tool]()
-    told = [str(one.message) for one in caught]
-    assert any(re.search(f"(?s)Scoring failed.*{message}", text) for text in told)
-    if tool == "search":
-        assert "test scores are non-finite" in told[-1]
+    for tool in ("search", "score", "curve"):
+        calls = {
+            "search": lambda **told: GridSearchCV(
+                estimator, {}, scoring={"one": scorer}, refit=False, cv=3, **told
+            ).fit(X, y),
+            "score": lambda **told: cross_validate(
+                estimator, X, y, scoring={"one": scorer}, cv=3, **told
+            ),
+            "curve": lambda **told: learning_curve(
+                estimator, X, y, scoring=scorer, cv=3, train_sizes=[0.5, 1.0], **told
+            ),
+        }
+        with pytest.raises(ScorerSetupError, match=message):
+            calls[tool](error_score="raise")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            calls[tool]()
+        told = [str(one.message) for one in caught]
+        assert any(re.search(f"(?s)Scoring failed.*{message}", text) for text in told)
+        if tool == "search":
+            assert "test scores are non-finite" in told[-1]
 
 
 @pytest.mark.parametrize(

@@ -45,20 +45,20 @@ X = np.array([[2.0], [1.0], [0.0], [-1.0]])
         (np.array(["b", "a", "b", "a"], dtype=object), ["a", "b"]),
     ],
 )
-@pytest.mark.parametrize("first", [False, True])
-def test_either_class_can_be_positive(y, classes, first):
-    positive, other = classes if first else classes[::-1]
-    ranker = FirstFeature(pos_label=positive).fit(X, y)
-    assert ranker.classes_.tolist() == classes
-    assert ranker.pos_label_ == positive
-    assert ranker.rows_.positive.tolist() == [label == positive for label in y]
-    # The threshold itself is below the top, whichever class is on top.
-    assert ranker.predict(X).tolist() == [positive, positive, other, other]
-    assert ranker.predict(X).dtype == ranker.classes_.dtype
-    decision = ranker.decision_function(X)
-    assert set(ranker.predict(X)[decision > 0]) <= {classes[1]}
-    assert set(ranker.predict(X)[decision < 0]) <= {classes[0]}
-    assert ranker.score(X, y) == average_precision_score(y, X[:, 0], pos_label=positive)
+def test_either_class_can_be_positive(y, classes):
+    for first in (False, True):
+        positive, other = classes if first else classes[::-1]
+        ranker = FirstFeature(pos_label=positive).fit(X, y)
+        assert ranker.classes_.tolist() == classes
+        assert ranker.pos_label_ == positive
+        assert ranker.rows_.positive.tolist() == [label == positive for label in y]
+        # The threshold itself is below the top, whichever class is on top.
+        assert ranker.predict(X).tolist() == [positive, positive, other, other]
+        assert ranker.predict(X).dtype == ranker.classes_.dtype
+        decision = ranker.decision_function(X)
+        assert set(ranker.predict(X)[decision > 0]) <= {classes[1]}
+        assert set(ranker.predict(X)[decision < 0]) <= {classes[0]}
+        assert ranker.score(X, y) == average_precision_score(y, X[:, 0], pos_label=positive)
 
 
 @pytest.mark.parametrize("labels", [(0, 1), (-1, 1), (False, True), (0.0, 1.0)])

@@ -51,26 +51,26 @@ def squared(y, scale=1.0):
 
 
 @every_backend
-@pytest.mark.parametrize("scale", [1.0, 1e-6, 1e9])
-def test_squared_errors_grow_the_trees_that_the_backend_grows_itself(backend, scale):
-    X, y = data()
-    fitted = boost(X, squared(y, scale), settings(backend), base_score=y.mean())
-    if backend == "lightgbm":
-        peer = lightgbm.LGBMRegressor(
-            n_estimators=30, num_leaves=7, reg_lambda=1.0, n_jobs=1, verbose=-1
-        ).fit(X, y)
-        rtol = 1e-5
-    else:
-        import xgboost
+def test_squared_errors_grow_the_trees_that_the_backend_grows_itself(backend):
+    for scale in (1.0, 1e-6, 1e9):
+        X, y = data()
+        fitted = boost(X, squared(y, scale), settings(backend), base_score=y.mean())
+        if backend == "lightgbm":
+            peer = lightgbm.LGBMRegressor(
+                n_estimators=30, num_leaves=7, reg_lambda=1.0, n_jobs=1, verbose=-1
+            ).fit(X, y)
+            rtol = 1e-5
+        else:
+            import xgboost
 
-        peer = xgboost.XGBRegressor(
-            n_estimators=30, max_leaves=7, max_depth=0, grow_policy="lossguide", n_jobs=1,
-            learning_rate=0.1, reg_lambda=1.0, min_child_weight=20, base_score=y.mean(),
-        ).fit(X, y)  # fmt: skip
-        rtol = 1e-4
-    np.testing.assert_allclose(fitted.trees.scores(X), peer.predict(X), rtol=0, atol=rtol)
-    assert fitted.n_rounds == fitted.trees.n_trees == 30
-    assert fitted.validation_values is None
+            peer = xgboost.XGBRegressor(
+                n_estimators=30, max_leaves=7, max_depth=0, grow_policy="lossguide", n_jobs=1,
+                learning_rate=0.1, reg_lambda=1.0, min_child_weight=20, base_score=y.mean(),
+            ).fit(X, y)  # fmt: skip
+            rtol = 1e-4
+        np.testing.assert_allclose(fitted.trees.scores(X), peer.predict(X), rtol=0, atol=rtol)
+        assert fitted.n_rounds == fitted.trees.n_trees == 30
+        assert fitted.validation_values is None
 
 
 @every_backend

@@ -100,13 +100,13 @@ def test_certificate(loss, missing, fit_intercept):
     assert np.isnan(ranker(loss, alpha=0.0, tol=1e-4).fit(X, y).lower_bound_)
 
 
-@pytest.mark.parametrize("loss", ["pairwise_logistic", "softmax", "pairwise_squared"])
 @pytest.mark.parametrize("missing", [0.0, 0.4])
-def test_losses_of_differences_have_sums_of_zero(loss, missing):
-    X, y = data(missing=missing)
-    fitted = ranker(loss).fit(X, y)
-    np.testing.assert_allclose(fitted.coef_.sum(axis=0), 0, atol=1e-12)
-    np.testing.assert_allclose(fitted.intercept_.sum(), 0, atol=1e-12)
+def test_losses_of_differences_have_sums_of_zero(missing):
+    for loss in ("pairwise_logistic", "softmax", "pairwise_squared"):
+        X, y = data(missing=missing)
+        fitted = ranker(loss).fit(X, y)
+        np.testing.assert_allclose(fitted.coef_.sum(axis=0), 0, atol=1e-12)
+        np.testing.assert_allclose(fitted.intercept_.sum(), 0, atol=1e-12)
 
 
 @pytest.mark.parametrize("loss", ["pairwise_logistic", "pointwise_logistic"])

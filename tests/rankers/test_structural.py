@@ -309,13 +309,13 @@ def test_a_solution_of_zero_is_not_what_rounding_leaves():
 
 
 @pytest.mark.parametrize("reference", ["labels", "best"])
-@pytest.mark.parametrize("measure", ["precision@10", "recall@40", "r_precision"])
-def test_a_number_added_to_the_features(measure, reference):
-    X, y = data()
-    ranker = StructuralRanker(measure, reference=reference, tol=1e-8)
-    np.testing.assert_allclose(
-        clone(ranker).fit(X + 10.0, y).coef_, clone(ranker).fit(X, y).coef_, atol=1e-5
-    )
+def test_a_number_added_to_the_features(reference):
+    for measure in ("precision@10", "recall@40", "r_precision"):
+        X, y = data()
+        ranker = StructuralRanker(measure, reference=reference, tol=1e-8)
+        np.testing.assert_allclose(
+            clone(ranker).fit(X + 10.0, y).coef_, clone(ranker).fit(X, y).coef_, atol=1e-5
+        )
 
 
 @pytest.mark.parametrize(

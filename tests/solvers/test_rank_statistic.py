@@ -81,41 +81,42 @@ def test_sums_over_windows_are_those_over_pairs(make):
     )
 
 
-@pytest.mark.parametrize("width", [1.0, 3.3, 40.0])
 @pytest.mark.parametrize("phi", PHIS.values(), ids=PHIS)
-def test_phi_smoothed_by_a_triangle(phi, width):
-    n = 25
-    place = np.linspace(-1.0, 26.0, 41)
-    sums = cumulated(phi, n)
-    mean, slope = sums.smooth(place, width)
-    expected = [oracle.smoothed_phi(x, n, phi, width) for x in place]
-    np.testing.assert_allclose(mean, expected, atol=1e-12)
-    difference = sums.smooth(place + 1e-6, width)[0] - sums.smooth(place - 1e-6, width)[0]
-    np.testing.assert_allclose(slope, difference / 2e-6, atol=1e-6)
-    assert np.all(slope >= -1e-12)
-    coarse = cumulated(phi, 5000, 1000).smooth(np.array([2000.5, 4980.0]), 300.0)[0]
-    fine = cumulated(phi, 5000).smooth(np.array([2000.5, 4980.0]), 300.0)[0]
-    np.testing.assert_allclose(coarse, fine, atol=5e-3)
+def test_phi_smoothed_by_a_triangle(phi):
+    for width in (1.0, 3.3, 40.0):
+        n = 25
+        place = np.linspace(-1.0, 26.0, 41)
+        sums = cumulated(phi, n)
+        mean, slope = sums.smooth(place, width)
+        expected = [oracle.smoothed_phi(x, n, phi, width) for x in place]
+        np.testing.assert_allclose(mean, expected, atol=1e-12)
+        difference = sums.smooth(place + 1e-6, width)[0] - sums.smooth(place - 1e-6, width)[0]
+        np.testing.assert_allclose(slope, difference / 2e-6, atol=1e-6)
+        assert np.all(slope >= -1e-12)
+        coarse = cumulated(phi, 5000, 1000).smooth(np.array([2000.5, 4980.0]), 300.0)[0]
+        fine = cumulated(phi, 5000).smooth(np.array([2000.5, 4980.0]), 300.0)[0]
+        np.testing.assert_allclose(coarse, fine, atol=5e-3)
 
 
-@pytest.mark.parametrize("bandwidth", [0.05, 0.5, 3.0])
 @pytest.mark.parametrize("phi", PHIS.values(), ids=PHIS)
-def test_the_smoothed_statistic_and_its_slopes(phi, bandwidth):
-    X, positive, weight = data(n=30)
-    made = problem(X, positive, weight, phi)
-    scores = np.random.default_rng(1).normal(size=30)
-    value, slopes = made.smooth(scores, bandwidth)
-    expected = oracle.smoothed_statistic(scores, positive, weight, phi, bandwidth)
-    assert value == pytest.approx(expected, abs=1e-12)
-    h = 1e-6
-    differences = [
-        (made.smooth(scores + e, bandwidth)[0] - made.smooth(scores - e, bandwidth)[0]) / (2 * h)
-        for e in h * np.eye(30)
-    ]
-    np.testing.assert_allclose(slopes, differences, atol=1e-6)
-    # Neither where the scores are nor their scale counts.
-    moved, _ = made.smooth(3.0 * scores + 2.0, bandwidth)
-    assert moved == pytest.approx(value, abs=1e-12)
+def test_the_smoothed_statistic_and_its_slopes(phi):
+    for bandwidth in (0.05, 0.5, 3.0):
+        X, positive, weight = data(n=30)
+        made = problem(X, positive, weight, phi)
+        scores = np.random.default_rng(1).normal(size=30)
+        value, slopes = made.smooth(scores, bandwidth)
+        expected = oracle.smoothed_statistic(scores, positive, weight, phi, bandwidth)
+        assert value == pytest.approx(expected, abs=1e-12)
+        h = 1e-6
+        differences = [
+            (made.smooth(scores + e, bandwidth)[0] - made.smooth(scores - e, bandwidth)[0])
+            / (2 * h)
+            for e in h * np.eye(30)
+        ]
+        np.testing.assert_allclose(slopes, differences, atol=1e-6)
+        # Neither where the scores are nor their scale counts.
+        moved, _ = made.smooth(3.0 * scores + 2.0, bandwidth)
+        assert moved == pytest.approx(value, abs=1e-12)
 
 
 def test_with_a_narrow_kernel_it_is_the_statistic():

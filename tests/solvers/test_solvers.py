@@ -43,13 +43,13 @@ def check(problem, solutions, tol):
 
 
 @both_solvers
-@pytest.mark.parametrize("C", [1e-6, 1.0, 1e3])
 @pytest.mark.parametrize("shape", [(2, 1), (30, 1), (40, 20), (30, 60)])
-def test_the_tolerance_is_reached(shape, C, solver):
-    X, y = rows(1, *shape)
-    problem = make(X, y, C)
-    pivots = problem.pivots[:8]
-    check(problem, SOLVERS[solver](problem, pivots, tol=1e-8), 1e-8)
+def test_the_tolerance_is_reached(shape, solver):
+    for C in (1e-6, 1.0, 1e3):
+        X, y = rows(1, *shape)
+        problem = make(X, y, C)
+        pivots = problem.pivots[:8]
+        check(problem, SOLVERS[solver](problem, pivots, tol=1e-8), 1e-8)
 
 
 @both_solvers
