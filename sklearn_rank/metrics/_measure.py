@@ -99,6 +99,8 @@ class _Frozen:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if "__dataclass_params__" in vars(cls):  # a decorator makes a class with slots anew
+            return
         made: Any = dataclass(frozen=True, kw_only=True, repr=False)(cls)
         cls._parameters = fields(made)
         # A decorator on the subclass sets its own and refuses to replace them.

@@ -262,6 +262,17 @@ def test_a_subclass_is_a_frozen_dataclass_with_and_without_a_decorator(measure, 
         measure(level=0.2)
 
 
+def test_a_decorator_may_ask_for_slots():
+    @dataclass(frozen=True, kw_only=True, repr=False, slots=True)
+    class Slotted(Measure):
+        threshold: float = 0.0
+
+        values = ShareAbove.values
+
+    assert repr(Slotted(threshold=0.2)) == "get_measure('Slotted', threshold=0.2)"
+    assert Slotted(threshold=0.2) == Slotted(threshold=np.float64(0.2))
+
+
 def test_the_check_of_a_parameter_stays_with_a_decorator():
     assert Decorated(power=0.25).name == "Decorated(power=0.25)"
     with pytest.raises(ValueError, match="power"):
