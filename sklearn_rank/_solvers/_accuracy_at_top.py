@@ -443,12 +443,9 @@ MOST_EXCHANGED = 64
 
 @dataclass(frozen=True, eq=False)
 class RefinedSolution(SolverResult):
-    """The best weight vector found for Problem (1), and how it was found."""
+    """The best weight vector found for Problem (1)."""
 
-    quantile: float  # The quantile of its scores ``problem.scores(coef)``
-    pivot: int  # The first row with that score, an index into ``problem.rows``
-    start: int  # The start that led to it, an index into the weight vectors given, or -1 for zero
-    history: FloatArray
+    pivot: int  # The first row at the quantile of the scores, an index into ``problem.rows``
 
 
 def best_scales(
@@ -493,25 +490,18 @@ def refine_top(
         ]
         scales, objectives = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
         search = _ConeSearch(problem, top_mass, tol, max_steps)
-        zero = np.zeros(problem.n_features)
-        best = _Walk(-1, search.best_of(zero), [search.value(zero)])
+        best = search.best_of(np.zeros(problem.n_features))
         for start in np.argsort(objectives, kind="stable")[: max(n_starts, 1)]:
-            walk = search.descend(int(start), coefs[start], float(scales[start]))
-            if walk.point.value < best.point.value:
-                best = walk
-        search.exchange(best)
-        scores = problem.scores(best.point.coef)
+            point = search.descend(coefs[start], float(scales[start]))
+            if point.value < best.value:
+                best = point
+        best = search.exchange(best)
+        scores = problem.scores(best.coef)
     quantile = float(quantile_at_mass(scores, problem.mass, top_mass))
-    return RefinedSolution(
-        coef=best.point.coef,
-        certificate=Certificate(
-            best.point.value, n_iter=search.n_steps, converged=search.n_steps < max_steps
-        ),
-        quantile=quantile,
-        pivot=int(np.flatnonzero(scores == quantile)[0]),
-        start=best.start,
-        history=np.array(best.history),
+    certificate = Certificate(
+        best.value, n_iter=search.n_steps, converged=search.n_steps < max_steps
     )
+    return RefinedSolution(best.coef, certificate, int(np.flatnonzero(scores == quantile)[0]))
 
 
 class _Candidate(NamedTuple):
@@ -520,19 +510,6 @@ class _Candidate(NamedTuple):
     coef: FloatArray
     value: float
     multipliers: FloatArray | None = None
-
-
-@dataclass
-class _Walk:
-    """A start, where it led, and the values on the way."""
-
-    start: int
-    point: _Candidate
-    history: list[float]
-
-    def move(self, point: _Candidate) -> None:
-        self.point = point
-        self.history.append(point.value)
 
 
 class _ConeSearch:
@@ -554,42 +531,34 @@ class _ConeSearch:
         points = [_Candidate(coef, self.value(coef)) for coef in coefs]
         return min(points, key=lambda point: point.value)
 
-    def descend(self, start: int, coef: FloatArray, scale: float) -> _Walk:
-        value = self.value(coef)
-        walk = _Walk(start, _Candidate(coef, value), [value])
-        scaled = self.best_of(scale * coef)
-        if scaled.value < walk.point.value:
-            walk.move(scaled)
+    def descend(self, coef: FloatArray, scale: float) -> _Candidate:
+        point = self.best_of(coef, scale * coef)
         # From the order of the scores as given: at scale zero there is none.
-        point = self.solve(np.argsort(-self.problem.scores(coef), kind="stable"), walk.point)
-        if point is not None:
-            walk.move(point)
-            self.reorder_ties(walk)
-        return walk
+        end = self.solve(np.argsort(-self.problem.scores(coef), kind="stable"), point)
+        return point if end is None else self.reorder_ties(end)
 
-    def reorder_ties(self, walk: _Walk) -> None:
+    def reorder_ties(self, point: _Candidate) -> _Candidate:
         """Reorder tied rows while that helps."""
         while True:
-            scores, pull, tied = self.ranks(walk.point)
+            scores, pull, tied = self.ranks(point)
             if np.count_nonzero(tied) < 2:
-                return
-            point = self.solve(_order(scores, pull, tied), walk.point)
-            if point is None:
-                return
-            walk.move(point)
+                return point
+            end = self.solve(_order(scores, pull, tied), point)
+            if end is None:
+                return point
+            point = end
 
-    def exchange(self, walk: _Walk) -> None:
+    def exchange(self, point: _Candidate) -> _Candidate:
         """Exchange rows across the quantile while that helps."""
-        is_better = walk.point.multipliers is not None
+        is_better = point.multipliers is not None
         while is_better and self.n_steps < self.max_steps:
             is_better = False
-            for order in self.exchanges(walk.point):
-                point = self.solve(order, walk.point)
-                if point is not None:
-                    walk.move(point)
-                    self.reorder_ties(walk)
-                    is_better = True
+            for order in self.exchanges(point):
+                end = self.solve(order, point)
+                if end is not None:
+                    point, is_better = self.reorder_ties(end), True
                     break
+        return point
 
     def solve(self, order: IntArray, point: _Candidate) -> _Candidate | None:
         """Minimise over the cone of an order; None if that gains nothing or was tried before."""

@@ -834,9 +834,8 @@ class _ScoredCoef(NamedTuple):
 
 
 class _Values(NamedTuple):
-    """The rounded objective at a point, and derivatives of the losses and of T by the scores."""
+    """Derivatives of the rounded losses and of the rounded T by the scores."""
 
-    objective: float
     slope: FloatArray
     curvature: FloatArray
     top_slope: FloatArray
@@ -891,11 +890,8 @@ def minimise_top_quantile(part: TopPart, judge: Judge, start: FloatArray) -> Non
 def _evaluate(part: TopPart, point: _ScoredCoef, width: float) -> _Values:
     functional, cost = cast(SurrogateQuantile, part.functional), part.problem.cost
     top, top_slope, top_curvature, top_conjugate = functional.parts(point.reference, width)
-    losses, slopes, curvatures = part.problem.loss.parts(top - point.positive, width)
-    objective = 0.5 * float(point.coef @ point.coef) + float(cost @ losses)
-    return _Values(
-        objective, cost * slopes, cost * curvatures, top_slope, top_curvature, top_conjugate
-    )
+    _, slopes, curvatures = part.problem.loss.parts(top - point.positive, width)
+    return _Values(cost * slopes, cost * curvatures, top_slope, top_curvature, top_conjugate)
 
 
 def _direction(part: TopPart, gradient: FloatArray, values: _Values) -> _ScoredCoef:
