@@ -178,7 +178,7 @@ def test_pooled_distribution_by_simulation(labels):
 @pytest.mark.parametrize("phi", PHIS, ids=shown)
 def test_rank_statistics_by_simulation(phi, labels):
     rng = np.random.default_rng(3)
-    n, delta, n_samples = 100, 0.5, 600
+    n, delta, n_samples = 100, 0.5, 300
     target = functional(phi, SHARE)
     missed = dict.fromkeys(["rank", "hoeffding", "kl", "lower", "upper"], 0)
     for _ in range(n_samples):

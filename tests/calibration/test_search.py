@@ -149,8 +149,8 @@ def test_finds_none_for_order_preserving_losses(loss, measure):
 @pytest.mark.parametrize("loss", CALIBRATED, ids=repr)
 @pytest.mark.parametrize("measure", MEASURES)
 def test_finds_none_among_many(loss, measure):
-    assert not check_calibration(loss, measure, n_trials=30, random_state=2).found
-    assert not check_calibration(loss, measure, n_items=4, n_trials=3, random_state=3).found
+    assert not check_calibration(loss, measure, n_trials=12, random_state=2).found
+    assert not check_calibration(loss, measure, n_items=4, n_trials=2, random_state=3).found
 
 
 def test_a_divergence_with_a_matching_link_is_searched_and_none_found():

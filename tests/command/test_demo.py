@@ -110,22 +110,19 @@ def test_the_picture_is_of_the_numbers_of_the_table(one_run):
         assert drawn[np.searchsorted(position, 18)] == pytest.approx(precision, abs=5e-4)
 
 
-def test_the_same_seed_draws_the_same_splits(small, one_run):
-    again = run("demo", as_module=False)
-    assert rows_of(again) == rows_of(one_run[0])
-    assert "\n  sklearn-rank evaluate --help " in again
-
-
 def test_another_seed_draws_other_splits_and_a_lost_picture_is_told(small, one_run):
     printed = run("--seed", "2", "--picture", str(small / "no" / "such" / "directory.png"))
     assert rows_of(printed) != rows_of(one_run[0])
     assert "No picture" in printed
 
 
-def test_without_matplotlib_it_says_how_to_get_it(small, monkeypatch):
+def test_again_without_matplotlib_it_says_how_to_get_it(small, one_run, monkeypatch):
     for name in [n for n in sys.modules if n.partition(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     picture = small / "none.png"
-    assert "\n  python -m pip install matplotlib\n" in run("--picture", str(picture))
+    again = run("demo", "--picture", str(picture), as_module=False)
+    assert "\n  python -m pip install matplotlib\n" in again
     assert not picture.exists()
+    assert rows_of(again) == rows_of(one_run[0])  # the same seed draws the same splits
+    assert "\n  sklearn-rank evaluate --help " in again

@@ -50,13 +50,12 @@ def all_long(monkeypatch):
 def test_long_lists_count_the_same(case, all_long):
     rng = np.random.default_rng(0)
     found = []
-    for make in SCORES.values():
-        for n in (30, 61):
-            y = rng.choice(case.grades, n, p=None if len(case.grades) > 2 else (0.6, 0.4))
-            score, qid = make(rng, n), np.minimum(np.arange(n) // 4, 4)
-            for weight in ({}, case.weighted(rng.integers(1, 4, n))):
-                found.append((y, score, weight, {}))
-                found.append((y, score, weight, {"qid": qid, "average": None}))
+    for make, n in zip(SCORES.values(), (61, 30, 61, 30), strict=True):
+        y = rng.choice(case.grades, n, p=None if len(case.grades) > 2 else (0.6, 0.4))
+        score, qid = make(rng, n), np.minimum(np.arange(n) // 4, 4)
+        for weight in ({}, case.weighted(rng.integers(1, 4, n))):
+            found.append((y, score, weight, {}))
+            found.append((y, score, weight, {"qid": qid, "average": None}))
     short = [value(case, y, s, **w, **more) for y, s, w, more in found]
     all_long()
     for before, (y, s, w, more) in zip(short, found, strict=True):

@@ -455,7 +455,7 @@ def draws(shape, n_pos, n_neg, auc, rng):
 def test_coverage(shape):
     """The default within 1.5 % below nominal, the guarantees above it, DeLong seen to fail."""
     rng = np.random.default_rng([6, len(shape)])
-    n_samples = 400
+    n_samples = 200
     for (n_pos, n_neg), auc in product([(10, 90), (40, 40), (100, 500)], (0.7, 0.95)):
         covered = dict.fromkeys(("wilson", "kl", "hoeffding", "mcdiarmid", "chebyshev-worst"), 0)
         for _ in range(n_samples):

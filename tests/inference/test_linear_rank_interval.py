@@ -121,7 +121,7 @@ def test_targets_are_named():
 METHODS = [
     *(("influence", phi) for phi in PHIS),
     *(("dkw", phi) for phi in PHIS if not isinstance(phi, VanDerWaerden)),
-    *(("bootstrap", phi) for phi in [*PHIS, TopDCG(3)]),
+    *(("bootstrap", phi) for phi in [*PHIS[::3], TopDCG(3)]),
 ]
 
 

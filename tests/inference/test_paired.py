@@ -165,8 +165,8 @@ def test_size_and_power(phi):
     measure = rank_statistic(phi)
     rng = np.random.default_rng(11)
     rejected = {0.0: 0, 1.0: 0}
-    for shift in rejected:
-        for _ in range(1000):
+    for shift, n_samples in ((0.0, 1000), (1.0, 200)):
+        for _ in range(n_samples):
             positive = np.arange(400) < 100
             common = rng.normal(size=400)
             a, b = (common + rng.normal(size=400) for _ in range(2))
@@ -175,4 +175,4 @@ def test_size_and_power(phi):
             )
             rejected[shift] += found.pvalue < 0.05
     assert 30 <= rejected[0.0] <= 75
-    assert rejected[1.0] > 800
+    assert rejected[1.0] > 160

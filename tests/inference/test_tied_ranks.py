@@ -135,8 +135,14 @@ def test_exact_coverage_of_two_levels(phi, counts):
         assert covered / total >= (0.87 if at_edge else 0.92), shares
 
 
-@pytest.mark.parametrize("phi", [*PHIS, Exponential(200.0), lambda u: u**50.0], ids=shown)
-@pytest.mark.parametrize("method", ["influence", "dkw", "bootstrap"])
+@pytest.mark.parametrize(
+    ("method", "phi"),
+    [
+        *product(["influence", "dkw"], [*PHIS, Exponential(200.0), lambda u: u**50.0]),
+        *product(["bootstrap"], PHIS[::3]),
+    ],
+    ids=shown,
+)
 def test_an_interval_holds_its_estimate(phi, method):
     if method == "dkw" and isinstance(phi, VanDerWaerden):
         return

@@ -15,7 +15,7 @@ from tests.losses.cases import CASES
 from tests.naming import shown
 
 every_case = pytest.mark.parametrize("case", CASES, ids=shown)
-few = settings(max_examples=25, deadline=None)
+few = settings(max_examples=15, deadline=None)
 
 
 @st.composite

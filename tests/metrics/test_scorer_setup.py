@@ -156,7 +156,11 @@ def test_searches_end_or_warn(estimator, scorer, y, message):
 
 
 @pytest.mark.parametrize(
-    "backend", ["threading", pytest.param("multiprocessing", marks=pytest.mark.slow), "loky"]
+    "backend",
+    [
+        "threading",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("multiprocessing", "loky")),
+    ],
 )
 def test_in_workers_too(backend):
     told = {"scoring": get_scorer("ap", qid="groups"), "cv": 3, "error_score": "raise"}
@@ -169,7 +173,13 @@ def _fails_to_score(qid):
 
 
 @pytest.mark.parametrize(
-    "pool", [multiprocessing.get_context("spawn").Pool, ThreadPool], ids=["processes", "threads"]
+    "pool",
+    [
+        pytest.param(
+            multiprocessing.get_context("spawn").Pool, marks=pytest.mark.slow, id="processes"
+        ),
+        pytest.param(ThreadPool, id="threads"),
+    ],
 )
 def test_pools_of_others_give_the_error_back(pool):
     with pool(1) as workers, pytest.raises(ScorerSetupError, match="qid"):

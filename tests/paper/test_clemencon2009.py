@@ -332,7 +332,7 @@ def test_theorem_8_by_layers(phi):
     rng = np.random.default_rng(10)
     n, share = 600, 0.4
     height = float(phi(1.0) - phi(0.0))
-    for _ in range(10):
+    for _ in range(4):
         y_true = (rng.random(n) < share).astype(int)
         k = y_true.sum()
         X = rng.normal(size=(n, 2)) + y_true[:, None] * CENTER

@@ -148,7 +148,6 @@ def test_a_number_added_to_a_feature_costs_no_digits(ranker):
     "ranker",
     [
         TopPushRanker(10, threshold="quantile"),
-        StructuralRanker(),
         StructuralRanker("ap"),
         AccuracyAtTopRanker(0.1),
         PNormPushRanker(loss="logistic"),

@@ -84,8 +84,7 @@ def test_the_solution_minimises_the_objective_of_the_definition(loss, missing):
 
 
 @pytest.mark.parametrize("loss", SMOOTH)
-@pytest.mark.parametrize("missing", [0.0, 0.4])
-@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize(("missing", "fit_intercept"), [(0.0, True), (0.4, False)])
 def test_certificate(loss, missing, fit_intercept):
     X, y = data(missing=missing)
     best = ranker(loss, tol=1e-11, fit_intercept=fit_intercept).fit(X, y)

@@ -56,6 +56,7 @@ def routing():
 # ------------------------------------------------------------------------- cut and lost queries
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 def test_cut_queries_end_a_search_in_workers_too(routing):
     X, y, qid = data()

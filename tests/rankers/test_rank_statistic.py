@@ -55,10 +55,16 @@ PHIS = [
 ]
 
 
-@pytest.mark.parametrize(("phi", "measure"), PHIS, ids=shown)
 @pytest.mark.parametrize(
-    "settings",
-    [{}, {"n_folds": None}, {"n_folds": None, "bandwidth": 0.1, "anchor": 0.0, "n_init": 3}],
+    ("settings", "phi", "measure"),
+    [
+        *(({}, *phi) for phi in PHIS),
+        *(({"n_folds": None}, *phi) for phi in PHIS[::3]),
+        *(
+            ({"n_folds": None, "bandwidth": 0.1, "anchor": 0.0, "n_init": 3}, *phi)
+            for phi in PHIS[1::3]
+        ),
+    ],
     ids=shown,
 )
 def test_the_value_is_the_statistic_and_no_less_than_the_starts(phi, measure, settings):
