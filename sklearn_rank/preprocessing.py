@@ -93,13 +93,6 @@ def label_grades(
     >>> label_grades([[1, 3, 2], [2, 1, 3]], target_type="positions")
     array([[2., 0., 1.],
            [1., 2., 0.]])
-
-    Measures treat each row as one list:
-
-    >>> from sklearn_rank.metrics import tau_b_score
-    >>> y = label_grades([[1, 3, 2], [2, 1, 3]], target_type="positions")
-    >>> tau_b_score(y, [[0.9, 0.1, 0.5], [0.9, 0.5, 0.1]]).__round__(4)
-    0.6667
     """
     check_flag("return_labels", return_labels)
     orders = read_label_orders(y, target_type, labels)
