@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from collections.abc import Callable
 from math import ceil, inf
-from typing import Any, Literal, Unpack
+from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 
@@ -38,6 +38,8 @@ class _Agreement(Measure):
 
 class _Tau(_Agreement):
     compares_pairs = True
+    # Of each list by the blocks of its ties; any number for a list of one item.
+    _tau: ClassVar[Callable[..., FloatArray]]
 
     def values(self, lists: ScoredLists) -> FloatArray:
         by_score = tied_blocks(lists.score, lists.offsets)
@@ -45,10 +47,6 @@ class _Tau(_Agreement):
         with np.errstate(divide="ignore", invalid="ignore"):
             values = np.clip(self._tau(lists, by_score, by_grade), -1.0, 1.0)
         return np.where(_n_blocks(by_grade) > 1, values, np.nan)
-
-    @abstractmethod
-    def _tau(self, lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks) -> FloatArray:
-        """Correlation of each list by the blocks of its ties; any number for a list of one."""
 
 
 class TauBMeasure(_Tau):

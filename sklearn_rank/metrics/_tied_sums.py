@@ -16,7 +16,6 @@ the square of its length.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -40,20 +39,15 @@ NEGLIGIBLE = 40.0
 TABLE, TABLE_BY_RUN = 4096, 4
 
 
-class Run(ABC):
+class Run:
     """A function of the position, smooth from position 64 on, and its sums over runs."""
 
-    @abstractmethod
-    def at(self, position: FloatArray, length: FloatArray) -> FloatArray:
-        """Values at positions in lists of some length; they broadcast."""
-
-    @abstractmethod
-    def odd_derivatives(self, position: FloatArray, length: FloatArray) -> tuple[FloatArray, ...]:
-        """First, third and fifth derivative by the position."""
-
-    @abstractmethod
-    def wide_integral(self, start: FloatArray, stop: FloatArray, length: FloatArray) -> FloatArray:
-        """Integral between positions of which the second is not close to the first."""
+    # Values at positions in lists of some length; they broadcast.
+    at: Callable[[FloatArray, FloatArray], FloatArray]
+    # First, third and fifth derivative there.
+    odd_derivatives: Callable[[FloatArray, FloatArray], tuple[FloatArray, ...]]
+    # Integral between positions of which the second is not close to the first, and a length.
+    wide_integral: Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
     def integral(self, start: FloatArray, width: FloatArray, length: FloatArray) -> FloatArray:
         """Integral from some positions over a width, to rounding."""
@@ -186,9 +180,6 @@ class PowerRun(Run):
 
     def at(self, position: FloatArray, length: FloatArray) -> FloatArray:
         return np.exp(self.p * _log_share(position, length))
-
-    def wide_integral(self, start: FloatArray, stop: FloatArray, length: FloatArray) -> FloatArray:
-        return self.integral(start, stop - start, length)
 
     def integral(self, start: FloatArray, width: FloatArray, length: FloatArray) -> FloatArray:
         stop, power = start + width, self.p + 1.0
