@@ -479,7 +479,6 @@ def refine_top(
     top_mass: float,
     *,
     tol: float = 1e-6,
-    n_starts: int = 20,
     max_steps: int = 200,
 ) -> RefinedSolution:
     """Lower the value of Problem (1), hinge loss around the quantile, to a local minimum."""
@@ -491,7 +490,7 @@ def refine_top(
         scales, objectives = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
         search = _ConeSearch(problem, top_mass, tol, max_steps)
         best = search.best_of(np.zeros(problem.n_features))
-        for start in np.argsort(objectives, kind="stable")[: max(n_starts, 1)]:
+        for start in np.argsort(objectives, kind="stable")[:STARTS]:
             point = search.descend(coefs[start], float(scales[start]))
             if point.value < best.value:
                 best = point

@@ -474,8 +474,7 @@ class LinearProblem(RidgeProblem):
     def _row_sums(self, origin: FloatArray | None) -> tuple[float, FloatArray, FloatArray]:
         if isinstance(self.rows, Design):
             return row_sums(self.rows, self.loss, origin)
-        n_rows, sums, squares = self.rows.total(row_sums, origin)
-        return n_rows, sums, squares
+        return self.rows.total(row_sums, origin)
 
     @property
     def n_parameters(self) -> int:
@@ -537,8 +536,7 @@ class LinearProblem(RidgeProblem):
         return (coordinates.gradient(gradient) * coordinates.scale)[: self.n_features]
 
     def loss_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
-        value, gradient = self._sum(_loss_and_gradient, self.scores(parameters), self.n_parameters)
-        return value, gradient
+        return self._sum(_loss_and_gradient, self.scores(parameters), self.n_parameters)
 
     def value_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
         value, gradient = super().value_and_gradient(parameters)
