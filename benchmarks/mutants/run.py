@@ -33,7 +33,8 @@ def outcome(copy, old, new, tests):
     files = [str(path) for pattern in tests.split() for path in copy.glob(pattern)]
     path.write_text(source.replace(old, new))
     try:
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *files]
+        options = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider"]
+        command = [sys.executable, "-m", "pytest", *options, *files]
         done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True)
     finally:
         path.write_text(source)
