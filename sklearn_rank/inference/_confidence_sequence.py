@@ -282,16 +282,6 @@ def _counts_above(n: int, tau: float, n_best: float, alpha: float) -> tuple[int,
     return counts[0], counts[1]
 
 
-class Options(NamedTuple):
-    measure: Measure
-    level: float  # Probability that the limits hold at all looks, in (0, 1)
-    best_after: float  # After how many updates like the first the limits are to be nearest
-
-    @property
-    def alpha(self) -> float:
-        return 1.0 - self.level
-
-
 class Batch(NamedTuple):
     """Rows of one update."""
 
@@ -339,9 +329,15 @@ class Stream(ABC):
     method = "betting"
 
     def __init__(
-        self, options: Options, target: str, range: tuple[float, float] = (0.0, 1.0)
+        self,
+        measure: Measure,
+        level: float,  # Probability that the limits hold at all looks
+        best_after: float,  # After how many updates like the first the limits are to be nearest
+        target: str,
+        range: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        self.options, self.target, self.range = options, target, range
+        self.measure, self.level, self.best_after = measure, level, best_after
+        self.target, self.range = target, range
         self.n = self.n_first = 0.0  # Items or queries so far, and in the first update with some
 
     def count(self, n_added: float) -> None:
@@ -351,7 +347,7 @@ class Stream(ABC):
     @property
     def n_best(self) -> float:
         """Number of items or queries at which the limits are to be nearest."""
-        return self.options.best_after * self.n_first
+        return self.best_after * self.n_first
 
     def add(self, batch: Batch) -> None:
         self.count(float(accumulated_list(batch.ranker).counts.sum()))
@@ -388,7 +384,7 @@ class Betting(Stream):
                 growth = partial(pair_growth, n_pos, size - n_pos)
         self.count(n)
         if self.bets is None and n_values > 0:
-            self.bets = Bets(self.options.best_after * n_values, self.options.alpha)
+            self.bets = Bets(self.best_after * n_values, 1.0 - self.level)
         if self.bets is not None:
             self.bets.add(*growth(self.bets.gains))
 
@@ -396,7 +392,7 @@ class Betting(Stream):
         mean, low, high = nan, 0.0, 1.0
         if self.bets is not None:
             mean = self.bets.total / self.bets.count
-            low, high = self.bets.limits(self.options.alpha)
+            low, high = self.bets.limits(1.0 - self.level)
         origin, length = self.range[0], self.range[1] - self.range[0]
         mean, low, high = (origin + length * value for value in (mean, low, high))
         return mean, max(low, self.range[0]), min(high, self.range[1])
@@ -406,11 +402,11 @@ class TopPrecision(Stream):
     """Precision in the top of the population, whose threshold the rows so far tell."""
 
     def limits(self, so_far: Accumulator) -> tuple[float, float, float]:
-        measure: Any = self.options.measure
+        measure: Any = self.measure
         data = accumulated_list(so_far)
         blocks = counted_blocks(data.score, data.positive, data.weight)
         limits = top_limits_at_all_times(
-            blocks.n_pos, blocks.size, float(measure.tau), self.n_best, self.options.alpha
+            blocks.n_pos, blocks.size, float(measure.tau), self.n_best, 1.0 - self.level
         )
         return float(measure.values(data)[0]), *limits
 
@@ -442,7 +438,7 @@ class Asymptotic(Stream):
     def limits(self, so_far: Accumulator) -> tuple[float, float, float]:
         if not self.is_estimable(so_far):
             return nan, *self.range
-        level = level_at_all_times(self.options.level, self.n, self.n_best)
+        level = level_at_all_times(self.level, self.n, self.n_best)
         estimate, low, high = self.limits_at(level, so_far)
         return (estimate, low, high) if level < WIDEST else (estimate, *self.range)
 
@@ -468,7 +464,7 @@ class QueryMeanByVariance(Asymptotic):
 
     def limits_at(self, level: float, so_far: Accumulator) -> tuple[float, float, float]:
         ids = np.arange(len(self.values))
-        sample = QueryValues(self.values, ids, self.options.measure.name, self.range)
+        sample = QueryValues(self.values, ids, self.measure.name, self.range)
         interval = sample_interval(sample, level)
         return interval.estimate, interval.low, interval.high
 
@@ -490,7 +486,7 @@ class ListDifference(Asymptotic):
         return bool(self.positive.any() and not self.positive.all())
 
     def limits_at(self, level: float, so_far: Accumulator) -> tuple[float, float, float]:
-        measure = replace(self.options.measure, rel=None)
+        measure = replace(self.measure, rel=None)
         influences = [
             influence_of(measure, measure.lists(self.positive, score), conditional=True)
             for score in self.scores
@@ -642,11 +638,8 @@ class ConfidenceSequence:
         pos_label: Any = None,
     ) -> None:
         self.measure: Measure = get_measure(measure)
-        self._options = Options(
-            self.measure,
-            check_level(level),
-            check_number("best_after", best_after, 0.0, closed="neither"),
-        )
+        self._level = check_level(level)
+        self._best_after = check_number("best_after", best_after, 0.0, closed="neither")
         check_choice("method", method, ("auto", "betting", "asymptotic"))
         self._method = method
         if threshold is not None:
@@ -781,7 +774,8 @@ class ConfidenceSequence:
 
     def _new_stream(self, batch: Batch) -> Stream:
         """Choose the stream that stores the rows, by the measure and the first rows."""
-        options, measure, method = self._options, self.measure, self._method
+        measure, method = self.measure, self._method
+        options = (measure, self._level, self._best_after)
         has_baseline = batch.baseline is not None
         if batch.ranker.query_values is not None:
             if self._threshold is not None:
@@ -794,13 +788,13 @@ class ConfidenceSequence:
             mean = "mean difference of" if has_baseline else "mean"
             target, is_bounded = f"{mean} {measure.name} over queries", all(map(isfinite, limits))
             if method == "asymptotic" or (method == "auto" and not is_bounded):
-                return QueryMeanByVariance(options, target, limits)
+                return QueryMeanByVariance(*options, target, limits)
             if not is_bounded:
                 raise ValueError(
                     f"{measure.name} has no known range, which method='betting' needs: pass"
                     " method='asymptotic'."
                 )
-            return Betting(options, target, limits)
+            return Betting(*options, target, limits)
         if measure.per_query and not measure.has_influence:
             raise ValueError(
                 f"{measure.name} is a mean over queries, but qid is None: pass qid, the query id"
@@ -815,18 +809,18 @@ class ConfidenceSequence:
             refuse_unknown(measure)
             low, high = measure.range
             target = f"difference of {measure.name}"
-            return ListDifference(options, target, (low - high, high - low))
+            return ListDifference(*options, target, (low - high, high - low))
         if method != "asymptotic":
             if isinstance(measure, GiniMeasure):
-                return Betting(options, "expected Gini coefficient within updates", (-1.0, 1.0))
+                return Betting(*options, "expected Gini coefficient within updates", (-1.0, 1.0))
             if isinstance(measure, AUCMeasure):
-                return Betting(options, "expected AUC within updates")
+                return Betting(*options, "expected AUC within updates")
             if isinstance(measure, PrecisionAtTopMeasure):
                 if self._threshold is None:
                     target = f"precision in the top {float(measure.tau):g} of the population"
-                    return TopPrecision(options, target)
+                    return TopPrecision(*options, target)
                 target = f"precision among scores of at least {self._threshold:g}"
-                stream = Betting(options, target)
+                stream = Betting(*options, target)
                 stream.threshold = self._threshold
                 return stream
             if method == "betting":
@@ -836,17 +830,15 @@ class ConfidenceSequence:
                 )
         # A measure without an interval is refused.
         list_methods(measure).choose("auto")
-        return Asymptotic(options, f"{measure.name} of the population", measure.range)
+        return Asymptotic(*options, f"{measure.name} of the population", measure.range)
 
     def _look(self) -> Interval:
         if self._stream is None:
             low, high = self.measure.counted_range
-            return Interval(
-                float("nan"), low, high, self._options.level, self._method, self.measure.name
-            )
+            return Interval(float("nan"), low, high, self._level, self._method, self.measure.name)
         estimate, low, high = self._stream.limits(self._so_far[0])
         interval = Interval(
-            estimate, low, high, self._options.level, self._stream.method, self._stream.target
+            estimate, low, high, self._level, self._stream.method, self._stream.target
         )
         if not self._intersect or not self._history:
             return interval
@@ -855,7 +847,7 @@ class ConfidenceSequence:
         if low > high:
             warn(
                 f"The interval of look {self.n_looks} does not overlap the earlier ones: the"
-                f" target has changed, or this is one of the {100 * self._options.alpha:.3g} % of"
+                f" target has changed, or this is one of the {100 * (1.0 - self._level):.3g} % of"
                 " sequences that fail; the intersection restarts here.",
                 UserWarning,
             )

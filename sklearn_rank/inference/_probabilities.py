@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import hypot, inf, sqrt
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,70 +19,53 @@ from ._evidence import GroupPart, Groups, check_groups, refuse_one_class
 from ._limits import Limits, safe_limits
 from ._results import Interval
 
+# Value, limits, and what each item or group moves the value, but for a positive factor.
+Term: TypeAlias = tuple[float, Limits, FloatArray]
 
-@dataclass(frozen=True, eq=False)
-class Term:
-    """A factor times a proportion of hits among some items, or times its odds."""
 
-    factor: float
-    estimate: float
-    influence: FloatArray  # (n_items,) or (n_groups,): What each item or group moves the share
-    draws: float  # Effective number of independent draws of the share
-    degrees: float = inf
-    odds: bool = False  # Whether the odds ``x / (1 - x)`` count, of a share below 1
-
-    @classmethod
-    def of_items(
-        cls,
-        factor: float,
-        hits: BoolArray,
-        among: BoolArray,
-        groups: Groups | None,
-        odds: bool = False,
-    ) -> Term:
-        n = int(np.count_nonzero(among))
-        estimate = np.count_nonzero(hits & among) / n
-        if groups is None:
-            influence = np.where(among, hits - estimate, 0.0) / n
-            return cls(factor, estimate, influence, n, odds=odds)
+def term_of(
+    factor: float,
+    hits: BoolArray,
+    among: BoolArray,
+    groups: Groups | None,
+    level: float,
+    *,
+    odds: bool = False,
+) -> Term:
+    """A factor times the share of hits among some items, or times its odds ``x / (1 - x)``."""
+    draws, degrees = float(np.count_nonzero(among)), inf
+    estimate = np.count_nonzero(hits & among) / draws
+    influence = np.where(among, hits - estimate, 0.0) / draws
+    if groups is not None:
         part = GroupPart.of_rows(hits[among].astype(np.float64)[np.newaxis], groups.only(among))
-        draws = min(part.draws_of_share(estimate)[0], n)
-        return cls(factor, estimate, part.sums[0], draws, part.degrees, odds)
+        influence, degrees = part.sums[0], part.degrees
+        draws = min(part.draws_of_share(estimate)[0], draws)
 
-    def value(self, share: float) -> float:
-        return self.factor * (share / (1.0 - share) if self.odds else share)
+    def value(share: float) -> float:
+        return factor * (share / (1.0 - share) if odds else share)
 
-    def limits(self, level: float) -> Limits:
-        limits = safe_limits(self.estimate, self.draws, level, self.degrees)
-        low, high = sorted(map(self.value, limits))
-        return low, high
+    low, high = sorted(map(value, safe_limits(estimate, draws, level, degrees)))
+    return value(estimate), (low, high), np.sign(factor) * influence
 
 
-def limits_of_sum(terms: Sequence[Term], level: float) -> tuple[float, Limits]:
+def limits_of_sum(terms: Sequence[Term]) -> tuple[float, Limits]:
     """Return a sum of one or two terms and its limits.
 
     A limit is as far from the sum as ``sqrt(a**2 + b**2 + 2 r a b)``, a and b the distances of the
     limits of the terms on that side, r their correlation.
     """
-    values = [term.value(term.estimate) for term in terms]
-    limits = [term.limits(level) for term in terms]
-    estimate = float(sum(values))
     if len(terms) == 1:
-        return estimate, limits[0]
-    x, y = terms
-    squares = float(x.influence @ x.influence) * float(y.influence @ y.influence)
-    r = 0.0  # Where no item moves one of the shares.
-    if squares != 0.0:
-        sign = float(np.sign(x.factor) * np.sign(y.factor))
-        r = sign * float(x.influence @ y.influence) / sqrt(squares)
-        r = float(np.clip(r, -1.0, 1.0))
+        return terms[0][0], terms[0][1]
+    (a, (low_a, high_a), x), (b, (low_b, high_b), y) = terms
+    squares = float(x @ x) * float(y @ y)
+    # Where no item moves one of the shares, they are not correlated.
+    r = float(np.clip(float(x @ y) / sqrt(squares), -1.0, 1.0)) if squares else 0.0
 
     def distance(a: float, b: float) -> float:
         return hypot(a + r * b, b * sqrt(max(1.0 - r * r, 0.0)))
 
-    (a, b), ((low_a, high_a), (low_b, high_b)) = values, limits
-    low = estimate - distance(a - low_a, b - low_b)
-    return estimate, (low, estimate + distance(high_a - a, high_b - b))
+    low = a + b - distance(a - low_a, b - low_b)
+    return a + b, (low, a + b + distance(high_a - a, high_b - b))
 
 
 # Number of printed rows.
@@ -311,11 +294,11 @@ def calibration_at_top(
         if np.count_nonzero(inside) == size:
             parts = [(1.0, inside)]
         terms = [
-            Term.of_items(factor, data.positive, among, dependent)
+            term_of(factor, data.positive, among, dependent, level)
             for factor, among in parts
             if factor
         ]
-        observed[i], (low[i], high[i]) = limits_of_sum(terms, level)
+        observed[i], (low[i], high[i]) = limits_of_sum(terms)
     return CalibrationAtTop(
         k=sizes,
         predicted=predicted,
@@ -590,10 +573,10 @@ def net_benefit_curve(
             among_hits, among_wrong, odds = positive, positive | wrong, True
         else:
             among_hits = among_wrong = np.ones(len(positive), dtype=bool)
-        terms = [Term.of_items(gain, treated & positive, among_hits, dependent)]
+        terms = [term_of(gain, treated & positive, among_hits, dependent, level)]
         if rate:
-            terms.append(Term.of_items(loss, wrong, among_wrong, dependent, odds))
-        benefit[i], (low[i], high[i]) = limits_of_sum(terms, level)
+            terms.append(term_of(loss, wrong, among_wrong, dependent, level, odds=odds))
+        benefit[i], (low[i], high[i]) = limits_of_sum(terms)
     all_treated = share - (1.0 - share) * exchange
     return NetBenefitCurve(
         threshold=thresholds,
