@@ -321,26 +321,18 @@ def refuse_one_class(data: ScoredLists, name: str = "y_true") -> None:
 
 
 def check_sample(
-    y_true: Any,
-    y_score: Any,
-    pos_label: Any,
-    groups: Any = None,
-    *,
-    measure: Measure | None = None,
+    y_true: Any, y_score: Any, pos_label: Any, groups: Any
 ) -> tuple[ScoredLists, Groups | None]:
-    measure = measure or get_measure("auc")
-    sample = check_one_list(measure, y_true, y_score, groups=groups, pos_label=pos_label)
+    auc = get_measure("auc")
+    sample = check_one_list(auc, y_true, y_score, groups=groups, pos_label=pos_label)
     refuse_one_class(sample.data)
     return sample.data, sample.groups
 
 
 def refuse_grouped_collections(groups: Any, **columns: Any) -> None:
     if groups is not None:
-        refuse_collections(
-            "groups need all rows in memory, not their counts",
-            **columns,
-            groups=groups,
-        )
+        reason = "groups need all rows in memory, not their counts"
+        refuse_collections(reason, **columns, groups=groups)
 
 
 def accumulated_list(accumulator: Accumulator) -> ScoredLists:
@@ -641,7 +633,8 @@ def sample_influence(
         )
         return influence
     refuse_unknown(measure)
-    data, _ = check_sample(y_true, y_score, pos_label, measure=measure)
+    data = check_one_list(measure, y_true, y_score, pos_label=pos_label).data
+    refuse_one_class(data)
     return influence_of(measure, data, conditional=conditional)
 
 

@@ -428,10 +428,7 @@ def metric_interval(
     compare : Test of differences between rankers; do not compare two intervals by overlap.
     sample_size : Number of items or queries for an interval of a given width.
     sklearn_rank.model_selection.cross_val_interval : Interval from a cross-validation.
-    auc_interval : Interval for the AUC, with its methods described.
-    linear_rank_interval : Interval for rank statistics, also for random labels.
-    partial_auc_interval : Interval for the partial AUC.
-    precision_at_top_interval : Interval for the precision at the top.
+    auc_interval, linear_rank_interval, precision_at_top_interval : Methods of one list described.
     accumulator_interval : Interval for rows that arrive in batches.
 
     Notes
