@@ -2,14 +2,12 @@
 
 from ._accuracy_at_top import AccuracyAtTopRanker, AccuracyAtTopRankerCV
 from ._boosted import BoostedOrderPreservingRanker, BoostedTopRanker
-from ._convex_rankers import PNormPushRanker, StructuralRanker, TopPushRanker
 from ._group_adapter import GroupRankerAdapter
 from ._label_rankers import LabelRanker, OrderPreservingLabelRanker
 from ._linear_rankers import OrderPreservingRanker, RankSVM
 from ._meta_rankers import OrderPreservingRankerCV, RankEnsemble
-from ._rank_boost import RankBoostRanker
-from ._rank_statistic import RankStatisticRanker
-from ._top_focused import TopFocusedRanker
+from ._one_problem import PNormPushRanker, RankStatisticRanker, StructuralRanker, TopPushRanker
+from ._reweighted import RankBoostRanker, TopFocusedRanker
 
 __all__ = [
     "AccuracyAtTopRanker",

@@ -436,12 +436,6 @@ class ChunkedLists:
     held: ExitStack
     prepared: list[Any] | None = None  # The chunks with their losses
 
-    @classmethod
-    def of(
-        cls, partitions: Partitions, chunks: list[Any], n_features: int, held: ExitStack
-    ) -> ChunkedLists:
-        return cls(partitions, _persist(chunks, held), n_features, held)
-
     def summary(self, merge: Callable[[list[Any]], Any]) -> Any:
         """Merge the summaries of the chunks; None where no chunk has rows."""
         read = import_optional("dask", USED_BY).delayed(getattr, pure=False)
@@ -453,7 +447,7 @@ class ChunkedLists:
         delayed = import_optional("dask", USED_BY).delayed
         prepare, shared = delayed(_prepare, pure=False), delayed(make, traverse=False)
         prepared = [prepare(number, chunk, shared) for number, chunk in enumerate(self.chunks)]
-        return replace(self, prepared=_persist(prepared, self.held))
+        return replace(self, prepared=persisted(prepared, self.held))
 
     def total(self, function: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
         delayed = import_optional("dask", USED_BY).delayed
@@ -468,10 +462,10 @@ class _Persisted(list[Any]):
     """Values that workers hold; a list that can be referred to weakly."""
 
 
-def _persist(values: list[Any], held: ExitStack) -> list[Any]:
+def persisted(values: list[Any], held: ExitStack) -> list[Any]:
     """Compute values on the workers, and keep them there until ``held`` is closed."""
-    persisted = _Persisted(import_optional("dask", USED_BY).persist(*values))
-    reference = ref(persisted)
+    kept = _Persisted(import_optional("dask", USED_BY).persist(*values))
+    reference = ref(kept)
 
     def release() -> None:
         # A traceback may refer to the values for long.
@@ -481,7 +475,7 @@ def _persist(values: list[Any], held: ExitStack) -> list[Any]:
                 future.release()
 
     held.callback(release)
-    return persisted
+    return kept
 
 
 def _prepare(number: int, chunk: Any, make: Callable[[Lists], Any]) -> _Prepared | None:

@@ -60,7 +60,7 @@ from ._list_base import (
     weights_of,
     with_query_weight,
 )
-from ._rank_statistic import read_phi, sums_over_ranks
+from ._one_problem import read_phi, sums_over_ranks
 from ._two_classes import BipartiteRanker, TwoClasses, mass_of_top
 
 # Maximum step of a leaf, in log-odds: misordered rows with large differences have a gradient but

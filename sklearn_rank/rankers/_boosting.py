@@ -278,7 +278,7 @@ class LightGBMTrees(Trees):
 
     def raw(self, X: Any, n_trees: int) -> FloatArray:
         raw = self.model.predict(
-            _plain(X), raw_score=True, num_iteration=n_trees, num_threads=self.n_threads
+            as_rows(X), raw_score=True, num_iteration=n_trees, num_threads=self.n_threads
         )
         return np.asarray(raw, dtype=np.float64)
 
@@ -308,12 +308,15 @@ class LightGBMGrower:
         params = self._params()
         columns = _columns(params, aliases["categorical_feature"], X, settings)
         data = self.lightgbm.Dataset(
-            _plain(X), np.zeros(X.shape[0]), params=params, categorical_feature=columns or "auto"
+            as_rows(X),
+            np.zeros(X.shape[0]),
+            params=params,
+            categorical_feature=columns or "auto",
         )
         self.booster = self.lightgbm.Booster(params, data)
         if X_val is not None:
             validation = self.lightgbm.Dataset(
-                _plain(X_val), np.zeros(X_val.shape[0]), reference=data, params=params
+                as_rows(X_val), np.zeros(X_val.shape[0]), reference=data, params=params
             )
             self.booster.add_valid(validation, "validation")
 
@@ -532,9 +535,17 @@ def _columns(
     return columns
 
 
-def _plain(X: Any) -> Any:
-    """Rows as LightGBM takes them; of sparse ones only matrices, with one entry for each value."""
-    return summed(sp.csr_matrix(X)) if sp.issparse(X) else X
+def as_rows(X: Any) -> Any:
+    """Rows as libraries take them: of sparse ones a matrix, without duplicates, of 32 bits."""
+    if not sp.issparse(X):
+        return X
+    X = summed(sp.csr_matrix(X))
+    if X.indices.dtype == np.int32 or max(X.nnz, *X.shape) >= 2**31:
+        return X
+    rows = sp.csr_matrix(X.shape, dtype=X.dtype)
+    rows.data = X.data
+    rows.indices, rows.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return rows
 
 
 def check_limits(

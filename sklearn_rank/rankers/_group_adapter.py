@@ -9,7 +9,6 @@ from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d, get_tags
@@ -30,9 +29,9 @@ from ._base import (
     refuse_blocked,
     restored_on_error,
     row_keys,
-    summed,
 )
 from ._boosting import (
+    as_rows,
     check_limits,
     check_validation_data,
     held_out_lists,
@@ -208,7 +207,7 @@ class GroupBooster:
         self.estimator.fit(rows.X, rows.labels, **arguments)
 
     def predict(self, X: Any) -> Any:
-        return self.estimator.predict(_matrix(X) if self.is_known else X)
+        return self.estimator.predict(as_rows(X) if self.is_known else X)
 
     def importances(self) -> FloatArray:
         return self.estimator.feature_importances_
@@ -268,14 +267,14 @@ class LightGBM(GroupBooster):
                 return "measure", add(y_pred), True
 
             options = {
-                "eval_X": (_matrix(stopping.rows.X),),
+                "eval_X": (as_rows(stopping.rows.X),),
                 "eval_y": (stopping.rows.labels,),
                 "eval_group": [stopping.rows.sizes],
                 "eval_metric": measure,
                 "callbacks": [lightgbm.early_stopping(stopping.patience, verbose=False)],
             }
         self.estimator.fit(
-            _matrix(rows.X),
+            as_rows(rows.X),
             rows.labels,
             group=rows.sizes,
             sample_weight=rows.row_weight,
@@ -330,7 +329,7 @@ class XGBoost(GroupBooster):
             self.estimator.set_params(callbacks=[*(callbacks or []), watch])
         try:
             self.estimator.fit(
-                _matrix(rows.X), rows.labels, qid=rows.codes, sample_weight=rows.query_weight
+                as_rows(rows.X), rows.labels, qid=rows.codes, sample_weight=rows.query_weight
             )
         finally:
             self.estimator.set_params(callbacks=callbacks)
@@ -345,7 +344,7 @@ class XGBoost(GroupBooster):
         base: Any = xgboost.callback.TrainingCallback
         # XGBoost keeps the scores of a matrix that it has seen, and adds those of the new trees.
         matrix = xgboost.DMatrix(
-            _matrix(stopping.rows.X),
+            as_rows(stopping.rows.X),
             missing=self.estimator.missing,
             enable_categorical=self.estimator.enable_categorical,
             feature_types=self.estimator.feature_types,
@@ -389,7 +388,7 @@ class CatBoost(GroupBooster):
             kinds = {name: parameters.get(name) for name in self.kinds_of_columns}
             pool = import_optional("catboost", USED_BY).Pool
             options["eval_set"] = pool(
-                _matrix(stopping.rows.X),
+                as_rows(stopping.rows.X),
                 stopping.rows.labels,
                 group_id=stopping.rows.codes,
                 **kinds,
@@ -400,7 +399,7 @@ class CatBoost(GroupBooster):
             warnings.filterwarnings("ignore", "Can't optimze method", UserWarning)
             try:
                 self.estimator.fit(
-                    _matrix(rows.X),
+                    as_rows(rows.X),
                     rows.labels,
                     group_id=rows.codes,
                     group_weight=rows.row_weight,
@@ -416,7 +415,7 @@ class CatBoost(GroupBooster):
 
     def predict(self, X: Any) -> Any:
         threads = self.estimator.get_params().get("thread_count")
-        return self.estimator.predict(_matrix(X), thread_count=-1 if threads is None else threads)
+        return self.estimator.predict(as_rows(X), thread_count=-1 if threads is None else threads)
 
     def importances(self) -> FloatArray:
         # This kind needs no rows.
@@ -469,19 +468,6 @@ class CatBoostMeasure:
         if self._stopping is None or not is_validation:
             return 0.0, 1.0
         return self._stopping.add(approxes[0]), 1.0
-
-
-def _matrix(X: Any) -> Any:
-    """Rows as libraries take them: of sparse ones a matrix, without duplicates, of 32 bits."""
-    if not sp.issparse(X):
-        return X
-    X = summed(sp.csr_matrix(X))
-    if X.indices.dtype == np.int32 or max(X.nnz, *X.shape) >= 2**31:
-        return X
-    rows = sp.csr_matrix(X.shape, dtype=X.dtype)
-    rows.data = X.data
-    rows.indices, rows.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-    return rows
 
 
 def _refuse_grades(labels: FloatArray, largest: int, rule: str, remedy: str) -> None:

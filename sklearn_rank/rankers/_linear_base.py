@@ -41,6 +41,7 @@ from ._blocked_rows import (
     checked_chunk,
     in_file_order,
     lazy_scores,
+    persisted,
     scores_by_blocks,
 )
 from ._list_base import QueryRanker, checked_labels, in_lists, remembered_lists, weights_of
@@ -278,7 +279,7 @@ class BlockRanker(NormalizingRanker):
         chunks = partitions.map(
             _read_chunk, labels, convert, n_features, normalizer, numbered=True
         )
-        blocks = ChunkedLists.of(partitions, chunks, n_features, held)
+        blocks = ChunkedLists(partitions, persisted(chunks, held), n_features, held)
         lists = blocks.summary(_join)
         if lists is None:
             raise ValueError(

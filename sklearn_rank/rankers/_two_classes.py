@@ -194,50 +194,6 @@ def share_threshold(
     return top_threshold(scores, weight, top_mass(weight, share)[0], rounding)[1]
 
 
-def held_out_threshold(
-    ranker: Any,
-    X: Any,
-    rows: TwoClasses,
-    fitted: FloatArray,
-    rounding: FloatArray,
-    mass: FloatArray,
-    share: float,
-    parameters: dict[str, Any],
-) -> float:
-    """Threshold below the top ``share`` of out-of-fold scores; warns where it is a guess.
-
-    ``fitted``, ``rounding`` and ``mass``: scores of the fit to all rows, bounds of their rounding,
-    and what counts towards the share.
-    """
-    index, scores, weight = _out_of_fold_scores(ranker, X, rows, fitted, share, parameters)
-    mass = mass[index] * weight / rows.weight[index]
-    rounding = np.maximum(rounding[index], _rounding_of_means(fitted))
-    threshold = share_threshold(scores, rounding, mass, share)
-    if len(scores) < 2 * ENOUGH:
-        return threshold
-    low = fitted.max(where=fitted < threshold, initial=-np.inf)
-    high = fitted.min(where=fitted > threshold, initial=np.inf)
-    above = float(np.average(scores > threshold, weights=mass))
-    in_gap = float(np.average((low < scores) & (scores < high), weights=mass))
-    # Where training rows tie too, or all score above it, it takes all rows, and is no guess.
-    if above - max(share, float(np.mean(fitted > threshold))) >= MOST_UNKNOWN:
-        reason = f"{above:.0%} of held-out rows are above it, since they tie"
-    elif np.isfinite(low) and in_gap >= MOST_UNKNOWN:
-        reason = (
-            f"{in_gap:.0%} of held-out rows score between {low:.3g} and {high:.3g}, where no "
-            "training row does"
-        )
-    else:
-        return threshold
-    warn(
-        f"The threshold of {type(ranker).__name__} is a guess: {reason}, so that predict may flag "
-        "far more or fewer new rows than meant: standardise the features, regularize more, or act "
-        "on the k rows of top(X, k).",
-        ThresholdWarning,
-    )
-    return threshold
-
-
 def _out_of_fold_scores(
     ranker: Any,
     X: Any,
@@ -476,7 +432,7 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         self,
         X: Any,
         rows: TwoClasses,
-        scores: FloatArray,
+        fitted: FloatArray,
         rounding: FloatArray,
         *,
         flexible: bool,
@@ -484,15 +440,46 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         mass: FloatArray | None = None,
         of_fold: dict[str, Any] | None = None,
     ) -> float:
-        """Threshold that cuts a share of new rows, of ``flexible`` fits by fits to folds."""
+        """Threshold that cuts a share of new rows; None is that of the positives.
+
+        That of a ``flexible`` fit is of out-of-fold scores, with a warning where it is a guess.
+        ``fitted``, ``rounding`` and ``mass`` are the scores of the fit to all rows, bounds of
+        their rounding, and what counts towards the share.
+        """
         if self._is_of_fold:
             return 0.0
         if share is None:
             share = rows.masses[1] / rows.weight.sum()
         mass = rows.weight if mass is None else mass
         if not flexible:
-            return share_threshold(scores, rounding, mass, share)
-        return held_out_threshold(self, X, rows, scores, rounding, mass, share, of_fold or {})
+            return share_threshold(fitted, rounding, mass, share)
+        index, scores, weight = _out_of_fold_scores(self, X, rows, fitted, share, of_fold or {})
+        mass = mass[index] * weight / rows.weight[index]
+        rounding = np.maximum(rounding[index], _rounding_of_means(fitted))
+        threshold = share_threshold(scores, rounding, mass, share)
+        if len(scores) < 2 * ENOUGH:
+            return threshold
+        low = fitted.max(where=fitted < threshold, initial=-np.inf)
+        high = fitted.min(where=fitted > threshold, initial=np.inf)
+        above = float(np.average(scores > threshold, weights=mass))
+        in_gap = float(np.average((low < scores) & (scores < high), weights=mass))
+        # Where training rows tie too, or all score above it, it takes all rows, and is no guess.
+        if above - max(share, float(np.mean(fitted > threshold))) >= MOST_UNKNOWN:
+            reason = f"{above:.0%} of held-out rows are above it, since they tie"
+        elif np.isfinite(low) and in_gap >= MOST_UNKNOWN:
+            reason = (
+                f"{in_gap:.0%} of held-out rows score between {low:.3g} and {high:.3g}, where no "
+                "training row does"
+            )
+        else:
+            return threshold
+        warn(
+            f"The threshold of {type(self).__name__} is a guess: {reason}, so that predict may "
+            "flag far more or fewer new rows than meant: standardise the features, regularize "
+            "more, or act on the k rows of top(X, k).",
+            ThresholdWarning,
+        )
+        return threshold
 
     def _towards_positive(self, decision: Any) -> Any:
         return decision if self.pos_label_ == self.classes_[1] else -decision

@@ -24,7 +24,7 @@ from sklearn_rank.metrics import (
     ndcg_score,
     roc_auc_score,
 )
-from sklearn_rank.rankers import _rank_statistic
+from sklearn_rank.rankers import _one_problem as _rank_statistic
 from tests.naming import shown
 
 

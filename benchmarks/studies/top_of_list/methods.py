@@ -22,7 +22,7 @@ from sklearn_rank import TopFocusedRanker
 from sklearn_rank._order import quantile_at_mass, top_mass
 from sklearn_rank._solvers import PivotProblem, refine_top, solve_pivots_newton
 from sklearn_rank.metrics import Cauchy, precision_at_top_curve
-from sklearn_rank.rankers._top_focused import focus_weights
+from sklearn_rank.rankers._reweighted import focus_weights
 
 LOGISTIC_GRID = np.logspace(-3, 2, 6)
 TOP_GRID = np.logspace(-4, 1, 6)
