@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import scipy.linalg
@@ -228,12 +228,7 @@ class PivotProblem:
         coordinates: Callable[[IntArray], FloatArray] | None = None,
     ) -> PivotProblem:
         """Merge equal rows of one class and list the distinct points."""
-        design = as_design(X)
-        if not isinstance(design, InMemoryDesign):
-            raise TypeError(
-                f"X is a {type(design).__name__}: equal rows can be found in memory only."
-            )
-        design = design.canonical()
+        design = cast(InMemoryDesign, as_design(X)).canonical()
         keys = design.row_keys()
         order = sorted(range(len(keys)), key=lambda i: (keys[i], y[i], i))
         # Rows by value, not by position: the same data in another order, or with a weight

@@ -99,17 +99,17 @@ class _TwoSided(TemplateLoss):
         mixed = falling + product_or_zero(self.eta - lists.grade, parts[1])
         return mixed if lists.weight is None else product_or_zero(lists.weight, mixed)
 
+    @np.errstate(over="ignore")
     def _value(self, lists: Lists, score: FloatArray) -> FloatArray:
-        with np.errstate(over="ignore"):
-            return lists.totals(self._mix(lists, self._parts(score)))
+        return lists.totals(self._mix(lists, self._parts(score)))
 
+    @np.errstate(over="ignore")
     def _value_and_gradient(self, lists: Lists, score: FloatArray) -> ArrayPair:
-        with np.errstate(over="ignore"):
-            return self._value(lists, score), self._mix(lists, self._slopes(score))
+        return self._value(lists, score), self._mix(lists, self._slopes(score))
 
+    @np.errstate(over="ignore")
     def _curvature(self, lists: Lists, score: FloatArray) -> FloatArray:
-        with np.errstate(over="ignore"):
-            return self._mix(lists, self._bends(score))
+        return self._mix(lists, self._bends(score))
 
     def _hessian_product(
         self, lists: Lists, score: FloatArray, direction: FloatArray
@@ -184,8 +184,7 @@ class PointwiseExponential(_TwoSided):
     def _slopes(self, score: FloatArray) -> ArrayPair:
         return -np.exp(-score), np.exp(score)
 
-    def _bends(self, score: FloatArray) -> ArrayPair:
-        return np.exp(-score), np.exp(score)
+    _bends = _parts
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
         return 0.5 * (np.log(utility) - np.log(self.eta - utility))

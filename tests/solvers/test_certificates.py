@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 
 from sklearn_rank._solvers import (
-    Design,
     PivotProblem,
     PivotSolver,
     solve_accuracy_at_top,
@@ -182,12 +181,3 @@ def test_candidates_are_joined_and_ordered_field_by_field():
     ordered = joined.take(np.array([2, 0, 1]))
     np.testing.assert_array_equal(ordered.objective, [3, 1, 2])
     np.testing.assert_array_equal(ordered.lower_bound, [13, 11, 12])
-
-
-def test_rows_that_are_not_in_memory_are_refused():
-    class Remote(Design):
-        shape = (2, 1)
-        scores = pull_back = rows = gram = row_gram = absolute_scores = squared_norms = None
-
-    with pytest.raises(TypeError, match="X is a Remote: equal rows can be found in memory only"):
-        PivotProblem.from_rows(Remote(), np.ones(2), np.ones(2), np.ones(2))
