@@ -352,10 +352,8 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The classes, ascending.
-    pos_label_ : object
-        The positive class.
+    classes_, pos_label_ : ndarray of shape (2,), object
+        The classes, ascending, and the positive one.
     coef_ : ndarray of shape (1, n_features)
         Coefficients of the features. Only for ``kernel="linear"``.
     dual_coef_, support_, X_fit_ : ndarray
@@ -402,10 +400,8 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
         Whether the convex problems of all candidates reached ``tol``.
     n_iter_ : int
         Largest number of iterations over all candidates.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features seen in ``fit``, if they are all strings.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
+        Number of features seen in ``fit``, and their names if they are all strings.
 
     See Also
     --------
@@ -763,10 +759,8 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         Number of folds.
     scorer_ : callable
         The scorer.
-    classes_ : ndarray of shape (2,)
-        The classes, ascending.
-    pos_label_ : object
-        The positive class.
+    classes_, pos_label_ : ndarray of shape (2,), object
+        The classes, ascending, and the positive one.
     coef_ : ndarray of shape (1, n_features)
         Coefficients of the features, fitted to all rows. Only for ``kernel="linear"``.
     dual_coef_, support_, X_fit_ : ndarray
@@ -787,10 +781,8 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         As in :class:`AccuracyAtTopRanker` with ``best_params_``.
     candidate_indices_, candidate_objectives_, candidate_distances_ : ndarray
         As in :class:`AccuracyAtTopRanker` with ``best_params_``.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features seen in ``fit``, if they are all strings.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
+        Number of features seen in ``fit``, and their names if they are all strings.
 
     See Also
     --------

@@ -265,10 +265,8 @@ class BoostedTopRanker(BoostedRanker, BipartiteRanker):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The classes, ascending.
-    pos_label_ : object
-        The positive class.
+    classes_, pos_label_ : ndarray of shape (2,), object
+        The classes, ascending, and the positive one.
     best_iteration_ : int
         Number of trees used for scoring: those up to the best round, or all.
     n_iter_ : int
@@ -288,10 +286,8 @@ class BoostedTopRanker(BoostedRanker, BipartiteRanker):
         fits of ``best_iteration_`` trees.
     categories_ : dict
         Categories of each column of dtype ``category``, by the number of the column.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features seen in ``fit``, if they are all strings.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
+        Number of features seen in ``fit``, and their names if they are all strings.
 
     See Also
     --------
@@ -751,10 +747,8 @@ class BoostedOrderPreservingRanker(BoostedRanker, CalibratedRanker):
         negated if less is better. Empty without early stopping.
     categories_ : dict
         Categories of each column of dtype ``category``, by the number of the column.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features seen in ``fit``, if they are all strings.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
+        Number of features seen in ``fit``, and their names if they are all strings.
 
     See Also
     --------

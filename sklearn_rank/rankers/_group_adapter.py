@@ -558,10 +558,8 @@ class GroupRankerAdapter(QueryRanker):
         Number of queries of the fit, held-out ones included.
     training_queries_ : object
         Record of these queries, by which :meth:`score` and scorers warn of them.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features seen in ``fit``, if they are all strings.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
+        Number of features seen in ``fit``, and their names if they are all strings.
 
     See Also
     --------

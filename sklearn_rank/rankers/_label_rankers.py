@@ -233,10 +233,8 @@ class LabelRanker(LabelOrderRanker):
         Number of labels.
     target_type_ : str
         Form in which ``y`` was read.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features seen in ``fit``, if they are all strings.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
+        Number of features seen in ``fit``, and their names if they are all strings.
 
     See Also
     --------
@@ -538,8 +536,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         Whether ``fit`` starts from the coefficients of the previous fit, if that had the same
         labels and features. Only for the linear kernel.
     n_jobs : int or None, default=None
-        Number of threads that evaluate the loss. None is 1, -1 uses all cores. The result does not
-        depend on it.
+        Number of threads, on which the result does not depend. None is 1, -1 uses all cores.
     verbose : int, default=0
         1 writes a line for each iteration to the standard error; 0 is silent.
 
@@ -580,14 +577,10 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         Norm of the gradient relative to that at 0, in a metric in which its square is the share of
         the decrease of the objective that is left, at most, as in
         :class:`OrderPreservingRanker`.
-    converged_ : bool
-        Whether ``gradient_norm_`` is at most ``tol``.
-    n_iter_ : int
-        Number of iterations.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features seen in ``fit``, if they are all strings.
+    converged_, n_iter_ : bool, int
+        Whether ``gradient_norm_`` is at most ``tol``, and the number of iterations.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
+        Number of features seen in ``fit``, and their names if they are all strings.
 
     See Also
     --------

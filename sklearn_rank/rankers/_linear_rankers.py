@@ -121,8 +121,7 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
     single_list : bool, default=False
         Whether all rows belong to one query. ``fit`` then takes no ``qid``.
     n_jobs : int or None, default=None
-        Number of threads that evaluate the loss. None is 1, -1 uses all cores. The result does not
-        depend on it.
+        Number of threads, on which the result does not depend. None is 1, -1 uses all cores.
     verbose : int, default=0
         1 writes a line for each iteration to the standard error; 0 is silent.
 
@@ -156,14 +155,10 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
     gradient_norm_ : float
         Norm of the gradient relative to that at 0, in a metric in which its square is the share of
         the decrease of the objective that is left, at most; see Notes.
-    converged_ : bool
-        Whether ``gradient_norm_`` is at most ``tol``.
-    n_iter_ : int
-        Number of iterations.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features seen in ``fit``, if they are all strings.
+    converged_, n_iter_ : bool, int
+        Whether ``gradient_norm_`` is at most ``tol``, and the number of iterations.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
+        Number of features seen in ``fit``, and their names if they are all strings.
 
     See Also
     --------
@@ -620,8 +615,7 @@ class RankSVM(CallbackSupportMixin, BlockRanker):
     single_list : bool, default=False
         Whether all rows belong to one query. ``fit`` then takes no ``qid``.
     n_jobs : int or None, default=None
-        Number of threads that evaluate the loss. None is 1, -1 uses all cores. The result does not
-        depend on it.
+        Number of threads, on which the result does not depend. None is 1, -1 uses all cores.
     verbose : int, default=0
         1 writes the progress to the standard error; 0 is silent.
 
@@ -635,10 +629,8 @@ class RankSVM(CallbackSupportMixin, BlockRanker):
         Record of the training queries, by which :meth:`score` and scorers warn of them.
     n_queries_ : int
         Number of queries.
-    objective_ : float
-        Value of the objective.
-    lower_bound_ : float
-        Certified lower bound of the objective over all coefficients.
+    objective_, lower_bound_ : float
+        Value of the objective, and a certified lower bound of it over all coefficients.
     dual_gap_ : float
         ``objective_ - lower_bound_``, relative to the objective. Only for "hinge".
     gradient_norm_ : float
@@ -649,10 +641,8 @@ class RankSVM(CallbackSupportMixin, BlockRanker):
         Whether ``dual_gap_`` or ``gradient_norm_`` is at most ``tol``.
     n_iter_ : int
         Number of iterations.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features seen in ``fit``, if they are all strings.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
+        Number of features seen in ``fit``, and their names if they are all strings.
 
     See Also
     --------

@@ -129,10 +129,8 @@ default="zscore"
         Record of the training queries, by which :meth:`score` and scorers warn of them.
     n_queries_ : int
         Number of queries that were used.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features seen in ``fit``, if they are all strings.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
+        Number of features seen in ``fit``, and their names if they are all strings.
 
     See Also
     --------
@@ -478,10 +476,8 @@ class RankEnsemble(QueryRanker, BaseComposition):
         Record of the training queries, by which :meth:`score` and scorers warn of them.
     n_queries_ : int
         Number of queries that were used.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features seen in ``fit``, if they are all strings.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
+        Number of features seen in ``fit``, and their names if they are all strings.
 
     See Also
     --------

@@ -134,10 +134,8 @@ class PNormPushRanker(OneProblemRanker):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The classes, ascending.
-    pos_label_ : object
-        The positive class.
+    classes_, pos_label_ : ndarray of shape (2,), object
+        The classes, ascending, and the positive one.
     coef_ : ndarray of shape (1, n_features)
         Coefficients of the features. Only for ``kernel="linear"``.
     dual_coef_, support_, X_fit_ : ndarray
@@ -155,14 +153,10 @@ class PNormPushRanker(OneProblemRanker):
         Certified lower bound of the objective over all coefficients.
     dual_gap_ : float
         ``objective_ - lower_bound_``, relative to the absolute objective.
-    converged_ : bool
-        Whether ``dual_gap_`` is at most ``tol``.
-    n_iter_ : int
-        Number of Newton steps.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features seen in ``fit``, if they are all strings.
+    converged_, n_iter_ : bool, int
+        Whether ``dual_gap_`` is at most ``tol``, and the number of Newton steps.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
+        Number of features seen in ``fit``, and their names if they are all strings.
 
     See Also
     --------
@@ -215,8 +209,7 @@ class PNormPushRanker(OneProblemRanker):
     1 second with "logistic". Memory is the matrix and 100 bytes per row; kernels form an n x
     n_support array. Batches are read twice in each step of "exponential". Nothing is random.
 
-    A row of weight 2 counts as two rows. Tied scores need no special rule, since the loss is a
-    function of score differences.
+    A row of weight 2 counts as two rows.
 
     References
     ----------
@@ -371,10 +364,8 @@ class TopPushRanker(OneProblemRanker):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The classes, ascending.
-    pos_label_ : object
-        The positive class.
+    classes_, pos_label_ : ndarray of shape (2,), object
+        The classes, ascending, and the positive one.
     coef_ : ndarray of shape (1, n_features)
         Coefficients of the features. Only for ``kernel="linear"``.
     dual_coef_, support_, X_fit_ : ndarray
@@ -386,21 +377,15 @@ class TopPushRanker(OneProblemRanker):
         Threshold above which rows are predicted positive: it cuts the share of positives off new
         rows. It is a quantile of the training scores, or of out-of-fold scores with a kernel or
         fewer than 10 rows a feature, which takes up to five more fits.
-    objective_ : float
-        Value of the objective.
-    lower_bound_ : float
-        Certified lower bound of the objective over all coefficients.
+    objective_, lower_bound_ : float
+        Value of the objective, and a certified lower bound of it over all coefficients.
     dual_gap_ : float
         The greatest share of the decrease of the objective from w = 0 that may be missing; where
         w = 0 is the solution, ``objective_ - lower_bound_`` relative to the objective.
-    converged_ : bool
-        Whether ``dual_gap_`` is at most ``tol``.
-    n_iter_ : int
-        Number of Newton steps.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features seen in ``fit``, if they are all strings.
+    converged_, n_iter_ : bool, int
+        Whether ``dual_gap_`` is at most ``tol``, and the number of Newton steps.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
+        Number of features seen in ``fit``, and their names if they are all strings.
 
     Warns
     -----
@@ -437,12 +422,10 @@ class TopPushRanker(OneProblemRanker):
     products with the rows. In addition to the data, memory is copies of these r rows.
     ``lower_bound_`` is the value of a feasible point of the dual problem. Nothing is random.
 
-    *Batches and dask collections.* If the copies of the r rows take at most 1 GiB, a fit reads all
-    rows about seven times. If they take more, each step does so ("quantile": three times). Labels,
-    weights and scores of all rows are held in this process, up to 150 bytes per row.
+    Batches and chunks are read about seven times, or in each step where copies of the r rows take
+    more than 1 GiB. Labels, weights and scores take up to 150 bytes per row.
 
-    A row of weight 2 counts as two rows. Ties need no special rule, since T is a continuous
-    function of the scores.
+    A row of weight 2 counts as two rows.
 
     References
     ----------
@@ -757,10 +740,8 @@ class StructuralRanker(OneProblemRanker):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The classes, ascending.
-    pos_label_ : object
-        The positive class.
+    classes_, pos_label_ : ndarray of shape (2,), object
+        The classes, ascending, and the positive one.
     coef_ : ndarray of shape (1, n_features)
         Coefficients of the features. Only for ``kernel="linear"``.
     dual_coef_, support_, X_fit_ : ndarray
@@ -776,20 +757,14 @@ class StructuralRanker(OneProblemRanker):
     constant_ : float
         Coefficient of a constant feature, which is learned and penalised like the others. Only
         for "f1".
-    objective_ : float
-        Value of the objective.
-    lower_bound_ : float
-        Certified lower bound of the objective over all coefficients.
+    objective_, lower_bound_ : float
+        Value of the objective, and a certified lower bound of it over all coefficients.
     dual_gap_ : float
         ``objective_ - lower_bound_``, relative to ``objective_``.
-    converged_ : bool
-        Whether ``dual_gap_`` is at most ``tol``.
-    n_iter_ : int
-        Number of iterations.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features seen in ``fit``, if they are all strings.
+    converged_, n_iter_ : bool, int
+        Whether ``dual_gap_`` is at most ``tol``, and the number of iterations.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
+        Number of features seen in ``fit``, and their names if they are all strings.
 
     See Also
     --------
@@ -837,13 +812,11 @@ class StructuralRanker(OneProblemRanker):
     (k at most the number of either class).
 
     ``sample_weight`` counts as repetition. For "auc" and measures of the top k it can be any
-    number: a row of weight 1.5 takes one and a half places. "ap" and "f1" require whole numbers,
-    and memory for all repetitions.
+    number; "ap" and "f1" require whole numbers, and memory for all repetitions.
 
-    With tied scores, several labellings are most violated. The cutting plane is then the mean over
-    all of them (for "ap" and "f1", over those that exchange rows of one class), so that ties are
-    not broken by the order of the rows. If scores tie only up to rounding, fits to two orders can
-    still differ within ``tol``. Nothing is random.
+    With tied scores, the cutting plane is the mean over all most violated labellings (for "ap" and
+    "f1", over those that exchange rows of one class), so that ties are not broken by the order of
+    the rows. Nothing is random.
 
     An iteration costs three products with X and four to eight sorts, O(n log n). The number of
     iterations increases with ``C``, from 5 to some hundreds. The solver follows a path of smaller
@@ -1078,10 +1051,8 @@ class RankStatisticRanker(OneProblemRanker):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The classes, ascending.
-    pos_label_ : object
-        The positive class.
+    classes_, pos_label_ : ndarray of shape (2,), object
+        The classes, ascending, and the positive one.
     coef_ : ndarray of shape (1, n_features)
         Coefficients of the features, scaled so that the scores of the training rows have variance
         1, since the statistic does not depend on the scale. Only for ``kernel="linear"``.
@@ -1110,10 +1081,8 @@ class RankStatisticRanker(OneProblemRanker):
         Whether all runs reached ``tol`` within ``max_iter`` iterations.
     n_iter_ : int
         Number of iterations of all runs on all rows; 1 if none was needed.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features seen in ``fit``, if they are all strings.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
+        Number of features seen in ``fit``, and their names if they are all strings.
 
     See Also
     --------

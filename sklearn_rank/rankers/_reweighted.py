@@ -177,10 +177,8 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The classes, ascending.
-    pos_label_ : object
-        The positive class.
+    classes_, pos_label_ : ndarray of shape (2,), object
+        The classes, ascending, and the positive one.
     alphas_ : ndarray of shape (n_rounds,)
         Coefficients of the weak rankers, for scores that are greater for positives.
     features_ : ndarray of shape (n_rounds,)
@@ -198,9 +196,8 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
     estimator_ranges_ : ndarray of shape (n_rounds, 2)
         Minimum and range of the scores of each of ``estimators_`` on the training rows.
     threshold_ : float
-        Threshold above which rows are predicted positive: it cuts the share of positives of the
-        training rows off new rows. It is a quantile of out-of-fold scores, which takes
-        one to five more fits.
+        Threshold above which rows are predicted positive: it cuts the share of positives off new
+        rows. It is a quantile of out-of-fold scores, which takes one to five more fits.
     staged_thresholds_ : ndarray of shape (n_rounds,)
         Threshold of each stage; the last one is ``threshold_``.
     train_loss_ : ndarray of shape (n_rounds,)
@@ -223,10 +220,8 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
         importances of its fits weighted by these reductions, if it has importances.
     validation_score_ : ndarray of shape (n_rounds,)
         AUC of the held-out rows after each round. Only with ``early_stopping``.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features seen in ``fit``, if they are all strings.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
+        Number of features seen in ``fit``, and their names if they are all strings.
 
     See Also
     --------
@@ -717,10 +712,8 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The classes, ascending.
-    pos_label_ : object
-        The positive class.
+    classes_, pos_label_ : ndarray of shape (2,), object
+        The classes, ascending, and the positive one.
     pilot_ : estimator
         The fit to the unweighted rows.
     rounds_ : list of estimator
