@@ -274,7 +274,7 @@ def _solve_block(work: _Work, pivots: IntArray) -> tuple[CandidateValues, FloatA
         scores = problem.scores(coef)
         pivot_scores = scores[np.arange(len(pivots)), pivots]
         distance, objective_top, scaled = np.empty((3, len(pivots), len(tops)))
-        quantiles = quantiles_at_masses(scores, [(top.mass, top.top_mass) for top in tops])
+        quantiles = quantiles_at_masses(scores, tops)
         for k, (top, quantile) in enumerate(zip(tops, quantiles, strict=True)):
             distance[:, k] = np.abs(pivot_scores - quantile)
             objective_top[:, k] = scaled[:, k] = problem.objective(coef, scores, quantile)

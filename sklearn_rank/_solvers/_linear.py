@@ -692,14 +692,14 @@ class LabelProblem(RidgeProblem):
         return np.vstack((coef.T, intercept + coef @ self._mean)).ravel()
 
     def split(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray]:
-        matrix = self._centre(self._matrix(parameters))
+        matrix = self._centre(parameters.reshape(-1, self.n_labels))
         coef = np.ascontiguousarray(matrix[: self.n_features].T)
         if not self.fit_intercept:
             return coef, np.zeros(self.n_labels)
         return coef, matrix[-1] - coef @ self._mean
 
     def scores(self, parameters: FloatArray) -> FloatArray:
-        matrix = self._matrix(parameters)
+        matrix = parameters.reshape(-1, self.n_labels)
         coef = matrix[: self.n_features]
         scores = self.design.scores(coef)
         if self.fit_intercept:
@@ -729,7 +729,7 @@ class LabelProblem(RidgeProblem):
         system = (1.0 - of_penalty) * bends + of_penalty
 
         def solve(residual: FloatArray) -> FloatArray:
-            by_label = self._matrix(residual) @ labels
+            by_label = residual.reshape(-1, self.n_labels) @ labels
             solution = np.empty_like(by_label)
             rotated = features.T @ by_label[: self.n_features]
             solution[: self.n_features] = features @ (rotated / system)
@@ -796,9 +796,6 @@ class LabelProblem(RidgeProblem):
         member = (self.shifted == np.unique(self.shifted)[:, np.newaxis]).astype(np.float64)
         means = (matrix @ member.T) / member.sum(axis=1)
         return matrix - means @ member
-
-    def _matrix(self, parameters: FloatArray) -> FloatArray:
-        return parameters.reshape(-1, self.n_labels)
 
     def _items(self, by_row: FloatArray) -> FloatArray:
         return by_row.ravel() if self.entries is None else by_row.ravel()[self.entries]

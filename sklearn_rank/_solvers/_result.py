@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 from joblib.parallel import get_active_backend
@@ -53,9 +53,6 @@ class SolverResult:
     certificate: Certificate  # How good they are
 
 
-LinearMethod: TypeAlias = Literal["newton-cg", "lbfgs"]
-
-
 class LossOfScores(Protocol):
     """A loss of the scores of given items: a sum over lists, convex."""
 
@@ -78,7 +75,7 @@ class LossOfScores(Protocol):
         """Diagonal of the second derivatives; called if it is known."""
 
 
-def choose_method(loss: Any, method: str = "auto", *, also: str = "") -> LinearMethod:
+def choose_method(loss: Any, method: str = "auto", *, also: str = "") -> str:
     """Choose a method of :func:`solve_linear` that a loss permits, or refuse the loss."""
     if not loss.is_convex:
         raise ValueError(
