@@ -199,8 +199,8 @@ class BoundSearchCV(MetaEstimatorMixin, Ranker):
         several parts there is then no ``best_estimator_``.
     rule : {"max_bound", "within_noise"}, default="max_bound"
         "max_bound" chooses the candidate with the largest lower limit. "within_noise" chooses the
-        simplest candidate that a simultaneous paired test at ``delta`` does not distinguish from
-        the best.
+        simplest candidate that simultaneous one-sided paired tests at ``delta`` do not distinguish
+        from the best.
     complexity : str, callable or None, default=None
         Name of a parameter, or function of the parameters, that measures complexity; a smaller
         value is simpler. None means the order of the grid, simplest first. It also resolves ties
@@ -268,9 +268,8 @@ class BoundSearchCV(MetaEstimatorMixin, Ranker):
 
     **Difference to the largest mean.** With equal weights "mcdiarmid", "hoeffding" and "kl" order
     the candidates by their means. The order differs with ``prior``, with "bernstein" and "max-t",
-    whose widths depend on the candidate, and with ``rule="within_noise"``. That rule compares each
-    candidate with all others by one-sided simultaneous tests. Asymptotically it keeps the truly
-    best candidate with probability ``1 - delta``. The limits hold for the choice by either rule.
+    whose widths depend on the candidate, and with ``rule="within_noise"``, which keeps the truly
+    best candidate with probability ``1 - delta``, asymptotically. The limits hold for either rule.
 
     **Several parts.** "exact" and "dkw" divide ``delta`` between the parts. Guaranteed limits also
     hold if parts share rows, as in repeated folds and random splits. Asymptotic limits treat parts
@@ -280,9 +279,7 @@ class BoundSearchCV(MetaEstimatorMixin, Ranker):
     **Choice of method by "auto".** It depends on counts and not on scores, because a guarantee
     selected by its result fails more often than stated. "dkw" is used if the limit of a perfect
     order, for the given counts of each part, candidates and ``delta``, keeps two thirds of its
-    distance to the value of tied rows. With 10 % of positives and 8 candidates this needs about
-    700 held-out rows for ``"local_auc@0.8"``, 3,500 for ``"pnorm@4"`` and 25,000 for
-    ``"bedroc@20"``. Pass ``method="dkw"`` for the guarantee with fewer rows.
+    distance to the value of tied rows. Pass ``method="dkw"`` for the guarantee with fewer rows.
 
     Rows must be independent, and each counts once; weights may be passed to the fits, but not to
     the measure. A candidate that failed still counts in the guarantee. Beyond the fits the cost is

@@ -478,13 +478,8 @@ def query_learning_curve(
         parts += [(queries.select(train, order[:size]), test) for size in sizes]
     with sklearn.config_context(enable_metadata_routing=True):
         scorer = check_scoring(estimator, scoring=scorer_of(scoring))
-        routings = get_routing_for_object(estimator), get_routing_for_object(scorer)
-        requested = [
-            name
-            for name in NAMES_OF_IDS
-            for routing, method in zip(routings, ("fit", "score"), strict=True)
-            if routing.consumes(method, [name])
-        ]
+        requested = get_routing_for_object(estimator).consumes("fit", NAMES_OF_IDS)
+        requested |= get_routing_for_object(scorer).consumes("score", NAMES_OF_IDS)
         results = cross_validate(
             estimator,
             X,
@@ -617,7 +612,7 @@ def query_permutation_importance(
         router = MetadataRouter(owner="scorer").add(
             scorer=scorer, method_mapping=MethodMapping().add(caller="score", callee="score")
         )
-        ids = {name: qid for name in NAMES_OF_IDS if router.consumes("score", [name])}
+        ids = dict.fromkeys(router.consumes("score", NAMES_OF_IDS), qid)
         if ids:
             ids = dict(process_routing(router, "score", **ids).scorer.score)
         base = scorer(estimator, X, y, **ids)

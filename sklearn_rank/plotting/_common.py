@@ -218,20 +218,24 @@ def documented_by(
     """Decorator: a summary gets the sections of ``from_predictions``, with estimators and rows."""
 
     def entry(match: re.Match[str]) -> str:
-        """The entry of a parameter: the scores are left out, what estimators know is said."""
-        replaced = {"pos_label": POS_LABEL, "names": names}
-        first_sentence = match[0].partition(". ")[0].rstrip(".\n")
-        replaced["name"] = f"{first_sentence}. None means the class name of the estimator.\n"
-        if match[1].startswith(("y_score", "y_prob")):
+        """Entry of a parameter: none for scores, another for what an estimator has."""
+        name, sentence = match[1], match[0].partition(". ")[0].rstrip(".\n")
+        if name.startswith(("y_score", "y_prob")):
             return ""
-        return replaced.get(match[1], match[0])
+        replaced = {
+            "pos_label": POS_LABEL,
+            "name": f"{sentence}. None means the class name of the estimator.\n",
+            "names": names,
+        }
+        return replaced.get(name, match[0])
 
     def complete(method: Method) -> Method:
         text = cleandoc(from_predictions.__doc__ or "") + "\n"
         _, heading, sections = text.partition("Parameters\n----------\n")
         sections = re.sub(r"^(\w+) :.*\n(?: .*\n)*", entry, sections, flags=re.MULTILINE)
         sections = sections.replace("y_true", "y")
-        method.__doc__ = f"{method.__doc__}\n\n{heading}{estimators}{ROWS}{sections}"
+        if method.__doc__:
+            method.__doc__ += f"\n\n{heading}{estimators}{ROWS}{sections}"
         return method
 
     return complete

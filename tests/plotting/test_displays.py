@@ -1,5 +1,6 @@
 """What all displays do."""
 
+import inspect
 import sys
 
 import matplotlib.pyplot as plt
@@ -58,6 +59,17 @@ every_display = pytest.mark.parametrize(
     [*map(_curve, CURVES), _scores, _difference, _intervals],
     ids=["gain", "roc", "top", "decision", "calibration", "scores", "difference", "intervals"],
 )
+
+
+@pytest.mark.parametrize("display", [*CURVES, QueryScoresDisplay], ids=lambda kind: kind.__name__)
+def test_an_estimator_has_the_options_of_its_scores(display):
+    estimated, predicted = (
+        inspect.signature(method).parameters
+        for method in (display.from_estimator, display.from_predictions)
+    )
+    assert list(estimated)[:3] == ["estimator", "X", "y"]
+    assert list(estimated.values())[3:] == list(predicted.values())[2:]
+    assert "None means the class name of the estimator" in display.from_estimator.__doc__
 
 
 @every_display
