@@ -81,16 +81,6 @@ def measure_with_limits(measure: MeasureLike) -> Measure:
     return measure
 
 
-def _range_of(counts: Sequence[int]) -> str:
-    """The smallest and the largest of the numbers of items of several parts."""
-    low, high = min(counts), max(counts)
-    return f"{low}" if low == high else f"{low} to {high}"
-
-
-def _count_items(counts: Sequence[int], items: str) -> str:
-    return f"{_range_of(counts)} {items}" + (" each" if len(counts) > 1 else "")
-
-
 class Evidence(ABC):
     """Values of several candidates on held-out parts, and their limits.
 
@@ -115,13 +105,10 @@ class Evidence(ABC):
     def chance(self) -> float | None:
         """Value of the measure for a random order; None if it is unknown."""
 
+    @property
     @abstractmethod
-    def fewest(self) -> str:
-        """Number of items that guarantees depend on, of the smallest part, in words."""
-
-    @abstractmethod
-    def counts(self) -> str:
-        """Numbers of items in words."""
+    def sizes(self) -> dict[str, list[int]]:
+        """Number of items of each part, by what they are."""
 
     @abstractmethod
     def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -136,6 +123,19 @@ class Evidence(ABC):
         self, method: str, candidate: int, value: float, delta: float, n_candidates: int
     ) -> Bound:
         """Bound for a candidate where all have equal parts of delta."""
+
+    def counts(self) -> str:
+        """Numbers of items in words."""
+        named = []
+        for items, of_parts in self.sizes.items():
+            low, high = min(of_parts), max(of_parts)
+            named.append(f"{low} {items}" if low == high else f"{low} to {high} {items}")
+        return " and ".join(named) + (" each" if self.n_parts > 1 else "")
+
+    def fewest(self) -> str:
+        """Number of items that guarantees depend on, of the smallest part, in words."""
+        items, of_parts = min(self.sizes.items(), key=lambda item: min(item[1]))
+        return f"{min(of_parts)} {items}"
 
     def usual_method(self, method: str, delta: float, n_candidates: int) -> str:
         """Default method, which must not depend on the scores."""
@@ -288,9 +288,11 @@ class ListEvidence(Evidence):
         return joint
 
     @cached_property
-    def _class_counts(self) -> tuple[list[int], list[int]]:
-        n_pos = [int(np.count_nonzero(positive)) for positive in self.positive]
-        return n_pos, [len(p) - m for p, m in zip(self.positive, n_pos, strict=True)]
+    def sizes(self) -> dict[str, list[int]]:
+        return {
+            "positives": [int(np.count_nonzero(positive)) for positive in self.positive],
+            "negatives": [int(np.count_nonzero(~positive)) for positive in self.positive],
+        }
 
     @property
     def chance(self) -> float | None:
@@ -304,14 +306,6 @@ class ListEvidence(Evidence):
             for positive in self.positive
         ]
         return float(np.mean(tied))
-
-    def fewest(self) -> str:
-        n_pos, n_neg = map(min, self._class_counts)
-        return f"{n_pos} positives" if n_pos <= n_neg else f"{n_neg} negatives"
-
-    def counts(self) -> str:
-        n_pos, n_neg = self._class_counts
-        return f"{_range_of(n_pos)} positives and {_count_items(n_neg, 'negatives')}"
 
     def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Limits from the influence, with half an item added at either end."""
@@ -374,7 +368,7 @@ class AUCEvidence(ListEvidence):
 
     def widths(self, method: str, deltas: FloatArray) -> FloatArray:
         if method == "kl" and self.n_parts > 1:
-            n_pos, n_neg = self._class_counts
+            n_pos, n_neg = self.sizes.values()
             return fold_widths(self.means, min(*n_pos, *n_neg), deltas)
         # A value is passed on in Chernoff's form only.
         bounds = [self._equal_bound(method, c, 0.0, delta, 1) for c, delta in enumerate(deltas)]
@@ -394,7 +388,7 @@ class AUCEvidence(ListEvidence):
     def _equal_bound(
         self, method: Any, candidate: int, value: float, delta: float, n_candidates: int
     ) -> Bound:
-        n_pos, n_neg = self._class_counts
+        n_pos, n_neg = self.sizes.values()
         if self.n_parts == 1:
             return auc_bound(
                 n_pos[0],
@@ -528,42 +522,36 @@ class QueryEvidence(Evidence):
         return [joint_query_means(sample, self.length) for sample in self.samples]
 
     @cached_property
-    def _query_counts(self) -> list[int]:
-        return [sample.shape[1] for sample in self.samples]
+    def sizes(self) -> dict[str, list[int]]:
+        return {"queries": [sample.shape[1] for sample in self.samples]}
 
     @property
     def _degrees(self) -> int:
         """Degrees of freedom of the variance: at least those of the parts that are independent."""
-        degrees = [count - 1 for count in self._query_counts]
+        degrees = [count - 1 for count in self.sizes["queries"]]
         if self.disjoint is None:
             return sum(degrees)
         return min(degree * size for degree, size in zip(degrees, self.disjoint, strict=True))
 
-    def fewest(self) -> str:
-        return f"{min(self._query_counts)} queries"
-
-    def counts(self) -> str:
-        return _count_items(self._query_counts, "queries")
-
     def widths(self, method: str, deltas: FloatArray) -> FloatArray:
         logs = -np.log(deltas)
         if method == "hoeffding":
-            parts = [np.minimum(np.sqrt(logs / (2.0 * n)), 1.0) for n in self._query_counts]
+            parts = [np.minimum(np.sqrt(logs / (2.0 * n)), 1.0) for n in self.sizes["queries"]]
             shares = np.mean(parts, axis=0)
         elif method == "bernstein":
             # The parts share delta: each of their own limits holds.
             logs = logs + log(2.0 * self.n_parts)
             parts = []
-            for sample, n in zip(self.samples, self._query_counts, strict=True):
+            for sample, n in zip(self.samples, self.sizes["queries"], strict=True):
                 variance = sample.var(axis=1, ddof=1) / self.length**2
                 parts.append(np.sqrt(2.0 * variance * logs / n) + 7.0 * logs / (3.0 * (n - 1.0)))
             shares = np.mean(np.minimum(parts, 1.0), axis=0)
         else:
             means = np.clip((self.means - self.measure.counted_range[0]) / self.length, 0.0, 1.0)
             if self.n_parts > 1:
-                shares = fold_widths(means, min(self._query_counts), deltas)
+                shares = fold_widths(means, min(self.sizes["queries"]), deltas)
             else:
-                shares = means - kl_limits(means, logs / self._query_counts[0])[0]
+                shares = means - kl_limits(means, logs / self.sizes["queries"][0])[0]
         return self.length * shares
 
     def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
