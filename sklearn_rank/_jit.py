@@ -52,10 +52,7 @@ def compiled(signature: str | None = None) -> Callable[[Callable[..., Any]], Any
 
 
 class Kernel:
-    """A function that is compiled when it is first called.
-
-    A file of kernels would otherwise compile all of them, where a fit needs one.
-    """
+    """A function that is compiled when it is first called, since a fit needs one of many."""
 
     def __init__(self, function: Callable[..., Any], signature: str) -> None:
         update_wrapper(self, function)
@@ -76,15 +73,12 @@ class Kernel:
             return self._machine_code
 
     def __call__(self, *args: Any) -> Any:
-        """Call the compiled function.
-
-        Arrays of other processes may be read-only, or begin at any address; for these types it is
-        not compiled, and it gets copies.
-        """
         call = self._machine_code or self.compile()
         try:
             return call(*args)
         except TypeError:
+            # Arrays of other processes may be read-only, or begin at any address; it is not
+            # compiled for these types, and gets copies.
             usable = (
                 arg.copy() if isinstance(arg, np.ndarray) and not arg.flags.behaved else arg
                 for arg in args

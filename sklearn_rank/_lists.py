@@ -137,9 +137,8 @@ class Overlap:
 
 
 def check_overlap(overlap: Overlap, name: str) -> None:
-    """Warn where queries are scored of which some were trained on: neither all nor none.
+    """Warn where some of the queries that are scored were trained on, but it is no training score.
 
-    All of them, each with the rows that were trained on, are a training score, and not warned of.
     Where most of them have other rows, more or fewer in some, a splitter has cut them.
     """
     if not overlap.n_seen or overlap.n_same == overlap.n_judged:

@@ -91,11 +91,7 @@ def descending(values: AnyArray, offsets: IntArray | None = None) -> tuple[IntAr
 
 
 def _descending_list(values: AnyArray) -> tuple[IntArray, AnyArray]:
-    """Order one list.
-
-    A long one by a sort of values that hold the place of the item in their last bits, which is
-    several times faster than one of indices, where enough bits are left to tell values apart.
-    """
+    """Order one list; a long one by a sort of values with the place of the item as last bits."""
     if values[:1] >= values[-1:] and np.all(values[1:] <= values[:-1]):
         return np.arange(len(values)), values
     if len(values) < LONG or values.dtype not in (np.float32, np.float64):
@@ -194,10 +190,9 @@ def _equally_long_lists(offsets: IntArray) -> Iterator[slice | IntArray]:
 def class_codes(
     values: AnyArray, in_class: BoolArray, offsets: IntArray | None = None
 ) -> NDArray[np.unsignedinteger[Any]]:
-    """Sort the values of each list together with the class of their items.
+    """Sort the values of each list, with the class of their items as the last bit.
 
-    One sort of values, which is several times faster than one of indices: the class is written
-    into the last bit of the values, their exponent making room for it.
+    A sort of values is several times faster than one of indices.
     """
     marked = _marked(values, in_class)
     _sort_lists(marked, offsets)

@@ -295,10 +295,7 @@ STRIP = 1024
 def parquet_batches(
     source: Any, columns: dict[str, Any], features: Iterable[str] | None, batch_rows: Any
 ) -> tuple[Callable[[], Iterator[dict[str, Any]]], list[str]]:
-    """Reader of the rows of a data set of Arrow, and the names of the features.
-
-    Nothing but the schema has been read.
-    """
+    """Reader of the rows of a data set of Arrow, and the names of the features, by its schema."""
     arrow = import_optional("pyarrow.dataset", "RowBatches.from_parquet")
     batch_rows = check_whole("batch_rows", batch_rows)
     dataset = source
@@ -473,10 +470,7 @@ class SvmlightBatches:
 
 
 def _scan(path: Path, ids: set[bytes]) -> tuple[int, int]:
-    """Collect the ids of a file, and return its lowest and highest index.
-
-    Malformed lines are left to the parser.
-    """
+    """Collect the ids of a file, and return its lowest and highest index, of well-formed lines."""
     lowest, highest = np.iinfo(np.int64).max, 0
     with open_file(path) as stream:
         for line in stream:

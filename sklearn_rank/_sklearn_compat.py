@@ -49,10 +49,7 @@ class Interval(_Interval):
 
 
 def check_sample_weight(sample_weight: Any, X: Any, *, name: str = "sample_weight") -> Any:
-    """Return non-negative float64 weights, ones for None; refuse all zeros.
-
-    As scikit-learn's private function, which knows weights of no other name.
-    """
+    """As scikit-learn's private function, which knows weights of no other name."""
     n = num_samples(X)
     if sample_weight is None:
         return np.ones(n)

@@ -79,10 +79,7 @@ def _name(frame: Any) -> str:
 
 @contextmanager
 def collected() -> Iterator[list[Message]]:
-    """Collect the warnings of this package instead of giving them, in this thread.
-
-    A task on another machine returns them, so that they are given where the user sees them.
-    """
+    """Collect warnings of the package in this thread, to be given where the user sees them."""
     messages: list[Message] = []
     token = _COLLECTED.set(messages)
     try:
