@@ -111,8 +111,8 @@ MUTANTS = [
     ),
     (
         "one standard error",
-        "mean >= mean[best] - error[best]",
-        "mean >= mean[best]",
+        "rounded >= rounded[best] - error[best]",
+        "rounded >= rounded[best]",
         "tests/rankers/test_accuracy_at_top_cv.py",
     ),
     (
@@ -129,8 +129,8 @@ MUTANTS = [
     ),
     (
         "dtype of ranks",
-        'rankdata(-mean.round(DIGITS), method="min").astype(np.int32)',
-        'rankdata(-mean.round(DIGITS), method="min")',
+        'rankdata(-rounded, method="min").astype(np.int32)',
+        'rankdata(-rounded, method="min")',
         "tests/rankers/test_accuracy_at_top_cv.py",
     ),
     (

@@ -420,12 +420,6 @@ class BatchedLists:
         return scores
 
 
-class _Prepared(NamedTuple):
-    rows: Any
-    cells: list[Cell]
-    losses: list[Any]
-
-
 @dataclass(frozen=True, eq=False)
 class ChunkedLists:
     """Blocks of lists in the chunks of collections, which the scheduler keeps; see ``Blocks``."""
@@ -478,22 +472,25 @@ def persisted(values: list[Any], held: ExitStack) -> list[Any]:
     return kept
 
 
+# Rows of a chunk, cut into cells, with the loss of each.
+_Prepared: TypeAlias = tuple[Any, list[Cell], list[Any]]
+
+
 def _prepare(number: int, chunk: Any, make: Callable[[Lists], Any]) -> _Prepared | None:
     if chunk is None or chunk.lists is None:
         return None
     cells = cells_of(chunk.lists, chunk.rows.shape[1])
     losses = in_chunk(number, lambda: [make(cell.lists) for cell in cells])
-    return _Prepared(chunk.rows, cells, losses)
+    return chunk.rows, cells, losses
 
 
 def _evaluate(chunk: _Prepared | None, function: Any) -> tuple[Any, ...] | None:
     if chunk is None:
         return None
-    reader = ItemReader()
-
+    reader, (rows, cells, losses) = ItemReader(), chunk
     total = summed(
-        function(reader.items(cell, chunk.rows[cell.start : cell.stop]), loss)
-        for cell, loss in zip(chunk.cells, chunk.losses, strict=True)
+        function(reader.items(cell, rows[cell.start : cell.stop]), loss)
+        for cell, loss in zip(cells, losses, strict=True)
     )
     # The scheduler measures the size of arrays, but not of numbers in Python tuples.
     return None if total is None else tuple(map(np.asarray, total))
