@@ -353,7 +353,7 @@ n_features)
             start = None
             if self._warm_start(problem.n_features) is not None:
                 start = self._parameters(loss)
-            self._minimise(problem, start, (X, y))
+            self.coef_ = ridge_solution(self, problem, start, (X, y)).coef
             self.loss_ = loss
             self._store_queries(lists)
         return self
@@ -456,7 +456,9 @@ n_features)
                 quadratic=Quadratic(self.curvature_ / total, self.slope_ / total),
                 keep_alpha=not is_first,
             )
-            expansion = quadratic_expansion(problem, self._minimise(problem, start, (X, y)))
+            solution = ridge_solution(self, problem, start, (X, y))
+            self.coef_ = solution.coef
+            expansion = quadratic_expansion(problem, solution.parameters)
             self.curvature_ = self.curvature_ + total * expansion.curvature
             self.slope_ = self.slope_ + total * expansion.slope
             self.total_query_weight_ = total
@@ -543,16 +545,6 @@ n_features)
         self._warn_of_scales(bends)
         intercept = self._has_intercept(loss)
         return LinearProblem(blocks, loss, self.alpha_, intercept, bends=bends, factor=factor)
-
-    def _minimise(
-        self,
-        problem: LinearProblem,
-        start: FloatArray | None,
-        data: tuple[Any, Any],
-    ) -> FloatArray:
-        solution = ridge_solution(self, problem, start, data)
-        self.coef_ = solution.coef
-        return solution.parameters
 
     def _has_intercept(self, loss: TemplateLoss) -> bool:
         return self.fit_intercept and not loss.is_translation_invariant

@@ -228,8 +228,8 @@ def _out_of_fold_scores(
         except ValueError:  # such as a number of rows that the fold does not have
             return in_sample
         scores = _match_quantiles(
-            _scores(fold, ranker._rows_at(X, test, train)),
-            _scores(fold, ranker._rows_at(X, train)),
+            fold._scores_in_memory(ranker._rows_at(X, test, train), "fit"),
+            fold._scores_in_memory(ranker._rows_at(X, train), "fit"),
             fitted[train],
             weight[train],
         )
@@ -238,10 +238,6 @@ def _out_of_fold_scores(
         return in_sample
     index, scores, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
     return index, scores, weight
-
-
-def _scores(ranker: Any, X: Any) -> FloatArray:
-    return np.asarray(ranker._towards_positive(ranker.decision_function(X)))
 
 
 def _rounding_of_means(scores: FloatArray) -> float:
