@@ -586,10 +586,9 @@ def rank_interval_of(
     limits, variance = influence_limits(
         shares, value - bias, level, conditional=conditional, groups=groups
     )
-    estimate = (
-        influence.estimate if normalize == "mean" else min(max(influence.estimate, 0.0), 1.0)
-    )
-    length = high - low
+    estimate, length = influence.estimate, high - low
+    if normalize == "minmax":
+        estimate = min(max(estimate, 0.0), 1.0)
     return RankInterval(
         estimate,
         # The interval contains the estimate even if the bias is more than half the width.

@@ -431,15 +431,13 @@ def height_interval(
     low, high = (limit ** (1.0 / p) for limit in limits)
     slope = estimate ** (1.0 - p) / p if estimate > 0.0 else np.inf
     error = slope * float(np.sqrt(variance))
-    return Interval(
-        estimate,
+    low, high, target = (
         min(low, estimate),
         max(high, estimate),
-        level,
-        "influence",
         f"{measure.name} of the population",
-        error if np.isfinite(error) else None,
     )
+    known = error if isfinite(error) else None
+    return Interval(estimate, low, high, level, "influence", target, known)
 
 
 def largest_difference_interval(

@@ -177,14 +177,8 @@ def list_methods(measure: Measure) -> ListMethods:
             "it has no influence function (see make_measure(..., influence=)), and the bootstrap"
             " is wrong for measures that a single item determines, such as extremes"
         )
-        return ListMethods(
-            measure,
-            names,
-            influence_interval,
-            names,
-            explicit="" if has_influence else reason,
-            one_class=measure.kind == "graded",
-        )
+        explicit, graded = "" if has_influence else reason, measure.kind == "graded"
+        return ListMethods(measure, names, influence_interval, names, explicit, graded)
     if has_influence:
         return ListMethods(measure, ("influence",), influence_interval, ("influence",))
     if measure.by_class:

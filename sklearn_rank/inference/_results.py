@@ -231,15 +231,9 @@ class Comparison(Printed):
                 f"method={self.method!r} gives no interval, its limits are NaN: use another"
                 " method of compare."
             )
-        return Interval(
-            estimate=self.differences[0],
-            low=self.low[0],
-            high=self.high[0],
-            level=self.interval_level,
-            method=self.method,
-            target=f"difference of {self.target}",
-            standard_error=None if isnan(error) else error,
-        )
+        limits = (self.low[0], self.high[0], self.interval_level)
+        target, known = f"difference of {self.target}", None if isnan(error) else error
+        return Interval(self.differences[0], *limits, self.method, target, known)
 
     @property
     def interval_level(self) -> float:
