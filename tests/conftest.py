@@ -10,7 +10,9 @@ os.environ.setdefault("MPLBACKEND", "agg")
 # A fork of a process with threads (polars, pyarrow, OpenMP) may wait for a lock for ever.
 os.environ.setdefault("JOBLIB_START_METHOD", "forkserver")
 if "PYTEST_XDIST_WORKER" in os.environ:
-    # The processes are as many as the cores: a second thread in each would only wait.
+    # The processes are as many as the cores: a second thread in each would only wait, and one
+    # that a library starts all the same must not wait in a loop.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     for library in ("OMP", "OPENBLAS", "MKL"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 

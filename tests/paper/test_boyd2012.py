@@ -313,7 +313,7 @@ def test_the_choice_is_the_closest_to_the_quantile(case, solver):
 def test_the_tie_goes_to_the_smaller_objective():
     rng = np.random.default_rng(4)
     n_ties = 0
-    for _ in range(40):
+    for _ in range(25):
         X = rng.normal(size=(10, 2))
         y = np.where(X[:, 0] + rng.normal(size=10) > 0, 1, -1)
         y[:2] = [-1, 1]
