@@ -300,14 +300,12 @@ class BoostedTopRanker(BoostedRanker, BipartiteRanker):
     If trees can fit the data well, the logistic loss of a classifier is hard to beat. The user
     guide shows where a target helps and where it does not.
 
-    Each tree uses the gradient of the target and a diagonal; twice this diagonal bounds the second
-    derivatives (for "w_phi" if phi is convex). The diagonal is raised so that no leaf takes a step
+    Each tree uses the gradient of the target and a diagonal, raised so that no leaf takes a step
     greater than 3. Gradients take O(n log n) time, sums over all pairs included, and O(n) memory.
     A row of weight 2 counts as two rows in the target, but not in ``min_samples_leaf`` or the
-    feature bins of the backend: LightGBM estimates the share of the rows in a leaf by its share of
-    the curvature. Missing values (NaN) are sent to the side of a split that lowers the target
-    more. Columns of dtype ``category`` of a pandas frame are split into sets of categories, as by
-    the backends themselves; a category that the fit did not see is a missing value.
+    feature bins of the backend. Missing values (NaN) are sent to the side of a split that lowers
+    the target more. Columns of dtype ``category`` of a pandas frame are split into sets of
+    categories; a category that the fit did not see is a missing value.
 
     References
     ----------
@@ -760,20 +758,16 @@ class BoostedOrderPreservingRanker(BoostedRanker, CalibratedRanker):
     There is no certificate, since a sum of trees does not minimise a convex problem. To judge a
     fit, check that ``objective_`` decreases with ``n_estimators``, and score held-out queries.
 
-    Weights apply to the loss: a row or query of weight 2 has the gradient of two copies. The trees
-    can differ from those of repeated rows, since feature bins and ``min_samples_leaf`` count each
-    row once. Rows of weight 0 are ignored.
+    A row or query of weight 2 has the gradient of two copies, but feature bins and
+    ``min_samples_leaf`` count each row once. Columns of dtype ``category`` are split as in
+    :class:`BoostedTopRanker`.
 
     The result does not depend on the order of the rows, and on the ids only by rounding, if they
     sort in another order. LightGBM's results do not depend on the number of threads.
 
-    Columns of dtype ``category`` of a pandas frame are split into sets of categories, as by the
-    backends themselves; a category that the fit did not see is a missing value.
-
     A tree costs O(n_samples n_features) plus one gradient of the loss, as in
-    :class:`OrderPreservingRanker`. LightGBM takes sparse matrices as they are. For XGBoost they
-    are converted to dense single precision, since XGBoost treats entries that are not stored as
-    missing, not as 0.
+    :class:`OrderPreservingRanker`. For XGBoost, sparse matrices are converted to dense single
+    precision, since it treats entries that are not stored as missing, not as 0.
 
     References
     ----------

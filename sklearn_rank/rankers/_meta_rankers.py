@@ -138,10 +138,9 @@ default="zscore"
 
     Notes
     -----
-    There are ``n_losses * n_normalizations * n_folds`` paths. A path costs about two fits, since
-    each fit starts from the previous solution. Features are normalised once, since each query is
-    normalised separately. Among candidates with equal scores the first is chosen, which has the
-    stronger penalty. Nothing is random.
+    There are ``n_losses * n_normalizations * n_folds`` paths, each of about two fits, since a fit
+    starts from the previous solution. Among candidates with equal scores the first is chosen,
+    which has the stronger penalty. Nothing is random.
 
     Examples
     --------
@@ -496,13 +495,12 @@ class RankEnsemble(QueryRanker, BaseComposition):
     X may contain NaN if every member takes it, such as boosted trees and pipelines with an
     imputer.
 
-    Members get ``qid``, ``sample_weight`` and ``query_weight`` if their ``fit`` takes them;
-    pipelines get what their steps request. Weights that a member does not take raise an error.
-    Members get X as an array without feature names.
+    Members get X as an array without feature names, and ``qid``, ``sample_weight`` and
+    ``query_weight`` if their ``fit`` takes them; pipelines get what their steps request. Weights
+    that a member does not take raise an error.
 
     The time is that of the fits of the members, or ``cv + 1`` times as much with fitted weights.
-    Nothing is random except within members; folds consist of consecutive queries, balanced by
-    their sizes.
+    Nothing is random except within members.
 
     References
     ----------

@@ -238,12 +238,10 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
     coefficient. Its coefficient is then ``max(5, 1 + sum of |alphas_| before)``, which orders all
     pairs correctly, and boosting ends. All other coefficients are clipped at 5.
 
-    Without early stopping, a row of weight 2 counts as two rows. With early stopping, rows are
-    held out irrespective of their weights. Among equally good stumps, the first feature and its
-    lowest threshold are taken. An estimator gets the rows as an array.
-
-    *Cost.* Each column is sorted once. A round takes O(n_samples * n_features), or O(nonzeros) for
-    sparse rows. Memory is 4 bytes for each entry in addition to the data.
+    A row of weight 2 counts as two rows, except that rows are held out irrespective of their
+    weights. Among equally good stumps, the first feature and its lowest threshold are taken. A
+    round takes O(n_samples * n_features), or O(nonzeros) for sparse rows. Memory is 4 bytes for
+    each entry in addition to the data.
 
     References
     ----------
