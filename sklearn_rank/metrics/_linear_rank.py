@@ -645,6 +645,10 @@ class _EarlyRecognition(ConventionalMeasure):
 
     alpha: float = checked(lambda _, alpha: Screening(alpha), 20.0)
 
+    @property
+    def _phi(self) -> ScoreGeneratingFunction:
+        return Screening(self.alpha)
+
     def _blocks(self, lists: ScoredLists) -> ClassBlocks:
         return self.rules.ordered(lists, lists.positive).blocks()
 
@@ -656,7 +660,7 @@ class BEDROCMeasure(_EarlyRecognition):
 
     def values(self, lists: ScoredLists) -> FloatArray:
         blocks = self._blocks(lists)
-        values = statistic_of(blocks, Screening(self.alpha), "average", "minmax")
+        values = statistic_of(blocks, self._phi, "average", "minmax")
         if self.convention is None:
             return values
         return np.where(blocks.n_other == 0, 1.0, values)
@@ -666,7 +670,7 @@ class BEDROCMeasure(_EarlyRecognition):
         return ("dkw",) if self.has_influence else ()
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
-        return rank_influence(lists, Screening(self.alpha))
+        return rank_influence(lists, self._phi)
 
 
 @function_of(BEDROCMeasure)
@@ -723,7 +727,7 @@ class RIEMeasure(_EarlyRecognition):
     lacking = _NO_POSITIVE
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        phi, blocks = Screening(self.alpha), self._blocks(lists)
+        phi, blocks = self._phi, self._blocks(lists)
         n = near_whole(blocks.total)
         at_random = phi._sums(np.zeros_like(n), n, n) / n
         return statistic_of(blocks, phi, "average", "mean") / at_random
@@ -774,10 +778,8 @@ def rie_score(
 
 def phi_of(measure: Measure) -> ScoreGeneratingFunction | None:
     """Find the function of ranks whose statistic a measure is, up to an affine map."""
-    if isinstance(measure, _RankStatistic):
+    if isinstance(measure, _RankStatistic | _EarlyRecognition):
         return measure._phi
-    if isinstance(measure, _EarlyRecognition):
-        return Screening(measure.alpha)
     return Wilcoxon() if isinstance(measure, AUCMeasure) else None
 
 

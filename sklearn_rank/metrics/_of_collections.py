@@ -599,7 +599,9 @@ class KeptQueries(Kept):
     def combine(self, measure: Any, average: Any, return_qid: bool) -> Any:
         values = self.values
         if values.query_weight is not None and not values.query_weight.any():
-            raise ValueError(NO_QUERY_COUNTS)
+            raise ValueError(
+                "query_weight is zero for all queries: give one query a positive weight."
+            )
         return measure._combine(values.values, values.to_lists(), average, return_qid)
 
 
@@ -639,9 +641,6 @@ class KeptRows(Kept):
 
     def result(self, measure: Any) -> float:
         return value_of_rows(self.lists, measure)
-
-
-NO_QUERY_COUNTS = "query_weight is zero for all queries: give one query a positive weight."
 
 
 def _copy_lists(lists: ScoredLists) -> ScoredLists:
