@@ -18,6 +18,12 @@ MUTANTS = [
         "tests/test_lists.py",
     ),
     (
+        "last position",
+        "check_whole(name, value, 1, LAST_POSITION, optional=optional)",
+        "check_whole(name, value, 1, LAST_POSITION + 1, optional=optional)",
+        "tests/conformance/test_large_numbers.py",
+    ),
+    (
         "weights all 0",
         'if not weight.any():\n        raise ValueError(f"{name} must',
         'if False:\n        raise ValueError(f"{name} must',
