@@ -892,16 +892,14 @@ def _pilot_item_model(
             return NormalModel(sample, 1.0, top.limits, variance=top.variance)
         influences = [influence_of(measure, data, conditional=True) for data in lists]
         length = influences[0].length
-        if comparing:
-            ends = [[influences[0]], [influences[-1]]]
-            samples = [influences] if inputs.paired else ends
-            spreads = _class_spreads(samples, sample, of_rows)
-            return NormalModel(sample, 2.0 * length, variance=spreads.variance)
-        if not isfinite(length):
-            spreads = _class_spreads([influences], sample, of_rows)
-            return NormalModel(sample, inf, variance=spreads.variance)
+        samples = [influences]
+        if comparing and not inputs.paired:
+            samples = [[influences[0]], [influences[-1]]]
+        variance = _class_spreads(samples, sample, of_rows).variance
+        if comparing or not isfinite(length):
+            return NormalModel(sample, 2.0 * length, variance=variance)
         spreads = _scaled_spreads(measure, influences[0], sample, of_rows, expected)
-        return NormalModel(sample, length, spreads.limits, variance=spreads.variance)
+        return NormalModel(sample, length, spreads.limits, variance=variance)
 
     def variance_of(rows: BoolArray) -> float:
         of_rows = positive[rows]

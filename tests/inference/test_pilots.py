@@ -57,6 +57,16 @@ def test_the_width_of_the_precision_at_the_top():
         assert plan.width == pytest.approx(found.width, rel=0.05)
 
 
+@pytest.mark.parametrize("grouped", [False, True])
+def test_power_against_a_value_has_the_units_of_the_measure(grouped):
+    y, scores, rng = items()
+    groups = rng.integers(0, 60, len(y)) if grouped else None
+    pilot, common = (y, scores["b"]), {"groups": groups, "random_state": 0}
+    auc = sample_size("auc", power=0.8, pilot=pilot, against=0.7, expected=0.8, **common)
+    gini = sample_size("gini", power=0.8, pilot=pilot, against=0.4, expected=0.6, **common)
+    assert gini.n == auc.n
+
+
 @pytest.mark.parametrize("measure", LISTS)
 @pytest.mark.parametrize("grouped", [False, True])
 def test_the_error_of_a_difference_is_that_of_the_pilot(measure, grouped):
