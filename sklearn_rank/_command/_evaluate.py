@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from .._printed import fixed
 from ..inference import Comparison, compare, metric_interval
 from ..metrics import Measure
-from ._input import Rankings, Sample, our_name, read_rankings
+from ._input import MeasureInput, Rankings, our_name, read_rankings
 from ._output import (
     WIDTH,
     CommandError,
@@ -105,7 +105,7 @@ def evaluate(
     return Result(name, title, interval.estimate, **fields, **counts)
 
 
-def _shared_options(sample: Sample, options: Namespace) -> dict[str, Any]:
+def _shared_options(sample: MeasureInput, options: Namespace) -> dict[str, Any]:
     """Arguments that ``metric_interval`` and ``compare`` share."""
     return {
         "qid": sample.qid,

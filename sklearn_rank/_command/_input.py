@@ -28,7 +28,7 @@ from ..metrics import Measure, get_measure, get_measure_names, make_measure
 from ._output import LABELS, CommandError, did_you_mean, listed
 
 
-class Sample(NamedTuple):
+class MeasureInput(NamedTuple):
     """What ``metric_interval`` and ``compare`` take, and counts of queries."""
 
     measure: Measure
@@ -434,7 +434,7 @@ class RunRankings:
             return measure
         return get_measure(name, rel=1)
 
-    def sample(self, measure: Measure, names: Sequence[str]) -> Sample:
+    def sample(self, measure: Measure, names: Sequence[str]) -> MeasureInput:
         """Make the sample of some of the runs, on the queries that they share."""
         results = {}
         for name in names:
@@ -450,7 +450,7 @@ class RunRankings:
             range=measure.counted_range,
             greater_is_better=measure.greater_is_better,
         )
-        return Sample(
+        return MeasureInput(
             of_values,
             np.zeros(len(shared)),
             {name: values[np.isin(ids, shared)] for name, (ids, values, *_) in results.items()},
@@ -600,16 +600,18 @@ class TableRankings:
         convention = self._options.convention
         return read_measure(name, None if convention == "none" else convention)
 
-    def sample(self, measure: Measure, names: Sequence[str]) -> Sample:
+    def sample(self, measure: Measure, names: Sequence[str]) -> MeasureInput:
         """Make the sample of some of the columns."""
         self._check_labels(measure)
         y_true, scores = self._y_true, {name: self._scores[name] for name in names}
         if self._qid is None:
-            return Sample(measure, y_true, scores, groups=self._groups)
+            return MeasureInput(measure, y_true, scores, groups=self._groups)
         *_, n_queries, n_undefined = _values_of_queries(
             measure, y_true, scores[names[0]], self._qid
         )
-        return Sample(measure, y_true, scores, self._qid, self._groups, n_queries, n_undefined)
+        return MeasureInput(
+            measure, y_true, scores, self._qid, self._groups, n_queries, n_undefined
+        )
 
     def _check_labels(self, measure: Measure) -> None:
         """Raise an error where a measure cannot take the labels."""

@@ -199,7 +199,6 @@ class _QuerySplitter(BaseCrossValidator, metaclass=ABCMeta):
     __metadata_request__split = {"groups": True}
 
     n_splits: int
-    n_repeats = 1
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Any, Any]]:
         """Generate indices to split data into training and test part, keeping queries whole.
@@ -245,7 +244,7 @@ class _QuerySplitter(BaseCrossValidator, metaclass=ABCMeta):
         int
             Number of splits.
         """
-        return self.n_splits * self.n_repeats
+        return self.n_splits * getattr(self, "n_repeats", 1)
 
 
 class QueryKFold(_QuerySplitter):
