@@ -42,12 +42,13 @@ from ._linear import (
 from ._pivots import PivotProblem, most_blocks, solve_pivots_newton
 from ._rank_boost import (
     FeatureRanking,
-    Features,
     PairWeights,
     RankBoostResult,
     Stump,
     Stumps,
     WeakRanking,
+    WeakSearch,
+    best_feature,
     by_columns,
     rank_boost,
     stump_scores,

@@ -335,26 +335,27 @@ def select_solution(
 ) -> AccuracyAtTopSolution:
     """Select one of the solutions of Problem (2) for one top, average some, or refine the best."""
     problem, basis = solutions.problem, solutions.basis
-    candidates, quantile = solutions.values.at_top(top), solutions.tops[top]
-    averaged = None
+    candidates, averaged = solutions.values.at_top(top), None
     with one_blas_thread():
         if selection in ("average", "refine"):
-            # The weights are no candidate's, and their pivot is a row at the quantile: around its
-            # score Problem (2) and Problem (1) are one.
-            with_mass = replace(problem, mass=quantile.mass)
+            mass, top_mass = solutions.tops[top]
+            with_mass = replace(problem, mass=mass)
             if selection == "average":
-                coef, pivot, objective, averaged = _average(
-                    solutions, with_mass, candidates, quantile.top_mass, n_jobs
-                )
+                count = max(1, problem.n_candidates // ONE_IN)
+                averaged = _closest(candidates, solutions.solver.tol, count)
+                coef = _average(with_mass, solutions.coefs(averaged, n_jobs), top_mass)
             else:
                 likeliest = np.argsort(candidates.scaled, kind="stable")[:STARTS]
-                starts = solutions.coefs(likeliest)
-                tol = solutions.solver.tol
-                refined = refine_top(with_mass, starts, quantile.top_mass, tol=tol)
-                coef, pivot = refined.coef, refined.pivot
-                objective = refined.certificate.objective
+                starts, tol = solutions.coefs(likeliest), solutions.solver.tol
+                coef = refine_top(with_mass, starts, top_mass, tol=tol).coef
+            # The weights are no candidate's, and their pivot is a row at the quantile: around its
+            # score Problem (2) and Problem (1) are one.
+            scores = problem.scores(coef)
+            quantile = quantile_at_mass(scores, mass, top_mass)
+            pivot = int(np.argmax(scores == quantile))
             candidate = int(np.searchsorted(problem.pivots, pivot, "right")) - 1
-            distance, pivot_objective = 0.0, objective
+            objective = pivot_objective = float(problem.objective(coef, scores, quantile))
+            distance = 0.0
         else:
             candidate = int(np.argmin(candidates.objective_top))
             if selection == "closest":
@@ -391,30 +392,15 @@ def _closest(candidates: CandidateValues, tol: float, count: int) -> IntArray:
     return np.sort(np.concatenate((closer, by_objective[: count - len(closer)])))
 
 
-def _average(
-    solutions: CandidateSolutions,
-    problem: PivotProblem,
-    candidates: CandidateValues,
-    top_mass: float,
-    n_jobs: int | None,
-) -> tuple[FloatArray, int, float, IntArray]:
-    """Average the directions of the closest candidates.
-
-    Returns the weights, a row at the quantile, the objective and the candidates.
-    """
-    averaged = _closest(candidates, solutions.solver.tol, max(1, problem.n_candidates // ONE_IN))
-    coefs = solutions.coefs(averaged, n_jobs)
+def _average(problem: PivotProblem, coefs: FloatArray, top_mass: float) -> FloatArray:
+    """Average the directions of weights, and scale what results."""
     norms = np.linalg.norm(coefs, axis=1)
     # Weights of zero have no direction, and none to give.
     mean = np.mean(coefs / np.where(norms > 0, norms, 1.0)[:, np.newaxis], axis=0)
     scale = best_scales(problem, mean[np.newaxis], top_mass)[0][0]
     # A value that no multiple lowers, as where the costs of positives are the greater total, is
     # no reason to rank all rows alike.
-    coef = mean * (scale if scale > 0 else norms.mean())
-    scores = problem.scores(coef)
-    quantile = quantile_at_mass(scores, problem.mass, top_mass)
-    objective = float(problem.objective(coef, scores, quantile))
-    return coef, int(np.argmax(scores == quantile)), objective, averaged
+    return np.asarray(mean * (scale if scale > 0 else norms.mean()))
 
 
 # The method of multipliers: the penalty of a row is its cost times a factor that starts at
@@ -439,13 +425,6 @@ TIED = 1e-8
 
 # Rows on either side of the quantile that are considered for an exchange.
 MOST_EXCHANGED = 64
-
-
-@dataclass(frozen=True, eq=False)
-class RefinedSolution(SolverResult):
-    """The best weight vector found for Problem (1)."""
-
-    pivot: int  # The first row at the quantile of the scores, an index into ``problem.rows``
 
 
 def best_scales(
@@ -480,7 +459,7 @@ def refine_top(
     *,
     tol: float = 1e-6,
     max_steps: int = 200,
-) -> RefinedSolution:
+) -> SolverResult:
     """Lower the value of Problem (1), hinge loss around the quantile, to a local minimum."""
     with one_blas_thread():
         blocks = [
@@ -495,12 +474,10 @@ def refine_top(
             if point.value < best.value:
                 best = point
         best = search.exchange(best)
-        scores = problem.scores(best.coef)
-    quantile = float(quantile_at_mass(scores, problem.mass, top_mass))
     certificate = Certificate(
         best.value, n_iter=search.n_steps, converged=search.n_steps < max_steps
     )
-    return RefinedSolution(best.coef, certificate, int(np.flatnonzero(scores == quantile)[0]))
+    return SolverResult(best.coef, certificate)
 
 
 class _Candidate(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -190,13 +189,6 @@ class Planes:
             self.gram = self.gram[np.ix_(mask, mask)]
 
 
-@dataclass(frozen=True, eq=False)
-class CuttingPlaneResult(SolverResult):
-    """A solution with the planes that led there."""
-
-    planes: Planes  # They serve the problem with another C
-
-
 class _RiskPoint(NamedTuple):
     """A weight vector with its scores and the tangent of the risk there."""
 
@@ -287,12 +279,13 @@ def solve_cutting_planes(
     max_iter: int,
     planes: Planes | None = None,
     on_iteration: Callable[[int, float, float], None] = lambda *_: None,
-) -> CuttingPlaneResult:
+) -> tuple[SolverResult, Planes]:
     """Minimise ``|w|^2 / 2 + C R(X w)`` for a convex R, known by one tangent at each point.
 
     Each iteration minimises the model, the largest of the planes so far, goes to the best point on
     the line from the best so far to it, and adds the planes there and between. Without planes to
-    start from the cost rises to C. ``rows`` have ``shape``, ``scores`` and ``pull_back``.
+    start from the cost rises to C. ``rows`` have ``shape``, ``scores`` and ``pull_back``. The
+    planes at the end serve the problem with another C.
 
     Joachims (2006), Training linear SVMs in linear time, KDD. Franc and Sonnenburg (2009),
     Optimized cutting plane algorithm for large-scale risk minimization, JMLR 10, Algorithm 3.
@@ -358,4 +351,4 @@ def solve_cutting_planes(
         n_iter=n_iter,
         converged=bool(relative_gap(objective, lower_bound) <= tol),
     )
-    return CuttingPlaneResult(best.coef, certificate, planes)
+    return SolverResult(best.coef, certificate), planes

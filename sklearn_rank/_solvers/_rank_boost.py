@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -55,13 +55,9 @@ class WeakRanking(NamedTuple):
     r: float
 
 
-class WeakRankings(Protocol):
-    """Weak rankings of the same rows; ``is_exact`` if :meth:`best` finds the best of them."""
-
-    is_exact: bool
-
-    def best(self, signed: FloatArray) -> WeakRanking | None:
-        """Find one h of large ``|r|``, ``r = signed @ h``, if any; weights of a class sum to 1."""
+# Of the signed weights of the rows, those of a class of sum 1: a weak ranking h of large ``|r|``,
+# ``r = signed @ h``, if any.
+WeakSearch: TypeAlias = Callable[[FloatArray], WeakRanking | None]
 
 
 @dataclass(frozen=True)
@@ -82,8 +78,6 @@ class Stumps:
     and ``order[split[j]:begin[j + 1]]``, of a sparse one those above 0, by descending value. A row
     after which a threshold may lie, since the next value differs, is stored as its complement.
     """
-
-    is_exact = True
 
     def __init__(self, X: Any, run: Callable[..., Any] = map, n_parts: int = 1) -> None:
         self._matrix, self._run = X, run
@@ -162,24 +156,20 @@ class FeatureRanking:
         return column(X, self.feature) / self.range
 
 
-class Features:
-    """The features of some rows, each divided by its range; constant ones are left out."""
+def best_feature(X: Any) -> WeakSearch:
+    """Search for the feature of the largest ``|r|``, divided by its range; constant ones never."""
+    ranges = column_ranges(X)
 
-    is_exact = True
-
-    def __init__(self, X: Any) -> None:
-        self._matrix = X
-        self._ranges = column_ranges(X)
-
-    def best(self, signed: FloatArray) -> WeakRanking | None:
-        """Feature of the largest ``|r|``; of equal ones the first."""
-        r = np.zeros(len(self._ranges))
-        np.divide(self._matrix.T @ signed, self._ranges, out=r, where=self._ranges > 0)
+    def best(signed: FloatArray) -> WeakRanking | None:
+        r = np.zeros(len(ranges))
+        np.divide(X.T @ signed, ranges, out=r, where=ranges > 0)
         j = _first_of_best(r)
-        if self._ranges[j] == 0:
+        if ranges[j] == 0:
             return None
-        ranking = FeatureRanking(j, float(self._ranges[j]))
-        return WeakRanking(ranking, ranking.values(self._matrix), float(r[j]))
+        ranking = FeatureRanking(j, float(ranges[j]))
+        return WeakRanking(ranking, ranking.values(X), float(r[j]))
+
+    return best
 
 
 # Rows scored at a time, so that they stay in the processor's cache.
@@ -330,23 +320,27 @@ class RankBoostResult(NamedTuple):
 
 
 def rank_boost(
-    rankings: WeakRankings,
+    search: WeakSearch,
     pairs: PairWeights,
     n_rounds: int,
     *,
     step: Literal["closed_form", "line_search"],
     learning_rate: float,
     tol: float,
+    is_exact: bool = True,
     on_round: Callable[[Any, float, float], bool] = lambda ranking, alpha, log_loss: False,
 ) -> RankBoostResult:
-    """Boost weak rankings, of which one with ``|r|`` of at most ``tol`` is of no use."""
+    """Boost weak rankings, of which one with ``|r|`` of at most ``tol`` is of no use.
+
+    ``is_exact`` says whether the search finds the best of all.
+    """
     chosen: list[Any] = []
     alphas: list[float] = []
     log_loss: list[float] = []
     thresholds: list[float] = []
     separates, best = False, None
     for _ in range(n_rounds):
-        best = rankings.best(pairs.signed)
+        best = search(pairs.signed)
         if best is None or abs(best.r) <= tol:
             break
         separates = abs(best.r) >= SEPARATES
@@ -365,12 +359,12 @@ def rank_boost(
         best = None
         if on_round(chosen[-1], alphas[-1], log_loss[-1]) or separates:
             break
-    if best is None and rankings.is_exact:
-        best = rankings.best(pairs.signed)
+    if best is None and is_exact:
+        best = search(pairs.signed)
     if best is not None:
         largest_r = abs(best.r)
     else:
-        largest_r = 0.0 if rankings.is_exact else float("nan")
+        largest_r = 0.0 if is_exact else float("nan")
     return RankBoostResult(
         chosen,
         np.array(alphas),

@@ -665,31 +665,24 @@ class SmoothRankStatistic(ScoreObjective):
         return gradient, curvature / self._width
 
 
-class KernelWindows:
+def kernel_windows(scores: FloatArray) -> Callable[..., FloatArray]:
     """Sums of Epanechnikov's kernel k, or of its integral K, at the differences of given scores.
 
+    The function maps weights to ``sum_j weight_j k(z_i - z_j)``, or that of K if ``integrated``.
     Both are polynomials on a window of the sorted scores: O(n log n).
     """
+    from ._kernels import window_sums
 
-    def __init__(self, scores: FloatArray) -> None:
-        self._order = np.argsort(scores)
-        self._ascending = scores[self._order]
+    order = np.argsort(scores)
+    ascending = scores[order]
 
-    def below(self, weight: FloatArray) -> FloatArray:
-        """Smoothed weight below each score, ``sum_j weight_j K(z_i - z_j)``. Shape (n,)."""
-        return self._sums(weight, True)
+    def sums(weight: FloatArray, *, integrated: bool) -> FloatArray:
+        in_order, by_row = np.empty_like(weight), np.empty_like(weight)
+        window_sums(ascending, weight[order], integrated, in_order)
+        by_row[order] = in_order
+        return by_row
 
-    def near(self, weight: FloatArray) -> FloatArray:
-        """Smoothed weight at each score, ``sum_j weight_j k(z_i - z_j)``. Shape (n,)."""
-        return self._sums(weight, False)
-
-    def _sums(self, weight: FloatArray, integrated: bool) -> FloatArray:
-        from ._kernels import window_sums
-
-        ascending, sums = np.empty_like(weight), np.empty_like(weight)
-        window_sums(self._ascending, weight[self._order], integrated, ascending)
-        sums[self._order] = ascending
-        return sums
+    return sums
 
 
 # Features up to which steps are taken in coordinates in which the rows have no correlation.
@@ -728,8 +721,8 @@ class RankStatisticProblem(NamedTuple):
         centred = scores - weight @ scores / total
         scale = bandwidth * np.sqrt(weight @ centred**2 / total)
         z = centred / scale
-        windows = KernelWindows(z)
-        place = windows.below(weight)[self.positive]
+        windows = kernel_windows(z)
+        place = windows(weight, integrated=True)[self.positive]
         # Phi's jumps are smoothed over as many ranks as are near by the bandwidth.
         mean, slope = self.phi.smooth(place, max(1.0, bandwidth * total / 4.0))
         # Sum of phi over the lowest and over the highest ranks, as many as positives.
@@ -739,7 +732,8 @@ class RankStatisticProblem(NamedTuple):
         share = weight[self.positive] / (best - worst)
         force = np.zeros_like(scores)
         force[self.positive] = share * slope
-        by_z = force * windows.near(weight) - weight * windows.near(force)
+        near, near_force = (windows(by_row, integrated=False) for by_row in (weight, force))
+        by_z = force * near - weight * near_force
         variance = float(weight @ z**2)
         slopes = (by_z - weight * z * (float(by_z @ z) / variance)) / scale
         return float(share @ mean) - worst / (best - worst), slopes
@@ -773,13 +767,15 @@ def maximise_rank_statistic(
 
     Runs of L-BFGS, each with twice the bandwidth first. Scores of weights have variance 1.
     """
-    cache = _CachedScores(problem.design)
-    spread = problem.spread(cache.scores(start))
+    scores, terms = problem.design.scores_with_terms(start)
+    spread = problem.spread(scores)
     if not spread > 0.0:
-        value = problem.exact(*cache.scores_with_terms(start))
+        value = problem.exact(scores, terms)
         return RankStatisticSolution(start, Certificate(value), start_value=value)
-    cache.scale(1.0 / spread)
-    climb = _Climb(problem, cache, start * (1.0 / spread), search, on_iteration)
+    factor = 1.0 / spread
+    climb = _Climb(
+        problem, start * factor, (scores * factor, terms * factor), search, on_iteration
+    )
     start_value = climb.best_value
     # Nothing is above the greatest value.
     for run in range(search.n_init if start_value < 1.0 - ROUNDING_OF_STATISTIC else 0):
@@ -793,39 +789,18 @@ def maximise_rank_statistic(
     return RankStatisticSolution(climb.best_coef, certificate, start_value=start_value)
 
 
-class _CachedScores:
-    """Scores of the last weights, which are asked for again."""
-
-    def __init__(self, design: Design) -> None:
-        self._design = design
-        self._coef, self._scores = np.empty(0), (np.empty(0), np.empty(0))
-
-    def scores_with_terms(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
-        if not np.array_equal(coef, self._coef):
-            self._coef, self._scores = coef.copy(), self._design.scores_with_terms(coef)
-        return self._scores
-
-    def scores(self, coef: FloatArray) -> FloatArray:
-        return self.scores_with_terms(coef)[0]
-
-    def scale(self, factor: float) -> None:
-        """Go from the last weights to a multiple of them."""
-        self._coef = self._coef * factor
-        self._scores = self._scores[0] * factor, self._scores[1] * factor
-
-
 class _Climb:
     """Runs of L-BFGS, in coordinates in which the rows have no correlation."""
 
     def __init__(
         self,
         problem: RankStatisticProblem,
-        cache: _CachedScores,
         start: FloatArray,
+        start_scores: tuple[FloatArray, FloatArray],
         search: Search,
         on_iteration: Callable[[int, float, float], None] | None,
     ) -> None:
-        self._problem, self._cache = problem, cache
+        self._problem, self._last = problem, (start, start_scores)
         self._search, self._on_iteration = search, on_iteration
         self._basis = _whitening(problem.design, problem.weight)
         self._origin = start
@@ -835,15 +810,21 @@ class _Climb:
             length[length == 0] = 1.0
             scaled = self._basis / length[:, np.newaxis]
             self._origin = scipy.linalg.lstsq(scaled, start / length)[0]
-        scores = cache.scores(start)
+        scores = start_scores[0]
         self._anchor = scores - problem.weight @ scores / problem.weight.sum()
         self.best_value = -np.inf
         self._compare(start, -1)
         self.n_iter, self.converged = 0, True
         self.norms: list[float] = []  # Largest entry of the gradient at the end of each run
 
+    def _scores_with_terms(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Scores, kept since those of the last weights are asked for again."""
+        if not np.array_equal(coef, self._last[0]):
+            self._last = coef.copy(), self._problem.design.scores_with_terms(coef)
+        return self._last[1]
+
     def _compare(self, coef: FloatArray, run: int) -> None:
-        scores, terms = self._cache.scores_with_terms(coef)
+        scores, terms = self._scores_with_terms(coef)
         value = self._problem.exact(scores, terms)
         if value > self.best_value + ROUNDING_OF_STATISTIC:
             self.best_value, self.best_run = value, run
@@ -899,7 +880,7 @@ class _Climb:
     def _value_and_gradient(self, x: FloatArray, bandwidth: float) -> tuple[float, FloatArray]:
         """Smoothed statistic and what the anchor adds, and their gradient."""
         problem, design = self._problem, self._problem.design
-        scores = self._cache.scores(self._coef(x))
+        scores, _ = self._scores_with_terms(self._coef(x))
         value, slopes = problem.smooth(scores, bandwidth)
         share = problem.weight / problem.weight.sum()
         centred = scores - share @ scores

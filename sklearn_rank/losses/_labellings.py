@@ -10,7 +10,7 @@ Rows are counted one by one, so that a weight is a whole number of repetitions.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -136,68 +136,55 @@ def mean_of_tied(values: FloatArray, ordered: FloatArray) -> FloatArray:
 MOST_ROWS = 10**9
 
 
-class _RepeatedRows:
-    """Labellings of rows that are repeated by their weights."""
+# Of the scores of positives and of negatives, each descending: the loss of the most violated
+# labelling, what each row adds to its scores, taken from those of positives, and their divisor.
+Rule: TypeAlias = Callable[[FloatArray, FloatArray], tuple[float, FloatArray, FloatArray, float]]
 
-    def __init__(self, positive: BoolArray, weight: FloatArray) -> None:
+
+class RowLabellings:
+    """Structural hinge, by a rule, of rows that are repeated by their weights."""
+
+    def __init__(self, rule: Rule, positive: BoolArray, weight: FloatArray) -> None:
         if weight.sum() > MOST_ROWS:
             raise ValueError(
                 f"sample_weight sums to {weight.sum():g} rows, each of which is written down here,"
                 f" at most {MOST_ROWS:g}: divide the weights, or leave them out."
             )
         counts = weight.astype(np.int64)
-        self._n = len(weight)
+        self._rule, self._n = rule, len(weight)
         rows = np.arange(self._n)
-        self._positives: IntArray = np.repeat(rows[positive], counts[positive])
-        self._negatives: IntArray = np.repeat(rows[~positive], counts[~positive])
-
-    def _tangent(
-        self,
-        loss: float,
-        above: IntArray,
-        by_above: FloatArray,
-        below: IntArray,
-        by_below: FloatArray,
-    ) -> Labelling:
-        """Add up what copies of a row contribute."""
-        rows = np.concatenate([above, below])
-        factors = np.bincount(rows, np.append(by_above, by_below), minlength=self._n)
-        return Labelling(loss, factors.astype(np.float64, copy=False))
-
-    def _sort(self, rows: IntArray, scores: FloatArray) -> tuple[IntArray, FloatArray]:
-        order, ordered = descending(scores[rows])
-        return rows[order], ordered
-
-
-class AveragePrecisionLabellings(_RepeatedRows):
-    """Structural hinge of average precision (Yue et al. 2007).
-
-    A labelling is an order of the rows. Its loss is 1 less its average precision; what it takes is
-    the mean over all pairs of the excess of the negative's score, where the negative is above.
-
-    Both classes are in the order of their scores. What the j-th negative adds if it stands below p
-    positives is a function f_j(p) with ``f_j(p - 1) - f_j(p)`` falling in j, so that the best p
-    grow with j: those of every second negative lie between those of its neighbours, and all are
-    found in O((n_pos + n_neg) log n_neg).
-    """
+        self._classes = [np.repeat(rows[kind], counts[kind]) for kind in (positive, ~positive)]
 
     def __call__(self, scores: FloatArray) -> Labelling:
         """Find the most violated labelling. Tied rows of one class share their places."""
-        above, high = self._sort(self._positives, scores)
-        below, low = self._sort(self._negatives, scores)
-        n_pos, n_neg = len(above), len(below)
-        over = _best_places(high, low)
-        # Negatives over the i-th positive: those that stand below fewer than i positives.
-        ahead = np.searchsorted(over, np.arange(n_pos), side="right")
-        loss = float(np.mean(ahead / (np.arange(1, n_pos + 1) + ahead)))
-        n_pairs = float(n_pos) * n_neg
-        return self._tangent(
-            loss,
-            above,
-            -mean_of_tied(ahead.astype(np.float64), high) / n_pairs,
-            below,
-            mean_of_tied((n_pos - over).astype(np.float64), low) / n_pairs,
-        )
+        (pos_order, high), (neg_order, low) = (descending(scores[rows]) for rows in self._classes)
+        loss, by_positive, by_negative, unit = self._rule(high, low)
+        by_row = np.append(-mean_of_tied(by_positive, high), mean_of_tied(by_negative, low)) / unit
+        rows = np.append(self._classes[0][pos_order], self._classes[1][neg_order])
+        factors = np.bincount(rows, by_row, minlength=self._n)
+        return Labelling(loss, factors.astype(np.float64, copy=False))
+
+
+def average_precision_rule(
+    high: FloatArray, low: FloatArray
+) -> tuple[float, FloatArray, FloatArray, float]:
+    """Order of the rows that violates average precision most (Yue et al. 2007).
+
+    The loss of an order is 1 less its average precision; what it takes is the mean over all pairs
+    of the excess of the negative's score, where the negative is above.
+
+    What the j-th negative adds if it stands below p positives is a function f_j(p) with
+    ``f_j(p - 1) - f_j(p)`` falling in j, so that the best p grow with j: those of every second
+    negative lie between those of its neighbours, and all are found in
+    O((n_pos + n_neg) log n_neg).
+    """
+    n_pos, n_neg = len(high), len(low)
+    over = _best_places(high, low)
+    # Negatives over the i-th positive: those that stand below fewer than i positives.
+    ahead = np.searchsorted(over, np.arange(n_pos), side="right")
+    loss = float(np.mean(ahead / (np.arange(1, n_pos + 1) + ahead)))
+    by_negative = (n_pos - over).astype(np.float64)
+    return loss, ahead.astype(np.float64), by_negative, float(n_pos) * n_neg
 
 
 def _tail_sums(values: FloatArray) -> FloatArray:
@@ -233,35 +220,23 @@ def _best_places(high: FloatArray, low: FloatArray) -> IntArray:
     return places[1:]
 
 
-class F1Labellings(_RepeatedRows):
-    """Structural hinge of F1 of the classification by the sign (Joachims 2005).
+def f1_rule(high: FloatArray, low: FloatArray) -> tuple[float, FloatArray, FloatArray, float]:
+    """Set of rows that violates F1 of the classification by the sign most (Joachims 2005).
 
-    A labelling is any set of rows. Its loss is 1 less its F1; what it takes is the sum of its
-    scores, divided by twice the number of positives, so that near the true labelling each error
-    has a margin of 1.
+    The loss of a set is 1 less its F1; what it takes is the sum of its scores, divided by twice
+    the number of positives, so that near the true labelling each error has a margin of 1.
     """
-
-    def __call__(self, scores: FloatArray) -> Labelling:
-        """Find the most violated labelling."""
-        above, high = self._sort(self._positives, scores)
-        below, low = self._sort(self._negatives, scores)
-        n_pos, n_neg = len(above), len(below)
-        unit = 2.0 * n_pos
-        hits = np.arange(n_pos + 1)
-        alarms = _best_alarms(hits, low, n_pos, unit)
-        alarm_sums = np.append(0.0, np.cumsum(low))[alarms]
-        miss_sums = _tail_sums(high)
-        loss = 1.0 - 2.0 * hits / (n_pos + hits + alarms)
-        best = int(np.argmax(loss + (alarm_sums - miss_sums) / unit))
-        missed = (np.arange(n_pos) >= best).astype(np.float64)
-        alarmed = (np.arange(n_neg) < alarms[best]).astype(np.float64)
-        return self._tangent(
-            float(loss[best]),
-            above,
-            -mean_of_tied(missed, high) / unit,
-            below,
-            mean_of_tied(alarmed, low) / unit,
-        )
+    n_pos, n_neg = len(high), len(low)
+    unit = 2.0 * n_pos
+    hits = np.arange(n_pos + 1)
+    alarms = _best_alarms(hits, low, n_pos, unit)
+    alarm_sums = np.append(0.0, np.cumsum(low))[alarms]
+    miss_sums = _tail_sums(high)
+    loss = 1.0 - 2.0 * hits / (n_pos + hits + alarms)
+    best = int(np.argmax(loss + (alarm_sums - miss_sums) / unit))
+    missed = (np.arange(n_pos) >= best).astype(np.float64)
+    alarmed = (np.arange(n_neg) < alarms[best]).astype(np.float64)
+    return float(loss[best]), missed, alarmed, unit
 
 
 def _best_alarms(hits: IntArray, low: FloatArray, n_pos: int, unit: float) -> IntArray:

@@ -2,11 +2,12 @@
 
 from ._base import LossOnLists
 from ._labellings import (
-    AveragePrecisionLabellings,
-    F1Labellings,
     Labelling,
     PairLabellings,
+    RowLabellings,
     TopLabellings,
+    average_precision_rule,
+    f1_rule,
     mean_labelling,
 )
 from ._losses import check_loss

@@ -49,11 +49,12 @@ from .._validation import hint_of_adaboost
 from .._warn import warn
 from ..exceptions import ZeroSolutionWarning
 from ..losses._shared import (
-    AveragePrecisionLabellings,
-    F1Labellings,
     Labelling,
     PairLabellings,
+    RowLabellings,
     TopLabellings,
+    average_precision_rule,
+    f1_rule,
     mean_labelling,
 )
 from ..metrics import Measure, ScoreGeneratingFunction, get_measure
@@ -654,8 +655,8 @@ class StructuralMeasure:
                     "repetitions, or measure='auc' or 'precision@k', which take fractional "
                     "weights." + hint_of_adaboost(rows.weight.sum())
                 )
-            by_kind: Any = {"order": AveragePrecisionLabellings, "set": F1Labellings}
-            labellings = by_kind[self.kind](rows.positive, rows.weight)
+            rule = average_precision_rule if self.kind == "order" else f1_rule
+            labellings = RowLabellings(rule, rows.positive, rows.weight)
         if self.kind == "order" or auc_share == 0:
             return labellings
         return partial(mean_labelling, labellings, pairs, auc_share)
@@ -893,7 +894,7 @@ class StructuralRanker(OneProblemRanker):
         problem = _WithConstant(design) if measure.has_constant else design
         key = self._key(design, rows, measure) if self.warm_start else None
         last_key, planes = vars(self).get("_planes", (None, None))
-        result = solve_cutting_planes(
+        result, new_planes = solve_cutting_planes(
             problem,
             measure.labellings(rows, mass, self.reference, float(self.auc_share)),
             C=float(self.C),
@@ -903,7 +904,7 @@ class StructuralRanker(OneProblemRanker):
             on_iteration=progress.iteration,
         )
         self._planes: tuple[bytes | None, Planes | None] = (
-            (None, None) if key is None else (key, result.planes)
+            (None, None) if key is None else (key, new_planes)
         )
         coef = result.coef
         forget(self, "constant_")

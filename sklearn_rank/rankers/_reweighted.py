@@ -33,12 +33,13 @@ from .._sklearn_compat import (
 )
 from .._solvers import (
     FeatureRanking,
-    Features,
     PairWeights,
     RankBoostResult,
     Stump,
     Stumps,
     WeakRanking,
+    WeakSearch,
+    best_feature,
     by_columns,
     count_threads,
     rank_boost,
@@ -84,31 +85,28 @@ class EstimatorRanking:
         return np.clip((np.asarray(scores, dtype=np.float64) - self.low) / self.range, 0.0, 1.0)
 
 
-class FittedEstimators:
-    is_exact = False
+def fitted_estimator(estimator: Any, X: Any, rows: TwoClasses, random: Any) -> WeakSearch:
+    """Fit a clone to the rows, weighted by their shares of the pairs, as the weak ranking."""
+    label = rows.positive.astype(np.int64)
 
-    def __init__(self, estimator: Any, X: Any, rows: TwoClasses, random: Any) -> None:
-        self._estimator, self._matrix = estimator, X
-        self._label = rows.positive.astype(np.int64)
-        self._random = random
-
-    def best(self, signed: FloatArray) -> WeakRanking | None:
-        """Fit a clone to the rows, weighted by their shares of the pairs, 1 in the mean."""
-        weight = np.abs(signed) * (len(signed) / 2.0)
-        estimator = clone(self._estimator)
-        if self._random is not None:
+    def best(signed: FloatArray) -> WeakRanking:
+        weight = np.abs(signed) * (len(signed) / 2.0)  # 1 in the mean
+        new = clone(estimator)
+        if random is not None:
             seeds = {
-                name: int(self._random.randint(np.iinfo(np.int32).max))
-                for name in sorted(estimator.get_params(deep=True))
+                name: int(random.randint(np.iinfo(np.int32).max))
+                for name in sorted(new.get_params(deep=True))
                 if name.rpartition("__")[2] == "random_state"
             }
-            estimator.set_params(**seeds)
-        model = fit_with_weights(estimator, self._matrix, self._label, weight)
-        scores = np.asarray(ranking_scores(model, self._matrix, 1), dtype=np.float64)
+            new.set_params(**seeds)
+        model = fit_with_weights(new, X, label, weight)
+        scores = np.asarray(ranking_scores(model, X, 1), dtype=np.float64)
         low = float(scores.min())
         ranking = EstimatorRanking(model, low, float(scores.max()) - low)
         values = ranking.scaled(scores)
         return WeakRanking(ranking, values, float(signed @ values))
+
+    return best
 
 
 # Fitted attributes that exist only with some weak rankers.
@@ -390,22 +388,23 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
         n_threads = count_threads(self.n_jobs)
         with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
             run: Any = map if pool is None else pool.map
-            rankings: Any
+            search: WeakSearch
             if self.weak_ranker == "stump":
-                rankings = Stumps(X, run, n_threads)
+                search = Stumps(X, run, n_threads).best
             elif self.weak_ranker == "linear":
-                rankings = Features(X)
+                search = best_feature(X)
             else:
                 seeds = None if self.random_state is None else random
-                rankings = FittedEstimators(self.weak_ranker, X, part, seeds)
+                search = fitted_estimator(self.weak_ranker, X, part, seeds)
             pairs = PairWeights(part.positive, part.weight)
             result = rank_boost(
-                rankings,
+                search,
                 pairs,
                 self.n_estimators,
                 step=self.step,
                 learning_rate=self.learning_rate,
                 tol=self.tol,
+                is_exact=isinstance(self.weak_ranker, str),
                 on_round=on_round,
             )
         self._store(result, rows.direction, X.shape[1])

@@ -1,13 +1,16 @@
 """The most violated labelling, against all labellings; ties; weights."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from sklearn_rank.losses._labellings import (
-    AveragePrecisionLabellings,
-    F1Labellings,
     PairLabellings,
+    RowLabellings,
     TopLabellings,
+    average_precision_rule,
+    f1_rule,
 )
 from tests.oracles import labellings as oracle
 
@@ -22,8 +25,8 @@ MAKERS = {
     "precision": top,
     "recall": lambda p, w: top(p, w, recall=True),
     "best": lambda p, w: top(p, w, reference="best"),
-    "ap": AveragePrecisionLabellings,
-    "f1": F1Labellings,
+    "ap": partial(RowLabellings, average_precision_rule),
+    "f1": partial(RowLabellings, f1_rule),
 }
 every_maker = pytest.mark.parametrize("name", MAKERS)
 
@@ -76,14 +79,14 @@ def test_the_top_against_all_sets(reference, recall):
 
 def test_average_precision_against_all_orders():
     for positive, scores in cases(200, 6):
-        found = AveragePrecisionLabellings(positive, np.ones(len(scores)))(scores)
+        found = RowLabellings(average_precision_rule, positive, np.ones(len(scores)))(scores)
         expected = oracle.average_precision(positive, scores)
         assert value(found, scores) == pytest.approx(expected, abs=1e-13)
 
 
 def test_f1_against_all_sets():
     for positive, scores in cases(200, 8):
-        found = F1Labellings(positive, np.ones(len(scores)))(scores)
+        found = RowLabellings(f1_rule, positive, np.ones(len(scores)))(scores)
         expected = oracle.f1(positive.tolist(), scores)
         assert value(found, scores) == pytest.approx(expected, abs=1e-13)
 
@@ -96,14 +99,14 @@ def test_some_of_the_tied_negatives_are_in_the_most_violated_set():
         positive = np.arange(n_pos + n_neg) < n_pos
         for score in -np.arange(1, 13) / 16:
             scores = np.where(positive, 3.0, score)
-            found = F1Labellings(positive, np.ones(len(scores)))(scores)
+            found = RowLabellings(f1_rule, positive, np.ones(len(scores)))(scores)
             expected = oracle.f1(positive.tolist(), scores)
             assert value(found, scores) == pytest.approx(expected, abs=1e-13)
             of_negatives = found.factors[~positive]
             np.testing.assert_array_equal(of_negatives, of_negatives[0])
             inside += 0 < of_negatives[0] * 2 * n_pos < 1
             apart = scores + np.where(positive, 0.0, 0.3 * rng.normal(size=len(scores)))
-            found = F1Labellings(positive, np.ones(len(scores)))(apart)
+            found = RowLabellings(f1_rule, positive, np.ones(len(scores)))(apart)
             assert value(found, apart) == pytest.approx(oracle.f1(positive.tolist(), apart))
     assert inside > 10
 
@@ -114,7 +117,7 @@ def test_average_precision_of_longer_lists_against_all_places_of_each_negative()
         positive = np.arange(n_pos + n_neg) < n_pos
         for scale in (0.0, 0.3, 3.0):
             scores = scale * rng.normal(size=n_pos + n_neg)
-            found = AveragePrecisionLabellings(positive, np.ones(len(scores)))(scores)
+            found = RowLabellings(average_precision_rule, positive, np.ones(len(scores)))(scores)
             high, low = np.sort(scores[positive])[::-1], np.sort(scores[~positive])[::-1]
             expected = 0.0
             for j, score in enumerate(low, 1):

@@ -48,7 +48,7 @@ def test_absolute_residuals_to_the_last_digit(C):
     expected = cp.Problem(
         cp.Minimize(cp.sum_squares(w) / 2 + C * cp.norm1(X @ w - target) / len(target))
     ).solve(solver="CLARABEL")
-    result = solve_cutting_planes(as_design(X), absolute(target), C=C, tol=1e-12, max_iter=500)
+    result, _ = solve_cutting_planes(as_design(X), absolute(target), C=C, tol=1e-12, max_iter=500)
     certificate = result.certificate
     assert certificate.converged
     assert certificate.objective == pytest.approx(expected, rel=1e-6)
@@ -63,7 +63,7 @@ def test_a_smooth_risk(C):
     n, d = X.shape
     solution = np.linalg.solve(np.eye(d) + 2 * C / n * X.T @ X, 2 * C / n * X.T @ target)
     minimum = solution @ solution / 2 + C * np.mean((X @ solution - target) ** 2)
-    result = solve_cutting_planes(as_design(X), squared(target), C=C, tol=1e-8, max_iter=500)
+    result, _ = solve_cutting_planes(as_design(X), squared(target), C=C, tol=1e-8, max_iter=500)
     assert result.certificate.converged
     assert result.certificate.lower_bound <= minimum * (1 + 1e-12)
     assert result.certificate.objective == pytest.approx(minimum, rel=1e-8)
@@ -72,7 +72,7 @@ def test_a_smooth_risk(C):
 
 def test_an_unfinished_solve_says_so():
     X, target = problem()
-    result = solve_cutting_planes(as_design(X), squared(target), C=1e3, tol=1e-9, max_iter=2)
+    result, _ = solve_cutting_planes(as_design(X), squared(target), C=1e3, tol=1e-9, max_iter=2)
     certificate = result.certificate
     assert not certificate.converged
     assert certificate.n_iter == 2
@@ -104,21 +104,21 @@ def test_objective_and_bound_only_improve():
 
 def test_planes_serve_another_cost_and_are_not_changed():
     X, target = problem(200, 10)
-    first = solve_cutting_planes(as_design(X), absolute(target), C=1.0, tol=1e-9, max_iter=500)
-    n_planes, shares = len(first.planes), first.planes.shares.copy()
+    _, planes = solve_cutting_planes(as_design(X), absolute(target), C=1.0, tol=1e-9, max_iter=500)
+    n_planes, shares = len(planes), planes.shares.copy()
     settings = {"C": 2.0, "tol": 1e-9, "max_iter": 500}
-    warm = solve_cutting_planes(as_design(X), absolute(target), planes=first.planes, **settings)
-    cold = solve_cutting_planes(as_design(X), absolute(target), **settings)
+    warm, _ = solve_cutting_planes(as_design(X), absolute(target), planes=planes, **settings)
+    cold, _ = solve_cutting_planes(as_design(X), absolute(target), **settings)
     assert warm.certificate.n_iter < cold.certificate.n_iter
     assert warm.certificate.objective == pytest.approx(cold.certificate.objective, rel=1e-9)
-    assert len(first.planes) == n_planes
-    np.testing.assert_array_equal(first.planes.shares, shares)
+    assert len(planes) == n_planes
+    np.testing.assert_array_equal(planes.shares, shares)
 
 
 def test_a_step_is_not_asked_for_where_zero_is_the_best():
     """The gap has to be next to nothing before weights of 0 are called the solution."""
     X, _ = problem()
-    result = solve_cutting_planes(
+    result, _ = solve_cutting_planes(
         as_design(X), absolute(np.zeros(len(X))), C=1.0, tol=1e-4, max_iter=100
     )
     assert not result.coef.any()
@@ -129,7 +129,7 @@ def test_a_step_is_not_asked_for_where_zero_is_the_best():
 def test_a_small_cost_is_solved_although_the_objective_hardly_moves():
     X, target = problem()
     C = 1e-6
-    result = solve_cutting_planes(as_design(X), absolute(target), C=C, tol=1e-3, max_iter=100)
+    result, _ = solve_cutting_planes(as_design(X), absolute(target), C=C, tol=1e-3, max_iter=100)
     np.testing.assert_allclose(result.coef, C * X.T @ np.sign(target) / len(target), rtol=1e-6)
 
 

@@ -9,10 +9,10 @@ import scipy.sparse as sp
 from scipy.optimize import brentq, minimize_scalar
 
 from sklearn_rank._solvers import (
-    Features,
     PairWeights,
     Stump,
     Stumps,
+    best_feature,
     by_columns,
     rank_boost,
 )
@@ -31,9 +31,9 @@ def problem(seed=0, n=14, d=3, levels=6):
 
 def boosted(X, positive, weight, n_rounds, *, linear=False, **how):
     settings = {"step": "closed_form", "learning_rate": 1.0, "tol": 0.0, **how}
-    rankings = Features(by_columns(X)) if linear else Stumps(by_columns(X))
+    search = best_feature(by_columns(X)) if linear else Stumps(by_columns(X)).best
     pairs = PairWeights(positive, weight)
-    return rank_boost(rankings, pairs, n_rounds, **settings), pairs
+    return rank_boost(search, pairs, n_rounds, **settings), pairs
 
 
 def best_of_line(D, u):

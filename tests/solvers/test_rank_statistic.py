@@ -12,7 +12,7 @@ from sklearn_rank._solvers import (
     maximise_rank_statistic,
 )
 from sklearn_rank._solvers import _score_functions as _rank_statistic
-from sklearn_rank._solvers._score_functions import KernelWindows
+from sklearn_rank._solvers._score_functions import kernel_windows
 from tests.oracles import smoothed_statistic as oracle
 
 PHIS = {
@@ -72,12 +72,12 @@ def test_sums_over_windows_are_those_over_pairs(make):
         "whole": rng.integers(-3, 4, 200).astype(float),
         "far": 1e6 + rng.normal(size=200),
     }[make]
-    weight, windows = rng.random(200), KernelWindows(z)
+    weight, windows = rng.random(200), kernel_windows(z)
     t = z[:, np.newaxis] - z
     near = np.where(np.abs(t) < 1, 0.75 * (1 - t**2), 0.0) @ weight
-    np.testing.assert_allclose(windows.near(weight), near, atol=1e-11)
+    np.testing.assert_allclose(windows(weight, integrated=False), near, atol=1e-11)
     np.testing.assert_allclose(
-        windows.below(weight), oracle.integrated_kernel(t) @ weight, atol=1e-11
+        windows(weight, integrated=True), oracle.integrated_kernel(t) @ weight, atol=1e-11
     )
 
 
@@ -178,9 +178,8 @@ def test_the_gradient_of_what_is_climbed():
     start = X @ np.array([1.0, 0.5, 0.0, 0.0])
     spread = np.sqrt(np.cov(start, fweights=counts, ddof=0))
     coef = np.array([1.0, 0.5, 0.0, 0.0]) / spread
-    climb = _rank_statistic._Climb(
-        made, _rank_statistic._CachedScores(made.design), coef, search(anchor=2.0), None
-    )
+    scores = made.design.scores_with_terms(coef)
+    climb = _rank_statistic._Climb(made, coef, scores, search(anchor=2.0), None)
     place, h = np.array([0.3, -0.2, 0.5, 0.1]), 1e-6
     value, gradient = climb._value_and_gradient(place, 0.7)
     above, below = (
