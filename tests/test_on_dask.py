@@ -24,7 +24,7 @@ from sklearn_rank import (
     RankSVM,
     TopFocusedRanker,
 )
-from sklearn_rank._solvers import PivotProblem, Top, count_threads, solve_candidates
+from sklearn_rank._solvers import PivotProblem, count_threads, solve_candidates
 from sklearn_rank._solvers._accuracy_at_top import SentOnce, in_blocks
 from sklearn_rank.datasets import make_label_ranking, make_subset_ranking
 from sklearn_rank.exceptions import QuerySetupError, ScorerSetupError
@@ -102,7 +102,7 @@ def test_large_problems_have_the_same_bits(form, on_dask):
     X, y = classes(130, 100)
     signs = np.where(y, 1.0, -1.0)
     problem = PivotProblem.from_rows(form(X), signs, np.full(130, 0.01), np.ones(130))
-    tops = [Top(problem.mass, 10.0)]
+    tops = [(problem.mass, 10.0)]
     found, expected = (
         solve_candidates(problem, tops),
         locally(lambda: solve_candidates(problem, tops)),

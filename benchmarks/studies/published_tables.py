@@ -46,7 +46,6 @@ from sklearn_rank import AccuracyAtTopRanker, StructuralRanker, TopPushRanker
 from sklearn_rank._order import top_mass
 from sklearn_rank._solvers import (
     PivotProblem,
-    Top,
     factorise_kernel,
     select_solution,
     solve_candidates,
@@ -145,7 +144,7 @@ def fit_all(X, y, X_test, kernel, C, taus):
     pairs = kernel.endswith("pairs")
     cost, mass = (C / 100 * other, other) if pairs else (C * n / (2 * (n - other)), np.ones(n))
     problem = PivotProblem.from_rows(points, np.where(y == 1, 1.0, -1.0), cost, mass)
-    tops = [Top(problem.mass, top_mass(problem.mass, tau)[0]) for tau in taus]
+    tops = [(problem.mass, top_mass(problem.mass, tau)[0]) for tau in taus]
     solutions = solve_candidates(problem, tops)
     selection = "average" if kernel.endswith("average") else "closest"
     coefs = [select_solution(solutions, selection, top=k).coef for k in range(len(taus))]

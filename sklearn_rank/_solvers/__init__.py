@@ -5,7 +5,6 @@ from ._accuracy_at_top import (
     CandidateValues,
     PivotSolver,
     Selection,
-    Top,
     best_scales,
     refine_top,
     select_solution,

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import scipy.linalg
@@ -144,11 +144,9 @@ class PivotSolver:
         return solve_pivots_cvxpy(problem, pivots, **options)
 
 
-class Top(NamedTuple):
-    """A quantile of the scores: the largest such that the rows at or above it have a mass."""
-
-    mass: FloatArray  # (n_rows,): Positive weight of each row of the problem in the quantile
-    top_mass: float
+# A quantile of the scores, the largest such that the rows at or above it have a mass: the positive
+# weight of each row of the problem in it, and that mass.
+Top: TypeAlias = tuple[FloatArray, float]
 
 
 class CandidateValues(NamedTuple):
@@ -275,12 +273,12 @@ def _solve_block(work: _Work, pivots: IntArray) -> tuple[CandidateValues, FloatA
         pivot_scores = scores[np.arange(len(pivots)), pivots]
         distance, objective_top, scaled = np.empty((3, len(pivots), len(tops)))
         quantiles = quantiles_at_masses(scores, tops)
-        for k, (top, quantile) in enumerate(zip(tops, quantiles, strict=True)):
+        for k, ((mass, top_mass), quantile) in enumerate(zip(tops, quantiles, strict=True)):
             distance[:, k] = np.abs(pivot_scores - quantile)
             objective_top[:, k] = scaled[:, k] = problem.objective(coef, scores, quantile)
             if work.scales:
-                with_mass = replace(problem, mass=top.mass)
-                scaled[:, k] = best_scales(with_mass, coef, top.top_mass)[1]
+                with_mass = replace(problem, mass=mass)
+                scaled[:, k] = best_scales(with_mass, coef, top_mass)[1]
     certificates = solutions.objective, solutions.lower_bound, solutions.n_iter
     values = CandidateValues(*certificates, solutions.converged, distance, objective_top, scaled)
     return values, coef if problem.rows.is_dense else np.empty((0, 0))
@@ -318,7 +316,7 @@ def solve_accuracy_at_top(
     """Solve Problem (2) for every distinct point as the pivot and select one solution."""
     solutions = solve_candidates(
         problem,
-        [Top(problem.mass, top_mass)],
+        [(problem.mass, top_mass)],
         scales=selection == "refine",
         n_jobs=n_jobs,
         **options,

@@ -36,7 +36,8 @@ class LossOnLists:
 
     def __init__(self, loss: TemplateLoss, lists: Lists, n_threads: int = 1) -> None:
         loss._check_domain(lists)
-        self.loss, self.lists = loss, lists
+        self.loss, self.lists, self.is_convex = loss, lists, loss.is_convex
+        self.has_curvature, self.has_hessian_product = loss.has_curvature, loss.has_hessian_product
         ends = [0, lists.n_lists]
         if n_threads > 1:
             # Pairs grow with the square of a list; shares of equal work.
@@ -47,18 +48,6 @@ class LossOnLists:
         self._prepared = [loss._prepare(part) for part in parts]
         self._items = [slice(lists.offsets[a], lists.offsets[b]) for a, b in pairwise(ends)]
         self._pool = ThreadPoolExecutor(len(parts)) if len(parts) > 1 else None
-
-    @property
-    def is_convex(self) -> bool:
-        return self.loss.is_convex
-
-    @property
-    def has_curvature(self) -> bool:
-        return self.loss.has_curvature
-
-    @property
-    def has_hessian_product(self) -> bool:
-        return self.loss.has_hessian_product
 
     def value(self, score: Any) -> FloatArray:
         """Compute the loss of each list. Shape (n_lists,)."""

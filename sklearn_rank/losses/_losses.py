@@ -322,6 +322,7 @@ class ListwiseSoftmax(TemplateLoss):
     is_translation_invariant = True
     constant_grows = True
     regret_source = "a constant of ours"
+    _regret_constant = TemplateLoss._root_constant
 
     def _value_and_gradient(self, lists: Lists, score: FloatArray) -> ArrayPair:
         share, log_total = _softmax(lists, score)
@@ -345,9 +346,6 @@ class ListwiseSoftmax(TemplateLoss):
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
         return np.log(utility)
-
-    def _regret_constant(self, max_utility: float | None) -> float:
-        return self._root_constant(max_utility)
 
 
 def _softmax(lists: Lists, score: FloatArray) -> ArrayPair:

@@ -169,15 +169,13 @@ class PairwiseLogistic(LogisticPairs):
     constant_grows = True
     regret_theorem = "Theorem 5.4"
     regret_source = CONSTANT_OF_TABLE
+    _regret_constant = TemplateLoss._root_constant
 
     def _prepare(self, lists: Lists) -> _ByUtility:
         return by_utility(lists, comparison=False)
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
         return np.log(utility)
-
-    def _regret_constant(self, max_utility: float | None) -> float:
-        return self._root_constant(max_utility)
 
 
 class PairwiseExponential(TemplateLoss):
@@ -206,6 +204,7 @@ class PairwiseExponential(TemplateLoss):
     constant_grows = True
     regret_theorem = "Theorem 5.4"
     regret_source = CONSTANT_OF_TABLE
+    _regret_constant = TemplateLoss._root_constant
 
     def _value_and_gradient(self, lists: Lists, score: FloatArray) -> ArrayPair:
         log_falling, log_rising = self._sides(lists, score)
@@ -244,9 +243,6 @@ class PairwiseExponential(TemplateLoss):
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
         return 0.5 * np.log(utility)
-
-    def _regret_constant(self, max_utility: float | None) -> float:
-        return self._root_constant(max_utility)
 
 
 def _signed_sum(*products: tuple[FloatArray, Any]) -> FloatArray:

@@ -34,7 +34,6 @@ from .._solvers import (
     PivotProblem,
     PivotSolver,
     Selection,
-    Top,
     column_scales,
     most_blocks,
     select_solution,
@@ -1086,7 +1085,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
             # Costs come with C, masses with the tops.
             problem = pivot_problem(kernel, X_train, part, part.weight, part.weight)
             tops = [
-                Top(problem.merge(masses[quantile]), mass_of_top(masses[quantile], tau))
+                (problem.merge(masses[quantile]), mass_of_top(masses[quantile], tau))
                 for quantile, tau in product(grid.quantile, grid.tau)
             ]
             for of_cost, C in zip(of_fold, grid.C.tolist(), strict=True):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sklearn_rank._solvers import PivotProblem, Top, count_threads, solve_candidates
+from sklearn_rank._solvers import PivotProblem, count_threads, solve_candidates
 from sklearn_rank._solvers import _accuracy_at_top as _blocks_of_work
 from sklearn_rank._solvers import _result as _threads
 from sklearn_rank._solvers._accuracy_at_top import SentOnce, Stop, in_blocks
@@ -160,7 +160,7 @@ def test_another_process_is_not_asked_to_stop():
 )
 def test_processes_change_no_bit_of_large_problems(backend, sparse):
     given = problem(sparse=sparse)
-    tops = [Top(given.mass, 10.0), Top(given.mass, 30.0)]
+    tops = [(given.mass, 10.0), (given.mass, 30.0)]
     expected = solve_candidates(given, tops)
     with joblib.parallel_config(backend, n_jobs=2, max_nbytes=2_000):  # arrays are read-only
         found = solve_candidates(given, tops)
@@ -187,10 +187,10 @@ def test_an_interrupt_leaves_nothing_behind(backend, tmp_path):
 
     with joblib.parallel_config(backend, n_jobs=2, max_nbytes=2_000, temp_folder=str(tmp_path)):
         with pytest.raises(KeyboardInterrupt):
-            solve_candidates(given, [Top(given.mass, 10.0)], on_block=interrupt)
+            solve_candidates(given, [(given.mass, 10.0)], on_block=interrupt)
         assert len(calls) == 2
-        again = solve_candidates(given, [Top(given.mass, 10.0)])
-    assert_equal(again, solve_candidates(given, [Top(given.mass, 10.0)]))
+        again = solve_candidates(given, [(given.mass, 10.0)])
+    assert_equal(again, solve_candidates(given, [(given.mass, 10.0)]))
     assert list(tmp_path.rglob("*.pkl")) == []
 
 

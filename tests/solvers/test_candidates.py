@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from sklearn_rank._solvers import (
     PivotProblem,
     PivotSolver,
-    Top,
     select_solution,
     solve_accuracy_at_top,
     solve_candidates,
@@ -42,29 +41,29 @@ def problem_of(form=np.asarray, n=70, d=4, seed=0):
 def test_one_solve_serves_every_top_as_a_solve_of_its_own(form, selection):
     problem, X, y, cost, masses = problem_of(form)
     tops = [
-        Top(problem.merge(mass), np.floor(tau * mass.sum()))
+        (problem.merge(mass), np.floor(tau * mass.sum()))
         for mass in masses
         for tau in (0.02, 0.1, 0.3)
     ]
     solutions = solve_candidates(problem, tops, scales=selection == "refine")
-    for k, top in enumerate(tops):
+    for k, (mass, top_mass) in enumerate(tops):
         together = select_solution(solutions, selection, top=k)
         alone = solve_accuracy_at_top(
-            replace(problem, mass=top.mass), top_mass=top.top_mass, selection=selection
+            replace(problem, mass=mass), top_mass=top_mass, selection=selection
         )
         assert together.certificate == alone.certificate
         for name in set(vars(alone)) - {"certificate", "candidates"}:
             np.testing.assert_array_equal(getattr(together, name), getattr(alone, name))
         for name, values in alone.candidates._asdict().items():
             np.testing.assert_array_equal(getattr(together.candidates, name), values)
-        value = top_quantile.value(together.coef, X, y, cost, masses[k // 3], top.top_mass)
+        value = top_quantile.value(together.coef, X, y, cost, masses[k // 3], top_mass)
         assert together.certificate.objective == pytest.approx(value, rel=1e-9)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 def test_the_weights_of_candidates_are_those_that_were_solved_for(form):
     problem, *_ = problem_of(form)
-    solutions = solve_candidates(problem, [Top(problem.mass, 5.0)])
+    solutions = solve_candidates(problem, [(problem.mass, 5.0)])
     assert (solutions.all_coefs is None) == sp.issparse(form(np.eye(2)))
     for numbers in (np.array([3]), np.array([40, 2, 7]), np.arange(problem.n_candidates)):
         for n_jobs in (1, 2):
@@ -76,7 +75,7 @@ def test_the_weights_of_candidates_are_those_that_were_solved_for(form):
 
 def test_wide_rows_are_solved_for_in_their_span():
     problem, *_ = problem_of(n=30, d=50)
-    solutions = solve_candidates(problem, [Top(problem.mass, 5.0)], solver=PivotSolver(tol=1e-9))
+    solutions = solve_candidates(problem, [(problem.mass, 5.0)], solver=PivotSolver(tol=1e-9))
     assert solutions.all_coefs.shape == (problem.n_candidates, len(problem.y))
     np.testing.assert_allclose(
         solutions.all_coefs @ solutions.basis.T,
