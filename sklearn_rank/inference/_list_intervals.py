@@ -35,7 +35,7 @@ from ..metrics._shared import (
     PartialAUCMeasure,
     PositivesAtTopMeasure,
     PrecisionAtKMeasure,
-    RateInfluence,
+    RateCurve,
     SmoothedPrecisionAtTopMeasure,
     SpearmanMeasure,
     SuccessMeasure,
@@ -160,19 +160,19 @@ def list_interval(
     return Interval(influence.estimate, low, high, level, "influence", target, error)
 
 
-def rate_limits(influence: RateInfluence, level: float) -> Limits:
+def rate_limits(curve: RateCurve, level: float) -> Limits:
     """Join the limits of the threshold, a quantile of one class, and of the rate of the other."""
-    curve, tail = influence.curve, (1.0 - level) / 2.0
+    tail = (1.0 - level) / 2.0
     k, m = float(curve.ones.sum()), float(curve.others.sum())
-    estimate = curve.before(influence.threshold) / k
-    least = int(binom.ppf(tail, m, influence.rate))
-    largest = int(binom.isf(tail, m, influence.rate)) + 1
+    estimate = curve.before(curve.threshold) / k
+    least = int(binom.ppf(tail, m, curve.rate))
+    largest = int(binom.isf(tail, m, curve.rate)) + 1
     chance = safe_limits(estimate, k, level)
     low = max(estimate - np.hypot(estimate - curve.before(least) / k, estimate - chance[0]), 0.0)
     high = min(
         estimate + np.hypot(curve.before(largest) / k - estimate, chance[1] - estimate), 1.0
     )
-    return (low, high) if influence.of_positives else (1.0 - high, 1.0 - low)
+    return (low, high) if curve.of_positives else (1.0 - high, 1.0 - low)
 
 
 def influence_interval(
@@ -199,8 +199,8 @@ def influence_interval(
             data = ordered_rows(with_tied_tail(data, top))
     influence = influence_of(measure, data, conditional=True)
     interval = list_interval(measure, influence, level, sample.groups)
-    if isinstance(influence, RateInfluence) and method != "influence":
-        low, high = rate_limits(influence, level)
+    if influence.curve is not None and method != "influence":
+        low, high = rate_limits(influence.curve, level)
         return replace(interval, low=low, high=high, method=method)
     return interval
 

@@ -41,7 +41,6 @@ from .._validation import check_choice, check_count
 from ._grammar import MeasureLike, get_measure
 from ._measure import Measure
 from ._of_collections import (
-    Kept,
     KeptQueries,
     KeptRows,
     KeptTable,
@@ -172,108 +171,6 @@ class TakenRows:
         return neg[:n], pos[:n]
 
 
-class ScoreBins:
-    """Weights of the classes in bins of scores.
-
-    A bin holds the scores whose codes begin with the same bits; one that is too large for its rows
-    to be kept is divided by further bits. It takes 14 MB, and 1 more for each division.
-    """
-
-    def __init__(self) -> None:
-        self._shift, self._base, self._first, self._child = np.empty((4, 0), dtype=np.int64)
-        self._count, self._ends = np.empty((2, 0, 2), dtype=np.int64)
-        self._mass = np.empty((0, 2))
-        self._add_node(64 - ROOT_BITS, -(2**ROOT_BITS) // 2, 2**ROOT_BITS)
-
-    def _add_node(self, shift: int, base: int, n_bins: int) -> None:
-        self._shift = np.append(self._shift, shift)
-        self._base = np.append(self._base, base)
-        self._first = np.append(self._first, len(self._child))
-        self._child = np.append(self._child, np.full(n_bins, COUNT))
-        self._count = np.concatenate([self._count, np.zeros((n_bins, 2), dtype=np.int64)])
-        self._mass = np.concatenate([self._mass, np.zeros((n_bins, 2))])
-        self._ends = np.concatenate([self._ends, np.tile(np.array(_ENDS), (n_bins, 1))])
-
-    def add(
-        self,
-        score: AnyArray,
-        positive: BoolArray,
-        weight: FloatArray | None,
-        rows: TakenRows | None = None,
-    ) -> None:
-        """Count rows, and keep those of the bins of which all are kept."""
-        from ._kernels import scan
-
-        rows = TakenRows(0, 0, False) if rows is None else rows
-        weight = np.empty(0) if weight is None else weight
-        tree = (self._shift, self._base, self._first, self._child)
-        counts = (self._count, self._mass, self._ends, rows.taken)
-        n_done = 0
-        while n_done < len(score):
-            # Some at a time, whose copies in another type take no memory.
-            part = slice(n_done, n_done + CHUNK)
-            bits = np.ascontiguousarray(score[part], dtype=np.float64).view(np.int64)
-            columns = bits, positive[part], np.ascontiguousarray(weight[part])
-            stopped = scan(*columns, *tree, *counts, tuple(rows.codes), tuple(rows.weights))
-            n_done += len(bits) if stopped < 0 else stopped
-            if stopped >= 0:
-                rows.grow()
-
-    def count_repetitions(self) -> None:
-        """Take the weights of the bins for numbers of rows."""
-        self._count = self._mass.astype(np.int64)
-
-    def merge(self, other: ScoreBins) -> None:
-        """Add the rows of other bins; neither has a bin that was divided."""
-        self._count += other._count
-        self._mass += other._mass
-        low, high = other._ends.T
-        np.minimum(self._ends[:, 0], low, out=self._ends[:, 0])
-        np.maximum(self._ends[:, 1], high, out=self._ends[:, 1])
-
-    def cells(self) -> Cells:
-        bins = np.flatnonzero((self._child < 0) & (self._child > DONE) & self._count.any(axis=1))
-        low, high = self._ends[bins].T
-        neg, pos = self._mass[bins].T
-        cells = Cells(low, high, neg, pos, self._count[bins].sum(axis=1), bins)
-        return cells.at(np.argsort(low))
-
-    def masses(self) -> FloatArray:
-        """Weights of the negatives and of the positives. These, whatever has been divided."""
-        leaves = self._child < 0
-        return self._mass[leaves].sum(axis=0)
-
-    def is_taken(self, bins: IntArray) -> BoolArray:
-        return (bins >= 0) & (self._child[np.maximum(bins, 0)] == TAKE)
-
-    def read_again(self, taken: IntArray, divided: IntArray, weighted: bool) -> TakenRows:
-        """Say what happens to rows that come again. Room for the rows that are kept."""
-        self._child[(self._child < 0) & (self._child > DONE)] = REST
-        self._child[taken] = TAKE
-        for number in divided.tolist():
-            self._divide(number)
-        n_neg, n_pos = self._count[taken].sum(axis=0).tolist()
-        return TakenRows(n_neg, n_pos, weighted)
-
-    def _divide(self, number: int) -> None:
-        low, high = self._ends[number].tolist()
-        shift = 0
-        while (high >> shift) - (low >> shift) >= 2**NODE_BITS:
-            shift += 1
-        base = low >> shift
-        self._child[number] = len(self._shift)
-        self._add_node(shift, base, (high >> shift) - base + 1)
-
-    def finish(self) -> None:
-        self._child[self._child == TAKE] = DONE
-
-    def start_again(self) -> None:
-        counting = self._child == COUNT
-        self._count[counting] = 0
-        self._mass[counting] = 0.0
-        self._ends[counting] = _ENDS
-
-
 # Rows that are evaluated at once.
 SLICE = 2**19
 # A range is not divided further where it holds no larger share of the rows.
@@ -291,10 +188,19 @@ def is_additive(measure: Measure) -> bool:
     return of_classes and measure.from_ranges == "sum" and measure.is_mean_over_ties
 
 
-class KeptBins(Kept):
+class KeptBins:
+    """One list, as weights of the classes in bins of scores.
+
+    A bin holds the scores whose codes begin with the same bits; one that is too large for its rows
+    to be kept is divided by further bits. It takes 14 MB, and 1 more for each division.
+    """
+
     def __init__(self, max_items: int) -> None:
         self._room = ROWS_PER_ITEM * max_items
-        self._bins = ScoreBins()
+        self._shift, self._base, self._first, self._child = np.empty((4, 0), dtype=np.int64)
+        self._count, self._ends = np.empty((2, 0, 2), dtype=np.int64)
+        self._mass = np.empty((0, 2))
+        self._add_node(64 - ROOT_BITS, -(2**ROOT_BITS) // 2, 2**ROOT_BITS)
         self._single = SingleWeights(0)
         # Of rows that come again: those that are kept, how many came, and what is done with.
         self._rows: TakenRows | None = None
@@ -309,15 +215,25 @@ class KeptBins(Kept):
     def of_table(cls, kept: KeptTable, max_items: int) -> KeptBins:
         bins = cls(max_items)
         for table in kept.tables():
-            bins._bins.add(table.score, table.label, table.weight)
+            bins._count_rows(table.score, table.label, table.weight)
             bins._single |= table.single
         if not bins._is_weighted:
-            bins._bins.count_repetitions()
+            # The weights are numbers of rows.
+            bins._count = bins._mass.astype(np.int64)
         return bins
 
     @property
     def _is_weighted(self) -> bool:
         return self._single.lightest != 1.0 or self._single.heaviest != 1.0
+
+    def _add_node(self, shift: int, base: int, n_bins: int) -> None:
+        self._shift = np.append(self._shift, shift)
+        self._base = np.append(self._base, base)
+        self._first = np.append(self._first, len(self._child))
+        self._child = np.append(self._child, np.full(n_bins, COUNT))
+        self._count = np.concatenate([self._count, np.zeros((n_bins, 2), dtype=np.int64)])
+        self._mass = np.concatenate([self._mass, np.zeros((n_bins, 2))])
+        self._ends = np.concatenate([self._ends, np.tile(np.array(_ENDS), (n_bins, 1))])
 
     def add(self, lists: ScoredLists, measure: Measure) -> None:
         n = len(lists.labels)
@@ -328,7 +244,7 @@ class KeptBins(Kept):
             )
         measure._check_row_weights(lists)
         self._opened = None
-        self._bins.add(lists.score, lists.labels, lists.weight, self._rows)
+        self._count_rows(lists.score, lists.labels, lists.weight)
         if self._rows is None:
             self._single |= SingleWeights.of_rows(n, lists.weight)
             return
@@ -336,13 +252,37 @@ class KeptBins(Kept):
         if self._n_again == self._single.n_rows:
             self._finish(measure, self._rows)
 
+    def _count_rows(self, score: AnyArray, positive: BoolArray, weight: FloatArray | None) -> None:
+        """Count rows, and keep those of the bins of which all are kept."""
+        from ._kernels import scan
+
+        rows = TakenRows(0, 0, False) if self._rows is None else self._rows
+        weight = np.empty(0) if weight is None else weight
+        tree = (self._shift, self._base, self._first, self._child)
+        counts = (self._count, self._mass, self._ends, rows.taken)
+        n_done = 0
+        while n_done < len(score):
+            # Some at a time, whose copies in another type take no memory.
+            part = slice(n_done, n_done + CHUNK)
+            bits = np.ascontiguousarray(score[part], dtype=np.float64).view(np.int64)
+            columns = bits, positive[part], np.ascontiguousarray(weight[part])
+            stopped = scan(*columns, *tree, *counts, tuple(rows.codes), tuple(rows.weights))
+            n_done += len(bits) if stopped < 0 else stopped
+            if stopped >= 0:
+                rows.grow()
+
     def merge(self, other: KeptBins) -> None:
+        """Add the rows of other bins; neither has a bin that was divided."""
         if self.is_read_again or other.is_read_again:
             raise ValueError(
                 "One of the accumulators is in another pass: merge accumulators before again()."
             )
         self._opened = None
-        self._bins.merge(other._bins)
+        self._count += other._count
+        self._mass += other._mass
+        low, high = other._ends.T
+        np.minimum(self._ends[:, 0], low, out=self._ends[:, 0])
+        np.maximum(self._ends[:, 1], high, out=self._ends[:, 1])
         self._single |= other._single
 
     # ------------------------------------------------------------------------ what comes again
@@ -354,24 +294,51 @@ class KeptBins(Kept):
 
     def again(self, measure: Measure) -> None:
         if self._rows is not None:
-            self._bins.start_again()
+            counting = self._child == COUNT
+            self._count[counting] = 0
+            self._mass[counting] = 0.0
+            self._ends[counting] = _ENDS
             self._rows.taken[:] = 0
             self._n_again = 0
             return
-        self._masses = self._bins.masses()
+        self._masses = self._leaf_masses()
         cells = self._open(measure)
         large = cells.n_rows > self._room
         fits = np.cumsum(np.where(large, 0, cells.n_rows)) <= self._room
-        self._rows = self._bins.read_again(
-            cells.bin[fits & ~large], cells.bin[large], self._is_weighted
-        )
+        taken = cells.bin[fits & ~large]
+        self._child[(self._child < 0) & (self._child > DONE)] = REST
+        self._child[taken] = TAKE
+        for number in cells.bin[large].tolist():
+            self._divide(number)
+        n_neg, n_pos = self._count[taken].sum(axis=0).tolist()
+        self._rows = TakenRows(n_neg, n_pos, self._is_weighted)
         self._n_again, self.is_read_again = 0, True
+
+    def _divide(self, number: int) -> None:
+        low, high = self._ends[number].tolist()
+        shift = 0
+        while (high >> shift) - (low >> shift) >= 2**NODE_BITS:
+            shift += 1
+        base = low >> shift
+        self._child[number] = len(self._shift)
+        self._add_node(shift, base, (high >> shift) - base + 1)
+
+    def _leaf_masses(self) -> FloatArray:
+        """Weights of the negatives and of the positives, whatever has been divided."""
+        return self._mass[self._child < 0].sum(axis=0)
+
+    def _is_taken(self, bins: IntArray) -> BoolArray:
+        return (bins >= 0) & (self._child[np.maximum(bins, 0)] == TAKE)
 
     def needs_again(self, measure: Measure) -> bool:
         return self._rows is not None or len(self._open(measure)) > 0
 
     def _cells(self) -> Cells:
-        return Cells.join([self._bins.cells(), *self._done])
+        bins = np.flatnonzero((self._child < 0) & (self._child > DONE) & self._count.any(axis=1))
+        low, high = self._ends[bins].T
+        neg, pos = self._mass[bins].T
+        cells = Cells(low, high, neg, pos, self._count[bins].sum(axis=1), bins)
+        return Cells.join([cells, *self._done])
 
     def _open(self, measure: Measure) -> Cells:
         """Cells with rows whose order is unknown and changes the value."""
@@ -430,7 +397,7 @@ class KeptBins(Kept):
         rows.sort()
         cells = self._cells()
         self._check_same(rows, cells)
-        cells = _cut(cells, self._bins.is_taken(cells.bin), rows)
+        cells = _cut(cells, self._is_taken(cells.bin), rows)
         taken = cells.bin == KEPT
         begins = [np.searchsorted(codes, cells.low) for codes in rows.codes]
         ends = [np.searchsorted(codes, cells.high, "right") for codes in rows.codes]
@@ -449,15 +416,15 @@ class KeptBins(Kept):
             fine = self._value(measure, cells, part, *blocks)
             coarse = self._value(measure, cells, part, cells.neg[part], cells.pos[part])
             self._added += fine - coarse
-        self._bins.finish()
+        self._child[self._child == TAKE] = DONE
         done = cells.at(taken)
         self._done.append(replace(done, bin=np.full(len(done), SEEN)))
         self._rows = None
 
     def _check_same(self, rows: TakenRows, cells: Cells) -> None:
-        taken = self._bins.is_taken(cells.bin)
+        taken = self._is_taken(cells.bin)
         expected = [*self._masses, cells.neg[taken].sum(), cells.pos[taken].sum()]
-        masses = [*self._bins.masses(), *rows.masses()]
+        masses = [*self._leaf_masses(), *rows.masses()]
         if not np.allclose(expected, masses, rtol=SAME, atol=0.0):
             raise ValueError(
                 "The rows of this pass differ from those of the first pass: call again(), and pass"
@@ -472,8 +439,6 @@ class KeptBins(Kept):
         return float(np.clip(value_of_rows(lists, measure) + self._added, *measure.range))
 
     def bounds(self, measure: Measure) -> tuple[float, float]:
-        if not self.needs_again(measure):
-            return super().bounds(measure)
         cells = self._cells()
         extremes = np.sort(self._extremes(measure, cells, slice(0, len(cells)))) + self._added
         low, high = np.clip(extremes, *measure.range).tolist()
@@ -757,7 +722,7 @@ class Accumulator:
         kept = self._new_kept(form) if self._kept is None else self._kept
         return kept, {**self._classes, **classes}
 
-    def _new_kept(self, form: str) -> Kept:
+    def _new_kept(self, form: str) -> KeptRows | KeptQueries | KeptTable:
         if form != "list":
             return KeptQueries() if self._queries == "whole" else KeptRows()
         measure = self.measure
@@ -840,7 +805,7 @@ class Accumulator:
             determine the value; see :attr:`needs_again`.
         """
         kept = self._require_kept()
-        if kept.needs_again(self.measure):
+        if isinstance(kept, KeptBins) and kept.needs_again(self.measure):
             known = f"{self.measure.name} of {self.n_items} rows is not determined by max_items"
             if self._overflow == "bounds":
                 raise ValueError(
@@ -856,9 +821,8 @@ class Accumulator:
     @property
     def needs_again(self) -> bool:
         """Whether the exact result needs another pass over all rows, after :meth:`again`."""
-        if self._kept is None or self._overflow != "again":
-            return False
-        return self._kept.needs_again(self.measure)
+        is_binned = isinstance(self._kept, KeptBins) and self._overflow == "again"
+        return is_binned and self._kept.needs_again(self.measure)
 
     def again(self) -> Accumulator:
         """Begin another pass over all rows, if there are more than ``max_items``.
@@ -882,7 +846,10 @@ class Accumulator:
             Both are the result if it is known. Otherwise each bin of neighbouring scores has all
             its positives below its negatives for ``low``, and above them for ``high``.
         """
-        return self._require_kept().bounds(self.measure)
+        kept = self._require_kept()
+        if isinstance(kept, KeptBins) and kept.needs_again(self.measure):
+            return kept.bounds(self.measure)
+        return (kept.result(self.measure),) * 2
 
     def _require_kept(self) -> Any:
         if self._kept is None:

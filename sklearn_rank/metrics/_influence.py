@@ -61,6 +61,7 @@ class ClassInfluence:
     counts: FloatArray | None = None
     bias: float = 0.0
     sampling_weight: FloatArray | None = None
+    curve: RateCurve | None = None  # From which a rate is read
 
     @property
     def length(self) -> float:
@@ -473,12 +474,15 @@ def _place_sums(above: FloatArray, size: FloatArray) -> FloatArray:
 REACH = 2.0
 
 
-@dataclass(frozen=True)
-class _Curve:
+@dataclass(frozen=True, eq=False)
+class RateCurve:
     """How many items of one class stand before each of another, from one end of the list."""
 
     ones: FloatArray  # (n_blocks,): Items of the class whose rate it is, by blocks of tied items
     others: FloatArray  # (n_blocks,): Items of the class whose rate is given
+    threshold: int  # Number of the item of the others at which the rate is read
+    rate: float  # Share of the others before it in the population
+    of_positives: bool
 
     def block_of(self, number: int) -> int:
         """Find the block that holds an item of the other class, the first being number 1."""
@@ -495,19 +499,9 @@ class _Curve:
         return float(self.ones[:at].sum() + self.ones[at] * inside / (self.others[at] + 1.0))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RateInfluence(ClassInfluence):
-    """Influence on a rate, with the curve and the number of the threshold that it is read from."""
-
-    curve: _Curve
-    threshold: int  # Number of the item of the others that is the threshold
-    rate: float  # Share of the others before it in the population
-    of_positives: bool
-
-
 def rate_influence(
     lists: ScoredLists, allowed: int, rate: float, *, of_positives: bool
-) -> RateInfluence:
+) -> ClassInfluence:
     """Influence of the items of one list on the rate of one class at a rate of the other.
 
     The rate of the ones before the threshold, which is the first of the others beyond those that
@@ -521,11 +515,10 @@ def rate_influence(
     """
     positive, counts = lists.positive, lists.weight
     blocks = counted_blocks(lists.score, positive, counts)
-    negatives = blocks.size - blocks.n_pos
-    if of_positives:
-        curve = _Curve(blocks.n_pos, negatives)
-    else:  # from the bottom
-        curve = _Curve(negatives[::-1], blocks.n_pos[::-1])
+    ones, others = blocks.n_pos, blocks.size - blocks.n_pos
+    if not of_positives:  # from the bottom
+        ones, others = others[::-1], ones[::-1]
+    curve = RateCurve(ones, others, allowed + 1, rate, of_positives)
     k, m = float(curve.ones.sum()), float(curve.others.sum())
     at = curve.block_of(allowed + 1)
     inside = allowed + 1 - float(curve.others[:at].sum())
@@ -546,7 +539,7 @@ def rate_influence(
         # Before the threshold is below it, and the rate is that of negatives that are not.
         reached, bias, ends = 1.0 - reached, -bias, (slope, 0.0, -1.0, 0.0)
         values = by_row(blocks, positive, -if_other[::-1], -if_one[::-1])
-    return RateInfluence(
+    return ClassInfluence(
         estimate=reached,
         values=values,
         positive=positive,
@@ -556,9 +549,6 @@ def rate_influence(
         counts=counts,
         bias=bias,
         curve=curve,
-        threshold=allowed + 1,
-        rate=rate,
-        of_positives=of_positives,
     )
 
 
@@ -574,10 +564,6 @@ class _InTops(ScoreGeneratingFunction):
     def jumps(self) -> tuple[tuple[float, float], ...]:  # type: ignore[override]
         n = len(self.fractions)
         return tuple((1.0 - fraction, 1.0 / fraction / n) for fraction in self.fractions)
-
-    @property
-    def lipschitz(self) -> float:
-        return inf
 
     def __call__(self, u: Any) -> FloatArray:
         u = np.asarray(u)

@@ -225,9 +225,6 @@ class ScoreTable:
             runs.append(_merge_runs(runs.pop(), runs.pop()))
         return cls(*runs[0], single)
 
-    def merge(self, other: ScoreTable) -> ScoreTable:
-        return ScoreTable.merged([self, other])
-
     def __len__(self) -> int:
         return len(self.score)
 
@@ -239,11 +236,6 @@ class ScoreTable:
     def n_rows(self) -> int:
         """Number of rows of which the table was made, each counted once."""
         return self.single.n_rows
-
-    @property
-    def nbytes(self) -> int:
-        weight = 0 if self.weight is None else self.weight.nbytes
-        return self.score.nbytes + self.label.nbytes + weight
 
     def to_lists(self) -> TableLists:
         return TableLists.of(self.score, self.label, self.weight, self.single)
@@ -394,20 +386,7 @@ def with_range(coarse: ScoreTable, number: int, fine: ScoreTable) -> TableLists:
 FEW = 2**18
 
 
-class Kept:
-    """Base class of what an accumulator keeps: a failing ``add`` or ``merge`` changes nothing."""
-
-    result: Callable[[Any], float]
-
-    def needs_again(self, measure: Any) -> bool:
-        """Whether the rows have to come again before the result is known."""
-        return False
-
-    def bounds(self, measure: Any) -> tuple[float, float]:
-        return (self.result(measure),) * 2
-
-
-class KeptTable(Kept):
+class KeptTable:
     """One list, as a table of its distinct rows.
 
     Rows wait until they are as many as those of the table into which they are merged, or four
@@ -477,6 +456,11 @@ class KeptValues:
         return len(self.ids)
 
     @classmethod
+    def of(cls, lists: ScoredLists, measure: Any) -> KeptValues:
+        measure._check_weights(lists)
+        return cls(np.asarray(lists.ids), measure._values(lists), lists.query_weight)
+
+    @classmethod
     def join(cls, runs: Sequence[KeptValues]) -> tuple[KeptValues, IntArray]:
         """Values of all queries by ascending id, and where each was in the runs."""
         ids = np.concatenate(_same_type(*(run.ids for run in runs)))
@@ -509,6 +493,16 @@ class KeptValues:
             query_weight=self.query_weight,
         )
 
+    def shift_ids(self, first: int) -> KeptValues:
+        return replace(self, ids=self.ids + first)
+
+    def combine(self, measure: Any, average: Any = "mean", return_qid: bool = False) -> Any:
+        if self.query_weight is not None and not self.query_weight.any():
+            raise ValueError(
+                "query_weight is zero for all queries: give one query a positive weight."
+            )
+        return measure._combine(self.values, self.to_lists(), average, return_qid)
+
 
 _MIXED_IDS = "qid has ids of different types: make them all numbers or all strings."
 
@@ -523,7 +517,7 @@ def _same_type(*ids: AnyArray) -> list[AnyArray]:
     return [array.astype(dtype, copy=False) for array in ids]
 
 
-class KeptQueries(Kept):
+class KeptQueries:
     """Values of queries, each passed completely in one update.
 
     They stand in sorted runs, each at least twice as long as the next, so that a query that comes
@@ -541,8 +535,7 @@ class KeptQueries(Kept):
                 f" {lists.labels.max():g}): pass the measure with max_grade=, the highest grade of"
                 " the scale, or queries='split', which keeps all rows."
             )
-        measure._check_weights(lists)
-        self._add([KeptValues(np.asarray(lists.ids), measure._values(lists), lists.query_weight)])
+        self._add([KeptValues.of(lists, measure)])
 
     def merge(self, other: KeptQueries) -> None:
         self._add(list(other._runs))
@@ -564,27 +557,9 @@ class KeptQueries(Kept):
     def _join_last(self) -> None:
         self._runs[-2:] = [KeptValues.join(self._runs[-2:])[0]]
 
-    @classmethod
-    def join(cls, parts: Sequence[tuple[int, KeptQueries]], remedy: str) -> KeptQueries:
-        runs = [part.values for _, part in parts]
-        values, order = KeptValues.join(runs)
-        again = np.flatnonzero(values.ids[1:] == values.ids[:-1])
-        if len(again):
-            place = int(again[0])
-            chunk_of = np.repeat([number for number, _ in parts], [len(run) for run in runs])
-            chunks = chunk_of[order[place : place + 2]].tolist()
-            raise ValueError(
-                f"Query {values.ids[place : place + 1].tolist()[0]!r} has rows in chunks"
-                f" {chunks[0]} and {chunks[1]}, but its value needs all its rows in one chunk:"
-                f" {remedy}."
-            )
-        queries = cls()
-        queries._runs = [values]
-        return queries
-
     def shift_ids(self, first: int) -> KeptQueries:
         moved = copy(self)
-        moved._runs = [replace(run, ids=run.ids + first) for run in self._runs]
+        moved._runs = [run.shift_ids(first) for run in self._runs]
         return moved
 
     @property
@@ -594,18 +569,10 @@ class KeptQueries(Kept):
         return self._runs[0]
 
     def result(self, measure: Any) -> float:
-        return float(self.combine(measure, "mean", False))
-
-    def combine(self, measure: Any, average: Any, return_qid: bool) -> Any:
-        values = self.values
-        if values.query_weight is not None and not values.query_weight.any():
-            raise ValueError(
-                "query_weight is zero for all queries: give one query a positive weight."
-            )
-        return measure._combine(values.values, values.to_lists(), average, return_qid)
+        return float(self.values.combine(measure))
 
 
-class KeptRows(Kept):
+class KeptRows:
     """All rows, for measures that need them."""
 
     def __init__(self) -> None:
@@ -815,29 +782,32 @@ def value_of_queries(
     if measure.scaled_by_labels:
         highest = partitions.reduce(_highest_grade, max, measure, pos_label)
         measure = replace(measure, max_grade=highest)
-    tasks = partitions.map(_read_chunk, _queries_of, measure, pos_label, shared, numbered=True)
+    tasks = partitions.map(_read_chunk, KeptValues.of, measure, pos_label, shared, numbered=True)
     chunks = _check_chunks(partitions.compute(*tasks))
     if measure.function and "qid" in partitions.columns and not shared:
         n_single = sum(chunk.n_single for chunk in chunks)
         refuse_single_rows(measure._title, n_single, sum(chunk.n_lists for chunk in chunks))
     n_before = 0
-    parts = []
+    runs = []
     for chunk in chunks:
-        queries = chunk.data.shift_ids(n_before) if chunk.n_matrix_rows else chunk.data
-        parts.append((chunk.number, queries))
+        runs.append(chunk.data.shift_ids(n_before) if chunk.n_matrix_rows else chunk.data)
         n_before += chunk.n_matrix_rows
-    return KeptQueries.join(parts, remedy).combine(measure, average, return_qid)
+    values, order = KeptValues.join(runs)
+    again = np.flatnonzero(values.ids[1:] == values.ids[:-1])
+    if len(again):
+        place = int(again[0])
+        chunk_of = np.repeat([chunk.number for chunk in chunks], [len(run) for run in runs])
+        first, second = chunk_of[order[place : place + 2]].tolist()
+        raise ValueError(
+            f"Query {values.ids[place : place + 1].tolist()[0]!r} has rows in chunks {first} and"
+            f" {second}, but its value needs all its rows in one chunk: {remedy}."
+        )
+    return values.combine(measure, average, return_qid)
 
 
 def _highest_grade(columns: dict[str, Any], measure: Any, pos_label: Any) -> float:
     lists, *_ = read_part(measure, **columns, pos_label=pos_label)
     return 0.0 if lists is None else float(lists.grade.max())
-
-
-def _queries_of(lists: ScoredLists, measure: Any) -> KeptQueries:
-    queries = KeptQueries()
-    queries.add(lists, measure)
-    return queries
 
 
 # ----------------------------------------------------------------------------------- one list

@@ -583,7 +583,7 @@ class RankingScorer(BaseScorer):
             arguments["pos_label"] = positive
         weights = {name: arguments.get(name) for name in ("sample_weight", "query_weight")}
         warn_of_trained_queries(estimator, y_true, arguments.get("qid"), weights)
-        return self._value(y_true, y_score, arguments)
+        return float(self.measure(y_true, y_score, **arguments))
 
     def _value_of_collections(
         self, estimator: Any, X: Any, y_true: Any, arguments: dict[str, Any]
@@ -619,9 +619,6 @@ class RankingScorer(BaseScorer):
             if overlaps:
                 check_overlap(reduce(add, overlaps), type(ranker).__name__)
         return value
-
-    def _value(self, y_true: Any, y_score: Any, arguments: dict[str, Any]) -> float:
-        return self.measure(y_true, y_score, **arguments)
 
     def _value_of_labels(
         self, y_true: Any, y_score: Any, read: LabelReader, arguments: dict[str, Any]

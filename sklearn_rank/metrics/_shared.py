@@ -6,7 +6,7 @@ from ._influence import (
     PSEUDO_WEIGHT,
     ClassInfluence,
     Normalize,
-    RateInfluence,
+    RateCurve,
     linear_rank_influence_of,
     partial_auc_influence_of,
     rank_range,
