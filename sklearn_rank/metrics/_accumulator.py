@@ -526,15 +526,12 @@ class Accumulator:
     **More rows than memory.** With ``max_items`` the memory is at most about 60 bytes per item,
     plus 15 MB. A larger table is replaced by counts of the classes in bins of neighbouring scores,
     from which :meth:`bounds` computes an interval. A second pass over the same batches,
-    :meth:`again` and :meth:`update`, keeps the rows of the bins whose order matters: for a measure
-    of the top the bins at its cut, for other measures all bins with both classes. It keeps up to
-    ``5 * max_items`` rows, half as many with weights; if there are more, further passes are needed
-    while ``needs_again`` is True. :meth:`from_batches` makes all passes itself. Bins with one
-    class or one score are never read again. ``max_items`` needs a measure of one list of two
-    classes that is a sum over ranges of scores. These are all measures with item weights except
-    ``ks``, ``negative_height_loss`` with p other than 1 and infinity, ``accuracy_loss@top``,
-    ``linear_rank`` with ties that are not averaged, and ``ap`` with ``normalize="found"``. Other
-    measures raise an error.
+    :meth:`again` and :meth:`update`, keeps up to ``5 * max_items`` rows of the bins whose order
+    matters, half as many with weights; further passes are needed while ``needs_again`` is True.
+    :meth:`from_batches` makes all passes itself. ``max_items`` needs a measure of one list of two
+    classes that is a sum over ranges of scores: not ``ks``, ``negative_height_loss`` with p other
+    than 1 and infinity, ``accuracy_loss@top``, ``linear_rank`` with ties that are not averaged, or
+    ``ap`` with ``normalize="found"``. Other measures raise an error.
 
     Examples
     --------

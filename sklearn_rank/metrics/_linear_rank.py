@@ -478,9 +478,6 @@ def linear_rank_score(
         Value of tied items: "average" is the mean of phi over their ranks, which is the mean over
         all orders; "mid" is phi at their middle rank; "max" is phi at their highest rank, as in
         the definition of the paper.
-    normalize : {"mean", "minmax"} or None, default="minmax"
-        "minmax" scales the sum so that the worst order has 0 and the best 1, "mean" divides it by
-        the number of positives, None returns the sum.
     undefined
         How a list counts that has no positives, or with "minmax" one class or no rank that counts;
         None is "skip".
@@ -549,9 +546,6 @@ def local_auc_score(
     u0 : float
         Share of the list, from the bottom, that does not count, in [0, 1). 0 is the AUC; a greater
         value concentrates on the top.
-    normalize : {"mean", "minmax"} or None, default="minmax"
-        "minmax" scales the sum so that the worst order has 0 and the best 1, "mean" divides it by
-        the number of positives, None returns the sum.
 
     Returns
     -------
@@ -609,9 +603,6 @@ def p_norm_push_score(
     ----------
     p : float
         Exponent, positive. 1 is the AUC; a greater exponent gives more weight to the top.
-    normalize : {"mean", "minmax"} or None, default="minmax"
-        "minmax" scales the sum so that the worst order has 0 and the best 1, "mean" divides it by
-        the number of positives, None returns the sum.
 
     Returns
     -------
@@ -684,9 +675,6 @@ def bedroc_score(
 
     Parameters
     ----------
-    alpha : float, default=20
-        Rate, positive. About the top ``1 / alpha`` of the list counts: a greater rate concentrates
-        on the top.
     convention
         System whose value to reproduce: tied items stay in the order of the rows, a list without
         positives counts 0, one without negatives 1. A conflicting parameter raises an error.
@@ -744,9 +732,6 @@ def rie_score(
 
     Parameters
     ----------
-    alpha : float, default=20
-        Rate, positive. About the top ``1 / alpha`` of the list counts: a greater rate concentrates
-        on the top.
     convention
         System whose value to reproduce: tied items stay in the order of the rows, and a list
         without positives counts 0. A conflicting parameter raises an error.

@@ -190,6 +190,8 @@ class Measure(_Frozen, ABC):
     lowest: ClassVar[float] = 0.0
     # Whether scikit-learn's function of this name reads two dimensions in another way.
     two_dimensions_are_classes: ClassVar[bool] = False
+    # Whether it counts the items of a share of the list, rounded to whole ones.
+    rounds_top: ClassVar[bool] = False
     # Whether the scores have one column for each class.
     by_class: ClassVar[bool] = False
     # Default of ``undefined``.
@@ -909,6 +911,16 @@ def _common(
         "Other systems" lists them. A conflicting parameter raises an error.{judged}
     k : int or None, default=None
         Last position that counts, at least 1. None counts all positions.
+    tau : float, default=0.05
+        Share of the items that form the top, in (0, 1).
+    fraction : float
+        Share of the items that form the top, in (0, 1).
+    alpha : float, default=20
+        Rate, positive. About the top ``1 / alpha`` of the list counts: a greater rate concentrates
+        on the top.
+    normalize : {{"mean", "minmax"}} or None, default="minmax"
+        "minmax" scales the sum so that the worst order has 0 and the best 1, "mean" divides it by
+        the number of positives, None returns the sum.
     """
 
 
@@ -918,6 +930,8 @@ _WEIGHTS = {
     "whole": """Non-negative whole weights, read as repetitions: weight 2 counts an item twice.
     The scale changes the value.""",
     "relative": "Non-negative weights of the items. Only their proportions matter.",
+    "top": """Non-negative weights. If all are whole, they are repetitions, and n is their sum;
+    else only their proportions matter, and the top has its share of their sum.""",
 }
 _MISTAKES = {
     "int": "is not a whole number",
@@ -1011,9 +1025,15 @@ def _docstring(function: Any, measure: type[Measure]) -> str:
         for name, parameter in parameters.items()
         if name not in _COMMON and parameter.annotation in _MISTAKES
     ]
+    warns = {}
+    if measure.rounds_top:
+        mistakes = [f"``{measure.in_name}`` is not a number"]
+        warns["SmallTopWarning"] = (
+            f"SmallTopWarning\n    If ``{measure.in_name} * n`` rounds to 0 for a list: its top is"
+            " then one item."
+        )
     if mistakes:
         raises["TypeError"] = f"TypeError\n    If {', or '.join(mistakes)}."
-    warns = {}
     if may_lack:
         warns["UndefinedMetricWarning"] = (
             "UndefinedMetricWarning\n    If lists are undefined; one warning with their number."
@@ -1022,7 +1042,7 @@ def _docstring(function: Any, measure: type[Measure]) -> str:
         "Parameters": [entries[name] for name in parameters],
         "Returns": [sections.pop("Returns").rstrip()],
         "Raises": [*(raises | _entries(sections.pop("Raises", ""))).values()],
-        "Warns": [*(_entries(sections.pop("Warns", "")) | warns).values()],
+        "Warns": [*(warns | _entries(sections.pop("Warns", ""))).values()],
     }
     for name, section in composed.items():
         if section:
@@ -1067,7 +1087,7 @@ def _phrases(measure: type[Measure]) -> dict[str, str]:
         )
     return {
         "labels": labels,
-        "weights": _WEIGHTS.get(str(measure.weights), ""),
+        "weights": _WEIGHTS.get("top" if measure.rounds_top else str(measure.weights), ""),
         "undefined": undefined,
         "pos_label": (
             "Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}."

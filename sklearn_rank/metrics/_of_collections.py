@@ -237,6 +237,11 @@ class ScoreTable:
         """Number of rows of which the table was made, each counted once."""
         return self.single.n_rows
 
+    @property
+    def nbytes(self) -> int:
+        weight = 0 if self.weight is None else self.weight.nbytes
+        return self.score.nbytes + self.label.nbytes + weight
+
     def to_lists(self) -> TableLists:
         return TableLists.of(self.score, self.label, self.weight, self.single)
 

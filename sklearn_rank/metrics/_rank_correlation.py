@@ -94,10 +94,8 @@ def tau_b_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]) -
     -----
     ``C - D`` equals its mean over all orders of tied items. The divisor corrects for ties: the
     value is 1 if the scores have the order and the ties of the relevances. If all scores of a list
-    are tied, the value is 0, the mean of a random order, and not undefined: a ranker gains nothing
-    by giving hard queries constant scores. The weight of a pair is the product of the weights of
-    its items. The time is O(n log n), the memory O(n); the first call compiles for about a
-    second.
+    are tied, the value is 0, the mean of a random order, and not undefined. The weight of a pair
+    is the product of the weights of its items. The first call compiles for about a second.
 
     References
     ----------
@@ -146,17 +144,13 @@ def tau_x_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]) -
 
     Notes
     -----
-    A tie of scores is taken as the prediction that the items are equally relevant. A pair tied in
-    both orders counts as in the same order, and a pair tied in one of them counts 0. The value is
+    A tie of scores is taken as the prediction that the items are equally relevant; the value is
     not a mean over the orders of tied items, which would count T as 0. ``1 - tau-x`` is
     proportional to the Kemeny-Snell distance, a metric on orders with ties; tau-x is 1 only for
-    the same order.
-
-    If all scores are tied, the value is the share of the pairs tied by relevance. If all
-    relevances are equal, the formula gives the share of pairs tied by score; the measure is
-    undefined here as the other correlations are, because there is no order to find. Weights are
-    repetitions and must be whole numbers; copies of an item are tied in both orders. The time is
-    O(n log n), the memory O(n); the first call compiles for about a second.
+    the same order. If all scores are tied, it is the share of the pairs tied by relevance; if all
+    relevances are, there is no order to find, and it is undefined. Weights are repetitions and
+    must be whole numbers; copies of an item are tied in both orders. The first call compiles for
+    about a second.
 
     References
     ----------
@@ -223,8 +217,7 @@ def tau_ap_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]) 
     a block of L tied items after N others, let S be the number of pairs of an item of the block
     and an item above it in the right order, plus half of the pairs tied by relevance. The sum then
     has the mean ``sum over r = 1..L of (S / L + (r - 1) / 2) / (N + r - 1)``. Weights are
-    repetitions and must be whole numbers. The time is O(n log n), the memory O(n); the first call
-    compiles for about a second.
+    repetitions and must be whole numbers. The first call compiles for about a second.
 
     References
     ----------

@@ -428,11 +428,9 @@ def tpr_at_fpr_score(
     Notes
     -----
     If negative j + 1 is the i-th of the b negatives in a block of ties with a positives, the mean
-    over the orders counts ``a i / (b + 1)`` of these positives. Other definitions agree if no
-    block ties the two classes. ``tpr[fpr <= max_fpr].max()`` of scikit-learn's ``roc_curve``
-    counts no positive of the block. A line through the block, as in pROC, counts
-    ``a (max_fpr m - negatives above) / b``. That line is the limit of finer and finer repetitions,
-    and is used for weights that are not whole.
+    over the orders counts ``a i / (b + 1)`` of these positives. ``tpr[fpr <= max_fpr].max()`` of
+    scikit-learn's ``roc_curve`` counts none of them. For weights that are not whole, the limit of
+    finer and finer repetitions, it is a line through the block, as in pROC.
 
     The influence of single items is known for ``max_fpr > 0`` and lists of at least
     ``1 / max_fpr`` negatives. It uses the slope of the curve over two standard deviations of the
@@ -604,9 +602,8 @@ def kolmogorov_smirnov_score(
 
     Notes
     -----
-    The statistic is a function of the two empirical distributions. Thresholds lie at distinct
-    scores, so that ties are not averaged over orders. A constant score has the value 0. No
-    influence of single items is given, because the threshold depends on the sample.
+    Thresholds lie at distinct scores, so that ties are not averaged over orders; a constant score
+    has the value 0. No influence of single items is given: the threshold depends on the sample.
 
     References
     ----------
@@ -722,8 +719,8 @@ def net_benefit(
     The net benefit depends on the scale of the scores. So it is not a ranking measure and has no
     name for :func:`get_measure`. For a scorer use
     ``make_scorer(net_benefit, response_method="predict_proba", threshold=0.1)`` of scikit-learn.
-    Items with a probability equal to the threshold are selected; the threshold is rounded to the
-    precision of the probabilities, for example float32. With ``positive_fraction=pi`` the value is
+    The threshold is rounded to the precision of the probabilities, for example float32, and items
+    that equal it are selected. With ``positive_fraction=pi`` the value is
     ``pi TPR - (1 - pi) FPR t / (1 - t)``. The time is O(n).
 
     References

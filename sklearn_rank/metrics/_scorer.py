@@ -583,7 +583,7 @@ class RankingScorer(BaseScorer):
             arguments["pos_label"] = positive
         weights = {name: arguments.get(name) for name in ("sample_weight", "query_weight")}
         warn_of_trained_queries(estimator, y_true, arguments.get("qid"), weights)
-        return float(self.measure(y_true, y_score, **arguments))
+        return self._value(y_true, y_score, arguments)
 
     def _value_of_collections(
         self, estimator: Any, X: Any, y_true: Any, arguments: dict[str, Any]
@@ -619,6 +619,10 @@ class RankingScorer(BaseScorer):
             if overlaps:
                 check_overlap(reduce(add, overlaps), type(ranker).__name__)
         return value
+
+    def _value(self, y_true: Any, y_score: Any, arguments: dict[str, Any]) -> float:
+        """Value of the rows; scorers of other values of them replace it."""
+        return self.measure(y_true, y_score, **arguments)
 
     def _value_of_labels(
         self, y_true: Any, y_score: Any, read: LabelReader, arguments: dict[str, Any]
@@ -786,20 +790,12 @@ def get_scorer(
     Parameters
     ----------
     measure : str, Measure, ScoreGeneratingFunction or callable
-        Measures averaged over queries: ``"ndcg"``, ``"ndcg@10"``, ``"dcg"``, ``"dcg@10"``,
-        ``"precision@5"``, ``"recall@20"``, ``"ap"``, ``"ap@10"``, ``"rr"``, ``"rr@10"``,
-        ``"err"``, ``"err@10"``, ``"rbp@0.8"``, ``"success@10"``, ``"r_precision"``, ``"f1@10"``,
-        ``"spearman"``, ``"tau_b"``, ``"tau_x"``, ``"tau_ap"``, ``"rbo@0.9"``, ``"top1"`` and the
-        negated loss ``"neg_coverage"``. ``"ap(rel>=2)"`` takes grades of at least 2 as relevant.
-        "err" and "rbp" need ``max_grade=`` for grades beyond 0 and 1, so that all folds are on one
-        scale. Measures of one list of two classes: ``"auc"``, ``"gini"``, ``"ks"``,
-        ``"partial_auc@fpr0.1"``, ``"tpr@fpr0.01"``, ``"local_auc@0.8"``, ``"pnorm@4"``,
-        ``"bedroc@20"``, ``"rie@20"``, ``"precision@top0.05"``, ``"smoothed_precision@top0.05"``,
-        ``"enrichment@0.01"``, ``"lift@0.1"``, ``"pos@top"``, and the negated losses
-        ``"neg_fpr@tpr0.9"``, ``"neg_accuracy_loss@top0.05"`` and ``"neg_negative_height_loss@4"``.
-        Other numbers can replace those shown. Names of scikit-learn scorers and measures as
-        :func:`get_measure` takes them are allowed too; a loss is negated. For classifiers of more
-        than two classes use ``"auc"`` with ``multi_class=``.
+        A name of :func:`get_scorer_names`, in which other numbers can replace those shown, such as
+        ``"ndcg@10"``, ``"ap(rel>=2)"`` for grades of at least 2 as relevant, or the negated loss
+        ``"neg_coverage"``; a name of a scikit-learn scorer; or a measure as :func:`get_measure`
+        takes it, a loss being negated. "err" and "rbp" need ``max_grade=`` for grades beyond 0 and
+        1, so that all folds are on one scale. For classifiers of more than two classes use
+        ``"auc"`` with ``multi_class=``.
     qid : str, bool or None, default=None
         Name under which the scorer requests query ids if metadata routing is enabled. True is
         "qid", False requests none. None is "groups" for means over queries, and requests none for
@@ -852,20 +848,18 @@ def get_scorer(
     ``set_score_request(sample_weight=True)`` or ``query_weight=True`` passes weights to the
     measure and does not change the request of the ids.
 
-    Estimators that score several labels per row are evaluated by the order of the labels in each
-    row, averaged over the rows. These are label rankers, which read ``y`` themselves, multi-output
-    regressors and multilabel classifiers. For the latter two ``y`` holds grades of shape
-    (n_samples, n_labels), with NaN if a row lacks the label. They take no ids, any measure is a
-    mean over the rows, and ``sample_weight`` or ``query_weight`` is the weight of each row.
+    Label rankers, multi-output regressors and multilabel classifiers are evaluated by the order of
+    the labels in each row, averaged over the rows. For the latter two ``y`` holds grades of shape
+    (n_samples, n_labels), with NaN if a row lacks the label. They take no ids, and
+    ``sample_weight`` or ``query_weight`` is the weight of each row.
 
     Errors that affect all candidates raise :class:`sklearn_rank.exceptions.ScorerSetupError`: no
     ids for a ranker that was fitted to several queries, no positive class for labels other than 0
     and 1 or -1 and 1, no scale of the grades. In a search every error of a scorer becomes
     ``error_score`` with a warning, or is raised if ``error_score="raise"``.
 
-    If the estimator, or an estimator inside it, was trained for another share ``tau`` of the top
-    than that of the measure, the scorer warns with
-    :class:`sklearn_rank.exceptions.OtherTopWarning`.
+    An estimator that was trained for another share ``tau`` of the top than that of the measure
+    gets a :class:`sklearn_rank.exceptions.OtherTopWarning`.
 
     Examples
     --------

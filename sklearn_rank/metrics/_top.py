@@ -552,9 +552,8 @@ def coverage_loss(y_true: Any, y_score: Any, **options: Unpack[BinaryOptions]) -
     -----
     If the lowest block of ties with positives holds ``a`` of them and ``b`` other items after N
     items, the mean position of the last positive is ``N + a (a + b + 1) / (a + 1)``.
-    scikit-learn's ``coverage_error`` puts it at the end of the block, ``N + a + b``, and counts 0
-    for a list without positives, as ``undefined=0`` does here. The two are equal if the lowest
-    positive is not tied with a negative. Weights are repetitions and must be whole numbers.
+    scikit-learn's ``coverage_error`` has ``N + a + b``, and counts 0 for a list without positives,
+    as ``undefined=0`` does here. Weights are repetitions and must be whole numbers.
 
     References
     ----------
@@ -583,6 +582,7 @@ def check_top(name: str, share: Any) -> None:
 
 class _OfTop(Measure):
     weights = "relative"
+    rounds_top = True
     range = (0.0, 1.0)
     _number = NamedNumber("tau", share, "0.05")
     from_ranges = "sum"
@@ -616,28 +616,10 @@ def precision_at_top_score(
     ``P@tau = E[number of positives among the first j items] / j`` with
     ``j = max(1, floor(tau * n + 1/2))``. Ties are averaged over all orders of the tied items.
 
-    Parameters
-    ----------
-    tau : float, default=0.05
-        Share of the items that form the top, in (0, 1).
-    sample_weight
-        Non-negative weights. If all are whole, they are repetitions, and n is their sum; else only
-        their proportions matter, and the top has its share of their sum.
-
     Returns
     -------
     float or ndarray of shape (n_lists,)
         Precision in [0, 1]; higher is better.
-
-    Raises
-    ------
-    TypeError
-        If ``tau`` is not a number.
-
-    Warns
-    -----
-    SmallTopWarning
-        If ``tau * n`` rounds to 0 for a list: its top is then one item.
 
     See Also
     --------
@@ -669,6 +651,7 @@ def precision_at_top_score(
 
 class EnrichmentFactorMeasure(ConventionalMeasure):
     weights = "relative"
+    rounds_top = True
     range = (0.0, inf)
     lacking = "no positive"
     stem = "enrichment@"
@@ -707,11 +690,6 @@ def enrichment_factor_score(
 
     Parameters
     ----------
-    fraction : float
-        Share of the items that form the top, in (0, 1).
-    sample_weight
-        Non-negative weights. If all are whole, they are repetitions, and n is their sum; else only
-        their proportions matter, and the top has its share of their sum.
     convention
         System whose value to reproduce: tied items stay in the order of the rows, ``fraction * n``
         is rounded up, and a list without positives counts 0. A conflicting parameter raises an
@@ -722,16 +700,6 @@ def enrichment_factor_score(
     float or ndarray of shape (n_lists,)
         Ratio, at least 0 and at most n / max(j, k); 1 for a random order; higher is better.
 
-    Raises
-    ------
-    TypeError
-        If ``fraction`` is not a number.
-
-    Warns
-    -----
-    SmallTopWarning
-        If ``fraction * n`` rounds to 0 for a list: its top is then one item.
-
     See Also
     --------
     precision_at_top_score : The precision itself.
@@ -740,8 +708,7 @@ def enrichment_factor_score(
 
     Notes
     -----
-    RDKit rounds the number of items up; here it is rounded to the nearest number. The influence of
-    single items and its coverage are those of :func:`lift_score`.
+    The influence of single items and its coverage are those of :func:`lift_score`.
 
     References
     ----------
@@ -893,23 +860,10 @@ def accuracy_at_top_loss(
     ``1/2 (mean over negatives of 1{s > q} + mean over positives of 1{s < q})``, where ``q`` is
     the score of item ``j = max(1, floor(tau * n + 1/2))`` from the top.
 
-    Parameters
-    ----------
-    tau : float, default=0.05
-        Share of the items that form the top, in (0, 1).
-    sample_weight
-        Non-negative weights. If all are whole, they are repetitions, and n is their sum; else only
-        their proportions matter, and the top has its share of their sum.
-
     Returns
     -------
     float or ndarray of shape (n_lists,)
         Loss in [0, 1]; lower is better.
-
-    Raises
-    ------
-    TypeError
-        If ``tau`` is not a number.
 
     Warns
     -----
@@ -1059,11 +1013,6 @@ def lift_score(
     among the first ``fraction * n`` items, the item at the cut counted in proportion. Ties are
     averaged over all orders of the tied items.
 
-    Parameters
-    ----------
-    fraction : float
-        Share of the items that form the top, in (0, 1).
-
     Returns
     -------
     float or ndarray of shape (n_lists,)
@@ -1077,12 +1026,9 @@ def lift_score(
 
     Notes
     -----
-    Lift and enrichment factor both divide the precision in the top by the share of positives in
-    the list. They are equal if ``fraction * n`` is a whole number. Otherwise the lift interpolates
-    the gains curve between two items, and the enrichment factor rounds the top to whole items. So
-    the lift needs no ``SmallTopWarning``. The influence of single items is of first order. For
-    normal scores, normal 95 % intervals from it covered 92 to 94 % with 80 to 400 items in the
-    top, 87 to 96 % with 20, and 71 % with 4.
+    Lift and enrichment factor are equal if ``fraction * n`` is a whole number. The influence of
+    single items is of first order: for normal scores, 95 % intervals from it covered 92 to 94 %
+    with 80 to 400 items in the top, 87 to 96 % with 20, and 71 % with 4.
 
     References
     ----------
@@ -1152,11 +1098,6 @@ def smoothed_precision_at_top_score(
     float or ndarray of shape (n_lists,)
         Mean precision in [0, 1]; higher is better.
 
-    Raises
-    ------
-    TypeError
-        If ``tau`` is not a number.
-
     Warns
     -----
     SmallTopWarning
@@ -1170,10 +1111,9 @@ def smoothed_precision_at_top_score(
 
     Notes
     -----
-    Ties are averaged over all orders of the tied items. The scores are sorted once for all four
-    tops: the time is O(n log n), the memory O(n). The influence of single items is the mean of
-    those of the four precisions. In simulations with 100 to 1,600 normal scores, 10 and 30 % of
-    them positive, and ``tau`` from .01 to .2, 95 % intervals from it covered 93 to 100 %.
+    Ties are averaged over all orders of the tied items. In simulations with 100 to 1,600 normal
+    scores, 10 and 30 % of them positive, and ``tau`` from .01 to .2, 95 % intervals from the
+    influence of single items covered 93 to 100 %.
 
     Examples
     --------
