@@ -237,6 +237,11 @@ def fold_target(name: str) -> str:
 AUC = get_measure("auc")
 LABELS = "the labels"
 ITEMS = "items are independent given their labels"
+# Theorem and assumption on ties of limits of each part, by method.
+THEOREMS_OF_LISTS = {
+    "exact": (TOP_THEOREM, TIES_IN_RANDOM_ORDER),
+    "dkw": (SANDWICH_THEOREM, SAME_TIES),
+}
 
 
 def is_auc(measure: Measure) -> bool:
@@ -257,12 +262,10 @@ def influence_of_list(measure: Measure, positive: BoolArray, score: FloatArray) 
 class ListEvidence(Evidence):
     """Values of several candidates on held-out lists, whose influence is known.
 
-    Where there is a theorem, each part has limits of its own.
+    With "exact" and "dkw" each part has limits of its own.
     """
 
     of_new_data: ClassVar[str] = "population"
-    theorem: ClassVar[str]
-    ties: ClassVar[str]
 
     positive: Sequence[BoolArray]
     scores: Sequence[Sequence[FloatArray]]  # For each part the scores of each candidate
@@ -299,16 +302,16 @@ class ListEvidence(Evidence):
         """Mean over the parts of the value of items that are all tied."""
         if not self.measure.is_mean_over_ties:
             return None
-        tied = [
-            self.measure.values(
-                self.measure.lists(positive.astype(np.int64), np.zeros(len(positive)))
-            )
-            for positive in self.positive
-        ]
-        return float(np.mean(tied))
+        tied = [self._list(part, np.zeros(len(rows))) for part, rows in enumerate(self.positive)]
+        return float(np.mean([self.measure.values(data) for data in tied]))
+
+    def _list(self, part: int, score: FloatArray) -> ScoredLists:
+        return self.measure.lists(self.positive[part].astype(np.int64), score)
 
     def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Limits from the influence, with half an item added at either end."""
+        if isinstance(self.measure, PrecisionAtTopMeasure):
+            return self._limits_at_top(self.measure.tau, tails)
         variance, z = np.diag(self.regularized_covariance), ndtri(tails)
         if not isfinite(self.length):
             reach = np.abs(z) * np.sqrt(variance)
@@ -325,27 +328,80 @@ class ListEvidence(Evidence):
             low[c], high[c] = min(low[c], exact[0]), max(high[c], exact[1])
         return origin + self.length * low, origin + self.length * high
 
-    def _lower_of_part(self, part: int, deltas: FloatArray) -> FloatArray:
-        raise NotImplementedError
+    def _limits_at_top(self, tau: float, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Score limits of the precision, or exact ones where they are farther out."""
+        tops = [int(top_mass(np.array([float(len(rows))]), tau)[0]) for rows in self.positive]
+        # The mean is worth so many items of a top; the threshold adds what it does at their mean.
+        top = 1.0 / float(self._joined([1.0 / k for k in tops]))
+        # Probability for each candidate that an item at the threshold of a part is positive.
+        etas = [
+            [
+                share_at_threshold(
+                    counted_blocks(score, rows), len(rows), float(np.count_nonzero(rows)), k
+                )
+                for score in scores
+            ]
+            for rows, scores, k in zip(self.positive, self.scores, tops, strict=True)
+        ]
+        eta = np.mean(etas, axis=0)
+        low, high = self.means.copy(), self.means.copy()
+        for c in np.flatnonzero(tails < 0.5):
+            mean, level = float(self.means[c]), 1.0 - 2.0 * float(tails[c])
+            (low[c], high[c]), _ = top_limits(mean, float(eta[c]), top, tau, level)
+        return low, high
+
+    def _lower_of_part(self, method: str, part: int, deltas: FloatArray) -> FloatArray:
+        positive, scores = self.positive[part], self.scores[part]
+        if method == "dkw":
+            lists = [self._list(part, score) for score in scores]
+            return dkw_lower_limits(lists, self.measure, deltas)
+        # The negatives above each positive, from the top.
+        above = [
+            np.count_nonzero(~positive)
+            - np.searchsorted(np.sort(score[~positive]), np.sort(score[positive])[::-1], "left")
+            for score in scores
+        ]
+        measure: Any = self.measure
+        return top_precision_limits(np.stack(above), len(positive), measure.tau, np.log(deltas))
+
+    def usual_method(self, method: str, delta: float, n_candidates: int) -> str:
+        """Use bands if a perfect order keeps two thirds of its distance to tied items.
+
+        With less, the theorem is not useful for realistic orders.
+        """
+        if method != "dkw":
+            return super().usual_method(method, delta, n_candidates)
+        share = np.array([delta / (n_candidates * self.n_parts)])
+        leads = []
+        for part, positive in enumerate(self.positive):
+            perfect = np.empty(len(positive))
+            perfect[np.argsort(positive, kind="stable")] = np.arange(len(positive))
+            best, tied = (self._list(part, score) for score in (perfect, np.zeros(len(positive))))
+            least = float(dkw_lower_limits([best], self.measure, share)[0])
+            chance = float(self.measure.values(tied)[0])
+            leads.append((least - chance, float(self.measure.values(best)[0]) - chance))
+        least_lead, lead = np.mean(leads, axis=0)
+        return method if least_lead >= 2.0 / 3.0 * lead else ASYMPTOTIC
 
     def widths(self, method: str, deltas: FloatArray) -> FloatArray:
         n = self.n_parts
-        limits = [self._lower_of_part(part, deltas / n) for part in range(n)]
+        limits = [self._lower_of_part(method, part, deltas / n) for part in range(n)]
         return np.maximum(self.means - np.mean(limits, axis=0), 0.0)
 
     def _equal_bound(
         self, method: str, candidate: int, value: float, delta: float, n_candidates: int
     ) -> Bound:
         name, folds = self.measure.name, self.n_parts > 1
+        theorem, ties = THEOREMS_OF_LISTS[method]
         return Bound(
             value=value,
-            theorem=f"{self.theorem}, for all candidates{' and parts' if folds else ''} at once",
+            theorem=f"{theorem}, for all candidates{' and parts' if folds else ''} at once",
             target=f"mean {name} of the parts - mean {name} of the population by their models"
             if folds
             else f"{name} - {name} of the population by the chosen model",
             delta=delta,
             conditioned_on=LABELS,
-            assumptions=(FITTED_APART, ITEMS, self.ties),
+            assumptions=(FITTED_APART, ITEMS, ties),
         )
 
 
@@ -416,85 +472,8 @@ def list_evidence(
 ) -> ListEvidence:
     # Which rows are positive is known here.
     measure = get_measure(measure, rel=None)
-    kind = ListEvidence
-    if is_auc(measure):
-        kind = AUCEvidence
-    elif isinstance(measure, PrecisionAtTopMeasure):
-        kind = TopEvidence
-    elif "dkw" in measure.theorems:
-        kind = RankEvidence
+    kind = AUCEvidence if is_auc(measure) else ListEvidence
     return kind(positive, scores, measure, disjoint)
-
-
-class TopEvidence(ListEvidence):
-    """Precision at the top of several candidates: limits from the negatives above positives."""
-
-    theorem = TOP_THEOREM
-    ties = TIES_IN_RANDOM_ORDER
-
-    def _lower_of_part(self, part: int, deltas: FloatArray) -> FloatArray:
-        positive = self.positive[part]
-        above = [
-            np.count_nonzero(~positive)
-            - np.searchsorted(np.sort(score[~positive]), np.sort(score[positive])[::-1], "left")
-            for score in self.scores[part]
-        ]
-        measure: Any = self.measure
-        return top_precision_limits(np.stack(above), len(positive), measure.tau, np.log(deltas))
-
-    def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Score limits, or exact ones where they are farther out."""
-        measure: Any = self.measure
-        sizes = [len(positive) for positive in self.positive]
-        tops = [int(top_mass(np.array([float(n)]), measure.tau)[0]) for n in sizes]
-        # The mean is worth so many items of a top; the threshold adds what it does at their mean.
-        top = 1.0 / float(self._joined([1.0 / k for k in tops]))
-        etas = np.mean([self._etas(part, k) for part, k in enumerate(tops)], axis=0)
-        low, high = self.means.copy(), self.means.copy()
-        for c in np.flatnonzero(tails < 0.5):
-            mean, eta, level = float(self.means[c]), float(etas[c]), 1.0 - 2.0 * float(tails[c])
-            (low[c], high[c]), _ = top_limits(mean, eta, top, measure.tau, level)
-        return low, high
-
-    def _etas(self, part: int, top: int) -> list[float]:
-        """Probability for each candidate that an item at the threshold of a part is positive."""
-        positive = self.positive[part]
-        n, n_pos = len(positive), float(np.count_nonzero(positive))
-        return [
-            share_at_threshold(counted_blocks(score, positive), n, n_pos, top)
-            for score in self.scores[part]
-        ]
-
-
-class RankEvidence(ListEvidence):
-    """Statistics of ranks of several candidates: limits from bands around the distributions."""
-
-    theorem = SANDWICH_THEOREM
-    ties = SAME_TIES
-
-    def _lower_of_part(self, part: int, deltas: FloatArray) -> FloatArray:
-        lists = [self._list(part, score) for score in self.scores[part]]
-        return dkw_lower_limits(lists, self.measure, deltas)
-
-    def usual_method(self, method: str, delta: float, n_candidates: int) -> str:
-        """Use bands if a perfect order keeps two thirds of its distance to tied items.
-
-        With less, the theorem is not useful for realistic orders.
-        """
-        share = np.array([delta / (n_candidates * self.n_parts)])
-        leads = []
-        for part, positive in enumerate(self.positive):
-            perfect = np.empty(len(positive))
-            perfect[np.argsort(positive, kind="stable")] = np.arange(len(positive))
-            best, tied = (self._list(part, score) for score in (perfect, np.zeros(len(positive))))
-            least = float(dkw_lower_limits([best], self.measure, share)[0])
-            chance = float(self.measure.values(tied)[0])
-            leads.append((least - chance, float(self.measure.values(best)[0]) - chance))
-        least_lead, lead = np.mean(leads, axis=0)
-        return method if least_lead >= 2.0 / 3.0 * lead else ASYMPTOTIC
-
-    def _list(self, part: int, score: FloatArray) -> ScoredLists:
-        return self.measure.lists(self.positive[part].astype(np.int64), score)
 
 
 QUERIES = "queries are independent and of one distribution"
