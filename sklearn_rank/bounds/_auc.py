@@ -14,7 +14,7 @@ larger a sample would have to be.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, comb, exp, expm1, inf, lgamma, log, log1p, sqrt
@@ -96,25 +96,6 @@ def finite_width(
             low, high = score_limits(auc, c)
             value = of_side(side, auc - float(low), float(high) - auc)
     return min(value, 1.0)
-
-
-def tightest_finite_method(
-    n_pos: int, n_neg: int, log_delta: float, auc: float | None, side: Side
-) -> FiniteMethod:
-    """Inequality of the smallest bound where the choice needs no correction.
-
-    Without the AUC no bound depends on the data. On one side the values that two inequalities
-    exclude are nested for each expected AUC, so that the smaller bound has the larger of two
-    probabilities, not their sum. On both sides they are not: "kl" alone is taken.
-    """
-    if auc is not None and side == "both":
-        return "kl"
-    other: FiniteMethod = "hoeffding" if auc is None else "kl"
-    return min(
-        other,
-        "chebyshev",
-        key=lambda method: finite_width(n_pos, n_neg, log_delta, method, auc, side),
-    )
 
 
 def finite_log_probability(
@@ -482,23 +463,6 @@ def uniform_probability(
     return exp(low if suffices(low) else bisect(suffices, high, low)[0])
 
 
-def uniform_sample_size(
-    epsilon: float,
-    delta: float,
-    positive_fraction: float,
-    function_class: FunctionClass,
-    method: str,
-) -> float:
-    """Least n at which :func:`uniform_width` is at most ``epsilon``, by doubling and bisection."""
-
-    def suffices(n: int) -> bool:
-        n_pos = round(positive_fraction * n)
-        width = uniform_width(function_class, n_pos, n - n_pos, log(delta), method, "both")
-        return width <= epsilon
-
-    return least_size(suffices)
-
-
 def theorem_of(
     function_class: int | FunctionClass | None, method: str, statements: tuple[str, str, str]
 ) -> str:
@@ -623,11 +587,8 @@ def auc_bound(
     ``sqrt(2 ln(Pi) / k) + sqrt((n_pos + n_neg) ln(2/delta) / (2 n_pos n_neg))``; the choice
     depends on the counts only.
 
-    The AUC is the mean, over all ways to form k disjoint pairs, of means of k independent pairs.
-    By Hölder's inequality a Chernoff bound for such a mean holds for the AUC too. The items of a
-    class need not be identically distributed. "chebyshev" holds with ties too, because breaking
-    them at random can only add variance. For ``side="both"`` each side uses ``delta / 2`` and the
-    larger bound is reported; "chebyshev" needs no halving.
+    The items of a class need not be identically distributed. For ``side="both"`` each side uses
+    ``delta / 2`` and the larger bound is reported; "chebyshev" needs no halving.
 
     For finitely many functions a union bound is used. It does not hold for the pooled rows of K
     folds, because the function that scores a row was trained on the others. To weight candidates
@@ -677,18 +638,21 @@ independent given their labels.
     _check_used("auc", auc, method, () if uniform else ("tightest", "kl", "chebyshev"))
     check_choice("side", side, SIDES)
     check_choice("labels", labels, LABELS)
-    inequality: str
+    tight: tuple[str, ...] = ("averaging",)
     if isinstance(function_class, FunctionClass):
-        inequality = "averaging" if method == "tightest" else method
-        value = uniform_width(function_class, n_pos, n_neg, log(delta), inequality, side)
+        of_class = (function_class, n_pos, n_neg, log(delta))
+        inequality, value = _smallest(method, tight, lambda x: uniform_width(*of_class, x, side))
     else:
         log_delta = log(delta) - log(1 if function_class is None else function_class)
-        inequality = (
-            tightest_finite_method(n_pos, n_neg, log_delta, auc, side)
-            if method == "tightest"
-            else method
+        # Without the AUC no bound depends on the data. With it, on one side, the values that two
+        # inequalities exclude are nested for each expected AUC, so that the smaller bound has the
+        # larger of two probabilities, not their sum. On both sides they are not.
+        tight = TIGHT_WITHOUT_AUC
+        if auc is not None:
+            tight = ("kl",) if side == "both" else ("kl", "chebyshev")
+        inequality, value = _smallest(
+            method, tight, lambda x: finite_width(n_pos, n_neg, log_delta, x, auc, side)
         )
-        value = finite_width(n_pos, n_neg, log_delta, inequality, auc, side)
     statements = ("Corollary 6", "Corollary 11", "Corollary 18")
     if labels == "random":
         statements = ("Theorem 8", "Theorem 13", "Theorem 19")
@@ -799,23 +763,22 @@ def auc_deviation_bound(
     chebyshev = () if variance is not None else ("chebyshev",)
     _check_used("expected_auc", expected_auc, method, ("tightest", "kl", *chebyshev))
     check_choice("side", side, SIDES)
-    inequality: str
+    tight: tuple[str, ...] = ("averaging",)
     if isinstance(function_class, FunctionClass):
-        inequality = "averaging" if method == "tightest" else method
-        value = uniform_probability(epsilon, function_class, n_pos, n_neg, inequality, side)
+        of_class = (epsilon, function_class, n_pos, n_neg)
+        inequality, value = _smallest(
+            method, tight, lambda x: uniform_probability(*of_class, x, side)
+        )
     else:
         n_functions = 1 if function_class is None else function_class
         if variance is None:
             variance = _largest_variance(max(1, min(n_pos, n_neg)), expected_auc)
-        methods: tuple[str, ...] = (method,)
-        if method == "tightest":
-            methods = (*(() if expected_auc is None else ("kl",)), *TIGHT_WITHOUT_AUC)
-        values = {
-            name: finite_log_probability(epsilon, n_pos, n_neg, name, expected_auc, variance, side)
-            for name in methods
-        }
-        inequality = min(values, key=values.__getitem__)
-        value = exp(min(log(n_functions) + values[inequality], 0.0))
+        tight = TIGHT_WITHOUT_AUC if expected_auc is None else ("kl", *TIGHT_WITHOUT_AUC)
+        given = (expected_auc, variance, side)
+        inequality, log_value = _smallest(
+            method, tight, lambda x: finite_log_probability(epsilon, n_pos, n_neg, x, *given)
+        )
+        value = exp(min(log(n_functions) + log_value, 0.0))
     statements = ("Theorem 5", "Theorem 10", "Theorem 17")
     theorem = theorem_of(function_class, inequality, statements)
     deviation, assumptions = _describe(function_class, side)
@@ -908,18 +871,23 @@ def auc_sample_size_bound(
     )
     function_class = _check_function_class(function_class)
     _check_method(function_class, method, WITHOUT_AUC)
-    inequality: str
+    tight: tuple[str, ...] = ("averaging",)
     if isinstance(function_class, FunctionClass):
-        inequality = "averaging" if method == "tightest" else method
-        value = uniform_sample_size(epsilon, delta, positive_fraction, function_class, inequality)
+
+        def width(n: int, inequality: str) -> float:
+            n_pos = round(positive_fraction * n)
+            sizes = (n_pos, n - n_pos)
+            return uniform_width(function_class, *sizes, log(delta), inequality, "both")
+
+        inequality, value = _smallest(
+            method, tight, lambda x: least_size(lambda n: width(n, x) <= epsilon)
+        )
     else:
+        wanted = (epsilon, delta, positive_fraction)
         n_functions = 1 if function_class is None else function_class
-        values = {
-            name: finite_sample_size(epsilon, delta, positive_fraction, name, n_functions)
-            for name in (TIGHT_WITHOUT_AUC if method == "tightest" else (method,))
-        }
-        inequality = min(values, key=values.__getitem__)
-        value = values[inequality]
+        inequality, value = _smallest(
+            method, TIGHT_WITHOUT_AUC, lambda x: finite_sample_size(*wanted, x, n_functions)
+        )
     statements = ("Corollary 7", "Corollary 12", "Corollary 18")
     theorem = theorem_of(function_class, inequality, statements)
     deviation, assumptions = _describe(function_class, "both")
@@ -982,6 +950,15 @@ def auc_variance_bound(n_pos: int, n_neg: int, *, expected_auc: float | None = N
 
 def _largest_variance(fewer: int, expected_auc: float | None) -> float:
     return (0.25 if expected_auc is None else expected_auc * (1.0 - expected_auc)) / fewer
+
+
+def _smallest(
+    method: str, tight: tuple[str, ...], value_of: Callable[[str], float]
+) -> tuple[str, float]:
+    """Value of a method, or of the smallest of the methods that "tightest" stands for."""
+    values = {name: value_of(name) for name in (tight if method == "tightest" else (method,))}
+    inequality = min(values, key=values.__getitem__)
+    return inequality, values[inequality]
 
 
 def _describe(

@@ -262,10 +262,8 @@ def linear_rank_sandwich_bound(
 
     Notes
     -----
-    If ``|F_n - F| <= eps`` everywhere, then ``phi(F)`` of each positive lies between its two
-    shifted values, and the mean of the independent values ``phi(F)`` is near its expectation. The
-    shift costs nothing where phi is constant, which measures of the top are away from the top. The
-    guide "Proofs of bounds" has the proof.
+    The shift costs nothing where phi is constant, which measures of the top are away from the top.
+    The guide "Proofs of bounds" has the proof.
 
     References
     ----------
@@ -443,16 +441,12 @@ def plug_in_rank_bound(error: float, positive_fraction: float, *, height: float 
 
     Notes
     -----
-    The bound printed in the paper, ``(1 - p) sup|phi'| E|eta_hat - eta|``, is false. Let eta be 2
-    p on one half of the items and 0 on the other, and let the estimate be near p on both, in the
-    wrong order. With phi(u) = u the regret is 1/2, which exceeds p (1 - p). The error is unknown
-    in practice; an upper limit for it gives an upper limit for the regret.
+    The bound printed in the paper, ``(1 - p) sup|phi'| E|eta_hat - eta|``, is false
+    (:doc:`/theory/errata`). An upper limit for the error gives an upper limit for the regret.
 
     If eta or eta_hat has ties, W_phi is the mean over the orders of the tied items, as
-    ``linear_rank_score(ties="average")`` estimates it; phi is then applied to a uniform variable,
-    which the proof needs. If all items of a block of ties have its largest rank, the bound is
-    false: a constant eta has W_phi = phi(1), and an estimate near it without ties has the mean of
-    phi.
+    ``linear_rank_score(ties="average")`` estimates it. If all items of a block of ties have its
+    largest rank, the bound is false.
 
     References
     ----------
@@ -745,9 +739,7 @@ def accuracy_at_top_margin_bound(
     Notes
     -----
     The bound holds at the learned threshold t, not at the quantile of h in the population
-    (Corollary 1), which is unknown. Bipartite data contain only ``min(k_neg, k_pos)`` pairs
-    without a common row; "bipartite" gives the smaller bound. Thresholds beyond ``radius * norm``
-    are covered: there R(h, t) and the margin loss are at least 1/2.
+    (Corollary 1), which is unknown. For bipartite data "bipartite" gives the smaller bound.
 
     References
     ----------

@@ -423,9 +423,8 @@ def paired_swap_test(
     If the ranks by the two scorers are exchangeable, per item or per group, a true hypothesis is
     rejected with probability at most ``1 - level``, for any sample size. Scorers with equal
     measures need not be exchangeable; the test is asymptotically valid for them too, as each
-    difference is divided by its standard error. At AUC .98 with 30 positives and 30 negatives it
-    rejects in .01 to .04 at the 5 % level, and :func:`paired_rank_test` in at most .004. The cost
-    is O(n_resamples n log n) time and O(n) memory.
+    difference is divided by its standard error. The cost is O(n_resamples n log n) time and O(n)
+    memory.
 
     References
     ----------
@@ -607,8 +606,7 @@ def paired_rank_test(
     With ``groups`` the variance is the sum over groups of the squared contributions of their
     items, that of either class over ``sqrt(1 - share)`` of its fraction of the class. Instead of
     items their effective number counts, ``(sum of s^2)^2 / sum of s^4`` for groups of s items of a
-    class. At the 5 % level, true hypotheses were rejected in 0 to 9 % of samples, 4 % in the
-    median, over 48 designs of 10 to 200 groups (table in :doc:`/benchmarks/inference`).
+    class (measured rejection rates in :doc:`/benchmarks/inference`).
 
     References
     ----------
@@ -931,10 +929,8 @@ def compare(
     within the margin. The attribute ``conclusions`` states the result for each contrast; with
     "non-inferior" also superiority, which needs no further adjustment.
 
-    At the 5 % level, true hypotheses were rejected in 4 % of samples on average over 360 cells.
-    Five cells, all with a margin, exceeded .065 by more than chance: ``"bedroc@20"`` in groups
-    (.15 to .18), ``"local_auc@0.8"`` with 10 positives (.17) and ``"precision@1"`` over ten
-    queries (.18). The table is in :doc:`/benchmarks/inference`.
+    Measured rejection rates, some of which exceed the level with a margin, are in
+    :doc:`/benchmarks/inference`.
 
     For K rankers the cost is O(n K log n) time and O(n K) memory, plus the draws. With ``qid`` and
     without groups, rows may be dask collections: the values of the queries are collected in this

@@ -580,13 +580,12 @@ class ConfidenceSequence:
 
     **Method.** For the n values v in [0, 1] seen so far and gains ``g``, the capital against a
     candidate mean m is the mean over g of ``prod (1 + g v) / (1 + g m)^n`` and ``prod (1 + g (1 -
-    v)) / (1 + g (1 - m))^n``. Against the true mean it is a nonnegative martingale, which stays
-    below ``1 / (1 - level)`` with probability ``level``; the interval holds all m with capital
-    below this value. For the AUC the product is over ``min(n_pos, n_neg)`` disjoint pairs,
-    averaged over all ways to pair the items. For the top of a population, a fifth of the error is
-    spent on the number of items above its threshold. "asymptotic" is the interval for one look at
-    ``sqrt((1 + 1/x) (ln(1 + x) + 2 ln(1 / (1 - level))))`` standard errors, with x proportional to
-    the number of rows. The theory pages have the proofs.
+    v)) / (1 + g (1 - m))^n``. The interval holds all m with capital below ``1 / (1 - level)``. For
+    the AUC the product is over ``min(n_pos, n_neg)`` disjoint pairs, averaged over all ways to
+    pair the items. For the top of a population, a fifth of the error is spent on the number of
+    items above its threshold. "asymptotic" is the interval for one look at ``sqrt((1 + 1/x) (ln(1
+    + x) + 2 ln(1 / (1 - level))))`` standard errors, x proportional to the number of rows. The
+    theory pages have the proofs.
 
     Intervals are 1.5 to 2 times as wide as those for one look. The order of rows within an update
     and the order of queries have no effect; the split into updates matters for the AUC. Queries,

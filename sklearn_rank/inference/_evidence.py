@@ -155,17 +155,13 @@ def check_pair_of_groups(groups: Any) -> None:
 
 def check_joined_groups(groups: Sequence[Any], sizes: Sequence[int]) -> Groups:
     """Groups of the rows of all samples, one after the other, which may share groups."""
-    ids = [
-        _values(check_qid(part, n, name=f"groups[{i}]"))
-        for i, (part, n) in enumerate(zip(groups, sizes, strict=True))
-    ]
+    ids = []
+    for i, (part, n) in enumerate(zip(groups, sizes, strict=True)):
+        read = check_qid(part, n, name=f"groups[{i}]")
+        ids.append(read.distinct[read.codes] if isinstance(read, Coded) else read)
     if len({part.dtype.kind in "US" for part in ids}) > 1:
         ids = [part.astype(object) for part in ids]
     return _numbered(check_qid(np.concatenate(ids), sum(sizes), name="groups"))
-
-
-def _values(ids: AnyArray | Coded) -> AnyArray:
-    return ids.distinct[ids.codes] if isinstance(ids, Coded) else ids
 
 
 @dataclass(frozen=True, eq=False)

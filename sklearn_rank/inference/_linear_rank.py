@@ -503,9 +503,8 @@ def linear_rank_interval(
 
     With ``groups``, "influence" adds half a group at either end and uses Student's quantile, as
     :func:`paired_rank_test` does; its bias correction is that of independent items. "dkw" holds
-    for any dependence within groups if the items of a class have one distribution: a list is a
-    mean over lists of ``floor(n / largest group)`` independent items, so that eps is the mean of
-    its tail instead of its quantile, and Chernoff's limit counts ``floor(k / most in a group)``.
+    for any dependence within groups if the items of a class have one distribution; it counts
+    ``floor(n / largest group)`` items and ``floor(k / most in a group)`` positives.
 
     The cost is O(n log n) time and O(n) memory, and O(n) time per resample of "bootstrap". Dask
     collections (without ``groups`` or "bootstrap") are counted chunk by chunk, and the counts
@@ -575,7 +574,13 @@ def rank_interval_of(
     )
     shares = influence if normalize == "minmax" else influence.scaled(worst, best - worst)
     value = shares.estimate
-    bias = _minmax_bias(data, phi, value)
+    bias = rank_bias(data.positive, data.score, phi, data.weight)
+    # The worst and the best order have a bias too. Order within a class has no effect, so that
+    # each class may be one block.
+    classes, counts = np.array([True, False]), np.array([float(k), float(n - k)])
+    bias -= (1.0 - value) * rank_bias(classes, np.array([0.0, 1.0]), phi, counts)
+    bias -= value * rank_bias(classes, np.array([1.0, 0.0]), phi, counts)
+    bias /= best - worst
     low, high = (0.0, 1.0) if normalize == "minmax" else limit_range(phi, n, k)
     if not conditional and normalize == "mean":
         # The fraction of positives is random, and so are the worst and the best value.
@@ -600,21 +605,6 @@ def rank_interval_of(
         length * float(np.sqrt(variance)),
         bias=estimate - (low + length * (value - bias)),
     )
-
-
-def _minmax_bias(data: ScoredLists, phi: ScoreGeneratingFunction, value: float) -> float:
-    """Estimate the bias of the statistic between the worst and the best order.
-
-    It is 0 at either end, where the worst and the best order have the same bias.
-    """
-    n, k = int(data.sizes[0]), int(data.positives[0])
-    worst, best = rank_range(phi, n, k)
-    bias = rank_bias(data.positive, data.score, phi, data.weight)
-    # The order within a class has no effect, so each class may be one block.
-    classes, counts = np.array([True, False]), np.array([float(k), float(n - k)])
-    bias -= (1.0 - value) * rank_bias(classes, np.array([0.0, 1.0]), phi, counts)
-    bias -= value * rank_bias(classes, np.array([1.0, 0.0]), phi, counts)
-    return bias / (best - worst)
 
 
 # ------------------------------------------------------------------------------------- two samples

@@ -90,36 +90,31 @@ def influence_limits(
         shift, variance = influence.regularized()
         variance += 0.0 if conditional else influence.label_variance()
     else:
-        shift, variance, degrees = _of_groups(influence, groups, conditional=conditional)
+        # Half a group is added at either end.
+        positive, weight = influence.positive, influence.sampling_weight
+        shift, variance, parts = 0.0, 0.0, []
+        total = np.zeros(groups.n_groups)
+        for in_class, ends in zip((positive, ~positive), influence.class_ends(), strict=True):
+            values, of_class = influence.values[in_class], groups.only(in_class)
+            weight_in_class = None if weight is None else weight[in_class]
+            part = GroupPart.of_rows(values[np.newaxis], of_class, weight_in_class)
+            parts.append(part)
+            count = part.worth + 2.0 * PSEUDO_WEIGHT
+            center = float(np.average(values, weights=weight_in_class))
+            mean = (part.worth * center + PSEUDO_WEIGHT * sum(ends)) / count
+            shift += mean - center
+            # About the mean with the added groups, each of the mean size.
+            total += part.sums[0] * (part.worth / count)
+            squares = (center - mean) ** 2 * float(part.share @ part.share) * part.worth**2
+            squares += PSEUDO_WEIGHT * sum((end - mean) ** 2 for end in ends)
+            variance += squares / count**2
+        if not conditional:
+            total += influence.label_slope * label_sums(positive, weight, groups)
+        variance += float(total @ total)
+        degrees = Spread.of_groups(parts).of(np.ones(1))
     shrunken = min(max(estimate + shift, 0.0), 1.0)
     n_effective = shrunken * (1.0 - shrunken) / variance
     return safe_limits(estimate, n_effective, level, degrees), variance
-
-
-def _of_groups(
-    influence: ClassInfluence, groups: Groups, *, conditional: bool
-) -> tuple[float, float, float]:
-    """Shift, variance and degrees of freedom with half a group added at either end."""
-    positive, weight = influence.positive, influence.sampling_weight
-    shift, variance, parts = 0.0, 0.0, []
-    total = np.zeros(groups.n_groups)
-    for in_class, ends in zip((positive, ~positive), influence.class_ends(), strict=True):
-        values, of_class = influence.values[in_class], groups.only(in_class)
-        weight_in_class = None if weight is None else weight[in_class]
-        part = GroupPart.of_rows(values[np.newaxis], of_class, weight_in_class)
-        parts.append(part)
-        count = part.worth + 2.0 * PSEUDO_WEIGHT
-        center = float(np.average(values, weights=weight_in_class))
-        mean = (part.worth * center + PSEUDO_WEIGHT * sum(ends)) / count
-        shift += mean - center
-        # About the mean with the added groups, each of the mean size.
-        total += part.sums[0] * (part.worth / count)
-        squares = (center - mean) ** 2 * float(part.share @ part.share) * part.worth**2
-        variance += (squares + PSEUDO_WEIGHT * sum((end - mean) ** 2 for end in ends)) / count**2
-    if not conditional:
-        total += influence.label_slope * label_sums(positive, weight, groups)
-    variance += float(total @ total)
-    return shift, variance, Spread.of_groups(parts).of(np.ones(1))
 
 
 def list_interval(
@@ -605,11 +600,10 @@ def precision_at_top_interval(
     Student's quantile for the effective number of groups, ``(sum of s^2)^2 / sum of s^4`` for
     groups with s items in the top, minus one.
 
-    "exact" uses that the number M of items above the threshold of the population is binomial, and
-    so is the number of positives among them given M. A fifth of the error is spent on the range of
-    M, the rest on Clopper and Pearson's interval, the widest one over that range and over the
-    orders of tied items. The cost is O(n log n) time and O(n) memory. Dask collections (without
-    ``groups``) are counted as in :func:`auc_interval`.
+    "exact" spends a fifth of the error on the range of the binomial number of items above the
+    threshold of the population, and the rest on Clopper and Pearson's interval, the widest one
+    over that range and over the orders of tied items. The cost is O(n log n) time and O(n) memory.
+    Dask collections (without ``groups``) are counted as in :func:`auc_interval`.
 
     References
     ----------
@@ -652,7 +646,15 @@ def top_interval_of(
     blocks = counted_blocks(leading.score, leading.positive, leading.weight)
     if method == "exact":
         n_pos, size = blocks.n_pos.astype(np.intp), blocks.size.astype(np.intp)
-        low, high = _exact(n_pos, size, tau, level)
+        delta = 1.0 - level
+        # Numbers of items that may lie above the threshold of the population.
+        least = int(binom.ppf(delta * THRESHOLD_SHARE / 2.0, n, tau))
+        count = np.arange(least, int(binom.isf(delta * THRESHOLD_SHARE / 2.0, n, tau)) + 1)
+        low, high = 0.0, 1.0
+        if least > 0:
+            alpha = delta * (1.0 - THRESHOLD_SHARE) / 2.0
+            limits = [exact_limits(x, count - x, alpha) for x in extreme_hits(n_pos, size, count)]
+            low, high = float(limits[0][0].min()), float(limits[1][1].max())
     else:
         top = int(top_mass(np.array([float(n)]), tau)[0])
         eta = share_at_threshold(blocks, n, float(data.positives[0]), top)
@@ -666,21 +668,6 @@ def top_interval_of(
         error = float(np.sqrt(variance))
     target = f"precision in the top {tau:g} of the population"
     return Interval(estimate, low, high, level, method, target, error)
-
-
-def _exact(n_pos: IntArray, size: IntArray, tau: float, level: float) -> tuple[float, float]:
-    """Limits from every number of items that may lie above the threshold of the population."""
-    n = int(size.sum())
-    delta = 1.0 - level
-    least = int(binom.ppf(delta * THRESHOLD_SHARE / 2.0, n, tau))
-    largest = int(binom.isf(delta * THRESHOLD_SHARE / 2.0, n, tau))
-    if least == 0:
-        return 0.0, 1.0
-    count = np.arange(least, largest + 1)
-    fewest, most = extreme_hits(n_pos, size, count)
-    alpha = delta * (1.0 - THRESHOLD_SHARE) / 2.0
-    low, high = (exact_limits(hits, count - hits, alpha) for hits in (fewest, most))
-    return float(low[0].min()), float(high[1].max())
 
 
 def extreme_hits(n_pos: Any, size: Any, count: IntArray) -> tuple[AnyArray, AnyArray]:

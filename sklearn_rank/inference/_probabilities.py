@@ -244,13 +244,12 @@ def calibration_at_top(
     Notes
     -----
     The limits are pointwise, for the expected fraction of positives among these k items given
-    their probabilities. The positives among the first k are a sum of independent draws, which
-    varies at most as much as k draws of one probability: Wilson's limits are used, or the exact
-    mid-p limits if these are wider. If k cuts a block of m tied items with j of them inside, the
-    block counts as m draws with weight ``j / k``, whose limits are combined with those of the
-    items above as independent errors (Zou & Donner 2008). With ``groups`` the effective number of
-    draws comes from the variance of the sums over groups, with Student's quantile. The cost is
-    O(n) time for each k after sorting and O(n) memory.
+    their probabilities: Wilson's limits, or the exact mid-p limits if these are wider. If k cuts a
+    block of m tied items with j of them inside, the block counts as m draws with weight ``j / k``,
+    whose limits are combined with those of the items above as independent errors (Zou & Donner
+    2008). With ``groups`` the effective number of draws comes from the variance of the sums over
+    groups, with Student's quantile. The cost is O(n) time for each k after sorting and O(n)
+    memory.
 
     Examples
     --------
@@ -502,9 +501,8 @@ def net_benefit_curve(
     of all items, or TPR and FPR with ``positive_fraction``. If ``standardized`` without it, they
     are TPR and the odds of ``FP / (FP + positives)``. Each proportion has Wilson's limits, or
     exact mid-p limits if these are wider. Their distances are combined like correlated standard
-    errors [3]_, so the limits are valid for few or no true or false positives. With ``groups`` the
-    effective number of draws and the correlation come from the sums over groups, with Student's
-    quantile.
+    errors [3]_. With ``groups`` the effective number of draws and the correlation come from the
+    sums over groups, with Student's quantile.
 
     With ``positive_fraction``, pass the probabilities of the target population. If the model was
     fitted to a sample with the fraction p of positives, first divide their odds by ``p / (1 - p)``

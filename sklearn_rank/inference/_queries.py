@@ -656,8 +656,7 @@ def paired_query_test(
     one. Its interval contains all shifts that the same exchanges do not reject [1]_, or the ends
     of the range if there are too few queries to reject any. The other methods use the t-interval,
     with which the Wilcoxon test may disagree. Differences of -1, 0 and 1, from values of 0 and 1,
-    cannot be shifted: unless ``method="t"``, they use the score interval of Tango [3]_, which
-    covers at least .93 from 20 queries on.
+    use the score interval of Tango [3]_ unless ``method="t"``.
 
     With ``groups`` the two systems are exchanged on whole groups, by "wilcoxon" too, whose
     statistic is then the sum of the signed ranks. "t" and the t-interval use the variance and the

@@ -483,12 +483,9 @@ def auc_interval(
     "hoeffding", "kl" and "chebyshev-worst" are theorems for every sample size; the other methods
     are asymptotic.
 
-    At nominal 95 % the default covers 91 to 100 % over 22 shapes of score distributions, AUC .5 to
-    .995 and 10 to 5000 items per class, and less than 93.5 % in 8 of 1143 cells. It covers least
-    for Cauchy scores and if a few positives lie below all negatives; there "delong" falls to 16 %,
-    "logit-delong" to 19 % and "newcombe" to 62 % (table in :doc:`/benchmarks/inference`). The term
-    with ``|AUC - A|`` allows for such items that the sample may have missed, if a quarter of the
-    distance is due to them.
+    The term with ``|AUC - A|`` allows for rare items, such as positives below all negatives, that
+    the sample may have missed, if a quarter of the distance is due to them. Methods without it may
+    then cover as little as 16 % (table in :doc:`/benchmarks/inference`).
 
     Groups use Obuchowski's variance. ``weights="sampling"`` uses that of :func:`metric_interval`.
     The cost is O(n log n) time and O(n) memory; without groups it is one sort. Dask collections
@@ -737,10 +734,8 @@ def roc_band(
     -----
     The positives must be independent with one distribution, and the negatives independent with
     another. The band is valid for any such distributions and any sample size, conditional on the
-    labels. It holds for the whole curve simultaneously, so it is wider than intervals at one
-    threshold, and much too wide for an interval for the AUC. The quantiles are exact for scores
-    without ties and too large with ties; tied items give a sloped segment. The cost is O(n log n)
-    time.
+    labels. It is wider than intervals at one threshold. The quantiles are exact for scores without
+    ties and too large with ties; tied items give a sloped segment. The cost is O(n log n) time.
 
     With ``groups`` the band is valid if the items of a class have one distribution, for any
     dependence within groups. The positives are a mean over selections of ``M = floor(n_pos / most
@@ -851,10 +846,9 @@ def partial_auc_influence(
 
     Notes
     -----
-    Both limits are quantiles of a class, and the influence includes their variation. No density is
-    needed, because one rate is fixed at each limit. The influence of a tied item is the mean over
-    the positions within its block, where the curve is a straight line. The cost is O(n log n) time
-    and O(n) memory.
+    Both limits are quantiles of a class, and the influence includes their variation. The influence
+    of a tied item is the mean over the positions within its block, where the curve is a straight
+    line. The cost is O(n log n) time and O(n) memory.
 
     References
     ----------

@@ -607,8 +607,7 @@ def sample_size(
     whole number. The width is that at the expected value; the observed value will differ from it.
     For equivalence and for the distribution-free methods the actual power is at least ``power``.
 
-    For normal scores, Lehmann's variance of an AUC and the covariance of two AUCs are exact. A
-    pilot gives the variance of the influence values of each class, and ``V(n) = V_pos / n_pos +
+    A pilot gives the variance of the influence values of each class, and ``V(n) = V_pos / n_pos +
     V_neg / n_neg``. If the measure depends on the fraction of positives and ``positive_fraction``
     differs from that of the pilot, the rows of the pilot are reweighted. Groups multiply the
     variance by their design effect. ``pilot_range`` of the plan gives the result at the ends of a

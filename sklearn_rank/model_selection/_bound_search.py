@@ -267,19 +267,19 @@ class BoundSearchCV(MetaEstimatorMixin, Ranker):
     ``report_`` has the asymptotic interval.
 
     **Difference to the largest mean.** With equal weights "mcdiarmid", "hoeffding" and "kl" order
-    the candidates by their means. The order differs with ``prior``, with "bernstein" and "max-t",
-    whose widths depend on the candidate, and with ``rule="within_noise"``, which keeps the truly
-    best candidate with probability ``1 - delta``, asymptotically. The limits hold for either rule.
+    the candidates by their means; ``prior``, "bernstein" and "max-t" do not.
+    ``rule="within_noise"`` keeps the truly best candidate with probability ``1 - delta``,
+    asymptotically. The limits hold for either rule.
 
     **Several parts.** "exact" and "dkw" divide ``delta`` between the parts. Guaranteed limits also
     hold if parts share rows, as in repeated folds and random splits. Asymptotic limits treat parts
     without common rows as independent. Parts with common rows make them no narrower: repeated
     folds count as one repeat, random splits as one split.
 
-    **Choice of method by "auto".** It depends on counts and not on scores, because a guarantee
-    selected by its result fails more often than stated. "dkw" is used if the limit of a perfect
-    order, for the given counts of each part, candidates and ``delta``, keeps two thirds of its
-    distance to the value of tied rows. Pass ``method="dkw"`` for the guarantee with fewer rows.
+    **Choice of method by "auto".** It depends on counts and not on scores. "dkw" is used if the
+    limit of a perfect order, for the given counts of each part, candidates and ``delta``, keeps
+    two thirds of its distance to the value of tied rows. Pass ``method="dkw"`` for the guarantee
+    with fewer rows.
 
     Rows must be independent, and each counts once; weights may be passed to the fits, but not to
     the measure. A candidate that failed still counts in the guarantee. Beyond the fits the cost is

@@ -592,9 +592,18 @@ def _value(sample: Sample, score: FloatArray, train: IntArray | None = None) -> 
 
 def _draw_rows(sample: Sample, rng: np.random.Generator) -> tuple[IntArray, IntArray | None]:
     """Draw a bootstrap sample with rankable rows inside and outside it, and number its copies."""
-    all_rows = np.arange(len(sample.labels))
+    all_rows, copies = np.arange(len(sample.labels)), None
     for _ in range(MAX_DRAWS):
-        train, copies = _draw_units(sample, rng, all_rows)
+        if sample.units is None:
+            classes = [all_rows[sample.labels == k] for k in (1, 0)]
+            train = np.sort(np.concatenate([rng.choice(rows, len(rows)) for rows in classes]))
+        else:
+            # Whole queries or groups.
+            units = queries_of(sample.units, len(all_rows), "The bootstrap")
+            drawn = rng.integers(units.count, size=units.count)
+            counts = np.bincount(drawn, minlength=units.count)[units.of_rows]
+            train = np.repeat(all_rows, counts)
+            copies = np.arange(len(train)) - np.repeat(np.cumsum(counts) - counts, counts)
         sides = train, np.setdiff1d(all_rows, train)
         if sample.positive is None:
             can_rank = all(len(rows) > 0 for rows in sides)
@@ -606,21 +615,6 @@ def _draw_rows(sample: Sample, rng: np.random.Generator) -> tuple[IntArray, IntA
         f"None of {MAX_DRAWS} bootstrap samples has both classes inside and outside the sample:"
         " pass more rows, or more groups, of the rarer class."
     )
-
-
-def _draw_units(
-    sample: Sample, rng: np.random.Generator, all_rows: IntArray
-) -> tuple[IntArray, IntArray | None]:
-    """Draw rows within each class, or whole queries or groups."""
-    if sample.units is None:
-        classes = [all_rows[sample.labels == k] for k in (1, 0)]
-        return np.sort(np.concatenate([rng.choice(rows, len(rows)) for rows in classes])), None
-    units = queries_of(sample.units, len(all_rows), "The bootstrap")
-    drawn = rng.integers(units.count, size=units.count)
-    counts = np.bincount(drawn, minlength=units.count)[units.of_rows]
-    train = np.repeat(all_rows, counts)
-    starts = np.repeat(np.cumsum(counts) - counts, counts)
-    return train, np.arange(len(train)) - starts
 
 
 METHODS = ("folds", "optimism", "632+")
@@ -828,14 +822,12 @@ def cross_val_interval(
     The folds are treated as independent given their models, although each row is also used for
     training. This is asymptotically correct for stable estimators, for which one row changes the
     measure by less than ``1 / n`` [1]_. Otherwise, as for outliers and very weak signal, coverage
-    is below the level, but at least .90 in the study (documentation). In contrast, the mean plus
-    or minus 1.96 standard deviations of K values over ``sqrt(K)`` covers .4 to .9.
+    is below the level (measured in :doc:`/benchmarks/inference`).
 
     **Rows in several parts,** as in repeated folds and random splits: the influence of a row is
     its mean over these parts, so repeats hardly shorten the interval.
 
-    Do not pool the scores of all folds into one list: fold models have different scales, and a
-    model that predicts its training fraction of positives then has an AUC of 0.
+    Do not pool the scores of all folds into one list: fold models have different scales.
 
     **The model fitted to all rows.** "optimism" is its value on these rows minus a correction: the
     mean, over bootstrap samples, of the value of a model on its own sample minus its value on all
@@ -1039,11 +1031,9 @@ def cross_val_compare(
     -----
     The joint covariance of all estimators comes from the influence of each row, or the value of
     each query, on the means over the folds; groups are summed. The largest absolute statistic has
-    the distribution of the maximum of correlated Student variables (max-t). A t-test of K fold
-    differences, in contrast, uses only K values and ignores the number of rows.
+    the distribution of the maximum of correlated Student variables (max-t).
 
-    The comparison is of the fold models, not of the algorithms. Another estimator may be better on
-    another sample of rows, which cross-validation cannot show.
+    The comparison is of the fold models, not of the algorithms on other samples of rows.
 
     Examples
     --------

@@ -281,12 +281,10 @@ class QueryKFold(_QuerySplitter):
     precision. A split depends on the order in which the queries appear, not on their ids, nor on
     the order of the rows within a query.
 
-    ``stratify="relevance"`` makes the fold means more similar, because the attainable score of a
-    query depends on its relevant fraction: on three data sets the variance between folds fell to
-    .23 to .73 of its value (``benchmarks/studies/query_folds.py``). ``stratify="length"`` left it
-    as it was, and halved the spread of the numbers of rows. The mean over all folds hardly
-    changes. With stratification the spread between folds underestimates the spread over new
-    queries; use :func:`~sklearn_rank.inference.metric_interval` for that.
+    ``stratify="relevance"`` makes the fold means more similar, ``stratify="length"`` the numbers
+    of rows. The mean over all folds hardly changes. With stratification the spread between folds
+    underestimates the spread over new queries; use :func:`~sklearn_rank.inference.metric_interval`
+    for that.
 
     The cost is O(n log n) time for n queries, and O(n + rows) memory.
 
@@ -339,9 +337,7 @@ class RepeatedQueryKFold(_QuerySplitter):
 
     Notes
     -----
-    Repeats reduce the variance due to the random assignment, but not the variance due to the
-    queries. Different repeats score the same queries, so their spread does not describe new
-    queries.
+    Repeats reduce the variance due to the random assignment, but not that due to the queries.
 
     Examples
     --------

@@ -436,9 +436,7 @@ def query_learning_curve(
 
     Notes
     -----
-    The cost is n_ticks times n_splits fits. All scores of one split use the same held-out queries,
-    so differences along the curve have a smaller variance than the spread over the splits
-    suggests.
+    The cost is n_ticks times n_splits fits.
 
     Examples
     --------
@@ -566,11 +564,9 @@ def query_permutation_importance(
     The two options answer different questions. "query" measures how much the *order* within
     queries depends on the feature: each query keeps its values, which are assigned to other rows.
     A feature that is constant within queries, such as the length of the query, has importance 0.
-    "all" measures how much the score depends on the feature in total, including its level in the
-    query and its interactions. Rows then get values that may never occur in their query, and their
-    score may not be representative.
-
-    If two features carry the same information, each may have a low importance.
+    "all" measures how much the score depends on the feature in total, but rows then get values
+    that may never occur in their query. If two features carry the same information, each may have
+    a low importance.
 
     The cost is 1 + n_features n_repeats predictions and scores, and a copy of X for each job.
 

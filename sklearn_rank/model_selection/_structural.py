@@ -121,8 +121,7 @@ class StructuralRankSelection(BipartiteRanker):
     negative) + P(score < t | positive))`` at the learned threshold t.
 
     A limit of 1/2 or less (for the risk, of 1/2 or more) is called vacuous. If all limits are
-    vacuous, the choice depends on the shape of the bound only, is usually the smallest class, and
-    has no meaning for new data.
+    vacuous, the choice depends on the shape of the bound only.
 
     The cost is one fit per class; the time of the bounds is negligible.
 
