@@ -14,7 +14,7 @@ larger a sample would have to be.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, comb, exp, expm1, inf, lgamma, log, log1p, sqrt
@@ -492,7 +492,7 @@ Method: TypeAlias = Tightest | FiniteMethod | UniformMethod
 # Where there is no one expected AUC.
 WITHOUT_AUC = ("mcdiarmid", "hoeffding", "chebyshev")
 # The smallest of these is one of two.
-TIGHT_WITHOUT_AUC = ("hoeffding", "chebyshev")
+TIGHT_WITHOUT_AUC: tuple[str, ...] = ("hoeffding", "chebyshev")
 
 
 def auc_bound(
@@ -638,10 +638,10 @@ independent given their labels.
     _check_used("auc", auc, method, () if uniform else ("tightest", "kl", "chebyshev"))
     check_choice("side", side, SIDES)
     check_choice("labels", labels, LABELS)
-    tight: tuple[str, ...] = ("averaging",)
+    inequality: str
     if isinstance(function_class, FunctionClass):
-        of_class = (function_class, n_pos, n_neg, log(delta))
-        inequality, value = _smallest(method, tight, lambda x: uniform_width(*of_class, x, side))
+        inequality = "averaging" if method == "tightest" else method
+        value = uniform_width(function_class, n_pos, n_neg, log(delta), inequality, side)
     else:
         log_delta = log(delta) - log(1 if function_class is None else function_class)
         # Without the AUC no bound depends on the data. With it, on one side, the values that two
@@ -650,9 +650,12 @@ independent given their labels.
         tight = TIGHT_WITHOUT_AUC
         if auc is not None:
             tight = ("kl",) if side == "both" else ("kl", "chebyshev")
-        inequality, value = _smallest(
-            method, tight, lambda x: finite_width(n_pos, n_neg, log_delta, x, auc, side)
-        )
+        widths = {
+            name: finite_width(n_pos, n_neg, log_delta, name, auc, side)
+            for name in (tight if method == "tightest" else (method,))
+        }
+        inequality = min(widths, key=widths.__getitem__)
+        value = widths[inequality]
     statements = ("Corollary 6", "Corollary 11", "Corollary 18")
     if labels == "random":
         statements = ("Theorem 8", "Theorem 13", "Theorem 19")
@@ -763,22 +766,21 @@ def auc_deviation_bound(
     chebyshev = () if variance is not None else ("chebyshev",)
     _check_used("expected_auc", expected_auc, method, ("tightest", "kl", *chebyshev))
     check_choice("side", side, SIDES)
-    tight: tuple[str, ...] = ("averaging",)
+    inequality: str
     if isinstance(function_class, FunctionClass):
-        of_class = (epsilon, function_class, n_pos, n_neg)
-        inequality, value = _smallest(
-            method, tight, lambda x: uniform_probability(*of_class, x, side)
-        )
+        inequality = "averaging" if method == "tightest" else method
+        value = uniform_probability(epsilon, function_class, n_pos, n_neg, inequality, side)
     else:
         n_functions = 1 if function_class is None else function_class
         if variance is None:
             variance = _largest_variance(max(1, min(n_pos, n_neg)), expected_auc)
         tight = TIGHT_WITHOUT_AUC if expected_auc is None else ("kl", *TIGHT_WITHOUT_AUC)
-        given = (expected_auc, variance, side)
-        inequality, log_value = _smallest(
-            method, tight, lambda x: finite_log_probability(epsilon, n_pos, n_neg, x, *given)
-        )
-        value = exp(min(log(n_functions) + log_value, 0.0))
+        values = {
+            name: finite_log_probability(epsilon, n_pos, n_neg, name, expected_auc, variance, side)
+            for name in (tight if method == "tightest" else (method,))
+        }
+        inequality = min(values, key=values.__getitem__)
+        value = exp(min(log(n_functions) + values[inequality], 0.0))
     statements = ("Theorem 5", "Theorem 10", "Theorem 17")
     theorem = theorem_of(function_class, inequality, statements)
     deviation, assumptions = _describe(function_class, side)
@@ -871,23 +873,24 @@ def auc_sample_size_bound(
     )
     function_class = _check_function_class(function_class)
     _check_method(function_class, method, WITHOUT_AUC)
-    tight: tuple[str, ...] = ("averaging",)
+    inequality: str
     if isinstance(function_class, FunctionClass):
+        inequality = "averaging" if method == "tightest" else method
 
-        def width(n: int, inequality: str) -> float:
+        def suffices(n: int) -> bool:
             n_pos = round(positive_fraction * n)
             sizes = (n_pos, n - n_pos)
-            return uniform_width(function_class, *sizes, log(delta), inequality, "both")
+            return uniform_width(function_class, *sizes, log(delta), inequality, "both") <= epsilon
 
-        inequality, value = _smallest(
-            method, tight, lambda x: least_size(lambda n: width(n, x) <= epsilon)
-        )
+        value = least_size(suffices)
     else:
-        wanted = (epsilon, delta, positive_fraction)
         n_functions = 1 if function_class is None else function_class
-        inequality, value = _smallest(
-            method, TIGHT_WITHOUT_AUC, lambda x: finite_sample_size(*wanted, x, n_functions)
-        )
+        values = {
+            name: finite_sample_size(epsilon, delta, positive_fraction, name, n_functions)
+            for name in (TIGHT_WITHOUT_AUC if method == "tightest" else (method,))
+        }
+        inequality = min(values, key=values.__getitem__)
+        value = values[inequality]
     statements = ("Corollary 7", "Corollary 12", "Corollary 18")
     theorem = theorem_of(function_class, inequality, statements)
     deviation, assumptions = _describe(function_class, "both")
@@ -950,15 +953,6 @@ def auc_variance_bound(n_pos: int, n_neg: int, *, expected_auc: float | None = N
 
 def _largest_variance(fewer: int, expected_auc: float | None) -> float:
     return (0.25 if expected_auc is None else expected_auc * (1.0 - expected_auc)) / fewer
-
-
-def _smallest(
-    method: str, tight: tuple[str, ...], value_of: Callable[[str], float]
-) -> tuple[str, float]:
-    """Value of a method, or of the smallest of the methods that "tightest" stands for."""
-    values = {name: value_of(name) for name in (tight if method == "tightest" else (method,))}
-    inequality = min(values, key=values.__getitem__)
-    return inequality, values[inequality]
 
 
 def _describe(
