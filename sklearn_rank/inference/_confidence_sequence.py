@@ -17,7 +17,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from .._optional import import_pandas
 from .._order import counted_blocks
 from .._printed import fixed, html_table
-from .._typing import BoolArray, FloatArray
+from .._typing import FloatArray
 from .._validation import check_choice, check_flag, check_level, check_number
 from .._warn import warn
 from ..metrics import Accumulator, Measure, get_measure
@@ -287,8 +287,9 @@ class Batch(NamedTuple):
 
     ranker: Accumulator  # The rows with the scores of the ranker; some row counts
     baseline: Accumulator | None  # The same rows with the scores of the baseline
-    rows: tuple[BoolArray, FloatArray, FloatArray] | None  # Labels and both scores of one list
-    values: FloatArray  # (n_queries,): Values of the queries; none of one list
+    # (n_queries,): values of the queries; (3, n_items): labels and both scores of one list with a
+    # baseline; None for one list without.
+    values: FloatArray | None
 
 
 def query_values(ranker: Accumulator, baseline: Accumulator | None) -> FloatArray:
@@ -302,8 +303,8 @@ def query_values(ranker: Accumulator, baseline: Accumulator | None) -> FloatArra
         of_baseline = _values_of(baseline)
     differs = np.isnan(values) != np.isnan(of_baseline)
     if differs.any():
-        queries = ranker.query_values
-        query = "" if queries is None else queries.ids.tolist()[int(np.argmax(differs))]
+        queries: Any = ranker.query_values
+        query = queries.ids.tolist()[int(np.argmax(differs))]
         raise ValueError(
             f"{ranker.measure.name} is defined for the query {query!r} with only one of the two"
             " scores, ranker and baseline: remove the query or set undefined= of the measure."
@@ -315,11 +316,9 @@ def query_values(ranker: Accumulator, baseline: Accumulator | None) -> FloatArra
 
 
 def _values_of(accumulator: Accumulator) -> FloatArray:
-    measure, queries = accumulator.measure, accumulator.query_values
-    if queries is None:
-        return np.empty(0)
-    values = measure._combine(queries.values, queries.to_lists(), None, False)
-    refuse_infinite(measure.name, values, queries.ids)
+    queries: Any = accumulator.query_values
+    values = accumulator.measure._combine(queries.values, queries.to_lists(), None, False)
+    refuse_infinite(accumulator.measure.name, values, queries.ids)
     return np.asarray(values, dtype=np.float64)
 
 
@@ -367,7 +366,7 @@ class Betting(Stream):
     threshold: float | None = None
 
     def add(self, batch: Batch) -> None:
-        if batch.ranker.query_values is not None:
+        if batch.values is not None:
             low, high = self.range
             n = n_values = float(len(batch.values))
             growth = partial(value_growth, (batch.values - low) / (high - low))
@@ -431,65 +430,56 @@ def level_at_all_times(level: float, n: float, n_best: float) -> float:
 
 
 class Asymptotic(Stream):
-    """Interval of one look, here of one list, at a level that depends on the number of items."""
+    """Interval of one look at a level that depends on the number of items or queries.
+
+    All values of batches are kept.
+    """
 
     method = "asymptotic"
+    values: FloatArray | None = None
+
+    def add(self, batch: Batch) -> None:
+        if batch.values is None:
+            super().add(batch)
+            return
+        before = [] if self.values is None else [self.values]
+        self.values = np.concatenate([*before, batch.values], axis=-1)
+        self.count(float(batch.values.shape[-1]))
 
     def limits(self, so_far: Accumulator) -> tuple[float, float, float]:
-        if not self.is_estimable(so_far):
+        find: Any = self._of_list
+        units: Any = self.values
+        if units is None:
+            units = accumulated_list(so_far).positive
+        elif units.ndim == 2:
+            find, units = self._of_difference, units[0]
+        else:
+            find, units = self._of_queries, np.arange(len(units))
+        # Items of both classes are needed, or two queries.
+        if len(units) < 2 or units.min() == units.max():
             return nan, *self.range
         level = level_at_all_times(self.level, self.n, self.n_best)
-        estimate, low, high = self.limits_at(level, so_far)
+        estimate, low, high = find(level, so_far)
         return (estimate, low, high) if level < WIDEST else (estimate, *self.range)
 
-    def is_estimable(self, so_far: Accumulator) -> bool:
-        positive = accumulated_list(so_far).positive
-        return bool(positive.any() and not positive.all())
-
-    def limits_at(self, level: float, so_far: Accumulator) -> tuple[float, float, float]:
+    def _of_list(self, level: float, so_far: Accumulator) -> tuple[float, float, float]:
         interval = interval_of_accumulator(so_far, level)
         self.target = interval.target
         return interval.estimate, interval.low, interval.high
 
-
-class QueryMeanByVariance(Asymptotic):
-    values: FloatArray = np.empty(0)
-
-    def add(self, batch: Batch) -> None:
-        self.values = np.concatenate([self.values, batch.values])
-        self.count(len(batch.values))
-
-    def is_estimable(self, so_far: Accumulator) -> bool:
-        return len(self.values) > 1
-
-    def limits_at(self, level: float, so_far: Accumulator) -> tuple[float, float, float]:
-        ids = np.arange(len(self.values))
-        sample = QueryValues(self.values, ids, self.measure.name, self.range)
+    def _of_queries(self, level: float, _: Any) -> tuple[float, float, float]:
+        values: Any = self.values
+        sample = QueryValues(values, np.arange(len(values)), self.measure.name, self.range)
         interval = sample_interval(sample, level)
         return interval.estimate, interval.low, interval.high
 
-
-class ListDifference(Asymptotic):
-    """Difference of a measure of one list between two rankers of the same rows."""
-
-    positive: BoolArray = np.empty(0, dtype=bool)
-    scores: FloatArray = np.empty((2, 0))
-
-    def add(self, batch: Batch) -> None:
-        if batch.rows is not None:
-            positive, *scores = batch.rows
-            self.positive = np.concatenate([self.positive, positive])
-            self.scores = np.concatenate([self.scores, np.stack(scores)], axis=1)
-            self.count(float(len(positive)))
-
-    def is_estimable(self, so_far: Accumulator) -> bool:
-        return bool(self.positive.any() and not self.positive.all())
-
-    def limits_at(self, level: float, so_far: Accumulator) -> tuple[float, float, float]:
+    def _of_difference(self, level: float, _: Any) -> tuple[float, float, float]:
+        """Difference of a measure of one list between two rankers of the same rows."""
+        labels, *scores = np.asarray(self.values)
         measure = replace(self.measure, rel=None)
         influences = [
-            influence_of(measure, measure.lists(self.positive, score), conditional=True)
-            for score in self.scores
+            influence_of(measure, measure.lists(labels > 0.0, score), conditional=True)
+            for score in scores
         ]
         joint = joint_influence(influences, conditional=True)
         contrast = np.array([1.0, -1.0])
@@ -756,8 +746,10 @@ class ConfidenceSequence:
                 f" earlier updates had {'none' if has_baseline else 'one'}: pass baseline_score in"
                 " every update or in none."
             )
-        rows = None
-        if has_baseline and parts[0].query_values is None:
+        baseline, values = parts[1] if has_baseline else None, None
+        if parts[0].query_values is not None:
+            values = query_values(parts[0], baseline)
+        elif has_baseline:
             if sample_weight is not None:
                 raise ValueError(
                     "sample_weight is not supported for the difference of two rankers on one"
@@ -768,8 +760,8 @@ class ConfidenceSequence:
                 for score in (y_score, baseline_score)
             ]
             rows = (pair[0].positive, pair[0].score, pair[1].score)
-        baseline = parts[1] if has_baseline else None
-        return Batch(parts[0], baseline, rows, query_values(parts[0], baseline))
+            values = np.array(rows, dtype=np.float64)
+        return Batch(parts[0], baseline, values)
 
     def _new_stream(self, batch: Batch) -> Stream:
         """Choose the stream that stores the rows, by the measure and the first rows."""
@@ -787,7 +779,7 @@ class ConfidenceSequence:
             mean = "mean difference of" if has_baseline else "mean"
             target, is_bounded = f"{mean} {measure.name} over queries", all(map(isfinite, limits))
             if method == "asymptotic" or (method == "auto" and not is_bounded):
-                return QueryMeanByVariance(*options, target, limits)
+                return Asymptotic(*options, target, limits)
             if not is_bounded:
                 raise ValueError(
                     f"{measure.name} has no known range, which method='betting' needs: pass"
@@ -808,7 +800,7 @@ class ConfidenceSequence:
             refuse_unknown(measure)
             low, high = measure.range
             target = f"difference of {measure.name}"
-            return ListDifference(*options, target, (low - high, high - low))
+            return Asymptotic(*options, target, (low - high, high - low))
         if method != "asymptotic":
             if isinstance(measure, GiniMeasure):
                 return Betting(*options, "expected Gini coefficient within updates", (-1.0, 1.0))
