@@ -30,10 +30,12 @@ from ._evidence import (
     WeightMeaning,
     check_groups,
     check_joined_groups,
+    check_one_list,
     check_pair_of_groups,
     check_two_classes,
     check_weight_meaning,
     dimensions,
+    influence_of,
     joint_independent,
     joint_influence,
     joint_query_means,
@@ -45,7 +47,8 @@ from ._evidence import (
     never_certain_covariance,
     refuse_collections,
     refuse_grouped_collections,
-    sample_influence,
+    refuse_one_class,
+    refuse_unknown,
 )
 from ._limits import ALTERNATIVES, CONTRAST_ALTERNATIVES, Alternative, holm_adjust
 from ._queries import compare_samples, query_values_of
@@ -639,21 +642,15 @@ def paired_rank_test(
     check_choice("alternative", alternative, ALTERNATIVES)
     level, conditional = check_level(level), check_flag("conditional", conditional)
     measure = get_measure(measure)
-    rows = {"y_true": y_true, "groups": groups}
-    joint, target = _of_one_list(measure, (y_score_a, y_score_b), rows, conditional, pos_label)
+    rows = {"y_true": y_true, "groups": groups, "pos_label": pos_label}
+    joint, target = _of_one_list(measure, (y_score_a, y_score_b), rows, conditional)
     return _test(joint, alternative, level, measure, target)
 
 
 def _of_one_list(
-    measure: Measure,
-    scores: tuple[Any, ...],
-    rows: dict[str, Any],
-    conditional: bool,
-    pos_label: Any,
+    measure: Measure, scores: tuple[Any, ...], rows: dict[str, Any], conditional: bool
 ) -> tuple[JointEstimate, str]:
-    influences, groups = measure_influence(
-        measure, scores=scores, conditional=conditional, pos_label=pos_label, **rows
-    )
+    influences, groups = measure_influence(measure, scores=scores, conditional=conditional, **rows)
     joint = joint_influence(influences, conditional=conditional, groups=groups)
     return joint, list_target(measure, influences[:1], [groups])
 
@@ -769,10 +766,16 @@ def _separate_lists(
     pos_label: Any,
 ) -> tuple[JointEstimate, str]:
     """Joint estimate of one list each, of labels by name and scores, and its description."""
-    influences = [
-        sample_influence(measure, *rows, conditional=conditional, pos_label=pos_label, name=name)
-        for name, rows in samples.items()
-    ]
+    influences = []
+    for name, (y_true, y_score) in samples.items():
+        if any_collection(y_true, y_score):
+            refuse_unknown(measure)
+            data = check_one_list(measure, y_true, y_score, pos_label=pos_label).data
+            refuse_one_class(data)
+            influences.append(influence_of(measure, data, conditional=conditional))
+        else:
+            options = {"conditional": conditional, "pos_label": pos_label, "name": name}
+            influences += measure_influence(measure, y_true, (y_score,), **options)[0]
     parts: list[Groups | None] = [None] * len(influences)
     if groups is not None:
         sizes = [len(influence.positive) for influence in influences]
@@ -995,18 +998,16 @@ def compare(
                 else f"{name} is not a mapping, but paired=False means separate data for each"
                 " ranker: pass a mapping with the names of scores, or leave paired=False out."
             )
-    rows["weights"] = weights
+    rows |= {"weights": weights, "pos_label": pos_label}
     if check_weight_meaning(weights, sample_weight):
         conditional = False
     if method != "auto":
         if margin is not None or not paired:
             argument = "paired=False" if not paired else "margin"
             raise ValueError(f"method={method!r} does not support {argument}: leave method out.")
-        return _compare_pairs(
-            measure, scores, rows, contrasts, question, method, n_resamples, rng, pos_label
-        )
+        return _compare_pairs(measure, scores, rows, contrasts, question, method, n_resamples, rng)
     estimate = _same_rows if paired else _separate_rows
-    joint, target = estimate(measure, scores, rows, conditional, pos_label)
+    joint, target = estimate(measure, scores, rows, conditional)
     return joint_comparison(joint, names, contrasts, question, rng, measure, target)
 
 
@@ -1024,20 +1025,16 @@ def _named(scores: Any, y_score_b: Any) -> dict[str, Any]:
 
 
 def _same_rows(
-    measure: Measure,
-    scores: dict[str, Any],
-    rows: dict[str, Any],
-    conditional: bool,
-    pos_label: Any,
+    measure: Measure, scores: dict[str, Any], rows: dict[str, Any], conditional: bool
 ) -> tuple[JointEstimate, str]:
     y_true = rows["y_true"]
     if not any_collection(y_true):
         y_true = ravelled(y_true, "y_true")
     if rows["qid"] is None and dimensions(y_true) != 2:
-        of_list = {name: rows[name] for name in ("sample_weight", "weights", "groups")}
+        of_list = {name: value for name, value in rows.items() if name != "qid"}
         of_list["y_true"] = y_true
-        return _of_one_list(measure, tuple(scores.values()), of_list, conditional, pos_label)
-    samples = list(query_values_of(measure, scores=scores, pos_label=pos_label, **rows).values())
+        return _of_one_list(measure, tuple(scores.values()), of_list, conditional)
+    samples = list(query_values_of(measure, scores=scores, **rows).values())
     low, high = measure.counted_range
     values = np.stack([sample.values for sample in samples])
     joint = joint_query_means(values, high - low, samples[0].groups, samples[0].weight)
@@ -1045,14 +1042,10 @@ def _same_rows(
 
 
 def _separate_rows(
-    measure: Measure,
-    scores: dict[str, Any],
-    rows: dict[str, Any],
-    conditional: bool,
-    pos_label: Any,
+    measure: Measure, scores: dict[str, Any], rows: dict[str, Any], conditional: bool
 ) -> tuple[JointEstimate, str]:
     """Joint estimate of rankers on separate rows, and its description."""
-    weights = rows.pop("weights")
+    options = {"weights": rows.pop("weights"), "pos_label": rows.pop("pos_label")}
     columns: dict[str, dict[str, Any]] = {}
     for name, column in rows.items():
         if column is not None:
@@ -1072,14 +1065,10 @@ def _separate_rows(
             for ranker, part in parts.items()
         }
         groups = [part["groups"] for part in parts.values()] if "groups" in columns else None
-        return _separate_lists(measure, lists, groups, conditional, pos_label)
+        return _separate_lists(measure, lists, groups, conditional, options["pos_label"])
     samples = [
         query_values_of(
-            measure,
-            scores={ranker: scores[ranker]},
-            weights=weights,
-            pos_label=pos_label,
-            **{"qid": None, **part},
+            measure, scores={ranker: scores[ranker]}, **{"qid": None, **options, **part}
         )[ranker]
         for ranker, part in parts.items()
     ]
@@ -1107,7 +1096,6 @@ def _compare_pairs(
     method: str,
     n_resamples: int,
     rng: np.random.Generator,
-    pos_label: Any,
 ) -> Comparison:
     """Tests of pairs by another method, adjusted by Holm's."""
     _, matrix = contrasts
@@ -1130,9 +1118,9 @@ def _compare_pairs(
         )
     if one_list:
         _refuse_weights(rows["sample_weight"], "method='swap'")
-        options = (question, n_resamples, rng, rows["groups"], pos_label)
+        options = (question, n_resamples, rng, rows["groups"], rows["pos_label"])
         return swap_tests(measure, rows["y_true"], scores, pairs, *options)
     alternative: Any = question.alternative
-    samples = query_values_of(measure, scores=scores, pos_label=pos_label, **rows)
+    samples = query_values_of(measure, scores=scores, **rows)
     of_test = (method, alternative, question.level, n_resamples)
     return compare_samples(measure, samples, pairs, *of_test, rng)

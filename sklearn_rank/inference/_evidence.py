@@ -613,27 +613,6 @@ def measure_influence(
     return [influence_of(measure, data, conditional=conditional) for data in lists], dependent
 
 
-def sample_influence(
-    measure: Measure,
-    y_true: Any,
-    y_score: Any,
-    *,
-    conditional: bool,
-    pos_label: Any,
-    name: str = "y_true",
-) -> ClassInfluence:
-    """Influence of the items of one sample, or of the rows of a table of their counts."""
-    if not any_collection(y_true, y_score):
-        (influence,), _ = measure_influence(
-            measure, y_true, (y_score,), conditional=conditional, pos_label=pos_label, name=name
-        )
-        return influence
-    refuse_unknown(measure)
-    data = check_one_list(measure, y_true, y_score, pos_label=pos_label).data
-    refuse_one_class(data)
-    return influence_of(measure, data, conditional=conditional)
-
-
 def refuse_unknown(measure: Measure) -> None:
     if measure.kind != "binary" or not measure.has_influence:
         raise ValueError(_UNKNOWN.format(measure.name))
