@@ -611,15 +611,6 @@ def auc_bound(
     It holds where the ranking function does not depend on the test set; items are independent \
 given their labels.
 
-    With an observed AUC near 1 the bound is much smaller; here a lower limit for one function, and
-    for the best of fifty:
-
-    >>> round(0.98 - auc_bound(100, 900, 0.05, auc=0.98, side="lower").value, 4)
-    0.9253
-    >>> found = auc_bound(100, 900, 0.05, function_class=50, auc=0.98, side="lower")
-    >>> round(0.98 - found.value, 4)
-    0.8806
-
     A linear function that was trained on the same sample:
 
     >>> linear = FunctionClass("linear", n_features=20)

@@ -324,14 +324,6 @@ arbitrary.
 
     >>> search.set_params(rule="within_noise").fit(X, y).best_params_
     {'C': 0.01}
-
-    Several estimators, one of them with a grid:
-
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> both = [GaussianNB(), (model, grid)]
-    >>> two = BoundSearchCV(both, refit=False, random_state=0).fit(X, y)
-    >>> two.best_estimator_
-    GaussianNB()
     """
 
     def __init__(

@@ -657,25 +657,8 @@ class CrossValInterval(Interval):
     Examples
     --------
     >>> from sklearn_rank.model_selection import CrossValInterval
-    >>> print(
-    ...     CrossValInterval(
-    ...         0.83,
-    ...         0.75,
-    ...         0.89,
-    ...         0.95,
-    ...         "folds",
-    ...         "mean expected auc of the 2 fold models",
-    ...         0.04,
-    ...         (0.82, 0.84),
-    ...         ((20, 80), (20, 80)),
-    ...         "Each fold model was fitted to half of the rows.",
-    ...     )
-    ... )
-    0.8300 [0.7500, 0.8900] (mean expected auc of the 2 fold models, 95 %, folds)
-    Each fold model was fitted to half of the rows.
-    fold   value  positives  negatives
-       0  0.8200         20         80
-       1  0.8400         20         80
+    >>> print(CrossValInterval(0.83, 0.75, 0.89, 0.95, "optimism", "expected auc"))
+    0.8300 [0.7500, 0.8900] (expected auc, 95 %, optimism)
     """
 
     fold_values: tuple[float, ...] = ()
@@ -1056,14 +1039,6 @@ def cross_val_compare(
     <BLANKLINE>
     contrast             difference       95 % interval      p  conclusion
     linear - neighbours     +0.0112  [-0.0235, +0.0459]  0.525  no difference shown
-
-    Test whether the linear model is worse by less than 0.05:
-
-    >>> found = cross_val_compare(
-    ...     models, X, y, measure="auc", margin=0.05, random_state=0
-    ... )
-    >>> found.conclusions
-    ('linear not worse by 0.05 or more: shown; better: not shown',)
     """
     check_level(level)
     check_flag("single_list", single_list)
