@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from inspect import signature
 from itertools import product
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,7 +33,6 @@ from .._solvers import (
     CandidateValues,
     PivotProblem,
     PivotSolver,
-    Selection,
     column_scales,
     most_blocks,
     select_solution,
@@ -41,7 +40,7 @@ from .._solvers import (
     solve_candidates,
 )
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import check_choice, check_number, check_share, ravelled, validate_data
+from .._validation import check_choice, check_number, check_share, ravelled
 from .._warn import warn
 from ..bounds import Bound, accuracy_at_top_margin_bound
 from ..exceptions import QuantileDistanceWarning
@@ -95,11 +94,8 @@ class AccuracyAtTopBase(KernelRanker):
         "solver": [StrOptions({"auto", "newton", "cvxpy"})],
     }
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        # Only the top tau of the rows lie above the threshold.
-        tags.classifier_tags.poor_score = True
-        return tags
+    # Only the top tau of the rows lie above the threshold.
+    _poor_score = True
 
     def _pivot_solver(self) -> PivotSolver:
         return PivotSolver(
@@ -247,9 +243,7 @@ class AccuracyAtTopBase(KernelRanker):
         a few hundred rows the bound is vacuous; the user guide discusses sample sizes.
         """
         check_is_fitted(self)
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, accept_sparse=self._sparse(), reset=False
-        )
+        X, y = self._validated(X, y, reset=False)
         function = fitted_scores(self)
         squares = function.squared_norms(X)
         longest = int(np.argmax(squares))
@@ -421,23 +415,14 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
     point is one candidate. ``sample_weight`` counts as repetition in the cost, the class counts
     and the quantile. Standardise the features, as for any SVM.
 
-    A fit to n distinct rows solves n convex problems of 10 to 60 Newton steps, each O(n d) and a
-    factorisation in at most min(n, d) dimensions. On at most two cores, 3,067 rows of 57 features
-    take 2 to 7 seconds, and 1,000 rows with a kernel 4 to 15 seconds. Peak memory is a few copies
-    of the data; ``d x d`` matrices are formed if d <= n, and n x n arrays, one for each thread,
-    for up to 4,096 rows with at least 100 dense features and n / 8 of them, as with kernels.
-    Solutions of sparse data are not stored, and the averaged tenth is solved again.
+    A fit to n distinct rows solves n convex problems, in blocks of 32 that are distributed over
+    the workers. On at most two cores, 3,067 rows of 57 features take 2 to 7 seconds, and 1,000
+    rows with a kernel 4 to 15 seconds. Peak memory is a few copies of the data; ``d x d`` matrices
+    are formed if d <= n, and n x n arrays, one for each thread, for up to 4,096 rows with at least
+    100 dense features and n / 8 of them, as with kernels.
 
-    ``lower_bound_`` is the smallest value of all convex problems, which ignore the position of the
-    quantile. If the classes are separable, the bound stops growing with ``C``, while the value of
-    the problem does not: it is 1 to 1.7 times the bound for ``C=.001``, and 1.2 to 56 times for
-    ``C`` from 1 to 10. A large ``optimality_gap_`` then does not indicate a bad fit.
-
-    Blocks of 32 problems are distributed over the workers: threads, or those of the backend of
-    :obj:`joblib.parallel_config`; the user guide compares the backends.
-
-    A relative duality gap g bounds the error of a solution in norm by ``sqrt(2 g objective)``. At
-    the default ``tol``, ``quantile_distance_`` is therefore accurate to about 1e-3.
+    ``lower_bound_`` ignores the position of the quantile, so that a large ``optimality_gap_`` does
+    not indicate a bad fit; the user guide states how large it is.
 
     References
     ----------
@@ -606,10 +591,8 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
                     "fit_pairs needs the features of the rows and does not take "
                     "kernel='precomputed': choose another kernel."
                 )
-            X_lower = validate_data(self, X_lower, dtype=np.float64, accept_sparse="csr")
-            X_upper = validate_data(
-                self, X_upper, dtype=np.float64, accept_sparse="csr", reset=False
-            )
+            X_lower = self._validated(X_lower)
+            X_upper = self._validated(X_upper, reset=False)
             if X_lower.shape[0] != X_upper.shape[0]:
                 raise ValueError(
                     f"X_lower has {X_lower.shape[0]} rows and X_upper {X_upper.shape[0]}: pass the"
@@ -640,18 +623,8 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
 DIGITS = 12
 
 
-class TopGrid(NamedTuple):
-    """All combinations of some values of four parameters, in the order of a ParameterGrid."""
-
-    C: FloatArray  # (n_Cs,)
-    quantile: tuple[str, ...]
-    selection: tuple[Selection, ...]
-    tau: tuple[float, ...]
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return len(self.C), len(self.quantile), len(self.selection), len(self.tau)
-
+# Values of C, quantile, selection and tau, of which all combinations are tried in this order.
+TopGrid: TypeAlias = dict[str, Sequence[Any]]
 
 # Parameters by which a fitted ranker scores rows and is evaluated.
 OF_SCORES = ("tau", "kernel", "gamma", "degree", "coef0", "kernel_params")
@@ -935,7 +908,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
             scorer = self._scorer(rows.pos_label)
             X_taken, y_taken = self._rows_at(X, rows.taken), y[rows.taken]
             folds = self._folds(X_taken, y_taken, rows, len(y), for_splitter)
-            n_blocks = sum(most_blocks(len(train)) for train, _ in folds) * len(grid.C)
+            n_blocks = sum(most_blocks(len(train)) for train, _ in folds) * len(grid["C"])
             n_blocks += most_blocks(len(rows.taken))
             progress = FitProgress(self, n_blocks, X, y, instead=MANY_ROWS)
             scores = self._cross_validate(
@@ -963,9 +936,13 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         for name, choices in (("quantiles", QUANTILES), ("selections", SELECTIONS)):
             for value in getattr(self, name):
                 check_choice(name, value, choices)
-        shares = tuple(check_share("taus", tau) for tau in taus)
-        grid = TopGrid(costs, tuple(self.quantiles), tuple(self.selections), shares)
-        if 0 in grid.shape:
+        grid: TopGrid = {
+            "C": costs.tolist(),
+            "quantile": tuple(self.quantiles),
+            "selection": tuple(self.selections),
+            "tau": [check_share("taus", tau) for tau in taus],
+        }
+        if not all(map(len, grid.values())):
             raise ValueError(
                 "Cs, quantiles, selections and taus must each contain at least one value; one "
                 "of them is empty."
@@ -1075,7 +1052,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         on_block: Callable[[], None],
     ) -> FloatArray:
         """Scores of the folds. Shape (n_folds, n_Cs, n_quantiles, n_selections, n_taus)."""
-        scores = np.empty((len(folds), *grid.shape))
+        scores = np.empty((len(folds), *map(len, grid.values())))
         solved: list[CandidateValues] = []
         for of_fold, (train, test) in zip(scores, folds, strict=True):
             part, X_train, kernel = rows.part(train), self._rows_at(X, train), KernelMap.of(self)
@@ -1086,13 +1063,13 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
             problem = pivot_problem(kernel, X_train, part, part.weight, part.weight)
             tops = [
                 (problem.merge(masses[quantile]), mass_of_top(masses[quantile], tau))
-                for quantile, tau in product(grid.quantile, grid.tau)
+                for quantile, tau in product(grid["quantile"], grid["tau"])
             ]
-            for of_cost, C in zip(of_fold, grid.C.tolist(), strict=True):
+            for of_cost, C in zip(of_fold, grid["C"], strict=True):
                 solutions = solve_candidates(
                     replace(problem, cost=problem.merge(part.costs(C, self.class_weight))),
                     tops,
-                    scales="refine" in grid.selection,
+                    scales="refine" in grid["selection"],
                     solver=self._pivot_solver(),
                     n_jobs=self.n_jobs,
                     on_block=on_block,
@@ -1102,8 +1079,8 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
                     quantile, selection, tau = place
                     solution = select_solution(
                         solutions,
-                        grid.selection[selection],
-                        quantile * len(grid.tau) + tau,
+                        grid["selection"][selection],
+                        quantile * len(grid["tau"]) + tau,
                         n_jobs=self.n_jobs,
                     )
                     ranker = AccuracyAtTopRanker(
@@ -1111,7 +1088,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
                         pos_label=part.pos_label,
                     )
                     ranker.n_features_in_ = X_train.shape[1]
-                    mass = masses[grid.quantile[quantile]]
+                    mass = masses[grid["quantile"][quantile]]
                     # The threshold is at the top that is acted on.
                     top, _ = top_mass(mass, self.tau)
                     function = learned_scores(kernel, solution.coef, X_train)
@@ -1151,16 +1128,13 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         best = int(np.argmax(rounded))
         within = rounded >= rounded[best] - error[best]
         if self.rule == "one_standard_error":
-            strongest = int(np.argmax(within.reshape(grid.shape).any(axis=(1, 2, 3))))
-            of_strongest = rounded.reshape(len(grid.C), -1)[strongest]
+            strongest = int(np.argmax(within.reshape(scores.shape[1:]).any(axis=(1, 2, 3))))
+            of_strongest = rounded.reshape(len(grid["C"]), -1)[strongest]
             best = strongest * len(of_strongest) + int(np.argmax(of_strongest))
-        settings = [
-            dict(zip(grid._fields, values, strict=True))
-            for values in product(grid.C.tolist(), *grid[1:])
-        ]
-        self.Cs_, self.scores_ = grid.C, scores
+        settings = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+        self.Cs_, self.scores_ = np.array(grid["C"]), scores
         self.cv_results_ = {
-            **{f"param_{name}": np.array([s[name] for s in settings]) for name in grid._fields},
+            **{f"param_{name}": np.array([s[name] for s in settings]) for name in grid},
             "params": settings,
             **{f"split{i}_test_score": of_fold for i, of_fold in enumerate(of_settings)},
             "mean_test_score": mean,

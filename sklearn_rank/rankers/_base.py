@@ -284,9 +284,11 @@ COMMON_CONSTRAINTS: dict[str, list[Any]] = {
 
 
 class Ranker(BaseEstimator):
-    """Base class of all rankers: version check after unpickling, link to the documentation."""
+    """Base class of all rankers: check of rows, and of the version after unpickling; link."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
+    # Value of scikit-learn's validation parameter for finite X.
+    _finite: Any = True
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -305,6 +307,31 @@ class Ranker(BaseEstimator):
 
     def _doc_link_url_param_generator(self) -> dict[str, str]:
         return {"estimator_name": type(self).__name__}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = getattr(self, "kernel", "linear") == "precomputed"
+        tags.input_tags.sparse = self._sparse is not False
+        tags.input_tags.allow_nan = self._finite == "allow-nan"
+        return tags
+
+    @property
+    def _sparse(self) -> Any:
+        """Format of sparse matrices that X may be; False is none."""
+        return False if getattr(self, "kernel", "linear") == "precomputed" else "csr"
+
+    def _validated(
+        self, X: Any, y: Any = "no_validation", *, dtype: Any = np.float64, **checks: Any
+    ) -> Any:
+        return validate_data(
+            self,
+            X,
+            y,
+            dtype=dtype,
+            accept_sparse=self._sparse,
+            ensure_all_finite=self._finite,
+            **checks,
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_sklearn_rank_version": __version__}

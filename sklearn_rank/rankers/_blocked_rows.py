@@ -276,30 +276,32 @@ def cells_of(lists: Lists, n_features: int) -> list[Cell]:
     return cells
 
 
-class ItemReader:
-    """Makes the items of cells from rows, in float64; they hold until the next call."""
+def item_reader(normalizer: QueryNormalizer | None = None) -> Callable[[Cell, Any], Any]:
+    """Function from a cell and the rows from its start to its stop to its items, in float64.
 
-    def __init__(self, normalizer: QueryNormalizer | None = None) -> None:
-        self._normalizer = None if normalizer is None else clone(normalizer)
-        self._buffer = np.empty((0, 0))
+    The items hold until the next call.
+    """
+    normalizer = None if normalizer is None else clone(normalizer)
+    buffer = np.empty((0, 0))
 
-    def items(self, cell: Cell, rows: Any) -> Design:
-        """Items of a cell, given the rows from its start to its stop."""
+    def read(cell: Cell, rows: Any) -> Design:
+        nonlocal buffer
         order, lists = cell.order, cell.lists
-        if self._normalizer is not None:
+        if normalizer is not None:
             items = (rows if order is None else rows[order]).astype(np.float64, copy=False)
-            weight = lists.weight
             return as_design(
-                self._normalizer.fit_transform(items, qid=lists.list_of, sample_weight=weight)
+                normalizer.fit_transform(items, qid=lists.list_of, sample_weight=lists.weight)
             )
         if sp.issparse(rows) or (order is None and rows.dtype == np.float64):
             return as_design(rows if order is None else rows[order])
         n = len(lists.labels)
-        if self._buffer.shape[0] < n or self._buffer.shape[1] != rows.shape[1]:
-            self._buffer = np.empty((n, rows.shape[1]))
-        items = self._buffer[:n]
+        if buffer.shape[0] < n or buffer.shape[1] != rows.shape[1]:
+            buffer = np.empty((n, rows.shape[1]))
+        items = buffer[:n]
         items[...] = rows if order is None else rows[order]
         return as_design(items)
+
+    return read
 
 
 def summed(results: Iterable[tuple[Any, ...] | None]) -> tuple[Any, ...] | None:
@@ -362,20 +364,9 @@ class BatchedLists:
 
     rows: RowBatches
     cells: list[Cell]  # All lists, in the order of the rows
-    normalizer: QueryNormalizer | None  # Normalises the features within each list
-    n_threads: int  # Number of threads that share the cells of a batch
+    normalizer: QueryNormalizer | None = None  # Normalises the features within each list
+    n_threads: int = 1  # Number of threads that share the cells of a batch
     losses: list[Any] | None = None  # Loss of each cell
-
-    @classmethod
-    def of(
-        cls,
-        rows: RowBatches,
-        lists: Lists,
-        *,
-        normalizer: QueryNormalizer | None = None,
-        n_threads: int = 1,
-    ) -> BatchedLists:
-        return cls(rows, cells_of(lists, rows.shape[1]), normalizer, n_threads)
 
     @property
     def n_features(self) -> int:
@@ -394,10 +385,9 @@ class BatchedLists:
 
         def evaluate(numbered: tuple[int, Any]) -> tuple[Any, ...]:
             number, X = numbered
-            if not hasattr(readers, "reader"):
-                readers.reader = ItemReader(self.normalizer)
-            items = readers.reader.items(self.cells[number], X)
-            return function(items, losses[number], *arguments)
+            if not hasattr(readers, "read"):
+                readers.read = item_reader(self.normalizer)
+            return function(readers.read(self.cells[number], X), losses[number], *arguments)
 
         if self.n_threads == 1:
             for rows_of_cells in read_cells(self.rows, self.cells):
@@ -410,13 +400,13 @@ class BatchedLists:
     def scores(self, score: Callable[[Any], FloatArray]) -> FloatArray:
         """Scores of the rows, in one reading; NaN for rows of no list. Shape (n_rows,)."""
         scores = np.full(self.rows.shape[0], np.nan)
-        reader = ItemReader(self.normalizer)
+        read = item_reader(self.normalizer)
         for rows_of_cells in read_cells(self.rows, self.cells):
             for number, X in rows_of_cells:
                 cell = self.cells[number]
                 part = scores[cell.start : cell.stop]
-                items: Any = reader.items(cell, X)
-                part[slice(None) if cell.order is None else cell.order] = score(items.matrix)
+                order = slice(None) if cell.order is None else cell.order
+                part[order] = score(read(cell, X).matrix)
         return scores
 
 
@@ -487,9 +477,9 @@ def _prepare(number: int, chunk: Any, make: Callable[[Lists], Any]) -> _Prepared
 def _evaluate(chunk: _Prepared | None, function: Any) -> tuple[Any, ...] | None:
     if chunk is None:
         return None
-    reader, (rows, cells, losses) = ItemReader(), chunk
+    read, (rows, cells, losses) = item_reader(), chunk
     total = summed(
-        function(reader.items(cell, rows[cell.start : cell.stop]), loss)
+        function(read(cell, rows[cell.start : cell.stop]), loss)
         for cell, loss in zip(cells, losses, strict=True)
     )
     # The scheduler measures the size of arrays, but not of numbers in Python tuples.

@@ -33,9 +33,8 @@ from .._solvers import (
     count_threads,
 )
 from .._typing import AnyArray, FloatArray
-from .._validation import ravelled, validate_data
+from .._validation import ravelled
 from .._warn import collected, warn
-from ..losses import TemplateLoss
 from ..losses._shared import LossOnLists
 from ..metrics import Exponential, Measure, ScoreGeneratingFunction, get_measure, roc_auc_score
 from ._base import FitProgress, feature_keys, refuse_blocked, restored_on_error
@@ -89,25 +88,25 @@ def target_of(ranker: Any, rows: TwoClasses) -> ScoreObjective:
     return SmoothRankStatistic(positive, weight, sums_over_ranks(phi, length), window)
 
 
-class WarmedUp:
+def warmed_up(target: ScoreObjective, rows: TwoClasses, n_warmup: int) -> Objective:
     """Gradient and curvature of the logistic likelihood in the first rounds, then of a target."""
+    likelihood = LogisticLikelihood(rows.positive, rows.weight)
+    n_rounds, of_likelihood, factor = 0, 0.0, 0.0
 
-    def __init__(self, target: ScoreObjective, rows: TwoClasses, n_warmup: int) -> None:
-        self._target, self._n_warmup = target, n_warmup
-        self._likelihood = LogisticLikelihood(rows.positive, rows.weight)
-        self._n_rounds, self._curvature, self._factor = 0, 0.0, 0.0
-
-    def __call__(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-        self._n_rounds += 1
-        if self._n_rounds <= self._n_warmup:
-            gradient, curvature = self._likelihood.gradient_and_curvature(scores)
-            self._curvature = self._curvature or float(curvature.sum())
+    def objective(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+        nonlocal n_rounds, of_likelihood, factor
+        n_rounds += 1
+        if n_rounds <= n_warmup:
+            gradient, curvature = likelihood.gradient_and_curvature(scores)
+            of_likelihood = of_likelihood or float(curvature.sum())
             return gradient, curvature
-        gradient, curvature = self._target.gradient_and_curvature(scores)
+        gradient, curvature = target.gradient_and_curvature(scores)
         curvature = curvature + np.abs(gradient) / LONGEST_STEP
-        if self._factor == 0.0:
-            self._factor = (self._curvature or 1.0) / max(float(curvature.sum()), TINY)
-        return self._factor * gradient, self._factor * curvature
+        if factor == 0.0:
+            factor = (of_likelihood or 1.0) / max(float(curvature.sum()), TINY)
+        return factor * gradient, factor * curvature
+
+    return objective
 
 
 TINY = np.finfo(np.float64).tiny
@@ -158,6 +157,9 @@ class BoostedRanker(CallbackSupportMixin):
         self.best_iteration_, self.n_iter_ = result.trees.n_trees, result.n_rounds
         self._trees = result.trees
         return result
+
+    def _scores(self, X: Any) -> FloatArray:
+        return self._trees.scores(X)
 
     @property
     def feature_importances_(self) -> FloatArray:
@@ -338,6 +340,9 @@ class BoostedTopRanker(BoostedRanker, BipartiteRanker):
         **TREE_CONSTRAINTS,
         "measure": [*MEASURE_CONSTRAINTS, None],
     }
+    _finite = "allow-nan"
+    # Only the top tau of the rows lie above the threshold.
+    _poor_score = True
 
     def __init__(
         self,
@@ -392,25 +397,11 @@ class BoostedTopRanker(BoostedRanker, BipartiteRanker):
         self.verbose = verbose
         self.backend_params = backend_params
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        # Only the top tau of the rows lie above the threshold.
-        tags.classifier_tags.poor_score = True
-        return tags
-
-    def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool = False) -> Any:
+    def _validated(
+        self, X: Any, y: Any = "no_validation", *, reset: bool = True, **checks: Any
+    ) -> Any:
         refuse_blocked(self, X)
-        return validate_data(
-            self,
-            category_codes(self, X, reset=reset),
-            y,
-            dtype=np.float64,
-            accept_sparse="csr",
-            ensure_all_finite="allow-nan",
-            reset=reset,
-        )
+        return super()._validated(category_codes(self, X, reset=reset), y, reset=reset, **checks)
 
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
@@ -471,9 +462,7 @@ class BoostedTopRanker(BoostedRanker, BipartiteRanker):
                     "leave out sample_weight_val."
                 )
             n_warmup = self._warmup()
-            X, y = self._validated(X, y, reset=True)
-            weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
-            rows = self._two_classes(y, weight)
+            X, y, rows = self._check_rows(X, y, sample_weight)
             self.classes_, self.pos_label_ = rows.classes, rows.pos_label
             random = check_random_state(self.random_state)
             if self.target == "accuracy_at_top":
@@ -488,8 +477,21 @@ class BoostedTopRanker(BoostedRanker, BipartiteRanker):
                 trained, held_out = hold_out_rows(labels, fraction, random)
                 monitor = self._monitor(X[held_out], rows.part(held_out))
                 X_train, train = X[trained], rows.part(trained)
-            self._boost(X_train, train, n_warmup, monitor, random, progress)
-            scores = self._trees.scores(X)
+            target = target_of(self, train)
+            negative, positive = train.masses
+            self.base_score_ = float(np.log(positive / negative))
+            self._grow(
+                X_train,
+                warmed_up(target, train, n_warmup),
+                random,
+                float(train.weight.sum()),
+                monitor,
+                progress.block_done,
+                held_out="held-out rows",
+            )
+            self.n_warmup_ = min(n_warmup, self.best_iteration_)
+            self.objective_ = target.value(self._scores(X_train))
+            scores = self._scores(X)
             n_trees = max(self.best_iteration_, 1)
             threshold = self._threshold_of_share(
                 X,
@@ -521,7 +523,7 @@ class BoostedTopRanker(BoostedRanker, BipartiteRanker):
         return int(self.n_warmup)
 
     def _validation_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, TwoClasses]:
-        X, y = self._validated(X, y)
+        X, y = self._validated(X, y, reset=False)
         weight = check_sample_weight(
             ravelled(sample_weight, "sample_weight_val"), X, name="sample_weight_val"
         )
@@ -548,105 +550,59 @@ class BoostedTopRanker(BoostedRanker, BipartiteRanker):
                 rows.positive, scores, sample_weight=rows.weight
             )
 
-        return Monitor(X, value, self.n_iter_no_change)
-
-    def _boost(
-        self,
-        X: Any,
-        rows: TwoClasses,
-        n_warmup: int,
-        monitor: Monitor | None,
-        random: Any,
-        progress: BlockProgress,
-    ) -> None:
-        target = target_of(self, rows)
-        negative, positive = rows.masses
-        self.base_score_ = float(np.log(positive / negative))
-        result = self._grow(
-            X,
-            WarmedUp(target, rows, n_warmup),
-            random,
-            float(rows.weight.sum()),
-            monitor,
-            progress.block_done,
-            held_out="held-out rows",
-        )
-        self.n_warmup_ = min(n_warmup, self.best_iteration_)
-        self.objective_ = target.value(result.trees.scores(X))
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Score of each row minus the threshold between the classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Decision values, greater for ``classes_[1]``. The top of the list has the greatest
-            values if ``classes_[1]`` is the positive class, and the smallest if ``classes_[0]``
-            is.
-        """
-        check_is_fitted(self)
-        return self._towards_positive(self._trees.scores(self._validated(X))) - self.threshold_
+        return X, value
 
 
 # Number of random sign vectors for estimating the curvature of a loss without second derivatives.
 N_DRAWS = 4
 
 
-class LossObjective:
-    """Loss of lists as an objective of trees."""
+def loss_objective(loss: LossOnLists) -> Objective:
+    """Gradient and curvature of a loss, the latter nowhere negative."""
+    if not loss.has_curvature:
+        constant = secant_curvature(loss)
+        return lambda score: (loss.value_and_gradient(score)[1], constant)
 
-    def __init__(self, loss: TemplateLoss, lists: Lists, n_threads: int) -> None:
-        self.loss, self.lists = loss, lists
-        self.on_lists = LossOnLists(loss, lists, n_threads)
-        self.constant = None if loss.has_curvature else self._secant_curvature()
-
-    def __call__(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Gradient and curvature, the latter nowhere negative."""
-        if self.constant is not None:
-            return self.on_lists.value_and_gradient(score)[1], self.constant
-        gradient, curvature = self.on_lists.gradient_and_curvature(score)
+    def objective(score: FloatArray) -> tuple[FloatArray, FloatArray]:
+        gradient, curvature = loss.gradient_and_curvature(score)
         return gradient, np.maximum(curvature, 0.0)
 
-    def value(self, score: FloatArray) -> float:
-        return float(self.on_lists.value_and_gradient(score)[0].sum())
+    return objective
 
-    def base_score(self) -> float:
-        """Constant score that minimises the loss; 0 if the loss does not depend on it."""
-        if self.loss.is_translation_invariant:
-            return 0.0
 
-        def slope(score: float) -> float:
-            scores = np.full(len(self.lists.labels), score)
-            return float(self.on_lists.value_and_gradient(scores)[1].sum())
+def best_constant(loss: LossOnLists) -> float:
+    """Constant score that minimises the loss; 0 if the loss does not depend on it."""
+    if loss.loss.is_translation_invariant:
+        return 0.0
 
-        low, high = -1.0, 1.0
-        # If all utilities are at the upper limit, the loss has no minimum.
-        while slope(low) > 0.0 and low > -32.0:
-            low *= 2.0
-        while slope(high) < 0.0 and high < 1e9 * (1.0 + self.lists.grade.max()):
-            high *= 2.0
-        if not slope(low) <= 0.0 <= slope(high):
-            return 0.0
-        return float(brentq(slope, low, high, rtol=1e-12))
+    def slope(score: float) -> float:
+        scores = np.full(len(loss.lists.labels), score)
+        return float(loss.value_and_gradient(scores)[1].sum())
 
-    def _secant_curvature(self) -> FloatArray:
-        """Mean curvature of the items of each list between scores that differ by about 1.
+    low, high = -1.0, 1.0
+    # If all utilities are at the upper limit, the loss has no minimum.
+    while slope(low) > 0.0 and low > -32.0:
+        low *= 2.0
+    while slope(high) < 0.0 and high < 1e9 * (1.0 + loss.lists.grade.max()):
+        high *= 2.0
+    if not slope(low) <= 0.0 <= slope(high):
+        return 0.0
+    return float(brentq(slope, low, high, rtol=1e-12))
 
-        The mean of z'(g(z) - g(-z)) / 2 over random signs z (Hutchinson, 1990).
-        """
-        random = np.random.default_rng(0)
-        total = np.zeros(self.lists.n_lists)
-        for _ in range(N_DRAWS):
-            signs = random.choice([-1.0, 1.0], len(self.lists.labels))
-            rises = (self.on_lists.value_and_gradient(side)[1] for side in (signs, -signs))
-            total += self.lists.totals(signs * np.subtract(*rises)) / (2 * N_DRAWS)
-        mean = np.maximum(total, 0.0) / self.lists.sizes
-        return np.asarray(self.lists.to_items(mean) * self.lists.counts)
+
+def secant_curvature(loss: LossOnLists) -> FloatArray:
+    """Mean curvature of the items of each list between scores that differ by about 1.
+
+    The mean of z'(g(z) - g(-z)) / 2 over random signs z (Hutchinson, 1990).
+    """
+    random, lists = np.random.default_rng(0), loss.lists
+    total = np.zeros(lists.n_lists)
+    for _ in range(N_DRAWS):
+        signs = random.choice([-1.0, 1.0], len(lists.labels))
+        rises = (loss.value_and_gradient(side)[1] for side in (signs, -signs))
+        total += lists.totals(signs * np.subtract(*rises)) / (2 * N_DRAWS)
+    mean = np.maximum(total, 0.0) / lists.sizes
+    return np.asarray(lists.to_items(mean) * lists.counts)
 
 
 def in_canonical_order(X: Any, lists: Lists) -> tuple[Any, Lists]:
@@ -930,8 +886,9 @@ class BoostedOrderPreservingRanker(BoostedRanker, CalibratedRanker):
             train = with_query_weight(train, 1 / weights_of(train).sum())
             loss = self._loss(float(train.grade.max()))
             X_train, train = in_canonical_order(rows, train)
-            objective = LossObjective(loss, train, count_threads(self.n_jobs))
-            self.base_score_ = objective.base_score()
+            on_lists = LossOnLists(loss, train, count_threads(self.n_jobs))
+            objective = loss_objective(on_lists)
+            self.base_score_ = best_constant(on_lists)
             progress = FitProgress(self, self.n_estimators, X, y)
             result = self._grow(
                 X_train,
@@ -944,7 +901,7 @@ class BoostedOrderPreservingRanker(BoostedRanker, CalibratedRanker):
                 held_out="held-out",
             )
             progress.done()
-            self.objective_ = objective.value(result.train_scores)
+            self.objective_ = float(on_lists.value_and_gradient(result.train_scores)[0].sum())
             self.loss_ = loss
             self._store_queries(lists)
         return self
@@ -982,7 +939,4 @@ class BoostedOrderPreservingRanker(BoostedRanker, CalibratedRanker):
                 warn(message, category)
             return float(estimate if measure.greater_is_better else -estimate)
 
-        return Monitor(X, value, self.n_iter_no_change)
-
-    def _scores(self, X: Any) -> FloatArray:
-        return self._trees.scores(X)
+        return X, value

@@ -11,12 +11,11 @@ import json
 import re
 import sys
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from inspect import signature
 from numbers import Integral, Real
+from types import SimpleNamespace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -70,38 +69,16 @@ SINGLE = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
 LIMITS = {"LightGBM": (1e-35, np.inf), "XGBoost": SINGLE, "CatBoost": SINGLE}
 
 
-@dataclass(frozen=True, kw_only=True)
-class TreeSettings:
-    backend: str  # Library that grows them
-    n_estimators: int  # Largest number of trees
-    learning_rate: float  # Factor of each tree
-    max_leaf_nodes: int | None  # Most leaves of a tree; None is no limit
-    max_depth: int | None  # Maximum depth of a tree. None is no limit
-    min_samples_leaf: int
-    l2_regularization: float  # Penalty of the squared values of the leaves, in units of rows
-    max_features: float  # Share of the features that are tried at each node
-    monotonic_cst: IntArray | None
-    n_threads: int
-    seed: int  # Seed of everything random
-    backend_params: Mapping[str, Any] = field(default_factory=dict)
-
-
-def tree_settings(estimator: Any, seed: int) -> TreeSettings:
+def tree_settings(estimator: Any, seed: int) -> SimpleNamespace:
+    """Parameters of an estimator as backends take them, with a seed of everything random."""
     constraints = check_monotonic_cst(estimator, estimator.monotonic_cst)
-    return TreeSettings(
-        backend=estimator.backend,
-        n_estimators=estimator.n_estimators,
-        learning_rate=estimator.learning_rate,
-        max_leaf_nodes=estimator.max_leaf_nodes,
-        max_depth=estimator.max_depth,
-        min_samples_leaf=estimator.min_samples_leaf,
-        l2_regularization=estimator.l2_regularization,
-        max_features=estimator.max_features,
-        monotonic_cst=constraints if np.any(constraints) else None,
-        n_threads=count_threads(estimator.n_jobs),
-        seed=seed,
-        backend_params=with_categories(estimator),
-    )
+    of_trees = {
+        "monotonic_cst": constraints if np.any(constraints) else None,
+        "backend_params": with_categories(estimator),
+        "n_threads": count_threads(estimator.n_jobs),
+        "seed": seed,
+    }
+    return SimpleNamespace(**{**estimator.get_params(deep=False), **of_trees})
 
 
 def with_categories(estimator: Any) -> Mapping[str, Any]:
@@ -126,46 +103,65 @@ TREE_CONSTRAINTS: dict[str, Any] = {
 }
 
 
-class Trees(ABC):
-    """Grown trees, which score rows; equal if all trees are equal."""
+class Trees:
+    """Trees of LightGBM or XGBoost, which score rows; equal if all trees are equal."""
 
     def __init__(self, model: Any, n_features: int, base_score: float, n_threads: int) -> None:
         self.model, self.n_features = model, n_features
         self.base_score, self.n_threads = base_score, n_threads
 
     @property
-    @abstractmethod
+    def _is_lightgbm(self) -> bool:
+        return hasattr(self.model, "num_trees")
+
+    @property
     def n_trees(self) -> int:
-        """Number of trees."""
-
-    @abstractmethod
-    def raw(self, X: Any, n_trees: int) -> FloatArray:
-        """Sum of the first trees, without the base score."""
-
-    @abstractmethod
-    def gains(self) -> FloatArray:
-        """Total gain of the splits of each feature."""
-
-    @abstractmethod
-    def text(self) -> str | bytes:
-        """All trees, in the backend's format of files."""
+        model = self.model
+        return int(model.num_trees() if self._is_lightgbm else model.num_boosted_rounds())
 
     def scores(self, X: Any, n_trees: int | None = None) -> FloatArray:
         """Scores of rows, with the base score. Shape (n_rows,)."""
         n_trees = self.n_trees if n_trees is None else n_trees
         if n_trees == 0:
             return np.full(X.shape[0], self.base_score)
-        return self.raw(X, n_trees) + self.base_score
+        if self._is_lightgbm:
+            raw: Any = self.model.predict(
+                as_rows(X), raw_score=True, num_iteration=n_trees, num_threads=self.n_threads
+            )
+            return np.asarray(raw, dtype=np.float64) + self.base_score
+        xgboost = import_optional("xgboost", "backend='xgboost'")
+        self.model.set_param({"nthread": self.n_threads})
+        raw = np.empty(X.shape[0])
+        for start in range(0, X.shape[0], BLOCK):
+            rows = slice(start, start + BLOCK)
+            data = xgboost.DMatrix(
+                _dense(X[rows]),
+                nthread=self.n_threads,
+                feature_types=self.model.feature_types,
+                enable_categorical=True,
+            )
+            raw[rows] = self.model.predict(data, output_margin=True, iteration_range=(0, n_trees))
+        return raw + self.base_score
 
     def importances(self) -> FloatArray:
         """Gain of the splits of each feature, of sum 1 where there is a split."""
-        gains = self.gains()
+        if self._is_lightgbm:
+            gains = np.asarray(self.model.feature_importance("gain"), dtype=np.float64)
+        else:
+            by_name = self.model.get_score(importance_type="total_gain")
+            gains = np.array([by_name.get(f"f{j}", 0.0) for j in range(self.n_features)])
         return gains / gains.sum() if gains.sum() > 0 else gains
 
+    def _text(self) -> str | bytes:
+        if self._is_lightgbm:
+            # The rest are parameters of the fit.
+            return self.model.model_to_string(num_iteration=-1).partition("\nparameters:")[0]
+        return bytes(self.model.save_raw())
+
     def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
+        if not isinstance(other, Trees):
             return NotImplemented
-        return self.base_score == other.base_score and self.text() == other.text()
+        return self.base_score == other.base_score and self._text() == other._text()
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -271,29 +267,15 @@ _XGBOOST = _SHARED | _reasons(
 )
 
 
-class LightGBMTrees(Trees):
-    @property
-    def n_trees(self) -> int:
-        return int(self.model.num_trees())
-
-    def raw(self, X: Any, n_trees: int) -> FloatArray:
-        raw = self.model.predict(
-            as_rows(X), raw_score=True, num_iteration=n_trees, num_threads=self.n_threads
-        )
-        return np.asarray(raw, dtype=np.float64)
-
-    def gains(self) -> FloatArray:
-        return np.asarray(self.model.feature_importance("gain"), dtype=np.float64)
-
-    def text(self) -> str:
-        # The rest are parameters of the fit.
-        return self.model.model_to_string(num_iteration=-1).partition("\nparameters:")[0]
+def _constraints(settings: SimpleNamespace) -> dict[str, Any]:
+    constraints = settings.monotonic_cst
+    return {} if constraints is None else {"monotone_constraints": tuple(constraints.tolist())}
 
 
 class LightGBMGrower:
     """Grows trees by LightGBM on fixed rows."""
 
-    def __init__(self, X: Any, settings: TreeSettings, X_val: Any) -> None:
+    def __init__(self, X: Any, settings: SimpleNamespace, X_val: Any) -> None:
         _refuse(settings.backend_params, _LIGHTGBM, "LightGBM")
         self.lightgbm = import_optional("lightgbm", "backend='lightgbm'")
         self.settings = settings
@@ -326,7 +308,6 @@ class LightGBMGrower:
         leaves = settings.max_leaf_nodes
         if leaves is None:
             leaves = 2 ** min(settings.max_depth or 17, 17)
-        constraints = None if settings.monotonic_cst is None else settings.monotonic_cst.tolist()
         return {
             "feature_pre_filter": False,
             "deterministic": True,
@@ -345,7 +326,7 @@ class LightGBMGrower:
             "feature_fraction_bynode": settings.max_features,
             "num_threads": settings.n_threads,
             "seed": settings.seed,
-            **({} if constraints is None else {"monotone_constraints": constraints}),
+            **_constraints(settings),
         }
 
     @property
@@ -369,41 +350,13 @@ class LightGBMGrower:
             text = self.lightgbm.Booster(self._params(), self.booster.train_set).model_to_string()
         model = self.lightgbm.Booster(model_str=text)
         n_features = self.booster.num_feature()
-        return LightGBMTrees(model, n_features, base_score, self.settings.n_threads)
-
-
-class XGBoostTrees(Trees):
-    @property
-    def n_trees(self) -> int:
-        return int(self.model.num_boosted_rounds())
-
-    def raw(self, X: Any, n_trees: int) -> FloatArray:
-        xgboost = import_optional("xgboost", "backend='xgboost'")
-        self.model.set_param({"nthread": self.n_threads})
-        raw = np.empty(X.shape[0])
-        for start in range(0, X.shape[0], BLOCK):
-            rows = slice(start, start + BLOCK)
-            data = xgboost.DMatrix(
-                _dense(X[rows]),
-                nthread=self.n_threads,
-                feature_types=self.model.feature_types,
-                enable_categorical=True,
-            )
-            raw[rows] = self.model.predict(data, output_margin=True, iteration_range=(0, n_trees))
-        return raw
-
-    def gains(self) -> FloatArray:
-        by_name = self.model.get_score(importance_type="total_gain")
-        return np.array([by_name.get(f"f{j}", 0.0) for j in range(self.n_features)])
-
-    def text(self) -> bytes:
-        return bytes(self.model.save_raw())
+        return Trees(model, n_features, base_score, self.settings.n_threads)
 
 
 class XGBoostGrower:
     """As :class:`LightGBMGrower`, by XGBoost, which holds rows in single precision."""
 
-    def __init__(self, X: Any, settings: TreeSettings, X_val: Any) -> None:
+    def __init__(self, X: Any, settings: SimpleNamespace, X_val: Any) -> None:
         _refuse(settings.backend_params, _XGBOOST, "XGBoost")
         self.xgboost = import_optional("xgboost", "backend='xgboost'")
         self.settings, self.n_features = settings, X.shape[1]
@@ -422,7 +375,7 @@ class XGBoostGrower:
             self.validation = self.xgboost.DMatrix(_dense(X_val), **options)
             cache.append(self.validation)
         self.booster = self.xgboost.Booster(params, cache)
-        self.n_grown = 0
+        self.n_trees = 0
 
     def _refuse_unused(self, params: dict[str, Any]) -> None:
         """Refuse parameters of which XGBoost says that it does not use them."""
@@ -446,7 +399,6 @@ class XGBoostGrower:
 
     def _params(self) -> dict[str, Any]:
         settings = self.settings
-        constraints = None if settings.monotonic_cst is None else settings.monotonic_cst.tolist()
         return {
             "tree_method": "hist",
             "grow_policy": "lossguide",
@@ -463,20 +415,16 @@ class XGBoostGrower:
             "colsample_bynode": settings.max_features,
             "nthread": settings.n_threads,
             "seed": settings.seed,
-            **({} if constraints is None else {"monotone_constraints": tuple(constraints)}),
+            **_constraints(settings),
         }
-
-    @property
-    def n_trees(self) -> int:
-        return self.n_grown
 
     def grow(self, objective: Objective) -> bool:
         self.booster.update(
             self.data,
-            self.n_grown,
+            self.n_trees,
             fobj=lambda scores, _: objective(scores.astype(np.float64)),
         )
-        self.n_grown += 1
+        self.n_trees += 1
         return True
 
     def training_scores(self) -> FloatArray:
@@ -491,7 +439,7 @@ class XGBoostGrower:
         else:
             # A booster of no rounds has no slice.
             model = self.xgboost.Booster(self._params(), [self.data]).copy()
-        return XGBoostTrees(model, self.n_features, base_score, self.settings.n_threads)
+        return Trees(model, self.n_features, base_score, self.settings.n_threads)
 
 
 def _evaluated_scores(evaluate: Callable[..., Any]) -> FloatArray:
@@ -507,7 +455,7 @@ def _evaluated_scores(evaluate: Callable[..., Any]) -> FloatArray:
 
 
 def _columns(
-    params: dict[str, Any], names: Iterable[str], X: Any, settings: TreeSettings
+    params: dict[str, Any], names: Iterable[str], X: Any, settings: SimpleNamespace
 ) -> list[int]:
     """Take the numbers of columns of categories, lists or texts with commas, out of parameters."""
     entries = [params.pop(name) for name in names if name in params]
@@ -644,10 +592,8 @@ def _n_held_out(fraction: Any, n: int, unit: str) -> int:
 LEAST_CURVATURE = 1e-3
 
 
-class Monitor(NamedTuple):
-    X: Any  # (n_rows, n_features): Held-out rows
-    value: Callable[[FloatArray], float]  # Value of their scores, in their order; more is better
-    patience: int  # Number of rounds without improvement after which the fit ends
+# Held-out rows, and the value of their scores, in their order; more is better.
+Monitor: TypeAlias = tuple[Any, Callable[[FloatArray], float]]
 
 
 class BoostedFit(NamedTuple):
@@ -660,7 +606,7 @@ class BoostedFit(NamedTuple):
 def boost(
     X: Any,
     objective: Objective,
-    settings: TreeSettings,
+    settings: SimpleNamespace,
     *,
     base_score: float = 0.0,
     total_weight: float | None = None,
@@ -671,53 +617,53 @@ def boost(
 
     Parameters of the backends that are sums of curvatures then count rows.
     """
-    grower = BACKENDS[settings.backend](X, settings, None if monitor is None else monitor.X)
-    scaled = _Scaled(objective, base_score, float(total_weight or X.shape[0]))
-    values = [] if monitor is None else [monitor.value(grower.validation_scores() + base_score)]
+    held_out, value_of = (None, None) if monitor is None else monitor
+    grower = BACKENDS[settings.backend](X, settings, held_out)
+    scaled = _scaled(objective, base_score, float(total_weight or X.shape[0]))
+    values = [] if value_of is None else [value_of(grower.validation_scores() + base_score)]
     sizes, best, n_rounds = [0], 0, 0
     while n_rounds < settings.n_estimators:
         has_split = grower.grow(scaled)
         n_rounds += 1
         sizes.append(grower.n_trees)
-        if monitor is not None:
-            value = monitor.value(grower.validation_scores() + base_score)
-            values.append(value)
-            best = n_rounds if value > values[best] else best
+        if value_of is not None:
+            values.append(value_of(grower.validation_scores() + base_score))
+            best = n_rounds if values[-1] > values[best] else best
         if on_round is not None:
             on_round(n_rounds, values[-1] if values else None)
         # Without a split the next round would be the same, unless it draws other features.
         if not has_split and settings.max_features == 1.0:
             break
-        if monitor is not None and n_rounds - best >= monitor.patience:
+        if value_of is not None and n_rounds - best >= settings.n_iter_no_change:
             break
-    n_trees = sizes[best] if monitor is not None else grower.n_trees
+    n_trees = sizes[best] if value_of is not None else grower.n_trees
     trees = grower.trees(n_trees, base_score)
     is_last = n_trees == grower.n_trees
     scores = grower.training_scores() + base_score if is_last else trees.scores(X)
     return BoostedFit(trees, n_rounds, np.array(values) if values else None, scores)
 
 
-class _Scaled:
+def _scaled(objective: Objective, base_score: float, total_weight: float) -> Objective:
     """Objective with a mean curvature of 1 at the start, nowhere less than a floor."""
+    factor: float | None = None
 
-    def __init__(self, objective: Objective, base_score: float, total_weight: float) -> None:
-        self.objective, self.base_score, self.total_weight = objective, base_score, total_weight
-        self.factor: float | None = None
-
-    def __call__(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def scaled(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+        nonlocal factor
         with np.errstate(over="ignore", invalid="ignore"):
-            gradient, curvature = self.objective(scores + self.base_score)
+            gradient, curvature = objective(scores + base_score)
         if not (np.isfinite(gradient).all() and np.isfinite(curvature).all()):
             raise ValueError(
                 "The loss or its derivatives overflow float64 at the scores of the trees so "
                 "far: lower learning_rate, or raise l2_regularization."
             )
-        if self.factor is None:
+        if factor is None:
             total = float(curvature.sum())
             if not total > 0.0:
                 raise ValueError(
                     f"The curvature of the loss is 0 for all rows (n_samples = {len(scores)}) "
                     "before the first tree, so that no tree can be grown: check labels and ids."
                 )
-            self.factor = self.total_weight / total
-        return gradient * self.factor, np.maximum(curvature * self.factor, LEAST_CURVATURE)
+            factor = total_weight / total
+        return gradient * factor, np.maximum(curvature * factor, LEAST_CURVATURE)
+
+    return scaled

@@ -568,19 +568,13 @@ class GroupRankerAdapter(QueryRanker):
 
     Notes
     -----
-    **Weights.** ``query_weight`` goes to LightGBM as the weight of each row of the query, to
-    XGBoost as the weight of the query, to CatBoost as ``group_weight``. None of them has row
-    weights that count as repetition: LightGBM multiplies the gradient of the row only, CatBoost
-    ignores them for pairwise losses with a message, and XGBoost has none. Rows are therefore
-    repeated according to ``sample_weight``, which must consist of whole numbers.
+    None of the libraries has row weights that count as repetition, so that rows are repeated
+    according to ``sample_weight``, which must consist of whole numbers. Grades that the library
+    does not accept raise an error that names a remedy. The user guide lists the differences of the
+    libraries.
 
-    **Grades.** Grades that the library does not accept raise an error that names a remedy:
-    LightGBM takes whole grades below the length of ``label_gain`` (31), XGBoost whole grades up to
-    31 unless ``ndcg_exp_gain=False``.
-
-    **Early stopping.** All three libraries evaluate ``measure`` itself, averaged over the orders
-    of tied rows (LightGBM's own NDCG takes tied rows in their given order). The ``metric`` of the
-    estimator is not evaluated.
+    With ``early_stopping``, all three libraries evaluate ``measure`` itself, averaged over the
+    orders of tied rows. The ``metric`` of the estimator is not evaluated.
 
     ``X`` is passed to the estimator unchanged except for the order of its rows, a copy. LightGBM
     and CatBoost print nothing and CatBoost writes no files, unless the estimator's parameters

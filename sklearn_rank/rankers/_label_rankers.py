@@ -695,15 +695,6 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
-
-    @property
-    def _sparse(self) -> Any:
-        return False if self.kernel == "precomputed" else "csr"
-
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OrderPreservingLabelRanker:
@@ -817,9 +808,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         scales = column_scales(design, lists.query_weight)
         if not is_kernel:
             warn_of_scales(self, scales, sparse=not design.is_dense)
-        self.alpha_ = label_alpha(
-            self.alpha, scales, of_rows, weighted, self.n_labels_, is_kernel=is_kernel
-        )
+        self.alpha_ = label_alpha(self.alpha, scales, of_rows, self.n_labels_, is_kernel=is_kernel)
         shifted = None
         if loss.is_translation_invariant:
             known = np.zeros((lists.n_lists, self.n_labels_), dtype=bool)

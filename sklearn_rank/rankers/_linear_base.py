@@ -22,7 +22,6 @@ from .._solvers import (
     LabelProblem,
     LinearProblem,
     LinearSolution,
-    LossOfScores,
     as_design,
     count_threads,
     solve_linear,
@@ -36,6 +35,7 @@ from ._base import FitProgress, is_blocked, refuse_blocked, store_certificate, w
 from ._blocked_rows import (
     BatchedLists,
     ChunkedLists,
+    cells_of,
     check_features,
     check_small_columns,
     checked_chunk,
@@ -259,8 +259,8 @@ class BlockRanker(NormalizingRanker):
         normalizer = as_normalizer(self.normalize)
         threads = count_threads(self.n_jobs)
         self._store_normalizer(normalizer, rows, lists.n_lists)
-        ordered = in_file_order(lists)
-        blocks = BatchedLists.of(rows, ordered, normalizer=normalizer, n_threads=threads)
+        cells = cells_of(in_file_order(lists), rows.shape[1])
+        blocks = BatchedLists(rows, cells, normalizer, threads)
         return BlockLists.of(
             lists, trained_on=lists.trained_on, labels=lists.labels, blocks=blocks
         )
@@ -319,8 +319,8 @@ class BlockRanker(NormalizingRanker):
         if isinstance(X, RowBatches):
             ids, offsets, order = group_rows(check_qid(qid, X.shape[0]))
             lists = Lists(np.zeros(X.shape[0]), offsets, ids=ids, rows=order)
-            blocks = BatchedLists.of(X, in_file_order(lists), normalizer=normalizer)
-            return blocks.scores(score)
+            cells = cells_of(in_file_order(lists), X.shape[1])
+            return BatchedLists(X, cells, normalizer).scores(score)
         partitions, n_features = aligned(X=X, qid=qid), self.n_features_in_
 
         def ids_of_chunk(number: int, columns: dict[str, Any]) -> tuple[tuple[int, AnyArray]]:
@@ -402,24 +402,24 @@ def _typical(curvature: FloatArray) -> float:
     return float(np.minimum(curvature, LARGEST_PART * np.median(varying)).mean())
 
 
-def feature_curvature(items: Design, loss: LossOfScores, lists: Lists) -> FloatArray:
+def feature_curvature(items: Design, loss: LossOnLists) -> FloatArray:
     """Curvature of the loss in the coefficient of each feature.
 
     The sum over the lists of the curvature along the utilities times the variance of the feature.
     """
-    return _variances(items, lists, _curvatures(loss, lists))
+    return _variances(items, loss.lists, _curvatures(loss))
 
 
-def curvature_at_0(items: Design, loss: LossOfScores, lists: Lists) -> FloatArray:
+def curvature_at_0(items: Design, loss: LossOnLists) -> FloatArray:
     """Second derivative of a loss by each coefficient at scores of 0, about."""
-    return _variances(items, lists, lists.totals(loss.curvature(np.zeros(items.shape[0]))))
+    curvature = loss.curvature(np.zeros(items.shape[0]))
+    return _variances(items, loss.lists, loss.lists.totals(curvature))
 
 
 def label_alpha(
     alpha: Any,
     scales: FloatArray,
     loss: LossOnLists,
-    lists: Lists,
     n_labels: int,
     *,
     is_kernel: bool,
@@ -429,14 +429,15 @@ def label_alpha(
         return float(alpha)
     share = KERNEL_LABEL_SHARE if is_kernel else LABEL_SHARE
     variances = scales**2
-    curvature = float(_curvatures(loss, lists).sum()) / n_labels
+    curvature = float(_curvatures(loss).sum()) / n_labels
     # Coordinates of a kernel differ in length by their nature.
     scale = curvature * (float(variances.mean()) if is_kernel else _typical(variances))
     return factor * (share * scale if 0.0 < scale < np.inf else 1.0)
 
 
-def _curvatures(loss: LossOfScores, lists: Lists) -> FloatArray:
+def _curvatures(loss: LossOnLists) -> FloatArray:
     """Curvature of the loss of each list along its standardised utilities."""
+    lists = loss.lists
     standard = QueryNormalizer().fit_transform(
         lists.grade[:, np.newaxis], qid=lists.list_of, sample_weight=lists.weight
     )[:, 0]

@@ -61,8 +61,7 @@ from ._list_base import (
     QueryRanker,
     check_gains,
     nothing_to_learn,
-    refuse_joint_utilities,
-    refuse_other_losses,
+    refuse_propensities,
     weights_of,
     with_query_weight,
     with_utilities,
@@ -199,8 +198,7 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
     or dataframe with the other arguments as collections of the same chunks. Each evaluation, or
     Hessian product, is then one pass over the rows, to the same minimum and certificate up to
     rounding. With batches, memory is at most about 50 bytes per row (16 more if ids are not
-    ascending), one batch, and the queries that extend beyond its end. With collections, each chunk
-    is read once and stays with its worker; vectors of ``n_features`` are sent in each pass.
+    ascending), one batch, and the queries that extend beyond its end.
 
     With ``propensity`` p the utilities are ``u(y) / max(p, propensity_clip)``. If rows that are
     not examined have the label 0 and nothing is clipped, the expectation of these utilities is the
@@ -494,7 +492,7 @@ n_features)
         weighted = with_query_weight(lists, 1 / total)
         of_lists = LossOnLists(loss, weighted, count_threads(self.n_jobs))
         relative_alpha(self.alpha)
-        bends = feature_curvature(items, of_lists, weighted)
+        bends = feature_curvature(items, of_lists)
         if not (keep_alpha and isinstance(self.alpha, str)):
             self.alpha_ = alpha_of_curvature(self.alpha, bends)
         intercept = self._has_intercept(loss)
@@ -524,8 +522,7 @@ n_features)
         lists = self._chunked({**columns, "propensity": propensity}, labels, convert, held)
         check_gains(type(self).__name__, measure, lists.labels)
         if propensity is not None:
-            refuse_other_losses(self.loss)
-            refuse_joint_utilities(measure, lists.labels)
+            refuse_propensities(self.loss, measure, lists.labels)
         if not lists.largest > 0:
             raise nothing_to_learn(measure, X.shape[0])
         return lists
@@ -539,7 +536,7 @@ n_features)
         blocks = lists.blocks.on(partial(LossOnLists, loss))
         factor = 1 / lists.weight
         relative_alpha(self.alpha)
-        (curvature,) = blocks.total(_curvature)
+        (curvature,) = blocks.total(lambda items, loss: (feature_curvature(items, loss),))
         bends = factor * curvature
         self.alpha_ = alpha_of_curvature(self.alpha, bends)
         self._warn_of_scales(bends)
@@ -564,10 +561,6 @@ def _utilities_of_chunk(
         n_rows = len(columns["y"])
         examined = np.maximum(check_propensities(propensity, n_rows, lists.rows), clip)
     return with_utilities(measure, lists, examined)
-
-
-def _curvature(items: Design, loss: LossOnLists) -> tuple[FloatArray]:
-    return (feature_curvature(items, loss, loss.lists),)
 
 
 # Relevances, of which only the order counts.
@@ -785,17 +778,15 @@ n_features)
 
     def _problem(self, design: Design, lists: Lists) -> HingeProblem | LinearProblem:
         weighted = with_query_weight(_as_utilities(lists), self.C / weights_of(lists).sum())
-        threads = count_threads(self.n_jobs)
-
-        def on(loss: Any, margin: float) -> LossOnLists:
-            return LossOnLists(loss(margin), weighted, threads)
-
-        squared = on(ComparisonSquaredHinge, 1.0)
-        bends = curvature_at_0(design, squared, weighted)
+        hinge, squared_hinge = (
+            partial(_hinge_on, loss, weighted, n_threads=count_threads(self.n_jobs))
+            for loss in (ComparisonHinge, ComparisonSquaredHinge)
+        )
+        squared = squared_hinge(1.0)
+        bends = curvature_at_0(design, squared)
         self._warn_of_scales(bends, design)
         if self.loss == "hinge":
-            hinges = partial(on, ComparisonHinge), partial(on, ComparisonSquaredHinge)
-            return HingeProblem(design, *hinges, alpha=1.0, bends=bends)
+            return HingeProblem(design, hinge, squared_hinge, alpha=1.0, bends=bends)
         return LinearProblem(design, squared, alpha=1.0, bends=bends)
 
     def _relevance_blocks(
@@ -816,7 +807,8 @@ n_features)
         hinges = partial(_hinge_on, ComparisonHinge), partial(_hinge_on, ComparisonSquaredHinge)
         squared = ComparisonSquaredHinge(1.0)
         blocks = lists.blocks.on(partial(LossOnLists, squared))
-        bends = factor * blocks.total(_curvature_at_0)[0]
+        (curvature,) = blocks.total(lambda items, loss: (curvature_at_0(items, loss),))
+        bends = factor * curvature
         self._warn_of_scales(bends)
         settings = {"alpha": 1.0, "factor": factor, "bends": bends}
         if self.loss == "hinge":
@@ -832,12 +824,8 @@ def _as_utilities(lists: Lists, columns: Any = None) -> Lists:
     return lists.with_labels(lists.grade - lists.grade.min())
 
 
-def _hinge_on(loss: Any, lists: Lists, margin: float) -> LossOnLists:
-    return LossOnLists(loss(margin), lists)
-
-
-def _curvature_at_0(items: Design, loss: LossOnLists) -> tuple[FloatArray]:
-    return (curvature_at_0(items, loss, loss.lists),)
+def _hinge_on(loss: Any, lists: Lists, margin: float, n_threads: int = 1) -> LossOnLists:
+    return LossOnLists(loss(margin), lists, n_threads)
 
 
 def _check_pairs(has_pairs: bool) -> None:

@@ -18,7 +18,7 @@ from .._lists import LabelType, Lists, TrainingQueries, check_lists, refuse_sing
 from .._partitions import any_collection
 from .._sklearn_compat import Interval, StrOptions, check_sample_weight, rows_at
 from .._typing import AnyArray, BoolArray, FloatArray
-from .._validation import check_propensities, ravelled, refuse_missing_labels, validate_data
+from .._validation import check_propensities, ravelled, refuse_missing_labels
 from .._warn import warn
 from ..calibration._shared import positional_form, utilities_of, warn_if_not_positional
 from ..exceptions import (
@@ -146,32 +146,12 @@ def remembered_lists(
 
 
 class ListRanker(Ranker, metaclass=ABCMeta):
-    """Base class of rankers of lists: how rows are checked before they are scored."""
-
-    # Format of sparse matrices that X may be; False is none.
-    _sparse: ClassVar[Any] = "csr"
-    # Value of scikit-learn's validation parameter for finite X.
-    _finite: Any = True
+    """Base class of rankers of lists: rows of queries, or labels of rows."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.sparse = self._sparse is not False
-        tags.input_tags.allow_nan = self._finite == "allow-nan"
         return tags
-
-    def _validated(
-        self, X: Any, y: Any = "no_validation", *, dtype: Any = np.float64, **checks: Any
-    ) -> Any:
-        return validate_data(
-            self,
-            X,
-            y,
-            dtype=dtype,
-            accept_sparse=self._sparse,
-            ensure_all_finite=self._finite,
-            **checks,
-        )
 
     @abstractmethod
     def _scores(self, X: Any) -> FloatArray:
@@ -440,12 +420,19 @@ class QueryRanker(ListRanker):
 MOST_LABELS = 3
 
 
-def refuse_joint_utilities(measure: MeasureLike, labels: AnyArray) -> None:
-    """Refuse a measure whose utilities depend on labels of other items.
+def refuse_propensities(loss: TemplateLoss | str, measure: MeasureLike, labels: AnyArray) -> None:
+    """Refuse losses and measures for which utilities divided by propensities mean nothing.
 
-    With examinations e of 0 and 1, the mean of ``u(e y) / p`` is u(y) if ``u(e y) = e u(y)``. It
-    is tried on every examination of a short list of the labels.
+    Utilities must not depend on labels of other items: with examinations e of 0 and 1, the mean of
+    ``u(e y) / p`` is u(y) if ``u(e y) = e u(y)``. It is tried on every examination of a short list
+    of the labels.
     """
+    template = get_loss(loss) if isinstance(loss, str) else loss
+    if not template.is_order_preserving:
+        raise ValueError(
+            f"{template!r} is not order-preserving, so that propensities cannot make it unbiased: "
+            "leave out propensity, or use a loss such as 'pairwise_logistic' or 'softmax'."
+        )
     measure, form = positional_form(measure)
 
     def utilities(labels: Any) -> Any:
@@ -468,16 +455,6 @@ def refuse_joint_utilities(measure: MeasureLike, labels: AnyArray) -> None:
                 f"item depends on its own label only, and score by {measure.name!r} where the "
                 "relevance is known."
             )
-
-
-def refuse_other_losses(loss: TemplateLoss | str) -> None:
-    """Refuse losses for which utilities divided by propensities mean nothing."""
-    template = get_loss(loss) if isinstance(loss, str) else loss
-    if not template.is_order_preserving:
-        raise ValueError(
-            f"{template!r} is not order-preserving, so that propensities cannot make it unbiased: "
-            "leave out propensity, or use a loss such as 'pairwise_logistic' or 'softmax'."
-        )
 
 
 class CalibratedRanker(QueryRanker):
@@ -507,8 +484,7 @@ class CalibratedRanker(QueryRanker):
         check_gains(type(self).__name__, measure, lists.labels)
         examined = None
         if propensity is not None:
-            refuse_other_losses(self.loss)
-            refuse_joint_utilities(measure, lists.labels)
+            refuse_propensities(self.loss, measure, lists.labels)
             examined = check_propensities(propensity, X.shape[0], lists.rows)
             examined = np.maximum(examined, self.propensity_clip)
         defined = with_utilities(measure, lists, examined)

@@ -46,7 +46,7 @@ from .._solvers import (
     stump_scores,
 )
 from .._typing import AnyArray, FloatArray
-from .._validation import ravelled, validate_data
+from .._validation import ravelled
 from ..metrics import Cauchy, ScoreGeneratingFunction, get_measure, roc_auc_score
 from ..metrics._shared import own_pos_label, ranking_scores
 from ._base import check_columns, forget, in_parallel, refuse_blocked, restored_on_error
@@ -297,17 +297,12 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
         self.random_state = random_state
         self.verbose = verbose
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        if not isinstance(self.weak_ranker, str) and hasattr(self.weak_ranker, "fit"):
-            tags.input_tags.sparse = get_tags(self.weak_ranker).input_tags.sparse
-        return tags
-
-    def _validated(self, X: Any, y: Any = "no_validation", *, reset: bool = False) -> Any:
-        refuse_blocked(self, X)
-        sparse = "csr" if get_tags(self).input_tags.sparse else False
-        return validate_data(self, X, y, dtype=np.float64, accept_sparse=sparse, reset=reset)
+    @property
+    def _sparse(self) -> Any:
+        weak_ranker = self.weak_ranker
+        if isinstance(weak_ranker, str) or not hasattr(weak_ranker, "fit"):
+            return "csr"
+        return "csr" if get_tags(weak_ranker).input_tags.sparse else False
 
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=False)
@@ -346,9 +341,8 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
         with restored_on_error(self):
             if not isinstance(self.weak_ranker, str):
                 weight_argument(self.weak_ranker, regressors=True)
-            X, y = self._validated(X, y, reset=True)
-            weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
-            rows = self._two_classes(y, weight)
+            refuse_blocked(self, X)
+            X, y, rows = self._check_rows(X, y, sample_weight)
             progress = BlockProgress(self, self.n_estimators, X, y)
             X = X if len(rows.taken) == X.shape[0] else X[rows.taken]
             random = check_random_state(self.random_state)
@@ -365,7 +359,9 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
         block_done: Callable[[], None],
         random: Any,
     ) -> None:
-        part, validation = rows, None
+        part, held_out = rows, None
+        aucs: list[float] = []
+        best_auc, best_at = -1.0, 0
         convert = by_columns if isinstance(self.weak_ranker, str) else lambda X: X
         if self.early_stopping:
             for is_positive, name in ((False, "negative"), (True, "positive")):
@@ -374,16 +370,24 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
                         "early_stopping=True holds out rows of each class, but the "
                         f"{name} class has one row only: pass early_stopping=False."
                     )
-            train, held_out = hold_out_rows(rows.positive, self.validation_fraction, random)
-            validation = _Validation(self, convert(X[held_out]), rows.part(held_out))
+            train, test = hold_out_rows(rows.positive, self.validation_fraction, random)
+            held_out, X_held_out = rows.part(test), convert(X[test])
+            scores = np.zeros(len(test))
             part, X = rows.part(train), X[train]
         X = convert(X)
 
         def on_round(ranking: Any, alpha: float, log_loss: float) -> bool:
+            nonlocal scores, best_auc, best_at
             block_done()
             if self.verbose:
                 sys.stderr.write(f"alpha {alpha:.6g}, loss {np.exp(log_loss):.6g}\n")
-            return validation is not None and validation.ends(ranking, alpha)
+            if held_out is None:
+                return False
+            scores += alpha * ranking.values(X_held_out)
+            aucs.append(roc_auc_score(held_out.positive, scores, sample_weight=held_out.weight))
+            if aucs[-1] > best_auc + self.tol:
+                best_auc, best_at = aucs[-1], len(aucs)
+            return len(aucs) - best_at >= self.n_iter_no_change
 
         n_threads = count_threads(self.n_jobs)
         with ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
@@ -408,8 +412,8 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
                 on_round=on_round,
             )
         self._store(result, rows.direction, X.shape[1])
-        if validation is not None:
-            self.validation_score_ = np.array(validation.history)
+        if held_out is not None:
+            self.validation_score_ = np.array(aucs)
 
     def _store(self, result: RankBoostResult, direction: float, n_features: int) -> None:
         forget(self, *OF_SOME)
@@ -487,24 +491,6 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
             scores += alpha * ranking.values(X)
         return scores
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """Score of each row minus the threshold between the classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Decision values, greater for ``classes_[1]``. The top of the list has the greatest
-            values if ``classes_[1]`` is the positive class, and the smallest if ``classes_[0]``
-            is.
-        """
-        check_is_fitted(self)
-        return self._towards_positive(self._scores(self._validated(X))) - self.threshold_
-
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
         """Yield the decision values after each round.
 
@@ -521,7 +507,8 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
             the rows, ``sum_a w_a exp(H(a) - t) + sum_b w_b exp(t - H(b))``.
         """
         check_is_fitted(self)
-        X = self._validated(X)
+        refuse_blocked(self, X)
+        X = self._validated(X, reset=False)
         X = X if hasattr(self, "estimators_") else by_columns(X)
         scores = np.zeros(X.shape[0])
         stages = zip(self._rankings(), self.alphas_, self.staged_thresholds_, strict=True)
@@ -544,26 +531,6 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
         """
         for decision in self.staged_decision_function(X):
             yield self._labels(decision)
-
-
-class _Validation:
-    """AUC of held-out rows after each round, and whether it still rises."""
-
-    def __init__(self, ranker: RankBoostRanker, X: Any, rows: TwoClasses) -> None:
-        self._tol, self._patience = ranker.tol, ranker.n_iter_no_change
-        self._matrix, self._rows = X, rows
-        self._scores = np.zeros(len(rows.weight))
-        self.history: list[float] = []
-        self._best, self._best_at = -1.0, 0
-
-    def ends(self, ranking: Any, alpha: float) -> bool:
-        """Add a weak ranker; return whether the last rounds brought nothing."""
-        self._scores += alpha * ranking.values(self._matrix)
-        auc = roc_auc_score(self._rows.positive, self._scores, sample_weight=self._rows.weight)
-        self.history.append(auc)
-        if auc > self._best + self._tol:
-            self._best, self._best_at = auc, len(self.history)
-        return len(self.history) - self._best_at >= self._patience
 
 
 Combination = Literal["pilot", "last", "sum"]
@@ -886,37 +853,29 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
                 groups = values_of_taken_rows("groups", groups, taken, len(weight))
             X = X if len(taken) == len(weight) else rows_at(X, taken)
             cv = of_taken_rows(self.cv, taken, len(weight))
-            self._fit(X, labels[taken], rows, groups, cv, fit_params)
+            y = labels[taken]
+            mass_of_top(rows.weight, self.tau)  # warns of less than one row
+            progress = BlockProgress(self, self.n_rounds + 1, X, y)
+            self.focus_ = self._focus()
+            fit_rounds = partial(self._fit_rounds, cv, fit_params)
+            self.combine_ = self.combine
+            forget(self, "scores_")
+            if self.combine == "choose":
+                self.scores_ = self._cross_validated(fit_rounds, cv, X, y, rows, groups)
+                self.combine_ = max(COMBINATIONS, key=lambda name: self.scores_[name].mean())
+            rounds = fit_rounds(
+                X, y, rows, groups, on_round=progress.block_done, for_threshold=True
+            )
+            self.pilot_, *self.rounds_ = rounds.models
+            self.spreads_ = np.array(rounds.spreads)
+            scores = rounds.scores(X, self.combine_)
+            if rounds.held_out is not None:
+                scores = rounds.combined(rounds.held_out, self.combine_)
+            self.top_threshold_ = rows.direction * share_threshold(
+                scores, np.zeros(len(scores)), rows.weight, self.tau
+            )
+            progress.fit_done()
         return self
-
-    def _fit(
-        self,
-        X: Any,
-        y: AnyArray,
-        rows: TwoClasses,
-        groups: Any,
-        cv: Any,
-        fit_params: dict[str, Any],
-    ) -> None:
-        mass_of_top(rows.weight, self.tau)  # warns of less than one row
-        progress = BlockProgress(self, self.n_rounds + 1, X, y)
-        self.focus_ = self._focus()
-        fit_rounds = partial(self._fit_rounds, cv, fit_params)
-        self.combine_ = self.combine
-        forget(self, "scores_")
-        if self.combine == "choose":
-            self.scores_ = self._cross_validated(fit_rounds, cv, X, y, rows, groups)
-            self.combine_ = max(COMBINATIONS, key=lambda name: self.scores_[name].mean())
-        rounds = fit_rounds(X, y, rows, groups, on_round=progress.block_done, for_threshold=True)
-        self.pilot_, *self.rounds_ = rounds.models
-        self.spreads_ = np.array(rounds.spreads)
-        scores = rounds.scores(X, self.combine_)
-        if rounds.held_out is not None:
-            scores = rounds.combined(rounds.held_out, self.combine_)
-        self.top_threshold_ = rows.direction * share_threshold(
-            scores, np.zeros(len(scores)), rows.weight, self.tau
-        )
-        progress.fit_done()
 
     def _focus(self) -> ScoreGeneratingFunction:
         phi = self.focus
@@ -1065,7 +1024,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         """
         check_is_fitted(self)
         check_columns(self, X, reset=False)
-        return self._scores(X, log_odds)
+        return self._pooled(X, log_odds)
 
     def _of_fits(self, name: str) -> FloatArray:
         """Combine an attribute of pilot and last round as the scores are combined."""
@@ -1109,10 +1068,10 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         """
         check_is_fitted(self)
         check_columns(self, X, reset=False)
-        odds = self._scores(X, log_odds_of_probabilities)
+        odds = self._pooled(X, log_odds_of_probabilities)
         return expit(np.column_stack((-odds, odds)))
 
-    def _scores(self, X: Any, score: Any) -> FloatArray:
+    def _pooled(self, X: Any, score: Any) -> FloatArray:
         return self._towards_positive(self._rounds().scores(X, self.combine_, score))
 
     def _rounds(self) -> Rounds:

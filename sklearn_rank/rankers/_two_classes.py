@@ -48,7 +48,6 @@ from .._validation import (
     class_among,
     hint_of_mark,
     ravelled,
-    validate_data,
 )
 from .._warn import collected, told_once, warn
 from ..exceptions import (
@@ -376,15 +375,18 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
     """Base class of rankers of two classes, which are scikit-learn classifiers.
 
     A subclass has a parameter ``pos_label``, sets ``classes_`` and ``pos_label_`` by
-    :meth:`_two_classes`, and defines ``decision_function``.
+    :meth:`_two_classes`, and defines ``_scores`` or ``decision_function``.
     """
 
+    # Whether so few rows lie above the threshold that accuracy is low.
+    _poor_score = False
     # Whether this is a fit to some folds, of which only the scores are needed.
     _is_of_fold = False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = self._poor_score
         return tags
 
     def _two_classes(self, y: Any, weight: Any, inner: Any = None) -> TwoClasses:
@@ -411,6 +413,11 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         pos_label = inner if self.pos_label is None else self.pos_label
         positive = positive_or_second(type(self).__name__, classes, pos_label)
         return TwoClasses.of_rows(classes, positive, y == positive, weight)
+
+    def _check_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, TwoClasses]:
+        X, y = self._validated(X, y)
+        weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
+        return X, y, self._two_classes(y, weight)
 
     def _of_fitted_classes(self, y: Any) -> Any:
         classes = np.unique(y)
@@ -480,9 +487,28 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
     def _towards_positive(self, decision: Any) -> Any:
         return decision if self.pos_label_ == self.classes_[1] else -decision
 
-    @abstractmethod
+    # Scores of validated rows, by which the positives are on top, for decision_function here.
+    _scores: Any
+
     def decision_function(self, X: Any) -> Any:
-        """Return the score of each row minus the threshold between the classes."""
+        """Score of each row minus the threshold between the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Decision values, greater for ``classes_[1]``. The top of the list has the greatest
+            values if ``classes_[1]`` is the positive class, and the smallest if ``classes_[0]``
+            is.
+        """
+        check_is_fitted(self)
+        refuse_blocked(self, X)
+        scores = self._scores(self._validated(X, reset=False))
+        return self._towards_positive(scores) - self.threshold_
 
     @property
     def predict_proba(self) -> Any:
@@ -860,15 +886,6 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
         self.max_iter = max_iter
         self.verbose = verbose
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.sparse = self.kernel != "precomputed"
-        return tags
-
-    def _sparse(self) -> Any:
-        return False if self.kernel == "precomputed" else "csr"
-
     def _check_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, TwoClasses]:
         refuse_blocked(
             self,
@@ -876,10 +893,9 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
             instead=", or fit TopPushRanker, PNormPushRanker or RankStatisticRanker, which read "
             "rows in blocks",
         )
-        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse())
+        X, y, rows = super()._check_rows(X, y, sample_weight)
         check_kernel_shape(self, X)
-        weight = ravelled(sample_weight, "sample_weight")
-        return X, y, self._two_classes(y, check_sample_weight(weight, X))
+        return X, y, rows
 
     def _rows_at(self, X: Any, rows: Any, others: Any = None) -> Any:
         """Some rows; of a precomputed kernel with themselves, or with others."""
@@ -907,7 +923,7 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
         function, threshold = fitted_scores(self), self.threshold_
         if is_blocked(X):
             return scores_by_blocks(self, X, lambda rows: function.scores(rows) - threshold)
-        X = validate_data(self, X, dtype=np.float64, accept_sparse=self._sparse(), reset=False)
+        X = self._validated(X, reset=False)
         return function.scores(X) - threshold
 
     def _parameters_of_folds(self) -> dict[str, Any]:

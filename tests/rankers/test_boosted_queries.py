@@ -14,8 +14,9 @@ from sklearn_rank import BoostedOrderPreservingRanker
 from sklearn_rank.calibration import utility
 from sklearn_rank.exceptions import CalibrationWarning, SingleListWarning
 from sklearn_rank.losses import TemplateLoss, get_loss, get_loss_names
+from sklearn_rank.losses._shared import LossOnLists
 from sklearn_rank.metrics import get_measure
-from sklearn_rank.rankers._boosted import LossObjective, in_canonical_order
+from sklearn_rank.rankers._boosted import in_canonical_order, secant_curvature
 
 lightgbm = pytest.importorskip("lightgbm", reason="needs the extra [lightgbm]")
 
@@ -277,7 +278,7 @@ def test_estimated_curvature_is_near_the_exact_one(name):
     loss = get_loss(name)
     lists = get_measure("ndcg").lists(y, np.zeros(len(y)), qid=qid)
     lists = lists.with_labels(np.minimum(lists.grade / 3, 1))
-    estimated = LossObjective(loss, lists, 1)._secant_curvature()
+    estimated = secant_curvature(LossOnLists(loss, lists))
     assert np.all(estimated >= 0)
     # Others are not bent at 0 itself.
     if "hinge" not in name:

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn_rank import BoostedTopRanker
 from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import get_scorer, precision_at_top_score, roc_auc_score
-from sklearn_rank.rankers._boosted import TARGETS, WarmedUp, target_of
+from sklearn_rank.rankers._boosted import TARGETS, target_of, warmed_up
 from sklearn_rank.rankers._two_classes import TwoClasses
 from tests.catalogue import FEW_TREES
 
@@ -75,7 +75,7 @@ def test_none_is_half_of_the_trees_and_no_warm_up_where_all_pairs_count():
 def test_the_target_begins_with_the_curvature_of_the_likelihood_and_bounded_steps():
     _, y = data()
     rows = rows_of(y)
-    objective = WarmedUp(target_of(BoostedTopRanker(), rows), rows, 1)
+    objective = warmed_up(target_of(BoostedTopRanker(), rows), rows, 1)
     first = objective(np.zeros(len(y)))
     # A positive at the bottom has a slope and next to no curvature.
     scores = np.where(np.arange(len(y)) == np.flatnonzero(y)[0], -50.0, 2.0 * y)

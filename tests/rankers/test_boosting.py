@@ -2,7 +2,7 @@
 
 import copy
 import pickle
-from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from sklearn_rank import BoostedTopRanker
-from sklearn_rank.rankers._boosting import Monitor, TreeSettings, boost
+from sklearn_rank.rankers._boosting import boost
 
 lightgbm = pytest.importorskip("lightgbm", reason="needs the extra [lightgbm]")
 
@@ -23,6 +23,8 @@ SETTINGS = {
     "l2_regularization": 1.0,
     "max_features": 1.0,
     "monotonic_cst": None,
+    "n_iter_no_change": 20,
+    "backend_params": {},
     "n_threads": 1,
     "seed": 0,
 }
@@ -37,7 +39,7 @@ def needs_the_backend(request):
 
 
 def settings(backend, **changed):
-    return TreeSettings(backend=backend, **{**SETTINGS, **changed})
+    return SimpleNamespace(backend=backend, **{**SETTINGS, **changed})
 
 
 def data(n=400):
@@ -96,9 +98,9 @@ def test_the_first_best_round_is_kept(backend):
     fitted = boost(
         X[:400],
         squared(y[:400]),
-        settings(backend, n_estimators=300, learning_rate=0.3),
+        settings(backend, n_estimators=300, learning_rate=0.3, n_iter_no_change=7),
         base_score=0.5,
-        monitor=Monitor(X[400:], value, patience=7),
+        monitor=(X[400:], value),
     )
     best = int(np.argmax(seen))
     np.testing.assert_array_equal(fitted.validation_values, seen)
@@ -111,8 +113,8 @@ def test_the_first_best_round_is_kept(backend):
 @every_backend
 def test_no_tree_at_all(backend):
     X, y = data()
-    monitor = Monitor(X[:9], lambda score: 0.0, 3)
-    fitted = boost(X, squared(y), settings(backend), base_score=2.0, monitor=monitor)
+    monitor, few = (X[:9], lambda score: 0.0), settings(backend, n_iter_no_change=3)
+    fitted = boost(X, squared(y), few, base_score=2.0, monitor=monitor)
     assert fitted.n_rounds == 3
     assert fitted.trees.n_trees == 0
     np.testing.assert_array_equal(fitted.trees.scores(X), np.full(400, 2.0))
@@ -252,7 +254,7 @@ def test_columns_of_categories(backend):
     for column in (X[:, 0] - 1, X[:, 0] + 0.5):
         with pytest.raises(ValueError, match="negative numbers or fractions: number"):
             boost(np.column_stack([column, X[:, 1]]), squared(y), few)
-    constrained = replace(few, monotonic_cst=np.array([1, 0]))
+    constrained = SimpleNamespace(**{**vars(few), "monotonic_cst": np.array([1, 0])})
     with pytest.raises(ValueError, match=r"monotonic_cst constrains one of the columns \[0\]"):
         boost(X, squared(y), constrained)
 
