@@ -293,7 +293,6 @@ class TiedBlocks:
         return len(self.starts) == len(self.order)
 
     def list_totals(self, values: Any, dtype: Any = None) -> Any:
-        """Sum the values of the blocks of each list."""
         if len(self.first) == 1:
             # np.sum adds pairwise, which keeps more digits of a long list.
             return values.sum(dtype=dtype)[np.newaxis]
@@ -321,12 +320,10 @@ class ClassBlocks:
 
     @property
     def below(self) -> FloatArray:
-        """Weight of all items of the list with lower scores."""
         return self.class_below + self.other_below
 
     @property
     def total(self) -> FloatArray:
-        """Weight of each list."""
         return self.n_class + self.n_other
 
     def by_block(self, values: NDArray[T]) -> NDArray[T]:
@@ -349,12 +346,10 @@ class ClassBlocks:
 
     @property
     def class_above(self) -> FloatArray:
-        """Weight of the class in the list with higher scores."""
         return np.maximum(self.by_block(self.n_class) - self.class_below - self.of_class, 0.0)
 
     @property
     def other_above(self) -> FloatArray:
-        """Weight of the other class in the list with higher scores."""
         return np.maximum(self.by_block(self.n_other) - self.other_below - self.of_other, 0.0)
 
     def sums(self, values: FloatArray) -> FloatArray:

@@ -172,7 +172,6 @@ class CandidateValues(NamedTuple):
         return CandidateValues._make(values[candidates] for values in self)
 
     def at_top(self, number: int) -> CandidateValues:
-        """Take the values for one of several tops."""
         return self._replace(
             distance=self.distance[:, number],
             objective_top=self.objective_top[:, number],
@@ -391,7 +390,6 @@ def _closest(candidates: CandidateValues, tol: float, count: int) -> IntArray:
 
 
 def _average(problem: PivotProblem, coefs: FloatArray, top_mass: float) -> FloatArray:
-    """Average the directions of weights, and scale what results."""
     norms = np.linalg.norm(coefs, axis=1)
     # Weights of zero have no direction, and none to give.
     mean = np.mean(coefs / np.where(norms > 0, norms, 1.0)[:, np.newaxis], axis=0)
@@ -512,7 +510,6 @@ class _ConeSearch:
         return point if end is None else self.reorder_ties(end)
 
     def reorder_ties(self, point: _Candidate) -> _Candidate:
-        """Reorder tied rows while that helps."""
         while True:
             scores, pull, tied = self.ranks(point)
             if np.count_nonzero(tied) < 2:
@@ -615,7 +612,6 @@ class _Cone:
         return self.rows.pull_back(signed) - signed.sum() * self.z
 
     def gather(self, index: IntArray) -> FloatArray:
-        """Some turned rows."""
         return self.side[index, np.newaxis] * (self.rows.rows(index).to_array() - self.z)
 
     def multipliers(self, shifted: FloatArray, penalty: FloatArray) -> FloatArray:

@@ -45,8 +45,7 @@ class Design(ABC):
         """Sum the rows with factors, ``X.T @ by_row``. Shape (n_features,) or (n_features, k)."""
 
     @abstractmethod
-    def rows(self, index: Any) -> Design:
-        """Take some rows."""
+    def rows(self, index: Any) -> Design: ...
 
     @abstractmethod
     def gram(self, weight: FloatArray | None = None) -> FloatArray:
@@ -626,14 +625,12 @@ class Coordinates:
         return parameters
 
     def gradient(self, by_parameter: FloatArray) -> FloatArray:
-        """Derivatives by the coordinates."""
         if self.origin is not None:
             by_coef = by_parameter[:-1] - self.origin * by_parameter[-1]
             by_parameter = np.append(by_coef, by_parameter[-1])
         return by_parameter / self.scale
 
     def matrix(self, by_parameters: FloatArray) -> FloatArray:
-        """Second derivatives by the coordinates."""
         if self.origin is not None:
             by_parameters = by_parameters.copy()
             by_parameters[:, :-1] -= np.outer(by_parameters[:, -1], self.origin)

@@ -79,8 +79,7 @@ class RidgeProblem(ABC):
         """Solver in the coordinates of a system near that of the second derivatives, if any."""
 
     @abstractmethod
-    def split(self, parameters: FloatArray) -> tuple[FloatArray, Any]:
-        """Take coefficients and intercepts out of parameters."""
+    def split(self, parameters: FloatArray) -> tuple[FloatArray, Any]: ...
 
     @abstractmethod
     def with_best_intercepts(
@@ -428,8 +427,7 @@ class Blocks(Protocol):
     """Rows in blocks of whole lists, to which functions that can be pickled come; sums go back."""
 
     @property
-    def n_features(self) -> int:
-        """Number of features."""
+    def n_features(self) -> int: ...
 
     def on(self, make: Callable[[Any], Any], /) -> Blocks:
         """The same blocks with ``make(lists)``, made once for each, as the loss of its scores."""

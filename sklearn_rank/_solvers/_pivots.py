@@ -162,7 +162,6 @@ class FreeThreshold:
             self._factor = None
 
     def _solve(self, rhs: FloatArray) -> FloatArray:
-        """Solve the system of the model."""
         if self._factor is None:
             return rhs
         if self._by_features:
@@ -172,7 +171,6 @@ class FreeThreshold:
         return np.asarray(rhs - X.T @ (root * inner))
 
     def coefs_at(self, pivots: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Predict the solutions of some pivots."""
         coef, distance = np.empty(pivots.shape), np.empty(len(pivots))
         for k, pivot in enumerate(pivots):  # one by one: to the bit the same in any company
             point = np.append(pivot, self.constant)
@@ -522,7 +520,6 @@ class _Groups:
     def _minimise(
         self, state: _PivotState, rows: HingeRows, start: Start, parked: Parked, tol: float
     ) -> Start:
-        """Go on with a problem on some rows."""
         if self.interrupted():
             raise InterruptedError("The fit was interrupted.")
         ends = rows.minimise(

@@ -115,7 +115,6 @@ class Stumps:
             begin += len(part_rows)
 
     def threshold(self, j: int, place: int) -> float:
-        """Threshold after a row of the order of a column."""
         descending = place >= self.split[j]
         end = self.begin[j + 1] if descending else self.split[j]
         rows = self.order[place : min(place + 2, end)]

@@ -383,8 +383,7 @@ class ScoreObjective(ABC):
         self._neg_shares = weight[self._neg] / weight[self._neg].sum()
 
     @abstractmethod
-    def value(self, score: FloatArray) -> float:
-        """Evaluate it."""
+    def value(self, score: FloatArray) -> float: ...
 
     @abstractmethod
     def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:

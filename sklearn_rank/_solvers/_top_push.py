@@ -245,7 +245,6 @@ def _least_dual(u: FloatArray) -> float:
 
 
 def _longest_step(value: FloatArray, change: FloatArray) -> float:
-    """Longest step that keeps values non-negative."""
     falling = change < 0
     if not falling.any():
         return float(np.inf)
@@ -522,7 +521,6 @@ class TopPart:
         self._rows = rows
 
     def scores(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Score the positives and the rows that T is of."""
         scores = self._rows.scores(coef)
         return scores[self._positive], scores[self._reference]
 
@@ -847,7 +845,6 @@ class _Values(NamedTuple):
         return float(self.slope.sum())
 
     def along(self, point: _ScoredCoef, step: _ScoredCoef) -> float:
-        """Derivative along a step."""
         by_reference = self.total * float(self.top_slope @ step.reference)
         return float(point.coef @ step.coef + by_reference - self.slope @ step.positive)
 

@@ -610,19 +610,16 @@ class InnerRisk:
         self.reach = REACH + float(utilities.max())
 
     def value_and_gradient(self, score: FloatArray) -> tuple[float, FloatArray]:
-        """Expected loss and its gradient."""
         values, gradient = self.lists.value_and_gradient(np.tile(score, self.shape[0]))
         return float(values.sum()), gradient.reshape(self.shape).sum(axis=0)
 
     def minimum(self, accuracy: float) -> Minimum:
-        """Minimise over all scores."""
         n = self.shape[1]
         return self._minimise(
             np.eye(n), np.full(n, -self.reach), lambda value, floor: value - floor <= accuracy
         )
 
     def minimum_of_constants(self) -> Minimum:
-        """Minimise over scores that are all equal."""
         basis = np.ones((self.shape[1], 1))
         return self._minimise(basis, np.array([-self.reach]), lambda value, floor: True)
 

@@ -221,7 +221,6 @@ class TemplateLoss(ABC):
         return LossOnLists(self, lists)
 
     def _check_domain(self, lists: Lists) -> None:
-        """Check that utilities lie in the domain of the loss."""
         utility = lists.grade
         bad = ~((utility >= 0) & (utility <= self.largest_utility))
         if bad.any():
