@@ -647,7 +647,7 @@ BIPARTITE_RANKERS = [
     AccuracyAtTopRanker(
         tau=0.2, selection="closest", class_weight="pairs", quantile="pairs", C=0.01
     ),
-    AccuracyAtTopRanker(tau=0.2, selection="refine"),
+    AccuracyAtTopRanker(tau=0.2, selection="refine", C=0.01),
     AccuracyAtTopRanker(tau=0.2, selection="objective", class_weight=None, kernel="rbf"),
     PNormPushRanker(C=100.0),
     PNormPushRanker(p=2.5, loss="logistic", kernel="rbf", C=100.0),
@@ -659,12 +659,12 @@ BIPARTITE_RANKERS = [
     StructuralRanker("precision@top0.2"),
     StructuralRanker("r_precision", kernel="rbf", C=10.0),
     StructuralRanker("ap", C=10.0, warm_start=True),
-    StructuralRanker("f1", C=10.0, auc_share=0.2),
+    StructuralRanker("f1", auc_share=0.2),
     TopPushRanker(0.8, C=10.0),
     TopPushRanker(0.3, threshold="quantile", of="all", loss="logistic"),
     TopPushRanker(1, loss="hinge", kernel="rbf", C=100.0),
     TopPushRanker(0.1, threshold="quantile", C=10.0),
-    RankStatisticRanker(n_init=2, random_state=0),
+    RankStatisticRanker(n_init=2, n_folds=2, random_state=0),
     RankStatisticRanker("bedroc@20", kernel="rbf"),
     BoostedTopRanker(tau=0.2, **FEW_TREES),
     BoostedTopRanker("p_norm_push", tau=0.2, loss="exponential", **FEW_TREES),

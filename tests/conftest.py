@@ -24,6 +24,12 @@ def _no_figure_stays_open():
         sys.modules["matplotlib.pyplot"].close("all")
 
 
+@pytest.fixture
+def two_folds(monkeypatch):
+    """Thresholds of fits to two folds rather than five, for tests of something else."""
+    monkeypatch.setattr("sklearn_rank.rankers._two_classes.N_FOLDS", 2)
+
+
 @pytest.fixture(scope="session")
 def cluster():
     """Two processes of dask on this machine, started once and shared by all tests."""

@@ -343,14 +343,14 @@ def test_chernoffs_bound_needs_no_identical_laws(m, n, spread):
 def test_the_default_falls_in_delta_and_in_the_counts(side, auc):
     of = {"auc": auc, "side": side}
     for counts, function_class in product([(3, 50), (30, 300)], (None, 5)):
-        deltas = np.r_[np.geomspace(1e-6, 0.1, 4), np.linspace(0.11, 0.99, 12)]
+        deltas = np.r_[np.geomspace(1e-6, 0.1, 3), np.linspace(0.15, 0.99, 7)]
         values = [
             auc_bound(*counts, delta, function_class=function_class, **of).value
             for delta in deltas.tolist()
         ]
         assert np.diff(values).max() <= 1e-12
-    for delta in (0.05, 0.235, 0.5):
-        values = [[auc_bound(k, m, delta, **of).value for m in (1, 4, 9, 20, 29)] for k in (5, 20)]
+    for delta in (0.05, 0.235):
+        values = [[auc_bound(k, m, delta, **of).value for m in (1, 9, 29)] for k in (5, 20)]
         assert np.diff(values, axis=0).max() <= 1e-12
         assert np.diff(values, axis=1).max() <= 1e-12
 
@@ -360,6 +360,6 @@ def test_the_smaller_of_two_limits_on_one_side_is_valid():
     for k, delta in product((5, 20, 60), (0.05, 0.3, 0.6)):
         hits = np.arange(k + 1)
         lower = [h / k - auc_bound(k, k, delta, auc=h / k, side="lower").value for h in hits]
-        for expected in np.linspace(0.02, 0.98, 49):
+        for expected in np.linspace(0.02, 0.98, 25):
             missed = binom.pmf(hits, k, expected)[np.array(lower) > expected + 1e-12].sum()
             assert missed <= delta

@@ -76,7 +76,7 @@ def test_it_recovers_them_from_several_rankers():
 
 
 def test_inputs_of_any_kind():
-    X, clicks, position = data(1500)
+    X, clicks, position = data(700)
     expected = em_propensities(X, clicks, position, LogisticRegression(), tol=1e-3).value
     frame = pd.DataFrame(X, columns=["a", "b"])
     for features in (sp.csr_array(X), frame, X.tolist()):

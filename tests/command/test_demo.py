@@ -110,13 +110,20 @@ def test_the_picture_is_of_the_numbers_of_the_table(one_run):
         assert drawn[np.searchsorted(position, 18)] == pytest.approx(precision, abs=5e-4)
 
 
-def test_another_seed_draws_other_splits_and_a_lost_picture_is_told(small, one_run):
+@pytest.fixture
+def one_peer(one_run, monkeypatch):
+    """The rows of the table of later runs, which have one ranker alone."""
+    monkeypatch.setattr(demo, "PEERS", {name: demo.PEERS[name] for name in ["LinearSVC"]})
+    return rows_of(one_run[0])
+
+
+def test_another_seed_draws_other_splits_and_a_lost_picture_is_told(small, one_peer):
     printed = run("--seed", "2", "--picture", str(small / "no" / "such" / "directory.png"))
-    assert rows_of(printed) != rows_of(one_run[0])
+    assert rows_of(printed) != one_peer
     assert "No picture" in printed
 
 
-def test_again_without_matplotlib_it_says_how_to_get_it(small, one_run, monkeypatch):
+def test_again_without_matplotlib_it_says_how_to_get_it(small, one_peer, monkeypatch):
     for name in [n for n in sys.modules if n.partition(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
@@ -124,5 +131,5 @@ def test_again_without_matplotlib_it_says_how_to_get_it(small, one_run, monkeypa
     again = run("demo", "--picture", str(picture), as_module=False)
     assert "\n  python -m pip install matplotlib\n" in again
     assert not picture.exists()
-    assert rows_of(again) == rows_of(one_run[0])  # the same seed draws the same splits
+    assert rows_of(again) == one_peer  # the same seed draws the same splits
     assert "\n  sklearn-rank evaluate --help " in again

@@ -121,7 +121,7 @@ def test_a_threshold_that_is_a_guess_is_announced():
 @pytest.mark.parametrize(
     "base",
     [
-        LGBMClassifier(verbose=-1, n_estimators=30, n_jobs=1),
+        LGBMClassifier(verbose=-1, n_estimators=10, num_leaves=15, n_jobs=1),
         LogisticRegression(C=10.0),
     ],
     ids=str,

@@ -16,7 +16,7 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
-from sklearn.ensemble import StackingClassifier
+from sklearn.ensemble import ExtraTreesRegressor, StackingClassifier
 from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
@@ -55,13 +55,15 @@ from tests.catalogue import (
     QUERY_RANKERS,
 )
 
+pytestmark = pytest.mark.usefixtures("two_folds")
+
 # Estimators that choose among others: no rankers of their own, and named in their room alone.
 SELECTIONS = [
     BoundSearchCV(
         LogisticRegression(),
         {"C": [0.1, 1.0]},
         method="max-t",
-        cv=3,
+        cv=2,
         rule="within_noise",
         error_score="raise",
     ),
@@ -81,12 +83,19 @@ FOR_CHECKS = {
     "AccuracyAtTopRankerCV": {"Cs": 2, "cv": 2},
     "GroupRankerAdapter": {"estimator": LGBMRanker(n_estimators=2, n_jobs=1, verbosity=-1)},
     "BoostedTopRanker": {"n_estimators": 10},
+    "LabelRanker": {"estimator": ExtraTreesRegressor(5, random_state=0)},
     "OrderPreservingRankerCV": {"alphas": (10.0, 0.1), "cv": 2},
-    "RankEnsemble": {"estimators": [("svm", RankSVM()), ("loss", OrderPreservingRanker())]},
+    "RankBoostRanker": {"n_estimators": 10},
+    "RankEnsemble": {"estimators": [("svm", RankSVM(tol=0.1)), ("loss", OrderPreservingRanker())]},
+    "RankStatisticRanker": {"n_folds": 2},
 }
 
-every_ranker = pytest.mark.parametrize("ranker", BIPARTITE_RANKERS, ids=repr)
-every_class = pytest.mark.parametrize("ranker", BIPARTITE_CLASSES, ids=repr)
+every_ranker = pytest.mark.parametrize(
+    "ranker", BIPARTITE_RANKERS, ids=list(map(repr, BIPARTITE_RANKERS))
+)
+every_class = pytest.mark.parametrize(
+    "ranker", BIPARTITE_CLASSES, ids=list(map(repr, BIPARTITE_CLASSES))
+)
 
 
 def public_estimators():

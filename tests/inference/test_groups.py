@@ -78,7 +78,7 @@ CALLS = {
     "auc_interval": lambda y, a, b, g: auc_interval(y, a, groups=g),
     "paired_rank_test": lambda y, a, b, g: paired_rank_test(y, a, b, groups=g),
     "paired_swap_test": lambda y, a, b, g: paired_swap_test(
-        y, a, b, groups=g, n_resamples=499, random_state=0
+        y, a, b, groups=g, n_resamples=199, random_state=0
     ),
     "unpaired_rank_test": lambda y, a, b, g: unpaired_rank_test(
         y, a, y, b, groups=None if g is None else (g, g)

@@ -164,7 +164,12 @@ def test_a_higher_level_is_wider():
     for method in ("influence", "dkw", "bootstrap"):
         narrow, wide = (
             linear_rank_interval(
-                y_true, y_score, method=method, level=level, random_state=0, normalize="mean"
+                *(y_true, y_score),
+                method=method,
+                level=level,
+                n_resamples=499,
+                random_state=0,
+                normalize="mean",
             )
             for level in (0.8, 0.99)
         )

@@ -24,7 +24,7 @@ def rank_interval(phi, method="influence", normalize="minmax"):
             phi=phi,
             method=method,
             normalize=normalize,
-            n_resamples=199,
+            n_resamples=99,
             random_state=0,
             **options,
         )

@@ -28,7 +28,7 @@ Y = (np.arange(60) % 3 == 0).astype(int)
 A, B = np.round(RNG.normal(size=(2, 60)) + 0.8 * Y, 1)
 QID = np.arange(60) // 6
 GROUPS = np.arange(60) // 2
-SEED = {"random_state": 0}
+SEED = {"n_resamples": 199, "random_state": 0}
 
 
 def paired(measure, **options):

@@ -327,17 +327,17 @@ def test_recipe_permutation_importance(routing):
     with pytest.raises(ScorerSetupError, match="got no qid"):
         inspection.permutation_importance(pipe, X, y, scoring=NDCG)
     ours = query_permutation_importance(
-        pipe, X, y, qid=qid, scoring="ndcg@3", within="all", n_repeats=30, random_state=0
+        pipe, X, y, qid=qid, scoring="ndcg@3", within="all", n_repeats=10, random_state=0
     )
     theirs = inspection.permutation_importance(
         pipe,
         X,
         y,
         scoring=lambda est, X, y: NDCG(est, X, y, qid=qid),
-        n_repeats=30,
+        n_repeats=10,
         random_state=0,
     )
-    error = np.hypot(ours.importances_std, theirs.importances_std) / np.sqrt(30)
+    error = np.hypot(ours.importances_std, theirs.importances_std) / np.sqrt(10)
     assert np.all(np.abs(ours.importances_mean - theirs.importances_mean) <= 5 * error + 1e-12)
 
 

@@ -58,14 +58,23 @@ def search(**parameters):
     )
 
 
-def by_grid(X, y, *, scoring="smoothed_precision@top0.1", cv=3, weight=None, **parameters):
+def by_grid(
+    X,
+    y,
+    *,
+    scoring="smoothed_precision@top0.1",
+    cv=3,
+    weight=None,
+    settings=SETTINGS,
+    **parameters,
+):
     """The same by scikit-learn: the oracle."""
     with warnings.catch_warnings():
         # What a setting that is not chosen is like, and shares that are to differ.
         warnings.simplefilter("ignore", QuantileDistanceWarning)
         warnings.simplefilter("ignore", OtherTopWarning)
         scorer = scoring if callable(scoring) else get_scorer(scoring)
-        grid = SETTINGS | {name: parameters.pop(name) for name in ("tau",) if name in parameters}
+        grid = settings | {name: parameters.pop(name) for name in ("tau",) if name in parameters}
         return GridSearchCV(
             AccuracyAtTopRanker(**{"tau": 0.1} | parameters), grid, scoring=scorer, cv=cv
         ).fit(X, y, **({} if weight is None else {"sample_weight": weight}))
@@ -100,7 +109,10 @@ def assert_same_search(found, grid, X):
 )
 def test_as_a_grid_search(parameters):
     X, y = data()
-    assert_same_search(search(**parameters).fit(X, y), by_grid(X, y, **parameters), X)
+    few = {"C": [0.01, 0.1], "quantile": ["pairs"], "selection": ["average", "objective"]}
+    settings = few if parameters else SETTINGS
+    found = search(quantiles=settings["quantile"], selections=settings["selection"], **parameters)
+    assert_same_search(found.fit(X, y), by_grid(X, y, settings=settings, **parameters), X)
 
 
 @pytest.mark.filterwarnings(
@@ -123,8 +135,9 @@ def test_by_any_scorer(scoring):
     X, y = data(seed=1)
     known = callable(scoring) and not hasattr(scoring, "in_grammar")
     known = known and not isinstance(scoring, Exponential)
-    grid = by_grid(X, y, scoring=scoring if known else get_scorer(scoring))
-    found = search(scoring=scoring).fit(X, y)
+    few = {"C": [0.01, 0.1], "quantile": ["sample"], "selection": ["average", "closest"]}
+    grid = by_grid(X, y, scoring=scoring if known else get_scorer(scoring), settings=few)
+    found = search(quantiles=["sample"], selections=few["selection"], scoring=scoring).fit(X, y)
     assert_same_search(found, grid, X)
     assert found.score(X, y) == pytest.approx(grid.score(X, y), abs=1e-12)
 
@@ -133,14 +146,16 @@ def test_by_any_scorer(scoring):
     f"ignore::{QuantileDistanceWarning.__module__}.QuantileDistanceWarning"
 )
 def test_sparse_rows_and_kernels_that_are_computed():
-    X, y = data(seed=2)
+    X, y = data(48, seed=2)
+    few = {"C": [0.01, 0.1], "quantile": ["pairs"], "selection": ["average", "closest"]}
     dense = search().fit(X, y)
     sparse = search().fit(sp.csr_array(X), y)
     np.testing.assert_allclose(sparse.scores_, dense.scores_, atol=1e-12)
     np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-6)
     K = rbf_kernel(X, gamma=1 / 3)
-    computed = search(kernel="precomputed").fit(K, y)
-    assert_same_search(computed, by_grid(K, y, kernel="precomputed"), K)
+    computed = search(quantiles=["pairs"], selections=few["selection"], kernel="precomputed")
+    by_scikit_learn = by_grid(K, y, settings=few, kernel="precomputed")
+    assert_same_search(computed.fit(K, y), by_scikit_learn, K)
 
 
 @pytest.mark.filterwarnings(

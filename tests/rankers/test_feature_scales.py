@@ -148,7 +148,7 @@ def test_a_number_added_to_a_feature_costs_no_digits(ranker):
     "ranker",
     [
         TopPushRanker(10, threshold="quantile"),
-        StructuralRanker("ap"),
+        StructuralRanker("ap", max_iter=100),
         AccuracyAtTopRanker(0.1),
         PNormPushRanker(loss="logistic"),
     ],

@@ -516,7 +516,7 @@ def test_one_search_over_all_libraries_and_ours():
     pipe = Pipeline([("scale", StandardScaler()), ("ranker", OrderPreservingRanker())])
     grid = [{"ranker": candidates()}, {"ranker": [GroupRankerAdapter(light())],
              "ranker__estimator__num_leaves": [2, 6]}]  # fmt: skip
-    cv = GroupKFold(3)
+    cv = GroupKFold(2)
     with config_context(enable_metadata_routing=True):
         search = GridSearchCV(pipe, grid, cv=cv, error_score="raise").fit(X, y, groups=ids)
         outer = cross_validate(search, X, y, cv=cv, params={"groups": ids}, error_score="raise")

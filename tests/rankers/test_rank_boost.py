@@ -20,6 +20,7 @@ from sklearn_rank.exceptions import PositiveClassWarning
 from sklearn_rank.metrics import roc_auc_score
 from tests.oracles import rank_boost as oracle
 
+pytestmark = pytest.mark.usefixtures("two_folds")
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
 
 
@@ -74,9 +75,9 @@ def test_theorem_1(weak_ranker, step):
 @pytest.mark.parametrize("positive", [0, 1])
 def test_stages_end_at_the_ranker(weak_ranker, positive):
     X, y = data()
-    ranker = RankBoostRanker(8, weak_ranker=weak_ranker, pos_label=positive).fit(X, y)
+    ranker = RankBoostRanker(5, weak_ranker=weak_ranker, pos_label=positive).fit(X, y)
     stages = list(ranker.staged_decision_function(X))
-    assert len(stages) == ranker.n_iter_ == 8
+    assert len(stages) == ranker.n_iter_ == 5
     np.testing.assert_allclose(stages[-1], ranker.decision_function(X), atol=1e-12)
     predictions = list(ranker.staged_predict(X))
     np.testing.assert_array_equal(predictions[-1], ranker.predict(X))

@@ -120,7 +120,7 @@ def test_ranks_of_training_rows_for_linear_models_and_out_of_fold_for_others():
     for linear in (BASE, make_pipeline(StandardScaler(), search)):
         assert same(linear, "training")
         assert not same(linear, "out_of_fold")
-    forest = RandomForestClassifier(10, random_state=0)
+    forest = RandomForestClassifier(4, max_depth=5, random_state=0)
     assert same(forest, "out_of_fold")
     assert not same(forest, "training")
 

@@ -16,6 +16,7 @@ from sklearn_rank._solvers import _result as _threads
 from sklearn_rank._solvers._accuracy_at_top import SentOnce, Stop, in_blocks
 from tests.naming import shown
 
+PROCESSES = ["loky", "multiprocessing"]
 BACKENDS = ["threading", "loky", pytest.param("multiprocessing", marks=pytest.mark.slow)]
 BLOCKS = [np.array([k, k + 1]) for k in range(13)]
 
@@ -76,7 +77,9 @@ def test_results_come_in_the_order_of_the_blocks(backend, blocks):
         assert list(done) == [total(work, block) for block in blocks]
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    "backend", ["threading", *(pytest.param(one, marks=pytest.mark.slow) for one in PROCESSES)]
+)
 def test_an_error_arrives_as_it_was_raised(backend):
     work = Rows(np.zeros((14, 3)))
     with (
