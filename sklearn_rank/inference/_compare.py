@@ -158,12 +158,6 @@ def covariance_root(covariance: FloatArray) -> FloatArray:
     return vectors[:, positive] * np.sqrt(values[positive])
 
 
-def correlation_root(covariance: FloatArray) -> FloatArray:
-    """Matrix R with ``R R'`` the correlations, of shape (n, rank)."""
-    errors = np.sqrt(np.diag(covariance))
-    return covariance_root(covariance / np.outer(errors, errors))
-
-
 def normal_draws(root: FloatArray, n_draws: int, rng: np.random.Generator) -> Iterator[FloatArray]:
     for start in range(0, n_draws, CHUNK):
         yield rng.standard_normal((min(CHUNK, n_draws - start), root.shape[1])) @ root.T

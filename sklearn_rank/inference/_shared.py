@@ -1,6 +1,6 @@
 """Names that other subpackages import from this one, besides the public names."""
 
-from ._compare import Question, correlation_root, covariance_root, joint_comparison, normal_draws
+from ._compare import Question, covariance_root, joint_comparison, normal_draws
 from ._evidence import (
     Groups,
     JointEstimate,

@@ -30,7 +30,6 @@ from .._warn import warn
 from ..bounds import Bound
 from ..inference import Interval
 from ..inference._shared import (
-    correlation_root,
     covariance_root,
     least_variance,
     never_certain_covariance,
@@ -566,7 +565,9 @@ def simultaneous_tails(
     delta = _safe_delta(evidence, delta)
     if len(weights) == 1:
         return np.array([delta])
-    root = correlation_root(evidence.regularized_covariance)
+    covariance = evidence.regularized_covariance
+    errors = np.sqrt(np.diag(covariance))
+    root = covariance_root(covariance / np.outer(errors, errors))
     # Of candidates of one weight the smallest value has the smallest tail.
     distinct, starts = np.unique(np.sort(weights), return_index=True)
     order = np.argsort(weights, kind="stable")
