@@ -411,9 +411,8 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
     top of the list has the *smallest* decision values. The scorers of
     :func:`sklearn_rank.metrics.get_scorer` take this into account.
 
-    Equal rows of one class are merged into one row with their total weight, and each distinct
-    point is one candidate. ``sample_weight`` counts as repetition in the cost, the class counts
-    and the quantile. Standardise the features, as for any SVM.
+    ``sample_weight`` counts as repetition in the cost, the class counts and the quantile.
+    Standardise the features, as for any SVM.
 
     A fit to n distinct rows solves n convex problems, in blocks of 32 that are distributed over
     the workers. On at most two cores, 3,067 rows of 57 features take 2 to 7 seconds, and 1,000
@@ -765,16 +764,13 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
     Notes
     -----
     With the same folds and scorer, ``GridSearchCV`` over :class:`AccuracyAtTopRanker` gives the
-    same scores and choice, but takes 7 times as long for 3 selections and 3 shares. "refine"
-    solves some hundreds of further problems for each quantile and share, which cannot be shared:
-    with it the search can take thirty times as long.
+    same scores and choice. With "refine" the search can take thirty times as long.
 
     ``best_score_`` is the greatest of many means and therefore optimistic. To report a score, use
     rows that are in no fold.
 
-    Pipeline steps before the ranker are fitted to all rows, held-out ones included. For a scaler
-    this is mostly harmless. If a step uses ``y``, search over the whole pipeline with
-    ``GridSearchCV``.
+    Pipeline steps before the ranker are fitted to all rows, held-out ones included. If a step uses
+    ``y``, search over the whole pipeline with ``GridSearchCV``.
 
     Rows of weight 0 are ignored and not split. Scores are weighted by ``sample_weight``. With
     metadata routing enabled, the default scorer uses the weights, and scorers that are passed get

@@ -522,12 +522,6 @@ def _dense(X: Any) -> Any:
     return (X.toarray() if sp.issparse(X) else X).astype(np.float32)
 
 
-BACKENDS: dict[str, type[LightGBMGrower] | type[XGBoostGrower]] = {
-    "lightgbm": LightGBMGrower,
-    "xgboost": XGBoostGrower,
-}
-
-
 def check_validation_data(early_stopping: bool, X_val: Any, **labels: Any) -> bool:
     """Check which arguments of validation came together; whether there are validation data."""
     data = {"X_val": X_val, **labels}
@@ -618,7 +612,8 @@ def boost(
     Parameters of the backends that are sums of curvatures then count rows.
     """
     held_out, value_of = (None, None) if monitor is None else monitor
-    grower = BACKENDS[settings.backend](X, settings, held_out)
+    make: Any = LightGBMGrower if settings.backend == "lightgbm" else XGBoostGrower
+    grower: LightGBMGrower | XGBoostGrower = make(X, settings, held_out)
     scaled = _scaled(objective, base_score, float(total_weight or X.shape[0]))
     values = [] if value_of is None else [value_of(grower.validation_scores() + base_score)]
     sizes, best, n_rounds = [0], 0, 0

@@ -253,10 +253,8 @@ class LabelRanker(LabelOrderRanker):
     the majority of each pair, which maximises the expected tau if the majorities have no cycle:
     they improve forests on data with many labels, and worsen linear classifiers on few labels.
 
-    **Missing labels.** If labels are missing, a regressor for a label is fitted to the rows that
-    have the label, and a classifier to the rows that have the pair. No label is imputed: if labels
-    are missing at random, the Borda share among the labels of the row has the same expectation as
-    the share among all labels.
+    **Missing labels.** A regressor for a label is fitted to the rows that have the label, and a
+    classifier to the rows that have the pair. No label is imputed.
 
     **Rows.** Rows whose utilities are undefined, because all labels are tied or only one label is
     present, are left out, as are rows of weight 0. ``sample_weight`` is passed to the estimator,
@@ -590,14 +588,12 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
 
     Notes
     -----
-    *Kendall's tau.* The order of greatest expected tau is that of Kemeny's rule, which is NP-hard
-    to find, and tau defines no utilities of labels. Ordering by the expected Borda share is
-    ordering by mean position. It gives the order of greatest expected tau if some order agrees
-    with all pairwise majorities and the share of a label in pairs increases along it, as in the
-    models of Mallows and of Plackett and Luce; otherwise the two can differ. If labels are missing
-    at random, the share among the labels of a row is an unbiased estimate of the share among all.
-    Order-preserving losses rank by the expected share. The pairwise loss "ranknet" targets the
-    majorities, often with values of tau as good or better, but without such a guarantee.
+    *Kendall's tau* defines no utilities of labels, and its best order is NP-hard to find. Losses
+    that are order-preserving rank by the expected Borda share, that is by mean position. This
+    order has the greatest expected tau if some order agrees with all pairwise majorities and the
+    share of a label in pairs increases along it, as in the models of Mallows and of Plackett and
+    Luce. The pairwise loss "ranknet" targets the majorities, often with values of tau as good or
+    better, but without such a guarantee.
 
     *Losses.* "pairwise_logistic" and "softmax" estimate the logarithm of the expected share,
     "pointwise_logistic" the log-odds: if a linear model is misspecified, the latter fits whole
