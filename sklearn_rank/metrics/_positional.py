@@ -11,7 +11,7 @@ import numpy as np
 
 from .._lists import Lists, ScoredLists
 from .._order import ClassBlocks
-from .._typing import FloatArray, IntArray
+from .._typing import FloatArray
 from .._validation import check_share, is_number, ravelled
 from ._conventions import (
     HALF,
@@ -294,13 +294,6 @@ def has_exponential_gain(measure: Measure) -> bool:
     return isinstance(gain, str) and gain == "exponential"
 
 
-def _times_power_of_two(values: FloatArray, exponent: IntArray) -> FloatArray:
-    if not exponent.any():
-        return values
-    with np.errstate(over="ignore", under="ignore"):
-        return np.ldexp(values, exponent)
-
-
 class NDCGMeasure(DCGMeasure):
     lacking = "no item with a gain"
     undefined_counts = 0.0
@@ -336,9 +329,8 @@ class NDCGMeasure(DCGMeasure):
             best_gains, best_exponent = scaled_gains(best, self._gains(best))
         ideal = ideal_sums(best, best_gains, discount, self.k)
         sums = discounted_sums(top, gains, discount, self.k)
-        sums = _times_power_of_two(sums, exponent - best_exponent)
-        with np.errstate(invalid="ignore"):
-            return np.minimum(sums / ideal, 1.0)
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            return np.minimum(np.ldexp(sums, exponent - best_exponent) / ideal, 1.0)
 
     def _utilities(self, lists: Lists) -> FloatArray:
         self._check_fit_weights(lists)
@@ -347,7 +339,8 @@ class NDCGMeasure(DCGMeasure):
         if isinstance(lists, ScoredLists) and lists.ideal is not None:
             best = lists.ideal
             best_gains, best_exponent = scaled_gains(best, self._gains(best))
-            gains = _times_power_of_two(gains, lists.to_items(exponent - best_exponent))
+            with np.errstate(over="ignore", under="ignore"):
+                gains = np.ldexp(gains, lists.to_items(exponent - best_exponent))
         ideal = lists.to_items(ideal_sums(best, best_gains, self._discount, self.k))
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(ideal > 0, gains / ideal, np.nan)
