@@ -35,9 +35,7 @@ class ClassPart:
 
     @cached_property
     def mean(self) -> float:
-        if self.counts is None:
-            return float(self.values.mean())
-        return float((self.counts * self.values).sum()) / self.size
+        return float(np.average(self.values, weights=self.counts))
 
     def squares(self, center: float) -> float:
         squares = (self.values - center) ** 2

@@ -911,6 +911,9 @@ def _common(
         "Other systems" lists them. A conflicting parameter raises an error.{judged}
     k : int or None, default=None
         Last position that counts, at least 1. None counts all positions.
+    gain : {{"exponential", "linear"}}, callable or None, default=None
+        ``2**y - 1``, ``y``, or a function from the array of relevances to the array of gains, each
+        at least 0. None is "exponential"; scikit-learn uses "linear".
     tau : float, default=0.05
         Share of the items that form the top, in (0, 1).
     fraction : float

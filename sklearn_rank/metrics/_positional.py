@@ -242,9 +242,6 @@ def dcg_score(
 
     Parameters
     ----------
-    gain : {"exponential", "linear"}, callable or None, default=None
-        ``2**y - 1``, ``y``, or a function from the array of relevances to the array of gains, each
-        at least 0. None is "exponential"; scikit-learn uses "linear".
     log_base : float, default=2.0
         Base of the logarithm, greater than 1.
     convention
@@ -365,9 +362,6 @@ def ndcg_score(
 
     Parameters
     ----------
-    gain : {"exponential", "linear"}, callable or None, default=None
-        ``2**y - 1``, ``y``, or a function from the array of relevances to the array of gains, each
-        at least 0. None is "exponential"; scikit-learn uses "linear".
     log_base : float, default=2.0
         Base of the logarithm, greater than 1; it does not change the value.
     ideal
