@@ -191,7 +191,7 @@ class Measure(_Frozen, ABC):
     # Whether scikit-learn's function of this name reads two dimensions in another way.
     two_dimensions_are_classes: ClassVar[bool] = False
     # Whether it counts the items of a share of the list, rounded to whole ones.
-    rounds_top: ClassVar[bool] = False
+    _rounds_top: ClassVar[bool] = False
     # Whether the scores have one column for each class.
     by_class: ClassVar[bool] = False
     # Default of ``undefined``.
@@ -1029,7 +1029,7 @@ def _docstring(function: Any, measure: type[Measure]) -> str:
         if name not in _COMMON and parameter.annotation in _MISTAKES
     ]
     warns = {}
-    if measure.rounds_top:
+    if measure._rounds_top:
         mistakes = [f"``{measure.in_name}`` is not a number"]
         warns["SmallTopWarning"] = (
             f"SmallTopWarning\n    If ``{measure.in_name} * n`` rounds to 0 for a list: its top is"
@@ -1090,7 +1090,7 @@ def _phrases(measure: type[Measure]) -> dict[str, str]:
         )
     return {
         "labels": labels,
-        "weights": _WEIGHTS.get("top" if measure.rounds_top else str(measure.weights), ""),
+        "weights": _WEIGHTS.get("top" if measure._rounds_top else str(measure.weights), ""),
         "undefined": undefined,
         "pos_label": (
             "Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}."

@@ -582,7 +582,7 @@ def check_top(name: str, share: Any) -> None:
 
 class _OfTop(Measure):
     weights = "relative"
-    rounds_top = True
+    _rounds_top = True
     range = (0.0, 1.0)
     _number = NamedNumber("tau", share, "0.05")
     from_ranges = "sum"
@@ -651,7 +651,7 @@ def precision_at_top_score(
 
 class EnrichmentFactorMeasure(ConventionalMeasure):
     weights = "relative"
-    rounds_top = True
+    _rounds_top = True
     range = (0.0, inf)
     lacking = "no positive"
     stem = "enrichment@"
