@@ -298,7 +298,7 @@ def test_features_without_digits_left_are_fitted_or_told():
         for made in (
             OrderPreservingRanker("pointwise_squared"),
             OrderPreservingRanker("pointwise_squared", alpha=1e-8, solver="lbfgs", max_iter=100),
-            RankSVM(C=1e-3, max_iter=20),
+            RankSVM(C=1e-3, max_iter=5),
         ):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
