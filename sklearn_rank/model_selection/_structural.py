@@ -14,7 +14,7 @@ from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, Stand
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import AnyArray, FloatArray
-from .._validation import check_choice, check_share, is_number, is_whole, validate_data
+from .._validation import check_choice, check_share, is_number, is_whole
 from .._warn import warn
 from ..bounds import Bound, FunctionClass, auc_bound
 from ..metrics import roc_auc_score
@@ -145,6 +145,8 @@ class StructuralRankSelection(BipartiteRanker):
     array([0.39, 0.73, 0.67])
     """
 
+    _sparse = False
+
     def __init__(
         self,
         estimator: Any = None,
@@ -197,7 +199,7 @@ class StructuralRankSelection(BipartiteRanker):
         check_choice("classes", self.classes, CLASSES)
         check_choice("method", self.method, METHODS)
         self._check_used()
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        X, y = self._validated(X, y)
         rows = self._two_classes(y, np.ones(len(y)), own_pos_label(self.estimator))
         self.classes_, self.pos_label_, positive = rows.classes, rows.pos_label, rows.positive
         grid = self._checked_grid(X.shape[1])
@@ -343,8 +345,7 @@ class StructuralRankSelection(BipartiteRanker):
             Decision values; a greater value favours ``classes_[1]``.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        return self.best_estimator_.decision_function(X)
+        return self.best_estimator_.decision_function(self._validated(X, reset=False))
 
     def _doc_link_url_param_generator(self) -> dict[str, str]:
         return {"estimator_name": f"model_selection.{type(self).__name__}"}
