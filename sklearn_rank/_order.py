@@ -84,9 +84,8 @@ def descending(values: AnyArray, offsets: IntArray | None = None) -> tuple[IntAr
             order[places] += places.start
             continue
         # Sorting equally long lists as a matrix is ten times faster than np.lexsort.
-        ascending = np.argsort(values[places], axis=1)
-        order[places] = places[:, :1] + ascending[:, ::-1]
-        ordered[places] = values[order[places]]
+        items = places[:, :1] + np.argsort(values[places], axis=1)[:, ::-1]
+        order[places], ordered[places] = items, values[items]
     return order, ordered
 
 
@@ -143,23 +142,14 @@ def _reorder_close(order: IntArray, ordered: AnyArray, highest: np.int64, shift:
 
 def sorted_descending(values: FloatArray, offsets: IntArray) -> FloatArray:
     """Sort the values of each list from the highest to the lowest."""
-    ordered = values.copy()
-    _sort_lists(ordered, offsets)
     if len(offsets) == 2:
-        return ordered[::-1]
-    ends = np.repeat(offsets[:-1] + offsets[1:] - 1, np.diff(offsets))
-    return ordered[ends - np.arange(len(ordered))]
-
-
-def _sort_lists(values: AnyArray, offsets: IntArray | None) -> None:
-    """Sort the values of each list in place, ascending."""
-    if offsets is None or len(offsets) == 2:
-        values.sort()
-    elif (matrix := _equally_long(values, offsets)) is not None:
-        matrix.sort(axis=1)
-    else:
-        for places in _equally_long_lists(offsets):
-            values[places] = np.sort(values[places], axis=-1)
+        return np.sort(values)[::-1]
+    if (matrix := _equally_long(values, offsets)) is not None:
+        return np.sort(matrix, axis=1)[:, ::-1].ravel()
+    ordered = values.copy()
+    for places in _equally_long_lists(offsets):
+        ordered[places] = np.sort(values[places], axis=-1)[..., ::-1]
+    return ordered
 
 
 def _equally_long(values: FloatArray, offsets: IntArray) -> FloatArray | None:
@@ -195,7 +185,13 @@ def class_codes(
     A sort of values is several times faster than one of indices.
     """
     marked = _marked(values, in_class)
-    _sort_lists(marked, offsets)
+    if offsets is None or len(offsets) == 2:
+        marked.sort()
+    elif (matrix := _equally_long(marked, offsets)) is not None:
+        matrix.sort(axis=1)
+    else:
+        for places in _equally_long_lists(offsets):
+            marked[places] = np.sort(marked[places], axis=-1)
     return marked.view(_unsigned(marked))
 
 
