@@ -606,10 +606,10 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
 
     *Penalty.* ``"scale"`` is a hundredth of ``sum over rows of w_i k_i / sum of w_i / n_labels``
     times s. Here s is the mean variance of the features, none counted as more than ten times the
-    median of those that vary, and k_i is the curvature of the loss of row i along its standardised
-    utilities z, ``z' (l'(v, z / 2) - l'(v, -z / 2))``. If this is 0, alpha is 1. With a kernel,
-    the features are coordinates in its feature space, as many as the rank of the kernel matrix, s
-    is their plain mean variance, and the factor is a tenth instead of a hundredth.
+    median of those that vary (the lower one of two), and k_i is the curvature of the loss of row i
+    along its standardised utilities z, ``z' (l'(v, z / 2) - l'(v, -z / 2))``. If this is 0,
+    alpha is 1. With a kernel, the features are coordinates in its feature space, as many as the
+    rank of the kernel matrix, s is their plain mean variance, and the factor is a tenth instead of a hundredth.
 
     *Certificate.* The minimum over b alone is a function of W that is strongly convex with
     constant alpha. ``lower_bound_`` is its value at W, computed by a few further steps in b alone,

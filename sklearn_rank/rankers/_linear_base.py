@@ -395,11 +395,15 @@ def alpha_of_curvature(alpha: Any, curvature: FloatArray) -> float:
 
 
 def _typical(curvature: FloatArray) -> float:
-    """Mean over features, none counted as more than ten times the median of those that vary."""
+    """Mean over features, none counted as more than ten times the median of those that vary.
+
+    The lower one of two medians, which a second feature in large units does not move.
+    """
     varying = curvature[curvature > 0]
     if not len(varying):
         return 0.0
-    return float(np.minimum(curvature, LARGEST_PART * np.median(varying)).mean())
+    median = np.quantile(varying, 0.5, method="lower")
+    return float(np.minimum(curvature, LARGEST_PART * median).mean())
 
 
 def feature_curvature(items: Design, loss: LossOnLists) -> FloatArray:

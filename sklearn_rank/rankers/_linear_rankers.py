@@ -178,8 +178,9 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
     ``"scale"`` is a tenth of the mean over the features j of ``c_j = sum over queries of
     w_q k_q s_qj / sum of w_q``. Here s_qj is the variance of the feature within the query, and k_q
     is the curvature of its loss along the standardised utilities z, ``z' (l'(v, z / 2) -
-    l'(v, -z / 2))``. A feature counts at most as ten times the median of all that vary, so that
-    one in large units does not set the penalty of the others. If the mean is 0, alpha is 1.
+    l'(v, -z / 2))``. A feature counts at most as ten times the median of all that vary, the
+    lower one of two, so that one in large units does not set the penalty of the others.
+    If the mean is 0, alpha is 1.
 
     The square of ``gradient_norm_`` bounds ``(F - F_min) / (F(0) - F_min)`` for the objective F.
     The bound on what is left is ``||gradient||**2 / (2 alpha)`` or, where a weak penalty or

@@ -18,6 +18,7 @@ from sklearn_rank.calibration import utility
 from sklearn_rank.datasets import RowBatches
 from sklearn_rank.exceptions import FeatureScaleWarning
 from sklearn_rank.losses import ComparisonHinge, ComparisonSquaredHinge, get_loss_names
+from sklearn_rank.metrics import roc_auc_score
 
 from ..oracles.ridge import Objective, in_units
 
@@ -306,3 +307,15 @@ def test_features_without_digits_left_are_fitted_or_told():
             told = any(one.category is ConvergenceWarning for one in caught)
             assert made.converged_ or told
             assert not made.lower_bound_ > made.objective_ * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("n_features", [2, 3, 4])
+def test_half_of_the_columns_in_large_units_do_not_set_the_penalty(n_features):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, n_features))
+    y = (X[:, 0] + rng.normal(size=400) > 1).astype(int)
+    raw = X.copy()
+    raw[:, -(n_features // 2) :] *= 100
+    ranker = OrderPreservingRanker(measure="auc", single_list=True)
+    scaled = roc_auc_score(y, ranker.fit(X, y).decision_function(X))
+    assert roc_auc_score(y, ranker.fit(raw, y).decision_function(raw)) > scaled - 0.01
