@@ -609,7 +609,8 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
     median of those that vary (the lower one of two), and k_i is the curvature of the loss of row i
     along its standardised utilities z, ``z' (l'(v, z / 2) - l'(v, -z / 2))``. If this is 0,
     alpha is 1. With a kernel, the features are coordinates in its feature space, as many as the
-    rank of the kernel matrix, s is their plain mean variance, and the factor is a tenth instead of a hundredth.
+    rank of the kernel matrix, s is their plain mean variance, and the factor is a tenth
+    instead of a hundredth.
 
     *Certificate.* The minimum over b alone is a function of W that is strongly convex with
     constant alpha. ``lower_bound_`` is its value at W, computed by a few further steps in b alone,
