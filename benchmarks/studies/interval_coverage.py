@@ -10,6 +10,16 @@ population at the share of positives of the sample, from a million rows. The tar
 the first few rows, or above the highest negative, is the one that its interval names, from the
 densities. The means of queries are known from 20,000 of them. The seed of a cell depends on the
 cell alone.
+
+The designs "populations" and "few groups" are for evaluation: no constant and no method is chosen
+on them, but on "rows" and "groups". In the first, 17 pairs of distributions (equal and unequal
+spread, heavy and light tails, outliers of one class, ties, bounds, two modes, an order that is
+nearly perfect or nearly random) meet six numbers of rows from 10/90 to 50/4,950. In the second,
+8, 15 or 40 groups of five rows on average, equal or of different sizes, have an intraclass
+correlation of the scores of 0, .3, .7 or 1. The aims are a coverage of .92 in each cell with at
+least ten positives and, in the second, .93 and a length of 1.25 times the distance of the
+quantiles .025 and .975 of the estimates at 40 groups. ``relative`` is that ratio. With
+``--write`` cells of measures and designs that are not run stay as they are stored.
 """
 
 import argparse
@@ -20,16 +30,16 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from measuring import RESULTS, describe_machine, format_table, write_table
+from measuring import describe_machine, format_table, update_results
 
 from sklearn_rank.inference import metric_interval
 from sklearn_rank.metrics import get_measure
 
-STORED = RESULTS / "interval_coverage.csv"
+CELL = ("measure", "design", "shape", "size", "auc")
 ENOUGH = 10  # positives from which a cell counts in the table of the least coverage
 SHORT = 0.93
 POPULATION_SIZE = 1_000_000
@@ -127,7 +137,7 @@ class Count:
 
     def __init__(self):
         self.n = self.below = self.above = self.refused = 0
-        self.length = 0.0
+        self.length, self.estimates = 0.0, []
         self.methods = set()
 
     def add(self, make, target):
@@ -144,10 +154,12 @@ class Count:
         self.below += target < found.low - slack
         self.above += target > found.high + slack
         self.length += found.high - found.low
+        self.estimates.append(found.estimate)
         self.methods.add(found.method)
 
     def row(self, **design):
         kept = max(self.n - self.refused, 1)
+        spread = float(np.diff(np.quantile(self.estimates or [0.0], [0.025, 0.975]))[0])
         return {
             **design,
             "coverage": f"{1 - (self.below + self.above + self.refused) / self.n:.4f}",
@@ -155,6 +167,7 @@ class Count:
             "above": f"{self.above / self.n:.4f}",
             "refused": f"{self.refused / self.n:.4f}",
             "length": f"{self.length / kept:.4f}",
+            "relative": f"{self.length / kept / spread:.3f}" if spread > 0.0 else "",
             "method": "/".join(sorted(self.methods)),
             "repetitions": self.n,
         }
@@ -213,6 +226,152 @@ def labelled_at_random(rng, shape, auc, n_pos, n_neg):
     score = np.empty(n)
     score[y], score[~y] = drawn(positive, shape, k, rng), drawn(negative, shape, n - k, rng)
     return y, score
+
+
+# Populations for evaluation: scores of positives and of negatives, from uniform numbers.
+
+
+def either(share, first, second):
+    """Mixture of two distributions."""
+    return lambda u: np.where(u < share, first(u / share), second((u - share) / (1.0 - share)))
+
+
+def normal(mean=0.0, deviation=1.0):
+    return lambda u: mean + deviation * special.ndtri(np.clip(u, 1e-15, 1.0 - 1e-15))
+
+
+def shifted(quantile, by):
+    return quantile, lambda u: quantile(u) + by
+
+
+def rounded(width):
+    return tuple(lambda u, q=q: np.floor(q(u) / width) * width for q in (normal(), normal(1.5)))
+
+
+POPULATIONS = {  # negatives, positives
+    "normal": (normal(), normal(1.5)),
+    "wide positives": (normal(), normal(1.5, 2.5)),
+    "narrow positives": (normal(), normal(1.5, 0.4)),
+    "t, 2 degrees": shifted(lambda u: special.stdtrit(2, u), 1.5),
+    "t, 4 degrees": shifted(lambda u: special.stdtrit(4, u), 1.5),
+    "Cauchy": shifted(lambda u: np.tan(np.pi * (u - 0.5)), 2.0),
+    "log-normal": shifted(lambda u: np.exp(normal()(u)), 1.0),
+    "exponential": (lambda u: -np.log1p(-u), lambda u: -5.0 * np.log1p(-u)),
+    "uniform": shifted(lambda u: u, 0.4),
+    "low positives": (normal(), either(0.1, normal(-3.0), normal(2.0))),
+    "high negatives": (either(0.05, normal(4.0), normal()), normal(2.0)),
+    "rounded": rounded(0.5),
+    "five levels": rounded(1.25),
+    "beta": (lambda u: special.betaincinv(1.0, 4.0, u), lambda u: special.betaincinv(2.0, 1.0, u)),
+    "two modes": (normal(), either(0.5, normal(0.0), normal(3.0))),
+    "nearly perfect": (normal(), normal(4.0)),
+    "nearly random": (normal(), normal(0.2)),
+}
+POPULATION_SIZES = [(10, 90), (20, 180), (50, 450), (100, 100), (20, 1980), (50, 4950)]
+OF_ROWS = (
+    "auc",
+    "ap",
+    "bedroc@20",
+    "partial_auc@fpr0.1",
+    "tpr@fpr0.1",
+    "fpr@tpr0.9",
+    "precision@top0.1",
+    "recall@50",
+    "recall@top0.1",
+    "lift@0.1",
+)
+
+
+@cache
+def value_of_population(measure, name, share):
+    """Value in the population, from its quantiles; of the first k at the share that they are."""
+    k = round(share * POPULATION_SIZE)
+    negative, positive = POPULATIONS[name]
+    grids = ((np.arange(size) + 0.5) / size for size in (POPULATION_SIZE - k, k))
+    score = np.concatenate([f(u) for f, u in zip((negative, positive), grids, strict=True)])
+    y = np.arange(POPULATION_SIZE) >= POPULATION_SIZE - k
+    return float(get_measure(measure)(y, score))
+
+
+def populations_design(measures, repetitions):
+    """Independent rows of one list, from populations for evaluation."""
+    for population, (negative, positive) in POPULATIONS.items():
+        for n_pos, n_neg in POPULATION_SIZES:
+            rng, n = seeded("populations", population, n_pos, n_neg), n_pos + n_neg
+            y, counts = np.arange(n) >= n_neg, {}
+            for name in measures:
+                asked = name
+                if name == "recall@50":
+                    if n <= 50:
+                        continue
+                    asked = f"recall@{round(50 / n * POPULATION_SIZE)}"
+                counts[name] = Count(), value_of_population(asked, population, n_pos / n)
+            for _ in range(repetitions):
+                score = np.r_[negative(rng.random(n_neg)), positive(rng.random(n_pos))]
+                for name, (count, target) in counts.items():
+                    count.add(lambda m=name, a=y, b=score: metric_interval(m, a, b), target)
+            for name, (count, _) in counts.items():
+                yield count.row(
+                    measure=name,
+                    design="populations",
+                    shape=population,
+                    size=f"{n_pos}/{n_neg}",
+                    n_pos=n_pos,
+                    auc="",
+                )
+
+
+FEW_GROUPS = (8, 15, 40)
+CORRELATIONS = (0.0, 0.3, 0.7, 1.0)
+GROUP_SHARE = 0.3
+OF_GROUPS = ("auc", "ap", "bedroc@20", "partial_auc@fpr0.1", "tpr@fpr0.1", "precision@top0.1")
+
+
+@cache
+def value_of_groups(measure, noise):
+    k = round(GROUP_SHARE * POPULATION_SIZE)
+    draw, rng = NOISES[noise], seeded("few groups", noise)
+    y = np.arange(POPULATION_SIZE) < k
+    return float(get_measure(measure)(y, 1.5 * y + draw(rng, POPULATION_SIZE)))
+
+
+def few_groups_design(measures, repetitions):
+    """Rows in few groups, of equal sizes or not, that are alike to different degrees."""
+    for labels in ("mixed", "alike"):
+        for n_groups in FEW_GROUPS:
+            for sizes in ("equal", "unequal"):
+                for correlation in CORRELATIONS:
+                    rng = seeded("few groups", labels, n_groups, sizes, correlation)
+                    counts = {name: Count() for name in measures}
+                    for _ in range(repetitions):
+                        while True:
+                            size = np.full(n_groups, 5)
+                            if sizes == "unequal":
+                                size = rng.geometric(0.2, size=n_groups)
+                            groups = np.repeat(np.arange(n_groups), size)
+                            y = rng.random(len(groups)) < GROUP_SHARE
+                            if labels == "alike":
+                                y = (rng.random(n_groups) < GROUP_SHARE)[groups]
+                            if min(len(np.unique(groups[y == k])) for k in (0, 1)) > 1:
+                                break
+                        score = 1.5 * y + correlation**0.5 * rng.normal(size=n_groups)[groups]
+                        score += (1.0 - correlation) ** 0.5 * rng.normal(size=len(y))
+                        for name, count in counts.items():
+                            count.add(
+                                lambda m=name, a=y, b=score, g=groups: metric_interval(
+                                    m, a, b, groups=g
+                                ),
+                                value_of_groups(name, "normal"),
+                            )
+                    for name, count in counts.items():
+                        yield count.row(
+                            measure=name,
+                            design=f"few groups, labels {labels}",
+                            shape=f"correlation {correlation}",
+                            size=f"{n_groups} x 5, {sizes}",
+                            n_pos=round(n_groups * 5 * GROUP_SHARE),
+                            auc="",
+                        )
 
 
 # Groups: number, rows in each, whether the labels are those of the group.
@@ -345,6 +504,8 @@ def queries_design(measures, repetitions):
 DESIGNS = {
     "rows": (rows_design, POPULATION + GIVEN_SCORES + GIVEN_NEGATIVES),
     "groups": (groups_design, POPULATION),
+    "populations": (populations_design, OF_ROWS),
+    "few groups": (few_groups_design, OF_GROUPS),
     "graded": (graded_design, GRADED),
     "queries": (queries_design, OF_QUERIES),
 }
@@ -358,6 +519,7 @@ COLUMNS = [
     ("median", "median", "s"),
     ("short", f"cells under {SHORT}", "d"),
     ("few", "least, 5 positives", "s"),
+    ("relative", "median length / spread", "s"),
     ("refused", "refused", "s"),
     ("worst", "worst cell", ""),
 ]
@@ -379,6 +541,9 @@ def summary(found):
             "median": f"{np.median(covered):.3f}",
             "short": int((covered < SHORT).sum()),
             "few": f"{min(few):.3f}" if few else "",
+            "relative": "{:.2f}".format(
+                np.median([float(row["relative"]) for row in enough if row["relative"]] or [0.0])
+            ),
             "refused": f"{max(float(row['refused']) for row in enough):.3f}",
             "worst": f"{worst['shape']}, {worst['size']}, {worst['auc']}",
         }
@@ -400,7 +565,7 @@ def main():
             if kept:
                 found += list(make(kept, arguments.repetitions))
                 if arguments.write:
-                    write_table(STORED, found, COLUMNS)
+                    update_results("interval_coverage", found, CELL)
     print(format_table(list(summary(found)), COLUMNS))
 
 
