@@ -27,8 +27,8 @@ from sklearn_rank.inference import metric_interval, sample_size
 from sklearn_rank.inference._evidence import (
     check_groups,
     joint_influence,
-    joint_query_means,
     joint_samples,
+    mean_influences,
     measure_influence,
 )
 from sklearn_rank.metrics import get_measure
@@ -203,7 +203,7 @@ def query_cells(n_pilots, n_tests):
                 def test(rng, plan, draw=draw, measure=measure):
                     grade, scores = draw(rng, plan.n)
                     values = [measure(grade, one, average=None) for one in scores.values()]
-                    return rejects(joint_query_means(np.stack(values), 1.0))
+                    return rejects(joint_influence(mean_influences(np.stack(values), (0.0, 1.0))))
 
                 n, achieved, holds = of_pilots(plan_of, needed, test, n_pilots, n_tests, rng)
                 yield {

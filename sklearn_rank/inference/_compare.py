@@ -38,7 +38,6 @@ from ._evidence import (
     influence_of,
     joint_independent,
     joint_influence,
-    joint_query_means,
     joint_samples,
     least_variance,
     list_target,
@@ -51,7 +50,7 @@ from ._evidence import (
     refuse_unknown,
 )
 from ._limits import ALTERNATIVES, CONTRAST_ALTERNATIVES, Alternative, holm_adjust
-from ._queries import compare_samples, query_values_of
+from ._queries import compare_samples, joint_means, query_values_of
 from ._results import Comparison, level_of_both
 
 Contrasts: TypeAlias = tuple[tuple[str, ...], FloatArray]
@@ -1029,9 +1028,7 @@ def _same_rows(
         of_list["y_true"] = y_true
         return _of_one_list(measure, tuple(scores.values()), of_list, conditional)
     samples = list(query_values_of(measure, scores=scores, **rows).values())
-    low, high = measure.counted_range
-    values = np.stack([sample.values for sample in samples])
-    joint = joint_query_means(values, high - low, samples[0].groups, samples[0].weight)
+    joint = joint_means(samples)
     return joint, f"mean {measure.name} over {samples[0].size_text}"
 
 
@@ -1066,10 +1063,7 @@ def _separate_rows(
         )[ranker]
         for ranker, part in parts.items()
     ]
-    low, high = measure.counted_range
-    joint = joint_independent(
-        [joint_query_means(x.values[np.newaxis], high - low, x.groups, x.weight) for x in samples]
-    )
+    joint = joint_independent([joint_means([sample]) for sample in samples])
     return joint, f"mean {measure.name} over " + " and over ".join(s.size_text for s in samples)
 
 

@@ -718,52 +718,66 @@ class JointEstimate:
 
 
 def joint_influence(
-    influences: Sequence[ClassInfluence], *, conditional: bool, groups: Groups | None = None
+    influences: Sequence[ClassInfluence], *, conditional: bool = True, groups: Groups | None = None
 ) -> JointEstimate:
-    """Estimate statistics of one list of two classes and their covariance."""
-    if groups is not None:
+    """Estimate statistics of the same units, such as the items of a list, and their covariance."""
+    first = influences[0]
+    if groups is not None or first.sampling_weight is not None:
+        groups = groups or singleton_groups(len(first.values))
         return _joint_groups([(influences, groups)], conditional=conditional)
-    positive, counts = influences[0].positive, influences[0].counts
-    n, k = influences[0].n, influences[0].n_pos
-    ends = np.array([influence.class_ends() for influence in influences])
-    parts = np.empty((2, len(influences), len(influences)))
-    regularized = np.zeros_like(parts[0])
-    for side, (in_class, size) in enumerate(((positive, k), (~positive, n - k))):
-        rows = np.flatnonzero(in_class)
-        values = np.empty((len(influences), len(rows)))
-        for influence, row in zip(influences, values, strict=True):
-            np.take(influence.values, rows, out=row)
+    counts, m, n = first.counts, len(influences), first.n
+    lengths = np.array([np.diff(influence.class_ends())[:, 0] for influence in influences])
+    parts = np.empty((len(first.classes), m, m))
+    regularized = np.zeros((m, m))
+    sizes = np.array([float(part.size) for part in first.parts])
+    for side, (rows, size) in enumerate(zip(first.classes, sizes, strict=True)):
+        values = np.array([influence.values[rows] for influence in influences])
         if counts is None:
             values -= values.mean(axis=1, keepdims=True)
             squares = values @ values.T
         else:
             values -= (values @ counts[rows] / size)[:, np.newaxis]
             squares = (values * counts[rows]) @ values.T
-        parts[side] = squares / (size * (size - 1)) if size > 1 else np.nan
+        parts[side] = squares / (size * (size - 1.0)) if size > 1.0 else np.nan
         total = size + 2.0 * PSEUDO_WEIGHT
-        lengths = ends[:, side, 1] - ends[:, side, 0]
-        regularized += (squares + np.diag(PSEUDO_WEIGHT * lengths**2 / 2.0)) / total**2
+        regularized += (squares + np.diag(PSEUDO_WEIGHT * lengths[:, side] ** 2 / 2.0)) / total**2
     covariance = parts.sum(axis=0)
     if not conditional:
         slopes = np.array([influence.label_slope for influence in influences])
-        labels = np.outer(slopes, slopes) * (k / n) * (1.0 - k / n) / n
+        share = sizes[0] / n
+        labels = np.outer(slopes, slopes) * share * (1.0 - share) / n
         covariance, regularized = covariance + labels, regularized + labels
     estimates = np.array([influence.estimate for influence in influences])
-    spread = Spread(parts, np.maximum([k - 1.0, n - k - 1.0], 1.0), np.eye(2))
-    length, n_effective = influences[0].length, k * (n - k) / n
-    return JointEstimate(estimates, covariance, regularized, length, n_effective, spread)
+    spread = Spread(parts, np.maximum(sizes - 1.0, 1.0), np.eye(len(parts)))
+    n_effective = float(np.prod(sizes)) / n ** (len(sizes) - 1)
+    return JointEstimate(estimates, covariance, regularized, first.length, n_effective, spread)
 
 
 def joint_samples(
-    samples: Sequence[tuple[ClassInfluence, Groups | None]], *, conditional: bool
+    samples: Sequence[tuple[ClassInfluence, Groups | None]], *, conditional: bool = True
 ) -> JointEstimate:
-    """Estimate a statistic of each of several samples of items."""
-    grouped = [([influence], groups) for influence, groups in samples if groups is not None]
-    if grouped:
-        return _joint_groups(grouped, conditional=conditional)
-    return joint_independent(
-        [joint_influence([influence], conditional=conditional) for influence, _ in samples]
-    )
+    """Estimate a statistic of each of several samples, which may share groups."""
+    if all(groups is None and x.sampling_weight is None for x, groups in samples):
+        return joint_independent(
+            [joint_influence([influence], conditional=conditional) for influence, _ in samples]
+        )
+    grouped = [([x], groups or singleton_groups(len(x.values))) for x, groups in samples]
+    return _joint_groups(grouped, conditional=conditional)
+
+
+def mean_influences(
+    values: FloatArray, whole: tuple[float, float], weight: FloatArray | None = None
+) -> list[ClassInfluence]:
+    """Influence of units, such as queries, on the mean of each row of their values."""
+    low, high = whole
+    if not isfinite(high - low):
+        low = float(values.min())
+        high = low + (float(np.ptp(values)) or 1.0)
+    means = np.average(values, axis=1, weights=weight)
+    return [
+        ClassInfluence(float(mean), row, None, (low, high), whole, sampling_weight=weight)
+        for mean, row in zip(means, values, strict=True)
+    ]
 
 
 def joint_independent(joints: Sequence[JointEstimate]) -> JointEstimate:
@@ -797,9 +811,10 @@ def _joint_groups(
         start += len(influences)
         ends = np.array([influence.class_ends() for influence in influences])
         positive, weight = influences[0].positive, influences[0].sampling_weight
-        for side, in_class in enumerate((positive, ~positive)):
-            values = np.zeros((n_statistics, int(np.count_nonzero(in_class))))
-            values[rows] = np.stack([influence.values[in_class] for influence in influences])
+        for side, in_class in enumerate(influences[0].classes):
+            of_class_values = np.stack([influence.values[in_class] for influence in influences])
+            values = np.zeros((n_statistics, of_class_values.shape[1]))
+            values[rows] = of_class_values
             of_class = None if weight is None else weight[in_class]
             part = GroupPart.of_rows(values, groups.only(in_class), of_class)
             parts.append(part)
@@ -821,30 +836,6 @@ def _joint_groups(
         n_effective=1.0 / sum(1.0 / part.effective for part in parts),
         spread=Spread.of_groups(parts),
     )
-
-
-def joint_query_means(
-    values: FloatArray,
-    length: float,
-    groups: Groups | None = None,
-    weight: FloatArray | None = None,
-) -> JointEstimate:
-    means, n = np.average(values, axis=1, weights=weight), float(values.shape[1])
-    deviations = values - means[:, np.newaxis]
-    squares = deviations @ deviations.T
-    bound = length if isfinite(length) else float(np.ptp(values)) or 1.0
-    ends = PSEUDO_WEIGHT * bound**2 / 2.0
-    n_effective = n
-    covariance, spread = squares / (n * (n - 1.0)), None
-    if groups is not None or weight is not None:
-        part = GroupPart.of_rows(values, groups or singleton_groups(values.shape[1]), weight)
-        total, n = robust_sums([part]), part.worth
-        squares = part.sums @ part.sums.T * n**2
-        covariance, n_effective = total @ total.T, part.effective
-        spread = Spread.of_groups([part])
-    spread = spread or Spread(covariance[np.newaxis], np.array([n - 1.0]), np.eye(1))
-    regularized = (squares + ends * np.eye(len(values))) / (n + 2.0 * PSEUDO_WEIGHT) ** 2
-    return JointEstimate(means, covariance, regularized, length, n_effective, spread)
 
 
 def least_variance(difference: Any, length: float, n_effective: float) -> Any:

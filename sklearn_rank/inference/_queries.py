@@ -35,10 +35,13 @@ from ..metrics._shared import KeptValues, MeasureLike
 from ._evidence import (
     GroupPart,
     Groups,
+    JointEstimate,
     WeightMeaning,
     check_groups,
     check_weight_meaning,
     dimensions,
+    joint_influence,
+    mean_influences,
     refuse_collections,
     refuse_few_draws,
     refuse_fractions,
@@ -291,6 +294,12 @@ def refuse_infinite(name: str, values: FloatArray, ids: AnyArray) -> None:
             f"{name} is infinite for the query {ids.tolist()[int(np.argmax(np.isinf(values)))]!r}:"
             " remove the query or choose another measure."
         )
+
+
+def joint_means(samples: Sequence[QueryValues]) -> JointEstimate:
+    """Means of the values of several rankers on the same queries, and their covariance."""
+    first, values = samples[0], np.stack([sample.values for sample in samples])
+    return joint_influence(mean_influences(values, first.range, first.weight), groups=first.groups)
 
 
 def query_differences(a: QueryValues, b: QueryValues) -> QueryValues:

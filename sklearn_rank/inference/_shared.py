@@ -7,8 +7,8 @@ from ._evidence import (
     check_groups,
     check_two_classes,
     joint_influence,
-    joint_query_means,
     least_variance,
+    mean_influences,
     named_scores,
     never_certain_covariance,
 )

@@ -44,16 +44,16 @@ class ClassPart:
 
 @dataclass(frozen=True, eq=False)
 class ClassInfluence:
-    """First-order influence of each item, within its class and not centred.
+    """First-order influence of each unit, within its class and not centred.
 
-    The statistic varies as the sum of the mean over the positives and the mean over the negatives.
-    A row is an item, or so many equal ones of a table of counts.
+    The statistic varies as the sum of the means over the classes: positives and negatives, or all
+    units alike, such as queries. A row is a unit, or so many equal ones of a table of counts.
     """
 
     estimate: float
-    values: FloatArray  # (n_rows,): Influence of each item on the mean of its class
-    positive: BoolArray  # (n_rows,): Which items are positive
-    ends: tuple[float, float, float, float] | None = None
+    values: FloatArray  # (n_rows,): Influence of each unit on the mean of its class
+    positive: BoolArray | None  # (n_rows,): Which items are positive; None is one class
+    ends: tuple[float, ...] | None = None  # Influence at the bottom and at the top, by class
     range: tuple[float, float] = (-inf, inf)  # Least and largest value of the statistic
     label_slope: float = nan
     counts: FloatArray | None = None
@@ -66,39 +66,42 @@ class ClassInfluence:
         return self.range[1] - self.range[0]
 
     @cached_property
-    def parts(self) -> tuple[ClassPart, ClassPart]:
-        positive, negative = (
-            ClassPart(
-                self.values[in_class], None if self.counts is None else self.counts[in_class]
-            )
-            for in_class in (self.positive, ~self.positive)
+    def classes(self) -> tuple[Any, ...]:
+        """Rows of each class."""
+        return (slice(None),) if self.positive is None else (self.positive, ~self.positive)
+
+    @cached_property
+    def parts(self) -> tuple[ClassPart, ...]:
+        counts = self.counts
+        return tuple(
+            ClassPart(self.values[rows], None if counts is None else counts[rows])
+            for rows in self.classes
         )
-        return positive, negative
 
     @property
     def n_pos(self) -> int:
         return self.parts[0].size
 
-    @property
+    @cached_property
     def n(self) -> int:
-        return self.n_pos + self.parts[1].size
+        return sum(part.size for part in self.parts)
 
-    def class_ends(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Influence of a positive at the bottom and at the top of the list, and of a negative."""
+    def class_ends(self) -> list[tuple[float, float]]:
+        """Influence at the bottom and at the top of the list, of a positive and of a negative."""
         if self.ends is not None:
-            return self.ends[:2], self.ends[2:]
+            return list(zip(self.ends[::2], self.ends[1::2], strict=True))
         reach = self.length / 2.0 if isfinite(self.length) else 0.0
         ends = []
         for part in self.parts:
             low, high = float(part.values.min()), float(part.values.max())
             ends.append((low, high) if low < high else (low - reach, high + reach))
-        return ends[0], ends[1]
+        return ends
 
     def centred(self) -> FloatArray:
         """Influence of each item given the labels, with mean 0 within each class. Shape (n,)."""
         centred = np.empty(len(self.values))
-        for in_class, part in zip((self.positive, ~self.positive), self.parts, strict=True):
-            centred[in_class] = (part.values - part.mean) * (self.n / part.size)
+        for rows, part in zip(self.classes, self.parts, strict=True):
+            centred[rows] = (part.values - part.mean) * (self.n / part.size)
         return centred
 
     def variance(self) -> float:

@@ -48,8 +48,8 @@ from ..inference._shared import (
     design_effect,
     joint_comparison,
     joint_influence,
-    joint_query_means,
     list_interval,
+    mean_influences,
     safe_limits,
     sample_interval,
     two_sided_quantile,
@@ -455,8 +455,8 @@ class HeldOutQueries:
     @property
     def joint(self) -> JointEstimate:
         """Means over the parts, and how the candidates vary together."""
-        low, high = self.measure.counted_range
-        return joint_query_means(self.pooled, high - low, self.groups)
+        influences = mean_influences(self.pooled, self.measure.counted_range)
+        return joint_influence(influences, groups=self.groups)
 
     def interval(self, level: float, center: float | None = None) -> Interval:
         """Interval for the expected mean of the first candidate: Student's, or that of a share."""

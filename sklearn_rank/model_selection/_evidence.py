@@ -36,7 +36,7 @@ from ..inference._shared import (
     design_effect,
     dkw_lower_limits,
     joint_influence,
-    joint_query_means,
+    mean_influences,
     midp_limits,
     query_values_of,
     sample_moments,
@@ -498,7 +498,8 @@ class QueryEvidence(Evidence):
 
     @cached_property
     def joint_estimates(self) -> list[JointEstimate]:
-        return [joint_query_means(sample, self.length) for sample in self.samples]
+        whole = self.measure.counted_range
+        return [joint_influence(mean_influences(sample, whole)) for sample in self.samples]
 
     @cached_property
     def sizes(self) -> dict[str, list[int]]:

@@ -8,8 +8,8 @@ import pytest
 from sklearn_rank.inference._evidence import (
     JointEstimate,
     joint_influence,
-    joint_query_means,
     least_variance,
+    mean_influences,
     nonzero_variance,
 )
 from sklearn_rank.metrics import Exponential, LocalAUC, Power, Wilcoxon, linear_rank_score
@@ -94,7 +94,7 @@ def test_partial_area_stays_within_its_range(limits):
 def test_unknown_ends_are_those_that_were_seen():
     values, positive = np.array([0.2, 0.9, 0.5, -0.3, 0.1]), np.array([1, 1, 1, 0, 0]) == 1
     found = ClassInfluence(0.5, values, positive, range=(0.0, 1.0))
-    assert found.class_ends() == ((0.2, 0.9), (-0.3, 0.1))
+    assert found.class_ends() == [(0.2, 0.9), (-0.3, 0.1)]
     told = ClassInfluence(0.5, values, positive, ends=(0.2, 0.9, -0.3, 0.1), range=(0.0, 1.0))
     assert found.regularized() == told.regularized()
     assert np.isnan(found.label_slope)
@@ -169,7 +169,7 @@ def test_regularized_is_never_singular():
 
 def test_query_means_have_the_covariance_of_means():
     values = np.random.default_rng(6).random((3, 25))
-    joint = joint_query_means(values, 1.0)
+    joint = joint_influence(mean_influences(values, (0.0, 1.0)))
     np.testing.assert_allclose(joint.estimates, values.mean(axis=1))
     np.testing.assert_allclose(joint.covariance, np.cov(values) / 25)
     # Half a query at 0 and half a query at 1, for each scorer by itself.
@@ -181,9 +181,11 @@ def test_query_means_have_the_covariance_of_means():
 
 def test_query_means_without_a_range_have_that_of_what_was_seen():
     values = np.array([[3.0, 5.0, 10.0], [4.0, 4.0, 4.0]])
-    expected = joint_query_means(values, 7.0).regularized
-    np.testing.assert_allclose(joint_query_means(values, inf).regularized, expected)
-    constant = joint_query_means(np.full((2, 4), 3.0), inf)
+    of_range, unknown = (
+        joint_influence(mean_influences(values, whole)) for whole in ((3.0, 10.0), (0.0, inf))
+    )
+    np.testing.assert_allclose(unknown.regularized, of_range.regularized)
+    constant = joint_influence(mean_influences(np.full((2, 4), 3.0), (0.0, inf)))
     assert np.all(constant.covariance == 0.0)
     assert np.linalg.eigvalsh(constant.regularized)[0] > 0.0
 
