@@ -52,7 +52,7 @@ class ClassInfluence:
 
     estimate: float
     values: FloatArray  # (n_rows,): Influence of each unit on the mean of its class
-    positive: BoolArray | None  # (n_rows,): Which items are positive; None is one class
+    positive: Any  # BoolArray of shape (n_rows,): Which items are positive; None is one class
     ends: tuple[float, ...] | None = None  # Influence at the bottom and at the top, by class
     range: tuple[float, float] = (-inf, inf)  # Least and largest value of the statistic
     label_slope: float = nan
@@ -86,16 +86,16 @@ class ClassInfluence:
     def n(self) -> int:
         return sum(part.size for part in self.parts)
 
-    def class_ends(self) -> list[tuple[float, float]]:
+    def class_ends(self) -> tuple[tuple[float, float], ...]:
         """Influence at the bottom and at the top of the list, of a positive and of a negative."""
         if self.ends is not None:
-            return list(zip(self.ends[::2], self.ends[1::2], strict=True))
+            return tuple(zip(self.ends[::2], self.ends[1::2], strict=True))
         reach = self.length / 2.0 if isfinite(self.length) else 0.0
         ends = []
         for part in self.parts:
             low, high = float(part.values.min()), float(part.values.max())
             ends.append((low, high) if low < high else (low - reach, high + reach))
-        return ends
+        return tuple(ends)
 
     def centred(self) -> FloatArray:
         """Influence of each item given the labels, with mean 0 within each class. Shape (n,)."""
@@ -134,7 +134,7 @@ class ClassInfluence:
             self,
             estimate=(self.estimate - origin) / length,
             values=np.divide(self.values, length, out=None if copy else self.values),
-            ends=ends,  # type: ignore[arg-type]
+            ends=ends,
             range=((self.range[0] - origin) / length, (self.range[1] - origin) / length),
             label_slope=self.label_slope / length,
             bias=self.bias / length,

@@ -94,7 +94,7 @@ def test_partial_area_stays_within_its_range(limits):
 def test_unknown_ends_are_those_that_were_seen():
     values, positive = np.array([0.2, 0.9, 0.5, -0.3, 0.1]), np.array([1, 1, 1, 0, 0]) == 1
     found = ClassInfluence(0.5, values, positive, range=(0.0, 1.0))
-    assert found.class_ends() == [(0.2, 0.9), (-0.3, 0.1)]
+    assert found.class_ends() == ((0.2, 0.9), (-0.3, 0.1))
     told = ClassInfluence(0.5, values, positive, ends=(0.2, 0.9, -0.3, 0.1), range=(0.0, 1.0))
     assert found.regularized() == told.regularized()
     assert np.isnan(found.label_slope)
