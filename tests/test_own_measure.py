@@ -9,12 +9,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 
 from sklearn_rank import OrderPreservingRanker, RankSVM
 from sklearn_rank.calibration import check_calibration, discount_norm, regret_bound, utility
-from sklearn_rank.inference import (
-    compare,
-    metric_interval,
-    paired_query_test,
-    paired_rank_test,
-)
+from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.metrics import (
     LocalAUC,
     get_measure,
@@ -82,7 +77,7 @@ def test_intervals_and_tests(data, scores):
     assert 0 < interval.low < interval.high <= 1
     assert "first_two" in interval.target
     worse = by_hand(y, scores["bad"], qid)
-    result = paired_query_test(MEASURE, y, scores["good"], scores["bad"], qid=qid)
+    result = compare(MEASURE, y, scores["good"], scores["bad"], qid=qid, method="randomization")
     assert result.estimate == pytest.approx((values - worse).mean(), rel=1e-13)
     assert result.pvalue < 0.01
     many = compare(MEASURE, y, scores, qid=qid, method="t")
@@ -184,7 +179,7 @@ def test_a_score_generating_function_of_ones_own(data, scores):
     y = (grade > 1).astype(int)
     phi = LocalAUC(0.7)
     arguments = {"phi": phi, "normalize": "minmax"}
-    result = paired_rank_test(y, scores["good"], scores["bad"], measure=phi)
+    result = compare(phi, y, scores["good"], scores["bad"])
     difference = linear_rank_score(y, scores["good"], **arguments) - linear_rank_score(
         y, scores["bad"], **arguments
     )
@@ -215,10 +210,10 @@ def test_an_influence_function_of_ones_own_gives_the_test_of_the_auc(data, score
     _, grade, _ = data
     y = (grade > 1).astype(int)
     own = make_measure(auc_by_pairs, per_query=False, range=(0.0, 1.0), influence=placements)
-    mine = paired_rank_test(y, scores["good"], scores["noisy"], measure=own)
-    theirs = paired_rank_test(y, scores["good"], scores["noisy"], measure="auc")
+    mine = compare(own, y, scores["good"], scores["noisy"])
+    theirs = compare("auc", y, scores["good"], scores["noisy"])
     assert mine.estimate == pytest.approx(theirs.estimate, rel=1e-12)
     assert mine.pvalue == pytest.approx(theirs.pvalue, rel=1e-9)
     silent = make_measure(auc_by_pairs, per_query=False)
     with pytest.raises(ValueError, match="influence="):
-        paired_rank_test(y, scores["good"], scores["noisy"], measure=silent)
+        compare(silent, y, scores["good"], scores["noisy"])

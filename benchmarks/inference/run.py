@@ -23,14 +23,7 @@ from threadpoolctl import threadpool_limits
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import best_time, describe_machine, format_table
 
-from sklearn_rank.inference import (
-    auc_interval,
-    linear_rank_interval,
-    paired_rank_test,
-    partial_auc_interval,
-    precision_at_top_interval,
-    two_sample_rank_test,
-)
+from sklearn_rank.inference import compare, metric_interval, two_sample_rank_test
 from sklearn_rank.inference._limits import flipped_subsets, resampled_means
 from sklearn_rank.inference._queries import (
     QueryValues,
@@ -38,7 +31,7 @@ from sklearn_rank.inference._queries import (
     sample_test,
 )
 from sklearn_rank.inference._roc import METHODS
-from sklearn_rank.metrics import Exponential, LocalAUC
+from sklearn_rank.metrics import Exponential, LocalAUC, Wilcoxon
 
 LEVEL = 0.95
 
@@ -64,7 +57,9 @@ def auc_rows():
 def auc_calls(y, score):
     named = {}
     for method in METHODS:
-        named[f"auc_interval {method}"] = lambda m=method: auc_interval(y, score, method=m)
+        named[f"metric_interval, auc, {method}"] = lambda m=method: metric_interval(
+            "auc", y, score, method=m
+        )
     named["np.argsort"] = lambda: np.argsort(score)
     named["scipy mannwhitneyu"] = lambda: mannwhitneyu(score[y], score[~y])
     if importlib.util.find_spec("statsmodels"):
@@ -103,16 +98,12 @@ def rank_rows():
 def rank_calls(y_true, a, b):
     partial, classes = functools.partial, (a[y_true], a[~y_true])
     calls = {
-        "linear_rank_interval, u": partial(linear_rank_interval, y_true, a, normalize="mean"),
-        "linear_rank_interval, exp 20": partial(
-            linear_rank_interval, y_true, a, phi=Exponential(20.0), normalize="mean"
-        ),
-        "partial_auc_interval": partial(partial_auc_interval, y_true, a, max_fpr=0.1),
-        "precision_at_top_interval": partial(precision_at_top_interval, y_true, a),
-        "paired_rank_test, u": partial(paired_rank_test, y_true, a, b),
-        "paired_rank_test, local .8": partial(
-            paired_rank_test, y_true, a, b, measure=LocalAUC(0.8)
-        ),
+        "metric_interval, u": partial(metric_interval, Wilcoxon(), y_true, a),
+        "metric_interval, exp 20": partial(metric_interval, Exponential(20.0), y_true, a),
+        "metric_interval, partial AUC": partial(metric_interval, "partial_auc@fpr0.1", y_true, a),
+        "metric_interval, top": partial(metric_interval, "precision@top0.05", y_true, a),
+        "compare, u": partial(compare, "auc", y_true, a, b),
+        "compare, local .8": partial(compare, LocalAUC(0.8), y_true, a, b),
         "two_sample_rank_test, normal": partial(two_sample_rank_test, *classes, method="normal"),
         "scipy mannwhitneyu, asymptotic": partial(mannwhitneyu, *classes, method="asymptotic"),
     }

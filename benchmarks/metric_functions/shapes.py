@@ -69,12 +69,12 @@ CALLS = {
     "err, rare": lambda *rows, **more: metrics.expected_reciprocal_rank_score(
         *rows, max_grade=16, **more
     ),
-    "auc_interval": inference.auc_interval,
+    "interval of auc": lambda *rows, **more: inference.metric_interval("auc", *rows, **more),
 }
 GRADED = ("ndcg", "ndcg@10", "err", "err, rare")
 UNWEIGHTED = ("rr", "err", "err, rare")
-WHOLE = ("ap", "precision@10", "auc_interval")
-ONE_LIST = ("auc_interval",)
+WHOLE = ("ap", "precision@10", "interval of auc")
+ONE_LIST = ("interval of auc",)
 PEERS = {"auc": peers.roc_auc_score, "ap": peers.average_precision_score}
 COLUMNS = [
     ("shape", "shape", ""),

@@ -7,7 +7,7 @@ import numpy as np
 from metrics_cases import NAMES, PHIS, attempts, labels_of
 
 from sklearn_rank import inference, metrics
-from sklearn_rank.metrics import get_measure
+from sklearn_rank.metrics import get_measure, linear_rank_score, partial_auc_score
 
 RESAMPLES = {"n_resamples": 199, "random_state": 0}
 LIST_METHODS = (
@@ -40,6 +40,7 @@ def interval_questions():
         yield f"weights, weights={weights}", {"sample_weight": i.weights, "weights": weights}
     yield "queries, counts", {**lists, "sample_weight": i.counts, "weights": "frequency"}
     yield "level", {"level": 0.5}
+    yield "labels random", {"conditional": False}
 
 
 def compare_questions(scores):
@@ -80,18 +81,8 @@ def measure_cases():
             call = partial(inference.compare, name, y, *arguments, **{**RESAMPLES, **keywords})
             yield f"inference compare {name}, {asked}", partial(compared, call)
         tests = {
-            "paired_query_test": partial(
-                inference.paired_query_test, name, y, a, b, qid=i.qid, **RESAMPLES
-            ),
-            "paired_rank_test": partial(inference.paired_rank_test, y, a, b, measure=name),
-            "paired_rank_test, groups": partial(
-                inference.paired_rank_test, y, a, b, measure=name, groups=i.groups
-            ),
-            "paired_swap_test": partial(
-                inference.paired_swap_test, y, a, b, measure=name, **RESAMPLES
-            ),
-            "unpaired_rank_test": partial(
-                inference.unpaired_rank_test, y, a, y[::-1], b, measure=name
+            "compare, unpaired": partial(
+                inference.compare, name, {"a": y, "b": y[::-1]}, {"a": a, "b": b}, paired=False
             ),
             "accumulator_interval": partial(accumulated, name, y, score),
             "accumulator_interval, queries": partial(accumulated, name, y, score, qid=i.qid),
@@ -163,22 +154,23 @@ def sequence(name, y, score, parameters=None, **more):
     return looks, attempts(looks, "to_frame", "history")
 
 
+def rank_interval(phi, normalize, **options):
+    measure = get_measure(linear_rank_score, phi=phi, normalize=normalize)
+    return inference.metric_interval(measure, i.y, i.score, **options)
+
+
 def curve_cases():
     y, score, prob = i.y, i.score, i.prob
     few = {"y_true": y, "y_score": score}
     calls = {}
     for method in AUC_METHODS:
-        calls[f"auc_interval {method}"] = partial(inference.auc_interval, y, score, method=method)
-        calls[f"auc_interval {method}, ties"] = partial(
-            inference.auc_interval, y, i.ties, method=method
+        calls[f"metric_interval auc by {method}"] = partial(
+            inference.metric_interval, "auc", y, score, method=method
         )
-    calls["auc_interval perfect"] = partial(inference.auc_interval, y, y)
-    calls["auc_interval groups"] = partial(inference.auc_interval, y, score, groups=i.groups)
-    for weights in (None, "frequency", "sampling"):
-        for kind, values in (("counts", i.counts), ("weights", i.weights)):
-            calls[f"auc_interval {kind}, {weights}"] = partial(
-                inference.auc_interval, y, score, sample_weight=values, weights=weights
-            )
+        calls[f"metric_interval auc by {method}, ties"] = partial(
+            inference.metric_interval, "auc", y, i.ties, method=method
+        )
+    calls["metric_interval auc, perfect"] = partial(inference.metric_interval, "auc", y, y)
     for name, phi in PHIS.items():
         for conditional in (True, False):
             asked = f"{name}, conditional={conditional}"
@@ -186,19 +178,15 @@ def curve_cases():
             calls[f"linear_rank_influence {asked}"] = partial(
                 inference.linear_rank_influence, y, score, **more
             )
-            for method in ("influence", "dkw", "bootstrap"):
-                for normalize in ("minmax", "mean", None):
-                    calls[f"linear_rank_interval {asked}, {method}, {normalize}"] = partial(
-                        inference.linear_rank_interval,
-                        y,
-                        score,
-                        method=method,
-                        normalize=normalize,
-                        **more,
-                        **RESAMPLES,
+            # Older versions have no conditional=, whose default is True.
+            options = {} if conditional else {"conditional": False}
+            for normalize in ("minmax", "mean", None):
+                for method in ("influence", "dkw", "bootstrap"):
+                    calls[f"metric_interval {asked}, {method}, {normalize}"] = partial(
+                        rank_interval, phi, normalize, method=method, **options, **RESAMPLES
                     )
-            calls[f"linear_rank_interval {asked}, groups"] = partial(
-                inference.linear_rank_interval, y, score, groups=i.groups, **more
+            calls[f"metric_interval {asked}, groups"] = partial(
+                rank_interval, phi, "minmax", groups=i.groups, **options
             )
         for method in ("auto", "exact", "permutation", "normal"):
             for alternative in ("two-sided", "less", "greater"):
@@ -216,20 +204,25 @@ def curve_cases():
     )
     for scale in ("raw", "mcclish", "normalized"):
         for limits in ({"max_fpr": 0.3}, {"min_tpr": 0.7}, {"max_fpr": 0.5, "min_tpr": 0.4}):
-            calls[f"partial_auc_interval {scale}, {limits}"] = partial(
-                inference.partial_auc_interval, y, score, scale=scale, **limits
+            calls[f"metric_interval partial_auc, {scale}, {limits}"] = partial(
+                inference.metric_interval,
+                get_measure(partial_auc_score, scale=scale, **limits),
+                y,
+                score,
             )
-    calls["partial_auc_interval groups"] = partial(
-        inference.partial_auc_interval, y, score, max_fpr=0.3, groups=i.groups
-    )
     calls["partial_auc_influence"] = partial(
         inference.partial_auc_influence, y, score, max_fpr=0.3
     )
     for method in ("influence", "exact"):
         for tau in (0.05, 0.2, 0.5):
             for asked, more in {"": {}, ", groups": {"groups": i.groups}}.items():
-                calls[f"precision_at_top_interval {method}, {tau}{asked}"] = partial(
-                    inference.precision_at_top_interval, y, score, tau=tau, method=method, **more
+                calls[f"metric_interval precision@top{tau}, {method}{asked}"] = partial(
+                    inference.metric_interval,
+                    f"precision@top{tau}",
+                    y,
+                    score,
+                    method=method,
+                    **more,
                 )
     for asked, more in {
         "": {},
@@ -279,38 +272,18 @@ def curve_cases():
         "accumulator_interval": {
             "accumulator": metrics.Accumulator("ap").update(y, score, qid=i.qid)
         },
-        "auc_interval": few,
         "calibration_at_top": {"y_true": y, "y_prob": prob},
         "compare": {"measure": "auc", "y_true": y, "scores": SCORES, **RESAMPLES},
         "linear_rank_influence": few,
-        "linear_rank_interval": few,
         "metric_interval": {"measure": "ap", **few, "qid": i.qid, **RESAMPLES},
         "net_benefit_curve": {"y_true": y, "y_prob": prob},
-        "paired_query_test": {
-            "measure": "ap",
-            "y_true": y,
-            "y_score_a": score,
-            "y_score_b": i.score_b,
-            "qid": i.qid,
-            **RESAMPLES,
-        },
-        "paired_rank_test": {"y_true": y, "y_score_a": score, "y_score_b": i.score_b},
-        "paired_swap_test": {"y_true": y, "y_score_a": score, "y_score_b": i.score_b, **RESAMPLES},
         "partial_auc_influence": few,
-        "partial_auc_interval": few,
-        "precision_at_top_interval": {**few, "tau": 0.2},
         "roc_band": few,
         "sample_size": {"measure": "auc", "expected": 0.8, "positive_fraction": 0.3, "width": 0.1},
         "two_sample_rank_test": {
             "scores_pos": score[y == 1],
             "scores_neg": score[y == 0],
             **RESAMPLES,
-        },
-        "unpaired_rank_test": {
-            "y_true_a": y,
-            "y_score_a": score,
-            "y_true_b": y[::-1],
-            "y_score_b": i.score_b,
         },
         "ConfidenceSequence": {"measure": "ap"},
     }
@@ -323,7 +296,7 @@ def curve_cases():
         **few,
         qid=i.qid,
     )
-    for name in ("Interval", "RankInterval", "RocBand", "NetBenefitCurve", "SampleSizeCurve"):
+    for name in ("Interval", "RocBand", "NetBenefitCurve", "SampleSizeCurve"):
         yield f"inference {name}()", getattr(inference, name)
 
 

@@ -175,7 +175,8 @@ def differences(before, after, where=""):
             if key not in after:
                 yield f"{place} is gone"
             elif key not in before:
-                yield f"{place} is new"
+                if after[key] is not None:
+                    yield f"{place} is new"
             else:
                 yield from differences(before[key], after[key], place)
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):

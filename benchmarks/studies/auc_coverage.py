@@ -24,7 +24,7 @@ from scipy.special import expit
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, describe_machine, format_table, write_table
 
-from sklearn_rank.inference import auc_interval
+from sklearn_rank.inference import metric_interval
 from sklearn_rank.inference._roc import ESTIMATED, METHODS, AUCMoments, auc_limits
 
 SIZES = [(3, 10), (10, 10), (10, 90), (10, 1000), (90, 10), (20, 200), (30, 30), (30, 300)]
@@ -224,7 +224,7 @@ def check(level):
         for method in METHODS:
             limits = np.array(auc_limits(method, moments, level)).T
             for row, score in zip(limits, np.concatenate(samples, axis=1), strict=True):
-                single = auc_interval(y, score, level=level, method=method)
+                single = metric_interval("auc", y, score, level=level, method=method)
                 np.testing.assert_allclose(row, [single.low, single.high], atol=1e-9)
 
 

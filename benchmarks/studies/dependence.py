@@ -22,18 +22,7 @@ from threadpoolctl import threadpool_limits
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, describe_machine, format_table, write_table
 
-from sklearn_rank.inference import (
-    auc_interval,
-    linear_rank_interval,
-    metric_interval,
-    paired_query_test,
-    paired_rank_test,
-    partial_auc_interval,
-    precision_at_top_interval,
-    roc_band,
-    two_sample_rank_test,
-    unpaired_rank_test,
-)
+from sklearn_rank.inference import compare, metric_interval, roc_band, two_sample_rank_test
 from sklearn_rank.metrics import (
     Exponential,
     get_measure,
@@ -118,21 +107,27 @@ def group_row(replications, n_groups, sizes, classes, tails, known):
     for _ in range(replications):
         y, (a, b), groups = grouped(rng, n_groups, sizes, classes, tails, 2)
         y_b, (c,), groups_b = grouped(rng, n_groups, sizes, classes, tails)
-        add("paired, rows", paired_rank_test(y, a, b).pvalue <= 0.05)
-        add("AUC, rows", known["auc"] not in auc_interval(y, a))
-        add("paired", paired_rank_test(y, a, b, groups=groups).pvalue <= 0.05)
+        add("paired, rows", compare("auc", y, a, b).pvalue <= 0.05)
+        add("AUC, rows", known["auc"] not in metric_interval("auc", y, a))
+        add("paired", compare("auc", y, a, b, groups=groups).pvalue <= 0.05)
         pair = (groups, groups_b + n_groups)
-        add("unpaired", unpaired_rank_test(y, a, y_b, c, groups=pair).pvalue <= 0.05)
-        add("AUC", known["auc"] not in auc_interval(y, a, groups=groups))
-        found = linear_rank_interval(
-            y, a, phi=Exponential(5.0), conditional=False, normalize="mean", groups=groups
+        options = {"paired": False, "groups": dict(zip("ab", pair, strict=True))}
+        found = compare("auc", {"a": y, "b": y_b}, {"a": a, "b": c}, **options)
+        add("unpaired", found.pvalue <= 0.05)
+        add("AUC", known["auc"] not in metric_interval("auc", y, a, groups=groups))
+        found = metric_interval(
+            get_measure(linear_rank_score, phi=Exponential(5.0), normalize="mean"),
+            y,
+            a,
+            conditional=False,
+            groups=groups,
         )
         add("exp 5", known["exp 5"] not in found)
         found = metric_interval("bedroc@5", y, a, groups=groups)
         add("bedroc", known["bedroc"] not in found)
-        found = partial_auc_interval(y, a, max_fpr=0.3, groups=groups)
+        found = metric_interval("partial_auc@fpr0.3", y, a, groups=groups)
         add("partial", known["partial"] not in found)
-        found = precision_at_top_interval(y, a, tau=0.3, groups=groups)
+        found = metric_interval("precision@top0.3", y, a, groups=groups)
         add("precision", known["precision"] not in found)
         add("band", outside(roc_band(y, a, groups=groups), y, a, known["cdfs"]))
         y, (a,), groups = grouped(rng, n_groups, sizes, classes, tails, shift=0.0)
@@ -181,9 +176,9 @@ def query_row(replications, n_groups, sizes, skewed):
             found = metric_interval(FIRST, zeros, a, method=method, **options)
             missed.setdefault(f"interval {method}", []).append(target not in found)
         for method in ("t", "randomization", "wilcoxon"):
-            test = paired_query_test(FIRST, zeros, a, b, method=method, **options)
+            test = compare(FIRST, zeros, a, b, method=method, **options)
             missed.setdefault(f"test {method}", []).append(test.pvalue <= 0.05)
-        test = paired_query_test(FIRST, zeros, a, b, qid=qid, method="t")
+        test = compare(FIRST, zeros, a, b, qid=qid, method="t")
         missed.setdefault("test t, no groups", []).append(test.pvalue <= 0.05)
     row = {"groups": n_groups, "sizes": sizes, "values": "skewed" if skewed else "normal"}
     row["samples"] = replications

@@ -20,15 +20,7 @@ from threadpoolctl import threadpool_limits
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import describe_machine, format_table
 
-from sklearn_rank.inference import (
-    compare,
-    linear_rank_interval,
-    paired_rank_test,
-    partial_auc_interval,
-    precision_at_top_interval,
-    two_sample_rank_test,
-    unpaired_rank_test,
-)
+from sklearn_rank.inference import compare, metric_interval, two_sample_rank_test
 from sklearn_rank.metrics import (
     Exponential,
     LocalAUC,
@@ -38,6 +30,7 @@ from sklearn_rank.metrics import (
     Wilcoxon,
     get_measure,
     linear_rank_score,
+    partial_auc_score,
 )
 
 LEVEL = 0.95
@@ -110,12 +103,11 @@ def linear_rank_row(replications, name, n_pos, n_neg, auc, method, conditional):
 
     def make():
         k = n_pos if conditional else int(np.clip(rng.binomial(n, n_pos / n), 1, n - 1))
-        return linear_rank_interval(
+        return metric_interval(
+            get_measure(linear_rank_score, phi=PHIS[name], normalize="mean"),
             *draw(rng, k, n - k, shift),
-            phi=PHIS[name],
             method=method,
             conditional=conditional,
-            normalize="mean",
         )
 
     return {
@@ -142,13 +134,12 @@ def bootstrap_row(replications, name, phi, n_pos):
     ]
 
     def make():
-        return linear_rank_interval(
+        return metric_interval(
+            get_measure(linear_rank_score, phi=phi, normalize="mean"),
             *draw(rng, n_pos, n_neg, shift),
-            phi=phi,
             method="bootstrap",
             n_resamples=199,
             random_state=rng,
-            normalize="mean",
         )
 
     row = {"phi": name, "n_pos": n_pos, "n_neg": n_neg}
@@ -167,8 +158,9 @@ def partial_row(replications, max_fpr, min_tpr, n_pos, n_neg, auc):
     target = np.trapezoid(np.maximum(tpr - min_tpr, 0.0), fpr)
 
     def make():
-        return partial_auc_interval(
-            *draw(rng, n_pos, n_neg, shift), max_fpr=max_fpr, min_tpr=min_tpr
+        return metric_interval(
+            get_measure(partial_auc_score, max_fpr=max_fpr, min_tpr=min_tpr),
+            *draw(rng, n_pos, n_neg, shift),
         )
 
     row = {"max_fpr": max_fpr, "min_tpr": min_tpr, "n_pos": n_pos, "n_neg": n_neg, "AUC": auc}
@@ -190,7 +182,7 @@ def precision_row(replications, n, tau, share, auc, method):
 
     def make():
         k = int(np.clip(rng.binomial(n, share), 1, n - 1))
-        return precision_at_top_interval(*draw(rng, k, n - k, shift), tau=tau, method=method)
+        return metric_interval(f"precision@top{tau}", *draw(rng, k, n - k, shift), method=method)
 
     row = {"n": n, "tau": tau, "positives": share, "AUC": auc, "method": method}
     return {**row, "target": f"{target:.3f}", **covered(make, target, replications)}
@@ -215,11 +207,11 @@ def rows_of_tests(replications, name, n_pos, n_neg):
 
     def paired(better):
         y_true, scores = scorers(better)
-        return paired_rank_test(y_true, scores[0], scores[1], measure=measure)
+        return compare(measure, y_true, scores[0], scores[1])
 
     def unpaired(better):
         (y_a, a), (y_b, b) = scorers(better), scorers(0.0)
-        return unpaired_rank_test(y_a, a[0], y_b, b[1], measure=measure)
+        return compare(measure, {"a": y_a, "b": y_b}, {"a": a[0], "b": b[1]}, paired=False)
 
     def joint(better):
         y_true, scores = scorers(better)
@@ -264,10 +256,10 @@ def main():
     print(f"{replications} replications, intervals at {LEVEL:.0%}, tests at 5 %")
     tables = {
         "coverage": (
-            ("linear_rank_interval", lambda: linear_rank_rows(replications, classes)),
+            ("linear rank statistics", lambda: linear_rank_rows(replications, classes)),
             ("method='bootstrap'", lambda: bootstrap_rows(max(replications // 4, 100))),
-            ("partial_auc_interval", lambda: partial_rows(replications, classes)),
-            ("precision_at_top_interval", lambda: precision_rows(replications)),
+            ("partial AUC", lambda: partial_rows(replications, classes)),
+            ("precision at the top", lambda: precision_rows(replications)),
         ),
         "tests": (("rejections", lambda: test_rows(replications)),),
     }

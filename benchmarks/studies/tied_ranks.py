@@ -18,8 +18,16 @@ from scipy import stats
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import describe_machine, format_table
 
-from sklearn_rank.inference import linear_rank_interval
-from sklearn_rank.metrics import Exponential, LocalAUC, Power, VanDerWaerden, Wilcoxon
+from sklearn_rank.inference import metric_interval
+from sklearn_rank.metrics import (
+    Exponential,
+    LocalAUC,
+    Power,
+    VanDerWaerden,
+    Wilcoxon,
+    get_measure,
+    linear_rank_score,
+)
 
 PHIS = {
     "u": Wilcoxon(),
@@ -94,7 +102,7 @@ def row(name, n_pos, n_neg, label, replications):
     for _ in range(replications):
         counts = rng.multinomial(n_pos, of_pos), rng.multinomial(n_neg, of_neg)
         score = np.concatenate([np.repeat(levels, count) for count in counts])
-        found.append(linear_rank_interval(y_true, score, phi=phi))
+        found.append(metric_interval(get_measure(linear_rank_score, phi=phi), y_true, score))
     covers = [one.low - 1e-9 <= target <= one.high + 1e-9 for one in found]
     return {
         "population": name,

@@ -125,9 +125,11 @@ def small_queries(function, n, package, **parameters):
     return partial(getattr(package.metrics, function), y, score, qid=qid, **parameters)
 
 
-def interval_on(function, n, package, **parameters):
+def interval_on(measure, n, package):
     y, score = inputs.one_list(n)
-    return partial(interval_numbers, getattr(package.inference, function), y, score, **parameters)
+    if measure == "linear_rank":
+        measure = package.metrics.get_measure(package.metrics.linear_rank_score, phi="wilcoxon")
+    return partial(interval_numbers, package.inference.metric_interval, measure, y, score)
 
 
 def interval_numbers(function, *arguments, **parameters):
@@ -145,7 +147,7 @@ def call_cases():
             "precision at the top": partial(on_list, "precision_at_top_score", n, False, tau=0.1),
             "ndcg@10 of queries": partial(small_queries, "ndcg_score", n, k=10),
             "ap of queries": partial(small_queries, "average_precision_score", n),
-            "auc_interval": partial(interval_on, "auc_interval", n),
+            "interval of auc": partial(interval_on, "auc", n),
         }
         for name, make in makers.items():
             yield Case("calls", f"{name}, {n} rows", make)
@@ -237,10 +239,9 @@ def ranker_cases():
 def paired(n, package):
     y, score = inputs.one_list(n)
     other = score + np.random.default_rng(5).normal(size=n)
-    test = package.inference.paired_rank_test
 
     def call():
-        found = test(y, score, other)  # the AUC
+        found = package.inference.compare("auc", y, score, other)
         return found.statistic, found.pvalue, found.interval.low, found.interval.high
 
     return call
@@ -263,10 +264,9 @@ def over_queries(method, package):
 
 def paired_queries(method, package):
     grade, qid, scores = inputs.systems()
-    test = package.inference.paired_query_test
 
     def call():
-        found = test(
+        found = package.inference.compare(
             "ndcg@10",
             grade,
             scores["system 0"],
@@ -319,16 +319,15 @@ def inference_cases():
     """Intervals and tests of one list, over queries, and a search by them."""
     for n, size in ((100_000, "1e5"), (1_000_000, "1e6")):
         large = n > 100_000
-        for function in ("auc_interval", "linear_rank_interval"):
-            made = {"normalize": "minmax"} if function == "linear_rank_interval" else {}
-            make = partial(interval_on, function, n, **made)
-            yield Case("inference", f"{function}, {size}", make, large)
-        yield Case("inference", f"paired_rank_test, {size}", partial(paired, n), large)
+        for measure in ("auc", "linear_rank"):
+            make = partial(interval_on, measure, n)
+            yield Case("inference", f"interval of {measure}, {size}", make, large)
+        yield Case("inference", f"compare auc, {size}", partial(paired, n), large)
     for method in ("t", "bca"):
         name = f"metric_interval {method}, 1,000 queries"
         yield Case("inference", name, partial(over_queries, method))
     for method in ("randomization", "t"):
-        name = f"paired_query_test {method}, 1,000 queries"
+        name = f"compare {method}, 1,000 queries"
         yield Case("inference", name, partial(paired_queries, method))
     yield Case("inference", "compare, 5 systems, 50,000 rows", five_rankers)
     yield Case("inference", "BoundSearchCV, 4 candidates, pima", bound_search)
@@ -397,7 +396,7 @@ def first_cases():
         "err of queries, 100 rows": partial(
             small_queries, "expected_reciprocal_rank_score", 100, max_grade=4
         ),
-        "auc_interval, 100 rows": partial(interval_on, "auc_interval", 100),
+        "interval of auc, 100 rows": partial(interval_on, "auc", 100),
         "AccuracyAtTopRanker, 100 x 8": partial(at_top, ("pima_diabetes", 100, 8), C=0.1),
         "OrderPreservingRanker, 200 x 5": partial(
             small_fit, partial(order_preserving, "pairwise_logistic")

@@ -574,7 +574,7 @@ def auc_bound(
     auc_sample_size_bound : Number of items for a given deviation.
     auc_fold_mean_bound : Bound for the mean AUC of cross-validation.
     auc_margin_bound : Bound by norms and margins, for any number of features.
-    sklearn_rank.inference.auc_interval : Interval from labels and scores, also by asymptotic
+    sklearn_rank.inference.metric_interval : Interval from labels and scores, also by asymptotic
         methods.
 
     Notes

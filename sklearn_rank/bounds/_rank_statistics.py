@@ -258,7 +258,7 @@ def linear_rank_sandwich_bound(
     See Also
     --------
     linear_rank_bound : Bound from counts only.
-    sklearn_rank.inference.linear_rank_interval : Interval from labels and scores, by method "dkw".
+    sklearn_rank.inference.metric_interval : Interval from labels and scores, by method "dkw".
 
     Notes
     -----
@@ -567,7 +567,7 @@ def precision_at_top_bound(
     See Also
     --------
     linear_rank_sandwich_bound : Bound for measures with smoothly decreasing weights.
-    sklearn_rank.inference.precision_at_top_interval : Interval from labels and scores, for random
+    sklearn_rank.inference.metric_interval : Interval from labels and scores, for random
         labels.
 
     Notes

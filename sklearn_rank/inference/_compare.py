@@ -31,7 +31,6 @@ from ._evidence import (
     check_groups,
     check_joined_groups,
     check_one_list,
-    check_pair_of_groups,
     check_two_classes,
     check_weight_meaning,
     dimensions,
@@ -49,7 +48,7 @@ from ._evidence import (
     refuse_one_class,
     refuse_unknown,
 )
-from ._limits import ALTERNATIVES, CONTRAST_ALTERNATIVES, Alternative, holm_adjust
+from ._limits import CONTRAST_ALTERNATIVES, holm_adjust
 from ._queries import compare_samples, joint_means, query_values_of
 from ._results import Comparison, level_of_both
 
@@ -352,103 +351,6 @@ SWAPS = 999
 SLACK = 1e-9
 
 
-def paired_swap_test(
-    y_true: Any,
-    y_score_a: Any,
-    y_score_b: Any,
-    *,
-    measure: MeasureLike = "auc",
-    alternative: Alternative = "two-sided",
-    level: float = 0.95,
-    groups: Any = None,
-    n_resamples: int = SWAPS,
-    random_state: Any = None,
-    pos_label: Any = None,
-) -> Comparison:
-    """Permutation test of two scorers on the same items.
-
-    The scores are converted to ranks. The two ranks of each item are exchanged with probability
-    1/2, and ``z = (W_a - W_b) / se`` is recomputed. Use this test for small samples, for which
-    :func:`paired_rank_test` rejects too seldom.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes, both present.
-    y_score_a : array-like of shape (n_samples,)
-        Scores of the first scorer; a higher score ranks an item nearer to the top.
-    y_score_b : array-like of shape (n_samples,)
-        Scores of the second scorer, on any scale.
-    measure : str, Measure, ScoreGeneratingFunction or callable, default="auc"
-        A measure that has an influence function, as for :func:`paired_rank_test`.
-    alternative : {"two-sided", "less", "greater"}, default="two-sided"
-        Alternative hypothesis: the measure of the first scorer is different, less or greater.
-    level : float, default=0.95
-        Confidence level of the test, in (0, 1): a difference counts as shown if the p-value is at
-        most ``1 - level``.
-    groups : array-like of shape (n_samples,), default=None
-        Id of the group (patient, user, query) of each item; items of different groups are
-        independent. Whole groups are exchanged. None means independent items; if they are not, the
-        test rejects true hypotheses too often.
-    n_resamples : int, default=999
-        Number of random exchanges, at least 99. The smallest possible p-value is ``1 /
-        (n_resamples + 1)``.
-    random_state : int, Generator, RandomState or None, default=None
-        Random number generator or seed. Pass an int for reproducible results.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-
-    Returns
-    -------
-    Comparison
-        The test of ``"a - b"``, the first less the second, without an interval.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not valid, one class is absent, there is only one group, or the measure
-        has no influence function.
-
-    See Also
-    --------
-    paired_rank_test : Faster test with an interval, for larger samples.
-    paired_query_test : Test for means over queries.
-
-    Notes
-    -----
-    If the ranks by the two scorers are exchangeable, per item or per group, a true hypothesis is
-    rejected with probability at most ``1 - level``, for any sample size. Scorers with equal
-    measures need not be exchangeable; the test is asymptotically valid for them too, as each
-    difference is divided by its standard error. The cost is O(n_resamples n log n) time and O(n)
-    memory.
-
-    References
-    ----------
-    .. [1] Venkatraman & Begg (1996), *A distribution-free procedure for comparing receiver
-       operating characteristic curves from a paired experiment*, Biometrika 83.
-    .. [2] Bandos, Rockette & Gur (2005), *A permutation test sensitive to differences in areas for
-       comparing ROC curves from a paired design*, Statistics in Medicine 24.
-    .. [3] Janssen (1997), *Studentized permutation tests for non-i.i.d. hypotheses and the
-       generalized Behrens-Fisher problem*, Statistics & Probability Letters 36.
-
-    Examples
-    --------
-    >>> from sklearn_rank.inference import paired_swap_test
-    >>> y_true = [1, 1, 1, 1, 0, 0, 0, 0]
-    >>> found = paired_swap_test(
-    ...     y_true, [8, 7, 6, 3, 5, 4, 2, 1], [8, 2, 6, 3, 5, 4, 7, 1], random_state=0
-    ... )
-    >>> round(found.estimate, 4), found.pvalue
-    (0.3125, 0.497)
-    """
-    check_choice("alternative", alternative, ALTERNATIVES)
-    scores = {"a": y_score_a, "b": y_score_b}
-    question = Question(alternative, None, check_level(level))
-    draws = check_resamples(n_resamples), check_generator(random_state)
-    options = (question, *draws, groups, pos_label)
-    return swap_tests(get_measure(measure), y_true, scores, [("a", "b")], *options)
-
-
 def swap_tests(
     measure: Measure,
     y_true: Any,
@@ -524,231 +426,12 @@ def _studentise(
     return difference / error, difference
 
 
-def paired_rank_test(
-    y_true: Any,
-    y_score_a: Any,
-    y_score_b: Any,
-    *,
-    measure: MeasureLike = "auc",
-    alternative: Alternative = "two-sided",
-    level: float = 0.95,
-    conditional: bool = True,
-    groups: Any = None,
-    pos_label: Any = None,
-) -> Comparison:
-    """Test whether a ranking measure differs between two scorers on the same items.
-
-    The statistic is ``z = (W_a - W_b) / se``, where se comes from the differences of the influence
-    values, per item or per group. For the AUC this is the statistic of DeLong, DeLong and
-    Clarke-Pearson. Its distribution is Student's: the result is that of :func:`compare` for two
-    scorers.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Labels of two classes, both present.
-    y_score_a : array-like of shape (n_samples,)
-        Scores of the first scorer; a higher score ranks an item nearer to the top.
-    y_score_b : array-like of shape (n_samples,)
-        Scores of the second scorer.
-    measure : str, Measure, ScoreGeneratingFunction or callable, default="auc"
-        A measure that has an influence function, in any form that
-        :func:`sklearn_rank.metrics.get_measure` accepts: ``"auc"``, ``"local_auc@0.8"``,
-        ``"bedroc@20"``, a score-generating function (its statistic between the worst and the best
-        order), or ``make_measure(..., influence=)``.
-    alternative : {"two-sided", "less", "greater"}, default="two-sided"
-        Alternative hypothesis: the measure of the first scorer is different, less or greater.
-    level : float, default=0.95
-        Nominal coverage of the interval for the difference, in (0, 1). With a one-sided
-        ``alternative`` it is the coverage of each limit separately. The test is at level ``1 -
-        level``.
-    conditional : bool, default=True
-        Whether the labels are treated as fixed. The target is then at their fraction of positives.
-    groups : array-like of shape (n_samples,), default=None
-        Id of the group (patient, user, query) of each item; items of different groups are
-        independent. None means independent items; the test rejects too often if they are not.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-
-    Returns
-    -------
-    Comparison
-        The test of the contrast ``"a - b"``, first minus second.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not valid, one class is absent, the worst and the best order have the
-        same value, the measure has no influence function, or there is only one group.
-    TypeError
-        If ``conditional`` is not a bool.
-
-    See Also
-    --------
-    compare : Comparison of any number of scorers, for any measure and design.
-    paired_swap_test : Permutation test for small samples and values near the end of the range.
-    unpaired_rank_test : Test of two scorers on different items.
-    two_sample_rank_test : Test whether one scorer ranks better than chance.
-
-    Notes
-    -----
-    If the influence values have almost no variance, as for two perfect rankings or one item of a
-    class, half an item is added at either end of the list in both classes. No difference is
-    certain then, and the method is named "max-t, added items". The degrees of freedom follow
-    Satterthwaite's rule with ``n_pos - 1`` and ``n_neg - 1``. If few items distinguish the
-    scorers, the test rejects too seldom: at AUC .98 with 30 positives and 30 negatives, in at most
-    .004 at the 5 % level. The cost is O(n log n) time and O(n) memory.
-
-    With ``groups`` the variance is the sum over groups of the squared contributions of their
-    items, that of either class over ``sqrt(1 - share)`` of its fraction of the class. Instead of
-    items their effective number counts, ``(sum of s^2)^2 / sum of s^4`` for groups of s items of a
-    class (measured rejection rates in :doc:`/benchmarks/inference`).
-
-    References
-    ----------
-    .. [1] DeLong, DeLong & Clarke-Pearson (1988), *Comparing the areas under two or more
-       correlated receiver operating characteristic curves*, Biometrics 44.
-    .. [2] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
-       statistics*, NIPS 21, Proposition 3.
-    .. [3] Bell & McCaffrey (2002), *Bias reduction in standard errors for linear regression with
-       multi-stage samples*, Survey Methodology 28.
-    .. [4] Carter, Schnepel & Steigerwald (2017), *Asymptotic behavior of a t-test robust to
-       cluster heterogeneity*, Review of Economics and Statistics 99.
-
-    Examples
-    --------
-    >>> from sklearn_rank.inference import paired_rank_test
-    >>> y_true = [1, 1, 1, 1, 0, 0, 0, 0]
-    >>> print(
-    ...     paired_rank_test(y_true, [8, 7, 6, 3, 5, 4, 2, 1], [8, 2, 6, 3, 5, 4, 7, 1])
-    ... )
-    auc on 8 items, 4 positive
-    hypothesis: equal auc; two-sided; max-t; level 95 %
-    <BLANKLINE>
-    ranker   value  standard error
-    a       0.8750          0.1443
-    b       0.5625          0.2447
-    <BLANKLINE>
-    contrast  difference       95 % interval     p  conclusion
-    a - b        +0.3125  [-0.2318, +0.8568]  0.21  no difference shown
-    """
-    check_choice("alternative", alternative, ALTERNATIVES)
-    level, conditional = check_level(level), check_flag("conditional", conditional)
-    measure = get_measure(measure)
-    rows = {"y_true": y_true, "groups": groups, "pos_label": pos_label}
-    joint, target = _of_one_list(measure, (y_score_a, y_score_b), rows, conditional)
-    return _test(joint, alternative, level, measure, target)
-
-
 def _of_one_list(
     measure: Measure, scores: tuple[Any, ...], rows: dict[str, Any], conditional: bool
 ) -> tuple[JointEstimate, str]:
     influences, groups = measure_influence(measure, scores=scores, conditional=conditional, **rows)
     joint = joint_influence(influences, conditional=conditional, groups=groups)
     return joint, list_target(measure, influences[:1], [groups])
-
-
-def unpaired_rank_test(
-    y_true_a: Any,
-    y_score_a: Any,
-    y_true_b: Any,
-    y_score_b: Any,
-    *,
-    measure: MeasureLike = "auc",
-    alternative: Alternative = "two-sided",
-    level: float = 0.95,
-    conditional: bool = True,
-    groups: Any = None,
-    pos_label: Any = None,
-) -> Comparison:
-    """Test whether a ranking measure differs between two independent samples of items.
-
-    The statistic is ``z = (W_a - W_b) / sqrt(V_a + V_b)``, with the variances of the influence
-    values. Its distribution is Student's: the result is that of :func:`compare` with
-    ``paired=False``.
-
-    Parameters
-    ----------
-    y_true_a : array-like or dask collection of shape (n_samples_a,)
-        Labels of the first sample, of two classes, both present.
-    y_score_a : array-like or dask collection of shape (n_samples_a,)
-        Scores of the first sample; a higher score ranks an item nearer to the top.
-    y_true_b : array-like or dask collection of shape (n_samples_b,)
-        Labels of the second sample.
-    y_score_b : array-like or dask collection of shape (n_samples_b,)
-        Scores of the second sample, on the same scale as the first or another.
-    measure : str, Measure, ScoreGeneratingFunction or callable, default="auc"
-        A measure that has an influence function, in any form that
-        :func:`sklearn_rank.metrics.get_measure` accepts: ``"auc"``, ``"local_auc@0.8"``,
-        ``"bedroc@20"``, a score-generating function (its statistic between the worst and the best
-        order), or ``make_measure(..., influence=)``.
-    alternative : {"two-sided", "less", "greater"}, default="two-sided"
-        Alternative hypothesis: the measure of the first sample is different, less or greater.
-    level : float, default=0.95
-        Nominal coverage of the interval for the difference, in (0, 1). With a one-sided
-        ``alternative`` it is the coverage of each limit separately. The test is at level ``1 -
-        level``.
-    conditional : bool, default=True
-        Whether the labels are treated as fixed.
-    groups : pair of array-like of shape (n_samples_a,) and (n_samples_b,), default=None
-        Group ids of the items of each sample; items of different groups are independent. An id
-        that occurs in both samples is one group, and the samples may depend on each other through
-        it. None means independent items and independent samples.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-
-    Returns
-    -------
-    Comparison
-        The test of the contrast ``"a - b"``, first minus second.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not valid, one class is absent, the worst and the best order have the
-        same value, the measure has no influence function, or there is only one group.
-    TypeError
-        If ``conditional`` is not a bool.
-
-    See Also
-    --------
-    paired_rank_test : Test on the same items, which needs far fewer items.
-
-    Notes
-    -----
-    Except for the AUC, the target depends on the fraction of positives. If the samples differ in
-    it, a difference may be due to it and not to the scorers. Differences without variation and
-    groups are treated as in :func:`paired_rank_test`. The cost is O(n log n) time and O(n) memory.
-    Dask collections (without ``groups``) are counted chunk by chunk, and the counts collected in
-    this process: O(m) memory for m distinct pairs of a score and a class.
-
-    References
-    ----------
-    .. [1] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
-       statistics*, NIPS 21, Proposition 3.
-
-    Examples
-    --------
-    >>> from sklearn_rank.inference import unpaired_rank_test
-    >>> found = unpaired_rank_test(
-    ...     [1, 1, 1, 0, 0, 0],
-    ...     [6, 5, 2, 4, 3, 1],
-    ...     [1, 1, 1, 0, 0, 0],
-    ...     [3, 2, 6, 4, 1, 5],
-    ... )
-    >>> round(found.estimate, 4), round(found.pvalue, 4)
-    (0.2222, 0.5966)
-    """
-    check_choice("alternative", alternative, ALTERNATIVES)
-    level, conditional = check_level(level), check_flag("conditional", conditional)
-    measure = get_measure(measure)
-    refuse_grouped_collections(
-        groups, y_true_a=y_true_a, y_score_a=y_score_a, y_true_b=y_true_b, y_score_b=y_score_b
-    )
-    check_pair_of_groups(groups)
-    samples = {"y_true_a": (y_true_a, y_score_a), "y_true_b": (y_true_b, y_score_b)}
-    joint, target = _separate_lists(measure, samples, groups, conditional, pos_label)
-    return _test(joint, alternative, level, measure, target)
 
 
 def _separate_lists(
@@ -776,16 +459,6 @@ def _separate_lists(
         parts = [joined.only(slice(end - n, end)) for n, end in zip(sizes, ends, strict=True)]
     joint = joint_samples(list(zip(influences, parts, strict=True)), conditional=conditional)
     return joint, list_target(measure, influences, parts)
-
-
-def _test(
-    joint: JointEstimate, alternative: Alternative, level: float, measure: Measure, target: str
-) -> Comparison:
-    """Compare two scorers as `compare` does, whose single contrast needs no draws."""
-    names = ("a", "b")
-    question = Question.of(measure, alternative, None, level)
-    contrasts, rng = read_contrasts(names, None), np.random.default_rng(0)
-    return joint_comparison(joint, names, contrasts, question, rng, measure, target)
 
 
 def compare(
@@ -873,16 +546,18 @@ def compare(
         for "equivalent" it is the probability for the limits on one side. The tests are at level
         ``1 - level``.
     method : {"auto", "randomization", "t", "wilcoxon", "swap"}, default="auto"
-        "auto" is max-t. "randomization", "t" and "wilcoxon" are the tests of
-        :func:`paired_query_test`, for queries. "swap" is the test of :func:`paired_swap_test`, for
-        one list. All except "auto" adjust p-values by Holm's method and limits by Bonferroni's.
+        "auto" is max-t. For queries, "randomization" exchanges the two rankers on random queries,
+        "t" is Student's paired t-test, and "wilcoxon" is the signed-rank test with zeros included
+        in the ranking (Pratt). For one list, "swap" exchanges the ranks of random items, for small
+        samples near the end of the range, where "auto" rejects too seldom. All except "auto"
+        adjust p-values by Holm's method and limits by Bonferroni's.
     conditional : bool, default=True
         Whether the labels of one list are treated as fixed. With ``weights="sampling"`` they are
         random.
     n_resamples : int or None, default=None
         Number of random exchanges for "randomization", "swap" and, with groups, "wilcoxon"; at
-        least 99. None means the default of the function of that test: 999 for "swap", which ranks
-        all items anew in each, and 10,000 for the others.
+        least 99. None means 999 for "swap", which ranks all items anew in each, and 10,000 for the
+        others. "randomization" uses each exchange once, and is exact, if there are no more.
     random_state : None, int, Generator or RandomState, default=None
         Random number generator or seed of the exchanges and of the max-t draws, which change
         limits in the third digit. Pass an int for reproducible results. A single contrast with
@@ -908,8 +583,7 @@ def compare(
     See Also
     --------
     metric_interval : Confidence interval for the value of one ranker.
-    paired_rank_test, unpaired_rank_test : Test of two rankers on one list.
-    paired_query_test : Randomization test of two rankers over queries.
+    two_sample_rank_test : Test whether one ranker is better than chance.
 
     Notes
     -----
@@ -917,8 +591,11 @@ def compare(
     up to 100,000 draws, with Student's quantiles. Limits are never wider than Bonferroni's. The
     degrees of freedom are the smallest over the contrasts: items use Satterthwaite's rule with
     ``n_pos - 1`` and ``n_neg - 1``, n queries have ``n - 1``, ``paired=False`` uses Welch's rule.
-    Groups and contrasts without variation are treated as in :func:`paired_rank_test`; for means
-    over queries, half a query is added at either end of the range.
+    With ``groups`` the variance is the sum over groups of the squared contributions of their
+    items, those of a class over ``sqrt(1 - share)`` of the group's fraction of the class [4]_, and
+    the effective number of groups counts, ``(sum of s^2)^2 / sum of s^4`` for groups of s items
+    [5]_. A difference without variance is never certain: half an item, group or query is then
+    added at either end of the list or range, and the method is named "max-t, added items".
 
     With a margin, the null hypothesis is a difference equal to the margin. "equivalent" makes two
     one-sided tests [3]_: equivalence is shown if the interval, with ``level`` on either side, lies
@@ -928,9 +605,20 @@ def compare(
     Measured rejection rates, some of which exceed the level with a margin, are in
     :doc:`/benchmarks/inference`.
 
-    For K rankers the cost is O(n K log n) time and O(n K) memory, plus the draws. With ``qid`` and
-    without groups, rows may be dask collections: the values of the queries are collected in this
-    process.
+    "randomization" is exact for exchangeable systems and any number of queries, with the p-value
+    ``(1 + exceedances) / (1 + n_resamples)``, two-sided twice the smaller one-sided one; its
+    interval contains all shifts that the same exchanges do not reject [6]_. As a test of the mean
+    difference alone it is asymptotically valid, as "t" is. The other methods use the t-interval,
+    with which "wilcoxon" may disagree. Differences of -1, 0 and 1 use the score interval of Tango
+    [7]_ unless ``method="t"``. "swap" is exact for rankers with exchangeable ranks, and
+    asymptotically valid for others, as each difference is divided by its standard error [8]_; it
+    gives no interval. All three exchange whole ``groups``. ``weights="sampling"`` is for "auto"
+    and "t".
+
+    For K rankers the cost is O(n K log n) time and O(n K) memory, plus the draws: O(n n_resamples
+    / 8) time for "randomization" and O(n n_resamples log n) for "swap". Rows may be dask
+    collections, without groups, with ``qid`` or ``paired=False``: the values of the queries, each
+    in one chunk, or the counts of the scores are collected in this process.
 
     References
     ----------
@@ -941,6 +629,16 @@ def compare(
     .. [3] Schuirmann (1987), *A comparison of the two one-sided tests procedure and the power
        approach for assessing the equivalence of average bioavailability*, Journal of
        Pharmacokinetics and Biopharmaceutics 15.
+    .. [4] Bell & McCaffrey (2002), *Bias reduction in standard errors for linear regression with
+       multi-stage samples*, Survey Methodology 28.
+    .. [5] Carter, Schnepel & Steigerwald (2017), *Asymptotic behavior of a t-test robust to
+       cluster heterogeneity*, Review of Economics and Statistics 99.
+    .. [6] Hartigan (1969), *Using subsample values as typical values*, Journal of the American
+       Statistical Association 64.
+    .. [7] Tango (1998), *Equivalence test and confidence interval for the difference in
+       proportions for the paired-sample design*, Statistics in Medicine 17.
+    .. [8] Bandos, Rockette & Gur (2005), *A permutation test sensitive to differences in areas for
+       comparing ROC curves from a paired design*, Statistics in Medicine 24.
 
     Examples
     --------
@@ -1051,6 +749,7 @@ def _separate_rows(
     }
     if "qid" not in columns and dimensions(next(iter(parts.values()))["y_true"]) != 2:
         _refuse_weights(rows["sample_weight"], "separate samples of one list each")
+        refuse_grouped_collections(rows["groups"], y_true=rows["y_true"], scores=scores)
         lists = {
             f"y_true[{ranker!r}]": (part["y_true"], scores[ranker])
             for ranker, part in parts.items()

@@ -557,7 +557,7 @@ class ConfidenceSequence:
     See Also
     --------
     accumulator_interval : Interval for a single look, which is narrower.
-    paired_query_test : Comparison of two rankers at a single look.
+    compare : Comparison of two rankers at a single look.
 
     Notes
     -----

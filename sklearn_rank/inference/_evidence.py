@@ -18,7 +18,7 @@ from .._order import class_codes
 from .._partitions import aligned, any_collection, is_collection
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import Coded, check_choice, check_qid, ravelled
-from ..metrics import Accumulator, Measure, get_measure
+from ..metrics import Accumulator, Measure
 from ..metrics._shared import (
     PSEUDO_WEIGHT,
     AveragePrecisionMeasure,
@@ -316,15 +316,6 @@ def refuse_one_class(data: ScoredLists, name: str = "y_true") -> None:
         )
 
 
-def check_sample(
-    y_true: Any, y_score: Any, pos_label: Any, groups: Any
-) -> tuple[ScoredLists, Groups | None]:
-    auc = get_measure("auc")
-    sample = check_one_list(auc, y_true, y_score, groups=groups, pos_label=pos_label)
-    refuse_one_class(sample.data)
-    return sample.data, sample.groups
-
-
 def refuse_grouped_collections(groups: Any, **columns: Any) -> None:
     if groups is not None:
         reason = "groups need all rows in memory, not their counts"
@@ -430,6 +421,7 @@ class OneList:
     data: ScoredLists  # The list; a row with a weight stands for so many items
     groups: Groups | None = None  # Groups of the rows; None is independent items
     sampled: bool = False
+    conditional: bool = True  # Whether its labels are fixed
 
     def repeat(self) -> OneList:
         data, groups = self.data, self.groups
@@ -442,9 +434,10 @@ class OneList:
                 " divide them."
             )
         rows = np.repeat(np.arange(len(data.score)), data.weight.astype(np.intp))
-        return OneList(
-            _single_list(data.labels[rows], data.score[rows]),
-            None if groups is None else groups.only(rows),
+        return replace(
+            self,
+            data=_single_list(data.labels[rows], data.score[rows]),
+            groups=None if groups is None else groups.only(rows),
         )
 
     def by_groups(self) -> ScoredLists:
@@ -472,6 +465,7 @@ def check_one_list(
     weights: WeightMeaning = None,
     groups: Any = None,
     pos_label: Any = None,
+    conditional: bool = True,
 ) -> OneList:
     measure._check_arguments(sample_weight=sample_weight)
     sampled = check_weight_meaning(weights, sample_weight)
@@ -487,7 +481,7 @@ def check_one_list(
                 " collection: pass y_true.compute() and y_score.compute()."
             )
         table = list_of_chunks(measure, y_true, y_score, pos_label, sample_weight)
-        return OneList(table.in_one_memory(measure).to_lists())
+        return OneList(table.in_one_memory(measure).to_lists(), conditional=conditional)
     y_true = _labels_of_one_list(y_true, "y_true")
     data = check_scored_lists(
         y_true, y_score, measure.label_type(pos_label), sample_weight=sample_weight
@@ -502,7 +496,7 @@ def check_one_list(
             )
     if not sampled:
         refuse_fractions(sample_weight)
-        return OneList(replace(data, rows=None), dependent)
+        return OneList(replace(data, rows=None), dependent, conditional=conditional)
     return OneList(
         replace(data, rows=None), dependent or singleton_groups(len(data.score)), sampled=True
     )
@@ -620,9 +614,8 @@ def refuse_unknown(measure: Measure) -> None:
 
 _UNKNOWN = (
     "measure={!r} has no influence function, so its variance on one list is unknown: pass"
-    " influence= to make_measure; for a mean over queries pass qid to compare, metric_interval or"
-    " paired_query_test; for a phi that depends on the length of the list use"
-    " linear_rank_interval(method='bootstrap')."
+    " influence= to make_measure; for a mean over queries pass qid; for a phi that depends on"
+    " the length of the list use metric_interval(method='bootstrap')."
 )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from math import comb, inf, nan
 from typing import Any, Literal
 
@@ -11,7 +10,6 @@ import numpy as np
 
 from .._lists import ScoredLists
 from .._order import CountedBlocks, counted_blocks, places_of, tied_blocks
-from .._printed import fixed
 from .._typing import FloatArray, IntArray
 from .._validation import (
     check_choice,
@@ -41,7 +39,6 @@ from ._evidence import (
     Spread,
     check_joined_groups,
     check_pair_of_groups,
-    check_sample,
     check_two_classes,
     ordered_rows,
     refuse_collections,
@@ -64,65 +61,6 @@ from ._results import Comparison, Interval
 POINTS = 2**20
 
 
-@dataclass(frozen=True, repr=False)
-class RankInterval(Interval):
-    """Confidence interval for a rank statistic, with the estimated bias.
-
-    Parameters
-    ----------
-    estimate : float
-        The statistic, as :func:`sklearn_rank.metrics.linear_rank_score` returns it.
-    low : float
-        Lower limit.
-    high : float
-        Upper limit.
-    level : float
-        Nominal coverage of the interval, in (0, 1).
-    method : str
-        Name of the method that computed the interval.
-    target : str
-        The quantity that the interval estimates.
-    standard_error : float or None, default=None
-        Standard error of the estimate; None if the method gives none.
-    bias : float or None, default=None
-        Estimated bias: the mean of the estimate minus the target. It was subtracted from the
-        centre of the interval. None if the method makes no correction.
-
-    Examples
-    --------
-    >>> from sklearn_rank.inference import RankInterval
-    >>> print(
-    ...     RankInterval(
-    ...         0.52, 0.41, 0.63, 0.95, "influence", "W_phi", 0.05, bias=-0.004
-    ...     )
-    ... )
-    0.5200 [0.4100, 0.6300] (W_phi, 95 %, influence, bias -0.0040)
-    """
-
-    bias: float | None = None
-
-    def __str__(self) -> str:
-        text = super().__str__()
-        return text if self.bias is None else f"{text[:-1]}, bias {fixed(self.bias)})"
-
-    def scaled(self, unit: float) -> RankInterval:
-        """Convert the interval to another unit.
-
-        Parameters
-        ----------
-        unit : float
-            Positive factor by which the estimate, the limits, the standard error and the bias are
-            multiplied.
-
-        Returns
-        -------
-        RankInterval
-            The interval in the new unit.
-        """
-        bias = None if self.bias is None else unit * self.bias
-        return replace(self._in_unit(unit), bias=bias)
-
-
 def limit_range(phi: ScoreGeneratingFunction, n: int, k: int) -> tuple[float, float]:
     """Return the smallest and largest value of the functional for k positives among n."""
     # The grid is finer than the items if there are few, because phi may jump between them.
@@ -139,15 +77,10 @@ def rank_target(
     n: int,
     k: int,
     conditional: bool,
-    normalize: Normalize,
-    name: str = "",
-    *,
-    expected: bool = False,
+    name: str,
 ) -> str:
-    between = ", from worst to best" if normalize == "minmax" and not name else ""
     labels = f" at {k} positives of {n}" if conditional else ", random labels"
-    quantity = f"expected {name or 'statistic'}" if expected else name or "W_phi"
-    return f"{quantity}{labels}{between}"
+    return f"{name}{labels}"
 
 
 def rank_bootstrap_interval(
@@ -159,8 +92,8 @@ def rank_bootstrap_interval(
     *,
     conditional: bool,
     normalize: Normalize,
-    name: str = "",
-) -> RankInterval:
+    name: str,
+) -> Interval:
     """Interval by samples of the items and half an imagined item at either end of each class."""
     n, k = len(data.score), int(np.count_nonzero(data.positive))
     least, largest = rank_range(phi, n, k)
@@ -209,9 +142,9 @@ def rank_bootstrap_interval(
     estimate = origin + scale * value
     # Up to rounding they are in order.
     low, high = min(origin + scale * low, estimate), max(origin + scale * high, estimate)
-    target = rank_target(n, k, conditional, normalize, name, expected=True)
+    target = rank_target(n, k, conditional, f"expected {name}")
     error = scale * float(np.sqrt(variance))
-    return RankInterval(estimate, low, high, level, "bootstrap", target, error)
+    return Interval(estimate, low, high, level, "bootstrap", target, error)
 
 
 def dkw_interval(
@@ -221,9 +154,9 @@ def dkw_interval(
     *,
     conditional: bool,
     normalize: Normalize,
+    name: str,
     groups: Groups | None = None,
-    name: str = "",
-) -> RankInterval:
+) -> Interval:
     """Interval by a band around the distribution of the scores and Chernoff's limit."""
     blocks = counted_blocks(data.score, data.positive, data.weight)
     n, k, size, n_pos, below = blocks.n, blocks.k, blocks.size, blocks.n_pos, blocks.below
@@ -255,8 +188,8 @@ def dkw_interval(
         low, high = max(low, 0.0), min(high, 1.0)
         estimate = min(max((estimate - worst) / (best - worst), 0.0), 1.0)
     low, high = min(low, estimate), max(high, estimate)
-    target = rank_target(n, k, conditional, normalize, name)
-    return RankInterval(estimate, low, high, level, "dkw", target)
+    target = rank_target(n, k, conditional, name)
+    return Interval(estimate, low, high, level, "dkw", target)
 
 
 def dkw_lower_limits(
@@ -312,16 +245,6 @@ def _bounds_of(phi: ScoreGeneratingFunction) -> tuple[float, float]:
     return floor, ceiling
 
 
-def check_limit(phi: Phi, instead: str) -> ScoreGeneratingFunction:
-    function = as_score_generating(phi)
-    if not function.is_limit_functional:
-        raise ValueError(
-            f"phi={function!r} depends on the length of the list, so the statistic has no"
-            f" influence function: {instead}."
-        )
-    return function
-
-
 def linear_rank_influence(
     y_true: Any,
     y_score: Any,
@@ -373,7 +296,7 @@ def linear_rank_influence(
 
     See Also
     --------
-    linear_rank_interval : Confidence interval from these values.
+    metric_interval : Confidence interval from these values.
     partial_auc_influence : Influence function of the partial AUC.
 
     Notes
@@ -403,153 +326,19 @@ def linear_rank_influence(
     conditional = check_flag("conditional", conditional)
     refuse_collections(ONE_EACH, y_true=y_true, y_score=y_score)
     data = check_two_classes(y_true, y_score, pos_label)
-    function = check_limit(phi, "resample instead, linear_rank_interval(method='bootstrap')")
+    function = as_score_generating(phi)
+    if not function.is_limit_functional:
+        raise ValueError(
+            f"phi={function!r} depends on the length of the list, so the statistic has no"
+            " influence function: resample instead, metric_interval(phi, ...,"
+            " method='bootstrap')."
+        )
     influence = linear_rank_influence_of(data.positive, data.score, function, normalize=normalize)
     values = influence.centred()
     if not conditional:
         share = float(data.positive.mean())
         values += influence.label_slope * np.where(data.positive, 1.0 - share, -share)
     return values
-
-
-def linear_rank_interval(
-    y_true: Any,
-    y_score: Any,
-    *,
-    phi: Phi = "wilcoxon",
-    level: float = 0.95,
-    method: Literal["influence", "dkw", "bootstrap"] = "influence",
-    conditional: bool = True,
-    normalize: Normalize = "minmax",
-    n_resamples: int = 10_000,
-    random_state: Any = None,
-    groups: Any = None,
-    pos_label: Any = None,
-) -> RankInterval:
-    """Confidence interval for a linear rank statistic of one ranked list.
-
-    The target is ``W_phi = E[phi(F(s)) | positive]``, where F is the distribution of all scores;
-    ``linear_rank_score`` is its estimate. With "bootstrap" the target is the expected statistic.
-
-    Parameters
-    ----------
-    y_true : array-like or dask collection of shape (n_samples,)
-        Labels of two classes, both present.
-    y_score : array-like or dask collection of shape (n_samples,)
-        Scores; a higher score ranks an item nearer to the top. Infinite scores are allowed, NaN is
-        not.
-    phi : ScoreGeneratingFunction, str or callable, default="wilcoxon"
-        Nondecreasing function on (0, 1), in any form that
-        :func:`sklearn_rank.metrics.linear_rank_score` accepts.
-    level : float, default=0.95
-        Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
-    method : {"influence", "dkw", "bootstrap"}, default="influence"
-        "influence" uses the variance of the influence values. "dkw" is distribution-free and valid
-        for every n. "bootstrap" resamples the items; it is the only method for a phi that depends
-        on the length of the list.
-    conditional : bool, default=True
-        Whether the labels are treated as fixed. If True, the target is at the fraction of
-        positives of this list, k / n; if False, at that of the population.
-    normalize : {"mean", "minmax"}, default="minmax"
-        "mean" is the mean of phi over the positives; "minmax" rescales it so that the worst order
-        has the value 0 and the best order 1. With Wilcoxon's phi "minmax" is the AUC.
-    n_resamples : int, default=10000
-        Number of bootstrap samples, at least 99.
-    random_state : int, Generator, RandomState or None, default=None
-        Random number generator or seed of "bootstrap". Pass an int for reproducible results.
-    groups : array-like of shape (n_samples,), default=None
-        Id of the group (patient, user, query) of each item; items of different groups are
-        independent. None means independent items; the interval is much too short if they are not.
-        Not supported by "bootstrap", because a list of resampled groups has another length.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-
-    Returns
-    -------
-    RankInterval
-        The interval, of positive width and within the range of the statistic.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not valid, one class is absent, or the worst and the best order have the
-        same value; if phi depends on the length of the list and the method is not "bootstrap"; if
-        phi is unbounded with "dkw"; if ``normalize="minmax"`` is used with "dkw" and random
-        labels; or if there is only one group, or groups with "bootstrap".
-    TypeError
-        If ``conditional`` is not a bool.
-
-    See Also
-    --------
-    linear_rank_influence : The influence values that "influence" uses.
-    auc_interval : Interval for the AUC, with more methods.
-    partial_auc_interval : Interval for the partial AUC.
-    paired_rank_test : Test of two scorers on the same items.
-
-    Notes
-    -----
-    "influence" and "bootstrap" rescale the statistic to x, from 0 (worst order) to 1 (best order).
-    The variance V is estimated with half an item added at either end of the list in both classes,
-    which gives the value x'. The effective sample size x' (1 - x') / V enters Wilson's interval,
-    or on either side Clopper and Pearson's limits with mid-p values if these are wider.
-    "influence" subtracts its bias, the mean of E[phi(R / (n+1))] - phi(F) for normal ranks R
-    without the jumps of phi. The interval contains its estimate.
-
-    "dkw" covers with probability at least ``level`` for independent items of any distribution. It
-    uses the mean over the positives of ``phi(R / n +- eps)`` with eps from the inequality of
-    Dvoretzky, Kiefer, Wolfowitz and Massart (of Bretagnolle if ``conditional``), and Chernoff's
-    limit over the positives, each with half of the error. If the two classes were sampled
-    separately, only ``conditional=True`` is valid.
-
-    With ``groups``, "influence" adds half a group at either end and uses Student's quantile, as
-    :func:`paired_rank_test` does; its bias correction is that of independent items. "dkw" holds
-    for any dependence within groups if the items of a class have one distribution; it counts
-    ``floor(n / largest group)`` items and ``floor(k / most in a group)`` positives.
-
-    The cost is O(n log n) time and O(n) memory, and O(n) time per resample of "bootstrap". Dask
-    collections (without ``groups`` or "bootstrap") are counted chunk by chunk, and the counts
-    collected in this process: O(m) memory for m distinct pairs of a score and a class, at most
-    2**28.
-
-    References
-    ----------
-    .. [1] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
-       statistics*, NIPS 21, Propositions 3 and 5.
-    .. [2] Wilson (1927), *Probable inference, the law of succession, and statistical inference*,
-       Journal of the American Statistical Association 22.
-    .. [3] Clopper & Pearson (1934), *The use of confidence or fiducial limits*, Biometrika 26.
-    .. [4] Massart (1990), *The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality*,
-       Annals of Probability 18.
-
-    Examples
-    --------
-    >>> from sklearn_rank.inference import linear_rank_interval
-    >>> from sklearn_rank.metrics import Exponential
-    >>> y_true, y_score = [1, 1, 0, 1, 0, 0, 1, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> found = linear_rank_interval(y_true, y_score, phi=Exponential(5.0))
-    >>> print(found.target)
-    W_phi at 4 positives of 8, from worst to best
-    >>> round(found.estimate, 4), round(found.low, 4), round(found.high, 4)
-    (0.8426, 0.2232, 1.0)
-    """
-    level, conditional = check_level(level), check_flag("conditional", conditional)
-    check_choice("method", method, ("influence", "dkw", "bootstrap"))
-    check_choice("normalize", normalize, ("mean", "minmax"))
-    if method == "bootstrap":
-        refuse_collections("resamples are drawn from its rows", y_true=y_true, y_score=y_score)
-    data, dependent = check_sample(y_true, y_score, pos_label, groups)
-    options: dict[str, Any] = {"conditional": conditional, "normalize": normalize}
-    if method == "bootstrap":
-        if dependent is not None:
-            raise ValueError(
-                "method='bootstrap' does not support groups, because a list of resampled groups"
-                " has another length: pass method='influence' or 'dkw'."
-            )
-        draws = check_resamples(n_resamples), check_generator(random_state)
-        return rank_bootstrap_interval(data, as_score_generating(phi), level, *draws, **options)
-    function = check_limit(phi, "resample, method='bootstrap'")
-    make = dkw_interval if method == "dkw" else rank_interval_of
-    return make(data, function, level, groups=dependent, **options)
 
 
 def rank_interval_of(
@@ -559,9 +348,9 @@ def rank_interval_of(
     *,
     conditional: bool = True,
     normalize: Normalize = "minmax",
+    name: str,
     groups: Groups | None = None,
-    name: str = "",
-) -> RankInterval:
+) -> Interval:
     """Interval by the variance of the influence values, with the estimated bias subtracted."""
     n, k = int(data.sizes[0]), int(data.positives[0])
     worst, best = rank_range(phi, n, k)
@@ -594,14 +383,14 @@ def rank_interval_of(
     estimate, length = influence.estimate, high - low
     if normalize == "minmax":
         estimate = min(max(estimate, 0.0), 1.0)
-    return RankInterval(
+    return Interval(
         estimate,
         # The interval contains the estimate even if the bias is more than half the width.
         min(low + length * limits[0], estimate),
         max(low + length * limits[1], estimate),
         level,
         "influence",
-        rank_target(n, k, conditional, normalize, name),
+        rank_target(n, k, conditional, name),
         length * float(np.sqrt(variance)),
         bias=estimate - (low + length * (value - bias)),
     )
@@ -691,7 +480,7 @@ def two_sample_rank_test(
     See Also
     --------
     scipy.stats.mannwhitneyu : Wilcoxon's phi only, exact only without ties.
-    linear_rank_interval : Confidence interval for the size of the difference.
+    metric_interval : Confidence interval for the statistic as a measure.
 
     Notes
     -----
@@ -707,7 +496,7 @@ def two_sample_rank_test(
     If each of the ``groups`` lies in one sample, "exact" and "permutation" permute groups: under
     the hypothesis the groups of both samples have one distribution, including their sizes.
     "normal" compares the means of a(R) by the sums of their deviations over groups, with Student's
-    distribution as in :func:`paired_rank_test`. It also supports groups with scores of both
+    distribution as in :func:`compare`. It also supports groups with scores of both
     samples, and "auto" selects it for them.
 
     References
@@ -755,8 +544,8 @@ def two_sample_rank_test(
         if mixed and method in ("exact", "permutation"):
             raise ValueError(
                 f"method={method!r} exchanges whole groups, but some groups have scores of both"
-                " samples: pass method='normal', or use paired_rank_test for two scores of the"
-                " same items."
+                " samples: pass method='normal', or use compare for two scores of the same"
+                " items."
             )
         if method == "auto" and mixed:
             method = "normal"

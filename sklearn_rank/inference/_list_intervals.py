@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from math import inf, isfinite
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.special import digamma, ndtri, smirnovi, zeta
@@ -22,7 +22,6 @@ from .._order import (
     top_mass,
 )
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import check_choice, check_level
 from ..metrics import Measure, get_measure, precision_at_top_score
 from ..metrics._shared import (
     PSEUDO_WEIGHT,
@@ -49,7 +48,6 @@ from ._evidence import (
     Groups,
     OneList,
     Spread,
-    check_sample,
     influence_of,
     joint_influence,
     label_sums,
@@ -118,21 +116,26 @@ def influence_limits(
 
 
 def list_interval(
-    measure: Measure, influence: ClassInfluence, level: float, groups: Groups | None = None
+    measure: Measure,
+    influence: ClassInfluence,
+    level: float,
+    groups: Groups | None = None,
+    *,
+    conditional: bool = True,
 ) -> Interval:
-    sampled = influence.sampling_weight is not None
+    conditional = conditional and influence.sampling_weight is None
     if isfinite(influence.length):
         origin, length = influence.range[0], influence.length
         share = influence.scaled(origin, length)
         limits, variance = influence_limits(
-            share, share.estimate - share.bias, level, conditional=not sampled, groups=groups
+            share, share.estimate - share.bias, level, conditional=conditional, groups=groups
         )
         # The bias is subtracted from the limits only, and the interval contains the estimate.
         low = origin + length * min(limits[0], share.estimate)
         high = origin + length * max(limits[1], share.estimate)
         error = length * float(np.sqrt(variance))
     else:
-        joint = joint_influence([influence], conditional=not sampled, groups=groups)
+        joint = joint_influence([influence], conditional=conditional, groups=groups)
         error = float(np.sqrt(nonzero_variance(joint, np.ones(1), 0.0)))
         if not error > 0.0:
             raise ValueError(
@@ -148,7 +151,7 @@ def list_interval(
     # What does not move with the share of positives is at no share of them.
     where = (
         f"at {influence.n_pos} positives of {influence.n}"
-        if influence.label_slope and not sampled
+        if influence.label_slope and conditional
         else "of the population"
     )
     target = f"{measure.name} {where}"
@@ -192,8 +195,10 @@ def influence_interval(
             elif isinstance(measure, SmoothedPrecisionAtTopMeasure):
                 top = measure.largest_top
             data = ordered_rows(with_tied_tail(data, top))
-    influence = influence_of(measure, data, conditional=True)
-    interval = list_interval(measure, influence, level, sample.groups)
+    influence = influence_of(measure, data, conditional=sample.conditional)
+    interval = list_interval(
+        measure, influence, level, sample.groups, conditional=sample.conditional
+    )
     if influence.curve is not None and method != "influence":
         low, high = rate_limits(influence.curve, level)
         return replace(interval, low=low, high=high, method=method)
@@ -268,7 +273,7 @@ def _units(sample: OneList) -> tuple[list[IntArray], bool]:
         order = np.argsort(sample.groups.codes, kind="stable")
         starts = np.flatnonzero(np.diff(sample.groups.codes[order], prepend=-1))
         return np.split(order, starts[1:]), False
-    if data.labels.dtype != bool:
+    if data.labels.dtype != bool or not sample.conditional:
         return [np.arange(len(data.score))], True
     return [np.flatnonzero(data.positive), np.flatnonzero(~data.positive)], True
 
@@ -526,106 +531,6 @@ def grouped_top(
 
 # Part of the error that "exact" spends on where the top of the population ends in the sample.
 THRESHOLD_SHARE = 0.2
-
-
-def precision_at_top_interval(
-    y_true: Any,
-    y_score: Any,
-    *,
-    tau: float = 0.05,
-    level: float = 0.95,
-    method: Literal["influence", "exact"] = "influence",
-    groups: Any = None,
-    pos_label: Any = None,
-) -> Interval:
-    """Confidence interval for the precision among the top fraction ``tau`` of the population.
-
-    The target is ``pi = P(positive | F(s) > 1 - tau)`` with random labels. The variance is ``(pi
-    (1 - pi) + (1 - tau) (pi - eta)**2) / (tau n)``, where eta is the probability that an item at
-    the threshold is positive. It includes the variation of the threshold, which is a quantile of
-    the sample.
-
-    Parameters
-    ----------
-    y_true : array-like or dask collection of shape (n_samples,)
-        Labels of two classes, both present.
-    y_score : array-like or dask collection of shape (n_samples,)
-        Scores; a higher score ranks an item nearer to the top. Infinite scores are allowed, NaN is
-        not.
-    tau : float, default=0.05
-        Fraction of the items that form the top, in (0, 1).
-    level : float, default=0.95
-        Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
-    method : {"influence", "exact"}, default="influence"
-        "influence" is a score interval: it contains the precisions that differ from the observed
-        one by at most z of their own standard errors, with exact binomial limits if these are
-        wider. "exact" is distribution-free and valid for every n.
-    groups : array-like of shape (n_samples,), default=None
-        Id of the group (patient, user, query) of each item; items of different groups are
-        independent. None means independent items; the interval is much too short if they are not.
-        Not supported by "exact", whose binomial counts require independent items.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-
-    Returns
-    -------
-    Interval
-        The interval, of positive width and within [0, 1].
-
-    Raises
-    ------
-    ValueError
-        If ``tau`` is outside (0, 1), another argument is not valid, one class is absent, there is
-        only one group, or ``groups`` is used with "exact".
-    TypeError
-        If ``tau`` is not a number.
-
-    Warns
-    -----
-    SmallTopWarning
-        If ``tau * n`` rounds to 0: the top is then one item.
-
-    See Also
-    --------
-    linear_rank_interval : Interval for measures that weight ranks smoothly.
-    sklearn_rank.metrics.precision_at_top_score : The precision at the top itself.
-
-    Notes
-    -----
-    "influence" solves ``top (P - pi)**2 = z**2 (pi (1 - pi) + (1 - tau) (pi - eta)**2)`` for pi,
-    where P is the observed precision; eta is estimated from sqrt(n) ranks on either side of the
-    threshold. On each side Clopper and Pearson's limits with mid-p values replace the limit if
-    they are wider, as in tops of a few items. With ``groups`` the limits are Wilson's, with the
-    variance of the sums of the influence over groups, half a group of either class added, and
-    Student's quantile for the effective number of groups, ``(sum of s^2)^2 / sum of s^4`` for
-    groups with s items in the top, minus one.
-
-    "exact" spends a fifth of the error on the range of the binomial number of items above the
-    threshold of the population, and the rest on Clopper and Pearson's interval, the widest one
-    over that range and over the orders of tied items. The cost is O(n log n) time and O(n) memory.
-    Dask collections (without ``groups``) are counted as in :func:`auc_interval`.
-
-    References
-    ----------
-    .. [1] Boyd, Cortes, Mohri & Radovanovic (2012), *Accuracy at the Top*, NIPS 25, Section 5.2.
-    .. [2] Clopper & Pearson (1934), *The use of confidence or fiducial limits*, Biometrika 26.
-
-    Examples
-    --------
-    >>> from sklearn_rank.inference import precision_at_top_interval
-    >>> y_true, y_score = [1, 1, 0, 1, 0, 0, 1, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> print(precision_at_top_interval(y_true, y_score, tau=0.5))
-    0.7500 [0.2218, 1.0000] (precision in the top 0.5 of the population, 95 %, influence)
-    """
-    level = check_level(level)
-    check_choice("method", method, ("influence", "exact"))
-    data, dependent = check_sample(y_true, y_score, pos_label, groups)
-    if dependent is not None and method == "exact":
-        raise ValueError(
-            "method='exact' does not support groups, its counts need independent items: pass"
-            " method='influence'."
-        )
-    return top_interval_of(data, float(tau), level, method, dependent)
 
 
 def top_interval_of(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._partitions import any_collection
-from .._validation import check_generator, check_level, check_resamples, ravelled
+from .._validation import check_flag, check_generator, check_level, check_resamples, ravelled
 from ..metrics import Accumulator, Measure, get_measure
 from ..metrics._shared import (
     AUCMeasure,
@@ -234,7 +234,8 @@ def _rank_interval(
     phi: ScoreGeneratingFunction,
     normalize: Normalize,
 ) -> Interval:
-    options: dict[str, Any] = {"conditional": True, "normalize": normalize, "name": measure.name}
+    options: dict[str, Any] = {"conditional": sample.conditional, "normalize": normalize}
+    options["name"] = measure.name
     if method == "bootstrap":
         data = sample.repeat().data
         interval = rank_bootstrap_interval(data, phi, level, n_resamples, rng, **options)
@@ -244,7 +245,7 @@ def _rank_interval(
     if not isinstance(measure, RIEMeasure):
         return interval
     n = sample.data.sizes
-    return interval.scaled(float((n / phi._sums(np.zeros_like(n), n, n))[0]))
+    return interval._in_unit(float((n / phi._sums(np.zeros_like(n), n, n))[0]))
 
 
 def accumulator_interval(
@@ -344,6 +345,7 @@ def metric_interval(
     weights: WeightMeaning = None,
     groups: Any = None,
     pos_label: Any = None,
+    conditional: bool = True,
     level: float = 0.95,
     method: str = "auto",
     n_resamples: int = 10_000,
@@ -383,6 +385,10 @@ def metric_interval(
         much too short if they are not.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
+    conditional : bool, default=True
+        Whether the labels of one list are treated as fixed: a target that depends on the fraction
+        of positives is then at that of this list. If False, or with ``weights="sampling"``, the
+        labels are random and it is at that of the population.
     level : float, default=0.95
         Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
     method : str, default="auto"
@@ -422,7 +428,7 @@ def metric_interval(
     compare : Test of differences between rankers; do not compare two intervals by overlap.
     sample_size : Number of items or queries for an interval of a given width.
     sklearn_rank.model_selection.cross_val_interval : Interval from a cross-validation.
-    auc_interval, linear_rank_interval, precision_at_top_interval : Methods of one list described.
+    linear_rank_influence, partial_auc_influence : Influence values of single items.
     accumulator_interval : Interval for rows that arrive in batches.
 
     Notes
@@ -446,14 +452,33 @@ def metric_interval(
 
     **One list.** Target and methods by measure; the first method is that of "auto":
 
-    - ``"auc"``, ``"gini"``: the expected AUC, or ``2 AUC - 1``. "wilson" and the other methods of
-      :func:`auc_interval`.
-    - ``"local_auc"``, ``"pnorm"``, ``"bedroc"``, ``"rie"``, linear rank statistics: the statistic
-      of the population at this fraction of positives. "influence" (bias-corrected), "dkw" and
-      "bootstrap" of :func:`linear_rank_interval`. If phi depends on the length of the list, only
-      "bootstrap" is available, and it must be passed explicitly.
-    - ``"precision@top"``: the precision above the quantile of the population. "influence",
-      "exact".
+    - ``"auc"``, ``"gini"``: the expected AUC, P(positive above negative) + P(tie) / 2, or ``2 AUC
+      - 1``. "wilson" solves ``(AUC - A)^2 <= z^2 (d A (1 - A) + |AUC - A| a / (4 min(n_pos,
+      n_neg)))`` for A; ``d A (1 - A)`` is DeLong's variance with d kept away from 0, and the term
+      with a, which is A below the AUC and 1 - A above it, allows for rare items that the sample
+      lacks. "newcombe" is the score interval with Hanley and McNeil's variance (Newcombe's method
+      5), "delong" and "logit-delong" use DeLong's variance [5]_, "hanley-mcneil" that of
+      exponential scores, "normal" and "chebyshev" an unbiased estimate of Lehmann's variance;
+      these are asymptotic. "normal-worst" and "chebyshev-worst" use the largest variance, ``A (1 -
+      A) / min(n_pos, n_neg)``. "chebyshev-worst", "mcdiarmid", "hoeffding" and "kl" are theorems
+      for every distribution and sample size [6]_; "kl" is the shortest of these unless the level
+      is low. "wilson", "delong" and "logit-delong" take ``groups``, with Obuchowski's variance
+      [7]_.
+    - ``"local_auc"``, ``"pnorm"``, ``"bedroc"``, ``"rie"``, linear rank statistics: ``W_phi =
+      E[phi(F(s)) | positive]``, F the distribution of all scores, which "influence" estimates with
+      its bias subtracted, the mean of E[phi(R / (n+1))] - phi(F) for normal ranks R [8]_. "dkw"
+      covers with probability at least ``level`` for any distribution of a bounded phi. It uses the
+      mean over the positives of ``phi(R / n +- eps)``, eps from the inequality of Dvoretzky,
+      Kiefer, Wolfowitz and Massart (of Bretagnolle if ``conditional``), and Chernoff's limit over
+      the positives, each with half of the error; with ``groups`` it counts ``floor(n / largest
+      group)`` items and ``floor(k / most in a group)`` positives. The target of "bootstrap" is the
+      expected statistic. If phi depends on the length of the list, only it is available, and it
+      must be passed explicitly.
+    - ``"precision@top"``: ``pi = P(positive | F(s) > 1 - tau)`` with random labels. "influence"
+      solves ``top (P - pi)**2 = z**2 (pi (1 - pi) + (1 - tau) (pi - eta)**2)`` for pi: P is the
+      observed precision, eta the probability that an item at the threshold, itself a quantile of
+      the sample, is positive. "exact" is distribution-free: a fifth of its error is for the number
+      of items above the threshold of the population, the rest for Clopper and Pearson's interval.
     - ``"tpr@fpr"``, ``"fpr@tpr"``: the rate of the population. "order statistics" joins the limits
       of the threshold, which hold for any distribution, with those of the proportion beyond it
       [4]_. "influence", the method with ``groups``, covered only .83 with 10 positives of a large
@@ -479,10 +504,9 @@ def metric_interval(
 
     Other measures, such as ``"ndcg"``, ``"rr"`` and ``"err"``, are means over queries and need
     ``qid``. "influence" uses Wilson's limits within the range of the measure, or exact limits if
-    these are wider, with half an item or group added at either end in both classes. Labels are
-    treated as fixed. The cost beyond the measure is O(n log n) time and O(n) memory, and
-    O(n_resamples n) time for bootstraps. :doc:`/benchmarks/inference` has the measured
-    coverage.
+    these are wider, with half an item or group added at either end in both classes. The cost
+    beyond the measure is O(n log n) time and O(n) memory, and O(n_resamples n) time for
+    bootstraps. :doc:`/benchmarks/inference` has the measured coverage.
 
     Do not pass scores pooled over the folds of a cross-validation: the interval is then too short.
     Use :func:`sklearn_rank.model_selection.cross_val_interval` instead.
@@ -499,7 +523,9 @@ def metric_interval(
     of w^2`` with one more of the largest weight, an error is raised.
 
     For dask collections (without ``groups``) the values of the queries are collected in this
-    process; each query must lie in one chunk. One list is counted as in :func:`auc_interval`.
+    process; each query must lie in one chunk. One list is counted chunk by chunk, and the counts
+    are collected: O(m) memory for m distinct pairs of a score and a class; for the AUC of 2
+    million pairs and more they stay on the workers.
 
     References
     ----------
@@ -510,6 +536,13 @@ def metric_interval(
        Journal of the American Statistical Association 22.
     .. [4] Zou & Donner (2008), *Construction of confidence limits about effect measures*,
        Statistics in Medicine 27.
+    .. [5] DeLong, DeLong & Clarke-Pearson (1988), *Comparing the areas under two or more
+       correlated receiver operating characteristic curves*, Biometrics 44.
+    .. [6] Agarwal, Graepel, Herbrich, Har-Peled & Roth (2005), *Generalization bounds for the
+       area under the ROC curve*, JMLR 6, Corollary 6, Theorem 8, Equations 7 to 14.
+    .. [7] Obuchowski (1997), *Nonparametric analysis of clustered ROC curve data*, Biometrics 53.
+    .. [8] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
+       statistics*, NIPS 21, Propositions 3 and 5.
 
     Examples
     --------
@@ -532,6 +565,7 @@ def metric_interval(
     """
     level, n_resamples = check_level(level), check_resamples(n_resamples)
     rng, measure = check_generator(random_state), get_measure(measure)
+    conditional = check_flag("conditional", conditional)
     in_chunks = any_collection(y_true, y_score, qid, sample_weight, groups)
     if not in_chunks:
         y_true = ravelled(y_true, "y_true")
@@ -548,5 +582,7 @@ def metric_interval(
         return interval if isinstance(measure, AUCMeasure) else gini_of(interval)
     if in_chunks and method == "bootstrap":
         refuse_collections("resamples are drawn from its rows", y_true=y_true, y_score=y_score)
-    sample = check_one_list(measure, y_true, y_score, weights=weights, **rows)
+    sample = check_one_list(
+        measure, y_true, y_score, weights=weights, conditional=conditional, **rows
+    )
     return methods.interval(sample, level, method, n_resamples, rng)

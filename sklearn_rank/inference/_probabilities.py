@@ -237,7 +237,7 @@ def calibration_at_top(
 
     See Also
     --------
-    precision_at_top_interval : Interval for the precision at the top of the population.
+    metric_interval : Interval for ``"precision@top"``, the precision at the top of the population.
     sklearn_rank.plotting.TopCalibrationDisplay : Plots the result.
     sklearn.calibration.calibration_curve : Calibration over bins of all probabilities.
 

@@ -35,6 +35,9 @@ class Interval(Printed):
         The quantity that the interval estimates, such as ``"expected AUC"``.
     standard_error : float or None, default=None
         Standard error of the estimate; None if the method gives none.
+    bias : float or None, default=None
+        Estimated bias: the mean of the estimate minus the target. It was subtracted from the
+        centre of the interval. None if the method makes no correction.
 
     Examples
     --------
@@ -50,6 +53,7 @@ class Interval(Printed):
     method: str
     target: str
     standard_error: float | None = None
+    bias: float | None = None
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
@@ -63,13 +67,16 @@ class Interval(Printed):
         values = {
             name: origin + unit * getattr(self, name) for name in ("estimate", "low", "high")
         }
-        error = self.standard_error
-        return replace(self, **values, standard_error=None if error is None else unit * error)
+        for name in ("standard_error", "bias"):
+            known = getattr(self, name)
+            values[name] = None if known is None else unit * known
+        return replace(self, **values)
 
     def __str__(self) -> str:
+        bias = "" if self.bias is None else f", bias {fixed(self.bias)}"
         return (
             f"{fixed(self.estimate)} [{fixed(self.low)}, {fixed(self.high)}]"
-            f" ({self.target}, {100 * self.level:.4g} %, {self.method})"
+            f" ({self.target}, {100 * self.level:.4g} %, {self.method}{bias})"
         )
 
 

@@ -7,7 +7,7 @@ negative is the fraction of positives above it; ties count 1/2. Both have the AU
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import sqrt
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -16,32 +16,25 @@ from scipy.special import expit, logit, ndtr, ndtri, owens_t
 from scipy.stats import kstwo
 from sklearn.exceptions import UndefinedMetricWarning
 
-from .._lists import LabelType, ScoredLists, check_scored_lists
+from .._lists import ScoredLists
 from .._order import class_blocks, counted_blocks, tied_blocks
-from .._partitions import any_collection
 from .._printed import Printed
 from .._typing import AnyArray, BoolArray, FloatArray
-from .._validation import check_choice, check_level, check_number, check_qid, ravelled
+from .._validation import check_level, check_number
 from .._warn import warn
 from ..bounds._shared import bisect, kl_limits, score_limits
-from ..metrics import get_measure, partial_auc_score
+from ..metrics import get_measure
 from ..metrics._shared import partial_auc_influence_of
 from ._evidence import (
     ONE_EACH,
-    WeightMeaning,
-    check_sample,
+    check_one_list,
     check_two_classes,
-    check_weight_meaning,
-    dimensions,
-    influence_of,
     list_of_chunks,
-    measure_influence,
     refuse_collections,
-    refuse_fractions,
     refuse_grouped_collections,
+    refuse_one_class,
 )
 from ._limits import independent_rows, kolmogorov_margin
-from ._list_intervals import list_interval
 from ._results import Interval
 
 
@@ -399,167 +392,6 @@ def auc_limits(method: str, moments: AUCMoments, level: float) -> ArrayLimits:
 TARGET = "expected AUC"
 
 
-def auc_interval(
-    y_true: Any,
-    y_score: Any,
-    *,
-    level: float = 0.95,
-    method: AUCMethod = "wilson",
-    sample_weight: Any = None,
-    weights: WeightMeaning = None,
-    groups: Any = None,
-    pos_label: Any = None,
-) -> Interval:
-    """Confidence interval for the area under the ROC curve (AUC) of one scorer.
-
-    The target is the expected AUC, P(positive above negative) + P(tie) / 2. The default method, a
-    score interval, solves ``(AUC - A)^2 <= z^2 (d A (1 - A) + |AUC - A| a / (4 min(n_pos,
-    n_neg)))`` for A. Here ``d A (1 - A)`` is DeLong's variance with d kept away from 0; a is A for
-    A below the AUC and 1 - A for A above it.
-
-    Parameters
-    ----------
-    y_true : array-like or dask collection of shape (n_samples,)
-        Labels of two classes.
-    y_score : array-like or dask collection of shape (n_samples,)
-        Scores from a model that was not fitted or selected on these items; a higher score ranks an
-        item nearer to the top. Infinite scores are allowed, NaN is not.
-    level : float, default=0.95
-        Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
-    method : str, default="wilson"
-        - "wilson": Wilson's score interval with a regularised DeLong variance, which gives the
-          effective number of Bernoulli draws. It allows for rare items that the sample may lack.
-          The width is always positive, also with one positive item or an AUC of 1. The Notes give
-          its measured coverage.
-        - "newcombe": score interval with Hanley and McNeil's variance (Newcombe's method 5).
-        - "delong", "logit-delong": DeLong's variance, on the AUC scale or on the logit scale.
-        - "hanley-mcneil": the variance of exponential scores at the observed AUC.
-        - "normal", "chebyshev": an unbiased estimate of Lehmann's variance, with the normal
-          distribution or Chebyshev's inequality; "normal-worst", "chebyshev-worst": the largest
-          possible variance at AUC A, ``A (1 - A) / min(n_pos, n_neg)``.
-        - "mcdiarmid", "hoeffding", "kl": valid for every distribution and sample size, as is
-          "chebyshev-worst"; "kl" is the shortest of these unless the level is low.
-    sample_weight : array-like or dask collection of shape (n_samples,), default=None
-        Weights of the rows; ``weights`` says what they mean.
-    weights : {"frequency", "sampling"} or None, default=None
-        What ``sample_weight`` is; required with it. "frequency": each row stands for that many
-        identical rows, a whole number. "sampling": each row was drawn once, with a probability
-        proportional to 1 / weight; for "wilson" only.
-    groups : array-like of shape (n_samples,), default=None
-        Id of the group (patient, user, query) of each item; items of different groups are
-        independent. None means independent items; the interval is much too short if they are not.
-        Only for "wilson", "delong" and "logit-delong".
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-
-    Returns
-    -------
-    Interval
-        The AUC and the limits for its expectation, in [0, 1].
-
-    Raises
-    ------
-    ValueError
-        If an argument is not valid; if the method does not support ``groups``, or there is only
-        one group; if ``weights`` does not say what weights mean, or fits neither the weights nor
-        the method; or if the method's variance estimate is 0 or undefined, as at an AUC of 1 or
-        with one item of a class.
-
-    Warns
-    -----
-    UndefinedMetricWarning
-        If all items have the same class: the AUC is NaN and the interval is [0, 1].
-
-    See Also
-    --------
-    sample_size : Number of items for an interval of a given width.
-    linear_rank_interval : Interval for other rank statistics.
-    partial_auc_interval : Interval for the partial AUC.
-    sklearn_rank.bounds.auc_bound : Distribution-free bounds from the class counts alone.
-
-    Notes
-    -----
-    All intervals treat the labels as fixed, and hold for random labels too. "mcdiarmid",
-    "hoeffding", "kl" and "chebyshev-worst" are theorems for every sample size; the other methods
-    are asymptotic.
-
-    The term with ``|AUC - A|`` allows for rare items, such as positives below all negatives, that
-    the sample may have missed, if a quarter of the distance is due to them. Methods without it may
-    then cover as little as 16 % (table in :doc:`/benchmarks/inference`).
-
-    Groups use Obuchowski's variance. ``weights="sampling"`` uses that of :func:`metric_interval`.
-    The cost is O(n log n) time and O(n) memory; without groups it is one sort. Dask collections
-    (without ``groups``) are counted chunk by chunk, and the counts collected in this process: O(m)
-    memory for m distinct pairs of a score and a class. From 2 million pairs on, the counts stay on
-    the workers, and only sums are collected.
-
-    References
-    ----------
-    .. [1] DeLong, DeLong & Clarke-Pearson (1988), *Comparing the areas under two or more
-       correlated receiver operating characteristic curves*, Biometrics 44.
-    .. [2] Newcombe (2006), *Confidence intervals for an effect size measure based on the
-       Mann-Whitney statistic, part 2*, Statistics in Medicine 25.
-    .. [3] Obuchowski (1997), *Nonparametric analysis of clustered ROC curve data*, Biometrics 53.
-    .. [4] Agarwal, Graepel, Herbrich, Har-Peled & Roth (2005), *Generalization bounds for the
-       area under the ROC curve*, JMLR 6, Corollary 6, Theorem 8, Equations 7 to 14.
-    .. [5] Hoeffding (1963), *Probability inequalities for sums of bounded random variables*,
-       JASA 58, Section 5.
-
-    Examples
-    --------
-    >>> from sklearn_rank.inference import auc_interval
-    >>> y_true = [0, 0, 1, 0, 0, 1, 0, 1, 1, 1]
-    >>> y_score = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
-    >>> print(auc_interval(y_true, y_score))
-    0.8400 [0.3997, 0.9736] (expected AUC, 95 %, wilson)
-    >>> print(auc_interval([0, 0, 0, 1, 1], [1, 2, 3, 4, 5]))
-    1.0000 [0.2649, 1.0000] (expected AUC, 95 %, wilson)
-    """
-    level = check_level(level)
-    check_choice("method", method, METHODS)
-    sampled = check_weight_meaning(weights, sample_weight)
-    rows = {"sample_weight": sample_weight, "groups": groups, "pos_label": pos_label}
-    if groups is not None and method not in WITH_GROUPS:
-        raise ValueError(
-            f"method={method!r} does not support groups, it needs independent items: choose one of"
-            f" {', '.join(map(repr, WITH_GROUPS))}."
-        )
-    if sampled:
-        if method != "wilson":
-            raise ValueError(
-                f"method={method!r} does not support weights='sampling', it needs rows of equal"
-                " probability: pass method='wilson'."
-            )
-        measure = get_measure("auc")
-        (influence,), dependent = measure_influence(
-            measure, y_true, (y_score,), conditional=False, weights=weights, **rows
-        )
-        interval = list_interval(measure, influence, level, dependent)
-        return replace(interval, method=method, target=TARGET)
-    if any_collection(y_true, y_score, sample_weight, groups):
-        return auc_interval_of_chunks(y_true, y_score, level, method, **rows)
-    y_true = ravelled(y_true, "y_true")
-    if dimensions(y_true) != 1:
-        raise ValueError(
-            f"y_true has {np.ndim(y_true)} dimensions, but the interval is for one list: pass"
-            " y_true.ravel() and y_score.ravel()."
-        )
-    data = check_scored_lists(
-        y_true,
-        y_score,
-        LabelType("binary", pos_label),
-        qid=None if groups is None else check_qid(groups, len(y_true), name="groups"),
-        sample_weight=sample_weight,
-    )
-    refuse_fractions(sample_weight)
-    if groups is not None and data.n_lists == 1 and not _is_one_class(data):
-        raise ValueError(
-            "groups has one group only, but the variance is estimated between groups: pass the"
-            " ids of at least two groups."
-        )
-    return auc_interval_of(data, level, method, grouped=groups is not None)
-
-
 def auc_interval_of(
     data: ScoredLists, level: float = 0.95, method: str = "wilson", *, grouped: bool = False
 ) -> Interval:
@@ -741,7 +573,7 @@ def roc_band(
     dependence within groups. The positives are a mean over selections of ``M = floor(n_pos / most
     positives in a group)`` independent ones: d_pos is the mean of the Kolmogorov-Smirnov statistic
     of M items above its quantile at ``(1 + level) / 2``, and d_neg likewise. Dask collections
-    (without ``groups``) are counted as in :func:`auc_interval`.
+    (without ``groups``) are counted as in :func:`metric_interval`.
 
     References
     ----------
@@ -761,7 +593,10 @@ def roc_band(
 one about that of 100 positives and 300 negatives (95 %).
     """
     level = check_level(level)
-    data, dependent = check_sample(y_true, y_score, pos_label, groups)
+    auc = get_measure("auc")
+    sample = check_one_list(auc, y_true, y_score, groups=groups, pos_label=pos_label)
+    data, dependent = sample.data, sample.groups
+    refuse_one_class(data)
     blocks = counted_blocks(data.score, data.positive, data.weight)
     n_pos, n_neg = blocks.k, blocks.n - blocks.k
     fpr = np.append(0.0, np.cumsum(blocks.size - blocks.n_pos) / n_neg)
@@ -841,7 +676,7 @@ def partial_auc_influence(
 
     See Also
     --------
-    partial_auc_interval : Confidence interval from these values.
+    metric_interval : Confidence interval from these values, for ``partial_auc_score``.
     linear_rank_influence : Influence function of linear rank statistics.
 
     Notes
@@ -864,99 +699,8 @@ def partial_auc_influence(
     """
     refuse_collections(ONE_EACH, y_true=y_true, y_score=y_score)
     data = check_two_classes(y_true, y_score, pos_label)
-    limits = _check_limits(max_fpr, min_tpr)
-    return partial_auc_influence_of(data.positive, data.score, *limits).centred()
-
-
-def partial_auc_interval(
-    y_true: Any,
-    y_score: Any,
-    *,
-    max_fpr: float = 1.0,
-    min_tpr: float = 0.0,
-    scale: Literal["raw", "mcclish", "normalized"] = "raw",
-    level: float = 0.95,
-    groups: Any = None,
-    pos_label: Any = None,
-) -> Interval:
-    """Confidence interval for the partial AUC, one-way or two-way.
-
-    The variance comes from the influence values within each class, or from their sums over groups.
-    These values include the variation of both limits of the partial area.
-
-    Parameters
-    ----------
-    y_true : array-like or dask collection of shape (n_samples,)
-        Labels of two classes, both present.
-    y_score : array-like or dask collection of shape (n_samples,)
-        Scores; a higher score ranks an item nearer to the top. Infinite scores are allowed, NaN is
-        not.
-    max_fpr : float, default=1
-        Upper limit of the false positive rate, in (0, 1].
-    min_tpr : float, default=0
-        Lower limit of the true positive rate, in [0, 1).
-    scale : {"raw", "mcclish", "normalized"}, default="raw"
-        Scale of the area, as in :func:`sklearn_rank.metrics.partial_auc_score`.
-    level : float, default=0.95
-        Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
-    groups : array-like of shape (n_samples,), default=None
-        Id of the group (patient, user, query) of each item; items of different groups are
-        independent. None means independent items; the interval is much too short if they are not.
-    pos_label : int, float, bool or str, default=None
-        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
-
-    Returns
-    -------
-    Interval
-        The interval, of positive width and within the range of the measure.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not valid, one class is absent, or there is only one group.
-
-    See Also
-    --------
-    partial_auc_influence : The influence values that this interval uses.
-    auc_interval : Interval for the whole AUC, with more methods.
-    linear_rank_interval : Interval for linear rank statistics, such as the local AUC.
-
-    Notes
-    -----
-    The target does not depend on the fraction of positives, so the labels may be fixed or random.
-    Half an item, or group, is added at either end of the list in both classes. The area as a
-    fraction of its largest value then has an effective sample size, which enters Wilson's method,
-    or on either side Clopper and Pearson's limits with mid-p values if these are wider. A two-way
-    area is biased upwards if the curve barely reaches ``min_tpr``: with an AUC of .6 and both
-    limits at one half, the interval covers .86 to .91 instead of .95. The cost is O(n log n) time
-    and O(n) memory. Dask collections (without ``groups``) are counted as in :func:`auc_interval`.
-
-    References
-    ----------
-    .. [1] Dodd & Pepe (2003), *Partial AUC estimation and regression*, Biometrics 59.
-    .. [2] Yang, Lu, Lyu & Hu (2019), *Two-way partial AUC and its properties*, Statistical
-       Methods in Medical Research 28.
-
-    Examples
-    --------
-    >>> from sklearn_rank.inference import partial_auc_interval
-    >>> y_true, y_score = [1, 1, 0, 1, 0, 0, 1, 0], [8, 7, 6, 5, 4, 3, 2, 1]
-    >>> print(partial_auc_interval(y_true, y_score, max_fpr=0.5, scale="normalized"))
-    0.6250 [0.0674, 0.9890] (partial AUC of the population, 95 %, influence)
-    """
-    level = check_level(level)
-    check_choice("scale", scale, ("raw", "mcclish", "normalized"))
-    max_fpr, min_tpr = _check_limits(max_fpr, min_tpr)
-    data, dependent = check_sample(y_true, y_score, pos_label, groups)
-    measure = get_measure(partial_auc_score, max_fpr=max_fpr, min_tpr=min_tpr, scale=scale)
-    interval = list_interval(
-        measure, influence_of(measure, data, conditional=True), level, dependent
-    )
-    return replace(interval, target="partial AUC of the population")
-
-
-def _check_limits(max_fpr: Any, min_tpr: Any) -> tuple[float, float]:
-    return (
+    limits = (
         check_number("max_fpr", max_fpr, 0.0, 1.0, closed="right"),
         check_number("min_tpr", min_tpr, 0.0, 1.0, closed="left"),
     )
+    return partial_auc_influence_of(data.positive, data.score, *limits).centred()

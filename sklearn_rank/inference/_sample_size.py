@@ -567,7 +567,7 @@ def sample_size(
           first two also support differences.
         - For means over queries, "hoeffding", "kl" and "bernstein": valid for every distribution;
           "normal-worst": the largest variance that values with this mean can have.
-        - For the precision at the top, "exact": the method of ``precision_at_top_interval``.
+        - For the precision at the top, "exact": the method of :func:`metric_interval`.
     assurance : float or None, default=None
         Probability, in (0, 1), that the variance is no larger than the one used for planning. The
         plan then uses the upper confidence limit of the pilot's variance instead of its estimate.

@@ -727,7 +727,7 @@ def make_bound_scorer(
     --------
     BoundSearchCV : Search with simultaneous lower limits for all candidates.
     sklearn_rank.metrics.get_scorer : Scorer of the measure itself.
-    sklearn_rank.inference.auc_interval : Two-sided interval, with more methods.
+    sklearn_rank.inference.metric_interval : Two-sided interval, with more methods.
 
     Notes
     -----

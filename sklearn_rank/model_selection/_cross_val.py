@@ -643,6 +643,8 @@ class CrossValInterval(Interval):
         The quantity that the interval estimates.
     standard_error : float or None, default=None
         Standard error of the estimate.
+    bias : None
+        Not estimated.
     fold_values : tuple of float, default=()
         Value of each fold model on its fold; empty for a bootstrap.
     fold_sizes : tuple of tuple of int, default=()
@@ -797,7 +799,7 @@ def cross_val_interval(
     **Method.** Given the labels, the variance of a fold's value comes from the influence of its
     rows, or from the values of its queries. All folds together are one sample, centred once for
     each class, with Student's quantile for the number of items (queries, groups). The limits are
-    those of :func:`sklearn_rank.inference.auc_interval` with "wilson" for the AUC, and those of
+    those of :func:`sklearn_rank.inference.metric_interval` with "wilson" for the AUC, and those of
     :func:`sklearn_rank.inference.metric_interval` for other measures and for queries. If the
     expectation of a measure depends on the length of the list, as for average precision, the
     target is its value for lists of the length of the folds.

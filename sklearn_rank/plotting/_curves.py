@@ -14,11 +14,11 @@ from ..inference import (
     NetBenefitCurve,
     RocBand,
     calibration_at_top,
+    metric_interval,
     net_benefit_curve,
-    precision_at_top_interval,
     roc_band,
 )
-from ..metrics import precision_at_top_curve
+from ..metrics import get_measure, precision_at_top_curve, precision_at_top_score
 from ..metrics._shared import as_score_generating
 from ._common import (
     COLORS,
@@ -143,7 +143,7 @@ class TopOfListDisplay(CurveDisplay):
         groups : array-like of shape (n_samples,), default=None
             Id of the group (patient, user) of each row. Rows of one group may depend on each
             other. None means independent rows. See
-            :func:`sklearn_rank.inference.precision_at_top_interval`.
+            :func:`sklearn_rank.inference.metric_interval`.
         **kwargs : dict
             Keyword arguments passed to matplotlib's ``plot``.
 
@@ -163,9 +163,10 @@ class TopOfListDisplay(CurveDisplay):
                 raise ValueError(
                     "Intervals are for rows that count once: leave out sample_weight or level."
                 )
+            options = {"level": level, "groups": groups, "pos_label": pos_label}
             intervals = {
-                share: precision_at_top_interval(
-                    y_true, y_score, tau=share, level=level, groups=groups, pos_label=pos_label
+                share: metric_interval(
+                    get_measure(precision_at_top_score, tau=share), y_true, y_score, **options
                 )
                 for share in np.atleast_1d(tau)
             }

@@ -331,7 +331,7 @@ class QueryDifferenceDisplay(Display):
     See Also
     --------
     QueryScoresDisplay : Distribution of the values of each ranker.
-    sklearn_rank.inference.paired_query_test : The paired test.
+    sklearn_rank.inference.compare : The paired test.
 
     Notes
     -----
@@ -432,15 +432,15 @@ class QueryDifferenceDisplay(Display):
         weights : {"frequency", "sampling"} or None, default=None
             What ``sample_weight`` is, required with it: numbers of identical rows, or 1 /
             probability that the query of the row was drawn. See
-            :func:`sklearn_rank.inference.paired_query_test`.
+            :func:`sklearn_rank.inference.compare`.
         groups : array-like of shape (n_samples,), default=None
             Id of the group (user, session) of the query of each row. Queries of one group may
             depend on each other. None means independent queries. See
-            :func:`sklearn_rank.inference.paired_query_test`.
+            :func:`sklearn_rank.inference.compare`.
         pos_label : int, float, bool or str, default=None
             Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
         method : {"randomization", "t", "wilcoxon"}, default="randomization"
-            Paired test, see :func:`sklearn_rank.inference.paired_query_test`.
+            Paired test, see :func:`sklearn_rank.inference.compare`.
         alternative : {"two-sided", "less", "greater"}, default="two-sided"
             Alternative hypothesis: the mean difference is not 0, is below 0, or is above 0.
         level : float, default=0.95

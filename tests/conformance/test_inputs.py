@@ -55,10 +55,7 @@ OTHERS = {
 }
 IDS_OF = ("qid", "groups")
 # Of two samples: the groups of either.
-GROUPS = {
-    "two_sample_rank_test": (np.arange(12) // 2, 10 + np.arange(9) // 2),
-    "unpaired_rank_test": (IDS, IDS),
-}
+GROUPS = {"two_sample_rank_test": (np.arange(12) // 2, 10 + np.arange(9) // 2)}
 # Another form of what a parameter before it has.
 SECOND_FORMS = {("compare", "y_score_b")}
 

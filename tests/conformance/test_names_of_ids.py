@@ -15,12 +15,7 @@ from sklearn_rank import (
     OrderPreservingRankerCV,
     RankEnsemble,
 )
-from sklearn_rank.inference import (
-    metric_interval,
-    paired_query_test,
-    paired_swap_test,
-    sample_size,
-)
+from sklearn_rank.inference import compare, metric_interval, sample_size
 from sklearn_rank.model_selection import (
     BoundSearchCV,
     HalvingQueryGridSearchCV,
@@ -105,15 +100,22 @@ CASES = {
     "bootstrap": lambda ids: repr(
         metric_interval("ndcg", GRADE, SCORES["a"], qid=ids, method="bootstrap", random_state=0)
     ),
-    "randomization": of_scores(paired_query_test, "ndcg@3"),
+    "randomization": of_scores(compare, "ndcg@3", method="randomization"),
     "pilot": lambda ids: repr(
         sample_size(
             "ndcg", width=0.05, pilot=(GRADE, SCORES["a"]), qid=ids, assurance=0.9, random_state=0
         )
     ),
     "swap": lambda ids: repr(
-        paired_swap_test(
-            POSITIVE, SCORES["a"], SCORES["b"], groups=ids, n_resamples=99, random_state=0
+        compare(
+            "auc",
+            POSITIVE,
+            SCORES["a"],
+            SCORES["b"],
+            groups=ids,
+            n_resamples=99,
+            random_state=0,
+            method="swap",
         )
     ),
     "bootstrap of groups": lambda ids: repr(

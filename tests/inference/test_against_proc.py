@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from scipy.stats import norm
 
-from sklearn_rank.inference import auc_interval, paired_rank_test, partial_auc_interval
-from sklearn_rank.metrics import roc_auc_score
+from sklearn_rank.inference import compare, metric_interval
+from sklearn_rank.metrics import get_measure, partial_auc_score, roc_auc_score
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "pROC.json").read_text())
 every_case = pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: case["name"])
@@ -18,10 +18,10 @@ def test_delongs_interval(case):
     if case["auc"] == 1:
         # Theirs is [1, 1], with a warning.
         with pytest.raises(ValueError, match="would have no width"):
-            auc_interval(case["y"], case["a"], method="delong")
-        assert auc_interval(case["y"], case["a"]).low < 0.9
+            metric_interval("auc", case["y"], case["a"], method="delong")
+        assert metric_interval("auc", case["y"], case["a"]).low < 0.9
         return
-    found = auc_interval(case["y"], case["a"], method="delong")
+    found = metric_interval("auc", case["y"], case["a"], method="delong")
     assert found.estimate == pytest.approx(case["auc"], rel=1e-13)
     assert found.low == pytest.approx(case["low"], rel=1e-12)
     assert found.high == pytest.approx(case["high"], rel=1e-12)
@@ -30,7 +30,7 @@ def test_delongs_interval(case):
 
 @every_case
 def test_the_paired_test(case):
-    found = paired_rank_test(case["y"], case["a"], case["b"])
+    found = compare("auc", case["y"], case["a"], case["b"])
     assert found.estimate == pytest.approx(case["auc"] - case["auc_b"], rel=1e-12)
     assert abs(found.statistic) == pytest.approx(abs(case["paired_z"]), rel=1e-11)
     # pROC takes the normal distribution, this package Student's.
@@ -42,8 +42,12 @@ def test_the_paired_test(case):
 @every_case
 def test_partial_areas(case):
     # Specificity from 1 to 0.7 is a false positive rate up to 0.3.
-    raw = partial_auc_interval(case["y"], case["a"], max_fpr=0.3, scale="raw").estimate
-    scaled = partial_auc_interval(case["y"], case["a"], max_fpr=0.3, scale="mcclish").estimate
+    raw = metric_interval(
+        get_measure(partial_auc_score, max_fpr=0.3, scale="raw"), case["y"], case["a"]
+    ).estimate
+    scaled = metric_interval(
+        get_measure(partial_auc_score, max_fpr=0.3, scale="mcclish"), case["y"], case["a"]
+    ).estimate
     if case["name"] == "tied":
         # A cut inside a tied block: theirs joins the corners of the block, ours is the mean over
         # all orders of its items.

@@ -11,7 +11,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank.bounds import auc_bound
 from sklearn_rank.bounds._shared import score_limits
-from sklearn_rank.inference import auc_interval
+from sklearn_rank.inference import metric_interval
 from sklearn_rank.inference._roc import (
     METHODS,
     WITH_GROUPS,
@@ -45,7 +45,7 @@ def joined(pos, neg):
 
 
 def interval(pos, neg, **arguments):
-    return auc_interval(*joined(pos, neg), **arguments)
+    return metric_interval("auc", *joined(pos, neg), **arguments)
 
 
 # --------------------------------------------------------------------------------- the variance
@@ -107,7 +107,7 @@ def test_large_sample_is_that_of_definition():
     for share in (0.1, 0.8):
         y = rng.random(400) < share
         score = np.round(rng.normal(size=400) + y, 1)
-        found = auc_interval(y, score, method="delong")
+        found = metric_interval("auc", y, score, method="delong")
         assert found.estimate == pytest.approx(roc_auc_score(y, score))
         assert found.standard_error**2 == pytest.approx(oracle.delong(score[y], score[~y]))
 
@@ -256,9 +256,9 @@ def test_turned_round(method):
 def test_order_and_scale_of_scores_do_not_matter(method):
     rng = np.random.default_rng(0)
     y, score = joined([3, 1, 4, 5, 9], [2, 6, 5, 3, 0, 1])
-    found = auc_interval(y, score, method=method)
+    found = metric_interval("auc", y, score, method=method)
     order = rng.permutation(len(y))
-    assert auc_interval(y[order], np.exp(score[order] / 3.0), method=method) == found
+    assert metric_interval("auc", y[order], np.exp(score[order] / 3.0), method=method) == found
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -268,8 +268,8 @@ def test_weights_repeat_rows(method):
     weight = rng.integers(0, 4, len(y))
     weight[[0, 1, 6, 7]] = [2, 1, 3, 1]
     said = {"sample_weight": weight, "weights": "frequency"}
-    found = auc_interval(y, score, **said, method=method)
-    again = auc_interval(np.repeat(y, weight), np.repeat(score, weight), method=method)
+    found = metric_interval("auc", y, score, **said, method=method)
+    again = metric_interval("auc", np.repeat(y, weight), np.repeat(score, weight), method=method)
     for name in ("estimate", "low", "high"):
         assert getattr(found, name) == pytest.approx(getattr(again, name))
 
@@ -318,15 +318,15 @@ def test_groups_by_definition(seed):
     y, score, groups = grouped(np.random.default_rng(seed))
     expected = oracle.obuchowski(score[y == 1], score[y == 0], groups[y == 1], groups[y == 0])
     names = np.array(["p", "q", "b", "a", "z", "k", "c", "x"])[groups]
-    found = auc_interval(y, score, groups=names, method="delong")
+    found = metric_interval("auc", y, score, groups=names, method="delong")
     assert found.standard_error**2 == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("method", ["delong", "logit-delong"])
 def test_a_group_for_each_row_is_none(method):
     y, score, _ = grouped(np.random.default_rng(3))
-    alone = auc_interval(y, score, groups=np.arange(len(y)), method=method)
-    none = auc_interval(y, score, method=method)
+    alone = metric_interval("auc", y, score, groups=np.arange(len(y)), method=method)
+    none = metric_interval("auc", y, score, method=method)
     assert (alone.low, alone.high) == pytest.approx((none.low, none.high))
 
 
@@ -337,19 +337,19 @@ def test_weights_of_groups(method):
     y, score, groups = grouped(rng)
     weight = rng.integers(1, 4, len(y))
     said = {"groups": groups, "sample_weight": weight, "weights": "frequency"}
-    found = auc_interval(y, score, **said, method=method)
+    found = metric_interval("auc", y, score, **said, method=method)
     repeat = np.repeat(np.arange(len(y)), weight)
-    other = auc_interval(y[repeat], score[repeat], groups=groups[repeat], method=method)
+    other = metric_interval("auc", y[repeat], score[repeat], groups=groups[repeat], method=method)
     assert (other.low, other.high) == pytest.approx((found.low, found.high))
 
 
 def test_repeated_rows_in_groups_add_no_certainty():
     y, score, _ = grouped(np.random.default_rng(5), n_groups=30)
     groups = np.arange(len(y))
-    once = auc_interval(y, score, groups=groups)
+    once = metric_interval("auc", y, score, groups=groups)
     copies = np.tile(np.arange(len(y)), 50)
-    copied = auc_interval(y[copies], score[copies], groups=groups[copies])
-    ignored = auc_interval(y[copies], score[copies])
+    copied = metric_interval("auc", y[copies], score[copies], groups=groups[copies])
+    ignored = metric_interval("auc", y[copies], score[copies])
     assert copied.width == pytest.approx(once.width)
     assert ignored.width < once.width / 5
 
@@ -357,11 +357,11 @@ def test_repeated_rows_in_groups_add_no_certainty():
 def test_one_group_of_a_class():
     # All positives depend on each other: one draw, and what one draw may lack.
     y, score, groups = [1, 1, 1, 0, 0, 0], [6, 5, 4, 3, 2, 1], [0, 0, 0, 1, 2, 3]
-    found = auc_interval(y, score, groups=groups)
+    found = metric_interval("auc", y, score, groups=groups)
     assert found.low == pytest.approx(1 / (1 + 1.25 * Z**2))
     assert (found.low, found.high) == pytest.approx(oracle.score_limits(1.0, 1.0, 0.25, Z))
     with pytest.raises(ValueError, match="one group with items of a class: choose"):
-        auc_interval(y, score, groups=groups, method="delong")
+        metric_interval("auc", y, score, groups=groups, method="delong")
 
 
 # ------------------------------------------------------------------------------------ refusals
@@ -378,15 +378,18 @@ def test_no_certainty_from_no_spread(method):
 
 @pytest.mark.parametrize("method", sorted(set(METHODS) - set(WITH_GROUPS)))
 def test_groups_are_refused_where_items_must_be_independent(method):
-    with pytest.raises(ValueError, match="does not support groups, it needs independent items"):
-        auc_interval([0, 1, 0, 1], [1, 2, 3, 4], groups=[1, 1, 2, 2], method=method)
+    with pytest.raises(ValueError, match="needs independent items and takes no groups"):
+        metric_interval("auc", [0, 1, 0, 1], [1, 2, 3, 4], groups=[1, 1, 2, 2], method=method)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"level": 1.0}, r"level=1\.0 must be a number in \(0, 1\)\."),
-        ({"method": "bootstrap"}, "method='bootstrap' must be one of 'wilson'"),
+        (
+            {"method": "bootstrap"},
+            "method='bootstrap' does not support auc of one list",
+        ),
         ({"sample_weight": [1, 2, 1, 1]}, "pass weights='frequency' if each row"),
         ({"weights": "frequency"}, "sample_weight is None: pass sample_weight"),
         (
@@ -409,19 +412,13 @@ def test_groups_are_refused_where_items_must_be_independent(method):
 )
 def test_refusals(arguments, message):
     with pytest.raises(ValueError, match=message):
-        auc_interval([0, 1, 0, 1], [1, 2, 3, 4], **arguments)
-
-
-@pytest.mark.parametrize("groups", [None, [[1, 2], [1, 2]]])
-def test_two_dimensions_are_refused(groups):
-    with pytest.raises(ValueError, match=r"one list: pass y_true.ravel\(\)"):
-        auc_interval([[0, 1], [0, 1]], [[1, 2], [3, 4]], groups=groups)
+        metric_interval("auc", [0, 1, 0, 1], [1, 2, 3, 4], **arguments)
 
 
 @pytest.mark.parametrize("label", [0, 1])
 def test_one_class_knows_nothing(label):
     with pytest.warns(UndefinedMetricWarning, match="items of one class only"):
-        found = auc_interval([label, label], [1, 2])
+        found = metric_interval("auc", [label, label], [1, 2])
     assert np.isnan(found.estimate)
     assert (found.low, found.high) == (0, 1)
 
@@ -481,7 +478,9 @@ def test_coverage_of_importance_weights():
         score = rng.normal(size=2000) + 1.2 * y
         kept = rng.random(2000) < 1 / (1 + np.exp(-score))
         weight = 1 + np.exp(-score[kept])
-        found = auc_interval(y[kept], score[kept], sample_weight=weight, weights="sampling")
+        found = metric_interval(
+            "auc", y[kept], score[kept], sample_weight=weight, weights="sampling"
+        )
         covered += expected in found
     assert 0.92 <= covered / n_samples <= 0.98
 
@@ -498,7 +497,7 @@ def test_coverage_of_groups():
         groups = np.repeat(np.arange(n_groups), size)
         score = 1.2 * y + 0.8 * rng.normal(size=n_groups)[groups] + 0.6 * rng.normal(size=len(y))
         expected = norm.cdf(1.2 / np.sqrt(2))
-        covered += expected in auc_interval(y, score, groups=groups)
-        ignored += expected in auc_interval(y, score)
+        covered += expected in metric_interval("auc", y, score, groups=groups)
+        ignored += expected in metric_interval("auc", y, score)
     assert 0.92 <= covered / n_samples <= 0.98
     assert ignored / n_samples < 0.8

@@ -12,27 +12,19 @@ import pandas as pd
 import pytest
 
 from sklearn_rank import inference
-from sklearn_rank.inference import (
-    accumulator_interval,
-    auc_interval,
-    compare,
-    linear_rank_interval,
-    metric_interval,
-    paired_query_test,
-    partial_auc_interval,
-    precision_at_top_interval,
-    roc_band,
-    unpaired_rank_test,
-)
+from sklearn_rank.inference import accumulator_interval, compare, metric_interval, roc_band
 from sklearn_rank.metrics import (
     Accumulator,
     Exponential,
     LocalAUC,
     VanDerWaerden,
+    Wilcoxon,
     _of_collections,
     get_measure,
     get_measure_names,
+    linear_rank_score,
     make_measure,
+    partial_auc_score,
 )
 from sklearn_rank.metrics._shared import ListOfChunks
 
@@ -101,41 +93,54 @@ def _plain(value):
 
 # What takes collections, on one list and on queries.
 LISTS = {
-    "auc_interval": lambda d: auc_interval(d["y"], d["a"]),
-    "auc_interval, weights": lambda d: auc_interval(
-        d["y"], d["a"], sample_weight=d["w"], weights="frequency"
+    "metric_interval, wilson": lambda d: metric_interval("auc", d["y"], d["a"]),
+    "metric_interval, auc weights": lambda d: metric_interval(
+        "auc", d["y"], d["a"], sample_weight=d["w"], weights="frequency"
     ),
-    "auc_interval, delong": lambda d: auc_interval(d["y"], d["a"], method="delong", level=0.9),
-    "auc_interval, normal": lambda d: auc_interval(d["y"], d["a"], method="normal"),
-    "linear_rank_interval": lambda d: linear_rank_interval(d["y"], d["a"]),
-    "linear_rank_interval, exponential": lambda d: linear_rank_interval(
-        d["y"], d["a"], phi=Exponential(5.0), conditional=False, normalize="mean"
+    "metric_interval, delong": lambda d: metric_interval(
+        "auc", d["y"], d["a"], method="delong", level=0.9
     ),
-    "linear_rank_interval, jump": lambda d: linear_rank_interval(
-        d["y"], d["a"], phi=LocalAUC(0.7), conditional=False
+    "metric_interval, normal": lambda d: metric_interval("auc", d["y"], d["a"], method="normal"),
+    "metric_interval, wilcoxon": lambda d: metric_interval(Wilcoxon(), d["y"], d["a"]),
+    "metric_interval, rank exponential": lambda d: metric_interval(
+        get_measure(linear_rank_score, phi=Exponential(5.0), normalize="mean"),
+        d["y"],
+        d["a"],
+        conditional=False,
     ),
-    "linear_rank_interval, unbounded": lambda d: linear_rank_interval(
-        d["y"], d["a"], phi=VanDerWaerden()
+    "metric_interval, rank jump": lambda d: metric_interval(
+        LocalAUC(0.7), d["y"], d["a"], conditional=False
     ),
-    "linear_rank_interval, own": lambda d: linear_rank_interval(d["y"], d["a"], phi=np.square),
-    "linear_rank_interval, dkw": lambda d: linear_rank_interval(d["y"], d["a"], method="dkw"),
+    "metric_interval, rank unbounded": lambda d: metric_interval(VanDerWaerden(), d["y"], d["a"]),
+    "metric_interval, rank own": lambda d: metric_interval(
+        get_measure(linear_rank_score, phi=np.square), d["y"], d["a"]
+    ),
+    "metric_interval, rank dkw": lambda d: metric_interval(
+        Wilcoxon(), d["y"], d["a"], method="dkw"
+    ),
     "metric_interval, list": lambda d: metric_interval("bedroc@20", d["y"], d["a"]),
     "metric_interval, auc": lambda d: metric_interval("auc", d["y"], d["a"], method="kl"),
     "metric_interval, gini": lambda d: metric_interval(
         "gini", d["y"], d["a"], sample_weight=d["w"], weights="frequency"
     ),
     "metric_interval, enrichment": lambda d: metric_interval("enrichment@0.1", d["y"], d["a"]),
-    "partial_auc_interval": lambda d: partial_auc_interval(
-        d["y"], d["a"], max_fpr=0.3, scale="mcclish"
+    "metric_interval, partial": lambda d: metric_interval(
+        get_measure(partial_auc_score, max_fpr=0.3, scale="mcclish"), d["y"], d["a"]
     ),
-    "precision_at_top_interval": lambda d: precision_at_top_interval(d["y"], d["a"], tau=0.1),
-    "precision_at_top_interval, exact": lambda d: precision_at_top_interval(
-        d["y"], d["a"], tau=0.1, method="exact"
+    "metric_interval, top": lambda d: metric_interval("precision@top0.1", d["y"], d["a"]),
+    "metric_interval, top exact": lambda d: metric_interval(
+        "precision@top0.1", d["y"], d["a"], method="exact"
     ),
     "roc_band": lambda d: roc_band(d["y"], d["a"]),
-    "unpaired_rank_test": lambda d: unpaired_rank_test(d["y"], d["a"], d["y"], d["b"]),
-    "unpaired_rank_test, random labels": lambda d: unpaired_rank_test(
-        d["y"], d["a"], d["y"], d["b"], measure=Exponential(5.0), conditional=False
+    "compare, unpaired": lambda d: compare(
+        "auc", {"a": d["y"], "b": d["y"]}, {"a": d["a"], "b": d["b"]}, paired=False
+    ),
+    "compare, unpaired random labels": lambda d: compare(
+        Exponential(5.0),
+        {"a": d["y"], "b": d["y"]},
+        {"a": d["a"], "b": d["b"]},
+        paired=False,
+        conditional=False,
     ),
 }
 QUERIES = {
@@ -153,10 +158,10 @@ QUERIES = {
     "metric_interval, undefined": lambda d: metric_interval(
         get_measure("ap@5", undefined=0.0), d["y"], d["a"], qid=d["q"]
     ),
-    "paired_query_test": lambda d: paired_query_test(
-        "ndcg@5", d["g"], d["a"], d["b"], qid=d["q"], random_state=0
+    "compare, randomization": lambda d: compare(
+        "ndcg@5", d["g"], d["a"], d["b"], qid=d["q"], random_state=0, method="randomization"
     ),
-    "paired_query_test, wilcoxon": lambda d: paired_query_test(
+    "compare, wilcoxon": lambda d: compare(
         "success@1", d["y"], d["a"], d["b"], qid=d["q"], method="wilcoxon"
     ),
     "compare, t": lambda d: compare(
@@ -168,19 +173,18 @@ ROWS = {
     "compare, list": lambda d: compare("auc", d["y"], {"a": d["a"], "b": d["b"]}),
     "holm_adjust": lambda d: inference.holm_adjust(d["w"] / 4),
     "linear_rank_influence": lambda d: inference.linear_rank_influence(d["y"], d["a"]),
-    "linear_rank_interval, bootstrap": lambda d: linear_rank_interval(
-        d["y"], d["a"], method="bootstrap"
+    "metric_interval, rank bootstrap": lambda d: metric_interval(
+        Wilcoxon(), d["y"], d["a"], method="bootstrap"
     ),
-    "paired_rank_test": lambda d: inference.paired_rank_test(d["y"], d["a"], d["b"]),
-    "paired_rank_test, one": lambda d: inference.paired_rank_test(
-        np.asarray(d["y"]), np.asarray(d["a"]), d["b"]
-    ),
-    "paired_swap_test": lambda d: inference.paired_swap_test(d["y"], d["a"], d["b"]),
+    "compare, one": lambda d: compare("auc", np.asarray(d["y"]), np.asarray(d["a"]), d["b"]),
+    "compare, swap": lambda d: compare("auc", d["y"], d["a"], d["b"], method="swap"),
     "partial_auc_influence": lambda d: inference.partial_auc_influence(d["y"], d["a"]),
     "two_sample_rank_test": lambda d: inference.two_sample_rank_test(d["a"], d["b"]),
     # Groups of rows.
-    "auc_interval, groups": lambda d: auc_interval(d["y"], d["a"], groups=d["q"]),
-    "linear_rank_interval, groups": lambda d: linear_rank_interval(d["y"], d["a"], groups=d["q"]),
+    "metric_interval, auc groups": lambda d: metric_interval("auc", d["y"], d["a"], groups=d["q"]),
+    "metric_interval, rank groups": lambda d: metric_interval(
+        Wilcoxon(), d["y"], d["a"], groups=d["q"]
+    ),
     "metric_interval, resampled": lambda d: metric_interval(
         "pnorm@4", d["y"], d["a"], method="bootstrap"
     ),
@@ -188,17 +192,25 @@ ROWS = {
     "metric_interval, groups of queries": lambda d: metric_interval(
         "ndcg", d["y"], d["a"], qid=d["q"], groups=d["q"]
     ),
-    "partial_auc_interval, groups": lambda d: partial_auc_interval(d["y"], d["a"], groups=d["q"]),
-    "precision_at_top_interval, groups": lambda d: precision_at_top_interval(
-        d["y"], d["a"], groups=d["q"]
+    "metric_interval, partial groups": lambda d: metric_interval(
+        get_measure(partial_auc_score), d["y"], d["a"], groups=d["q"]
+    ),
+    "metric_interval, top groups": lambda d: metric_interval(
+        "precision@top0.05", d["y"], d["a"], groups=d["q"]
     ),
     "calibration_at_top": lambda d: inference.calibration_at_top(d["y"], d["a"]),
     "net_benefit_curve": lambda d: inference.net_benefit_curve(d["y"], d["a"]),
     "roc_band, groups": lambda d: roc_band(d["y"], d["a"], groups=d["q"]),
-    "unpaired_rank_test, groups": lambda d: unpaired_rank_test(
-        d["y"], d["a"], d["y"], d["b"], groups=(d["q"], d["q"])
+    "compare, unpaired groups": lambda d: compare(
+        "auc",
+        {"a": d["y"], "b": d["y"]},
+        {"a": d["a"], "b": d["b"]},
+        paired=False,
+        groups={"a": d["q"], "b": d["q"]},
     ),
-    "groups alone": lambda d: auc_interval(np.asarray(d["y"]), np.asarray(d["a"]), groups=d["q"]),
+    "groups alone": lambda d: metric_interval(
+        "auc", np.asarray(d["y"]), np.asarray(d["a"]), groups=d["q"]
+    ),
 }
 
 
@@ -235,14 +247,17 @@ def test_chunks_of_one_class_and_labels_that_are_words():
     data = rows()
     order = np.argsort(data["y"], kind="stable")
     y, score = np.array(["no", "yes"])[data["y"][order]], data["a"][order].astype(np.float32)
-    found = auc_interval(
-        da.from_array(y, chunks=40), da.from_array(score, chunks=40), pos_label="yes"
+    found = metric_interval(
+        "auc", da.from_array(y, chunks=40), da.from_array(score, chunks=40), pos_label="yes"
     )
-    same(found, auc_interval(y, score, pos_label="yes"))
-    found = linear_rank_interval(
-        da.from_array(y, chunks=40), da.from_array(score, chunks=33), pos_label="no"
+    same(found, metric_interval("auc", y, score, pos_label="yes"))
+    found = metric_interval(
+        Wilcoxon(),
+        da.from_array(y, chunks=40),
+        da.from_array(score, chunks=33),
+        pos_label="no",
     )
-    same(found, linear_rank_interval(y, score, pos_label="no"))
+    same(found, metric_interval(Wilcoxon(), y, score, pos_label="no"))
 
 
 def test_columns_of_a_dataframe_and_ids_that_are_words():
@@ -250,7 +265,7 @@ def test_columns_of_a_dataframe_and_ids_that_are_words():
     frame = pd.DataFrame(data)
     frame["q"] = "query " + frame["q"].astype(str)
     chunks = dd.from_pandas(frame, npartitions=1).repartition(divisions=[0, 90, 180, 279, 359])
-    same(auc_interval(chunks.y, chunks.a), auc_interval(frame.y, frame.a))
+    same(metric_interval("auc", chunks.y, chunks.a), metric_interval("auc", frame.y, frame.a))
     same(
         metric_interval("ndcg@5", chunks.g, chunks.a, qid=chunks.q),
         metric_interval("ndcg@5", frame.g, frame.a, qid=frame.q),
@@ -263,8 +278,8 @@ def test_columns_of_a_dataframe_and_ids_that_are_words():
 
 def test_an_array_in_memory_beside_a_collection():
     data = rows()
-    found = auc_interval(data["y"], lazy(data)["a"])
-    same(found, auc_interval(data["y"], data["a"]))
+    found = metric_interval("auc", data["y"], lazy(data)["a"])
+    same(found, metric_interval("auc", data["y"], data["a"]))
 
 
 def test_lists_in_rows():
@@ -279,21 +294,23 @@ def test_lists_in_rows():
 def test_one_class_only_has_a_warning_as_in_memory():
     y, score = da.ones(10, chunks=3), da.arange(10, chunks=3)
     with pytest.warns(UserWarning, match="one class only"):
-        assert np.isnan(auc_interval(y, score).estimate)
+        assert np.isnan(metric_interval("auc", y, score).estimate)
     with pytest.raises(ValueError, match="one class only, with no negative among 10"):
-        linear_rank_interval(y, score)
+        metric_interval(Wilcoxon(), y, score)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda d: auc_interval(d["g"], d["a"]), r"chunk \d: .*pass"),
+        (lambda d: metric_interval("auc", d["g"], d["a"]), r"chunk \d: .*pass"),
         (
-            lambda d: auc_interval(d["y"], da.where(d["a"] < 2, d["a"], np.nan)),
+            lambda d: metric_interval("auc", d["y"], da.where(d["a"] < 2, d["a"], np.nan)),
             r"chunk \d: .*y_score is NaN at row \d",
         ),
         (
-            lambda d: auc_interval(d["y"], d["a"], sample_weight=d["w"] / 2, weights="frequency"),
+            lambda d: metric_interval(
+                "auc", d["y"], d["a"], sample_weight=d["w"] / 2, weights="frequency"
+            ),
             "not a whole number",
         ),
         (
@@ -303,11 +320,16 @@ def test_one_class_only_has_a_warning_as_in_memory():
             "has a value that is not whole",
         ),
         (
-            lambda d: auc_interval(d["y"], d["a"], sample_weight=0 * d["w"], weights="frequency"),
+            lambda d: metric_interval(
+                "auc", d["y"], d["a"], sample_weight=0 * d["w"], weights="frequency"
+            ),
             "No row has positive",
         ),
         (lambda d: metric_interval("ndcg", d["g"], d["a"]), "qid"),
-        (lambda d: linear_rank_interval(d["y"][:, None] + [0, 1], d["a"]), "2 dimensions"),
+        (
+            lambda d: metric_interval(Wilcoxon(), d["y"][:, None] + [0, 1], d["a"]),
+            "one score for each label",
+        ),
         (
             lambda d: metric_interval(
                 make_measure(lambda y, s: 0.5, name="own", range=(0, 1), influence=lambda y, s: s),
@@ -326,9 +348,9 @@ def test_what_is_wrong_is_said(call, message):
 def test_inverse_probabilities_belong_to_rows_in_memory():
     d = lazy(rows())
     with pytest.raises(TypeError, match=r"pass sample_weight\.compute\(\)"):
-        auc_interval(d["y"], d["a"], sample_weight=d["w"], weights="sampling")
+        metric_interval("auc", d["y"], d["a"], sample_weight=d["w"], weights="sampling")
     with pytest.raises(TypeError, match=r"pass y_true\.compute\(\)"):
-        auc_interval(d["y"], d["a"], sample_weight=rows()["w"], weights="sampling")
+        metric_interval("auc", d["y"], d["a"], sample_weight=rows()["w"], weights="sampling")
 
 
 # ------------------------------------------------------------------------- ranges of scores
@@ -349,35 +371,41 @@ def test_auc_of_ranges(seed, monkeypatch):
         data["a"] = data["a"].round(0)
     monkeypatch.setattr(ListOfChunks, "in_one_memory", None)
     for method in ("wilson", "normal", "delong"):
-        found = auc_interval(*(lazy(data, seed)[name] for name in "ya"), method=method)
-        same(found, auc_interval(data["y"], data["a"], method=method))
-    found = auc_interval(
-        *(lazy(data, seed)[name] for name in "ya"), sample_weight=data["w"], weights="frequency"
+        found = metric_interval("auc", *(lazy(data, seed)[name] for name in "ya"), method=method)
+        same(found, metric_interval("auc", data["y"], data["a"], method=method))
+    found = metric_interval(
+        "auc",
+        *(lazy(data, seed)[name] for name in "ya"),
+        sample_weight=data["w"],
+        weights="frequency",
     )
-    same(found, auc_interval(data["y"], data["a"], sample_weight=data["w"], weights="frequency"))
+    same(
+        found,
+        metric_interval("auc", data["y"], data["a"], sample_weight=data["w"], weights="frequency"),
+    )
 
 
 @pytest.mark.usefixtures("_in_ranges")
 def test_ranges_in_perfect_order_or_of_one_class():
     data = rows()
     columns = lazy({"y": data["y"], "s": data["y"] + np.arange(N) / N})
-    found = auc_interval(columns["y"], columns["s"])
-    same(found, auc_interval(data["y"], data["y"] + np.arange(N) / N))
+    found = metric_interval("auc", columns["y"], columns["s"])
+    same(found, metric_interval("auc", data["y"], data["y"] + np.arange(N) / N))
     assert found.estimate == 1.0
     with pytest.warns(UserWarning, match="one class only"):
-        assert np.isnan(auc_interval(0 * columns["y"], columns["s"]).estimate)
+        assert np.isnan(metric_interval("auc", 0 * columns["y"], columns["s"]).estimate)
 
 
 @pytest.mark.usefixtures("_in_ranges")
 def test_other_intervals_take_one_memory(monkeypatch):
     data = rows()
     same(
-        linear_rank_interval(*(lazy(data)[name] for name in "ya")),
-        linear_rank_interval(data["y"], data["a"]),
+        metric_interval(Wilcoxon(), *(lazy(data)[name] for name in "ya")),
+        metric_interval(Wilcoxon(), data["y"], data["a"]),
     )
     monkeypatch.setattr(_of_collections, "MOST_ROWS", 100)
     with pytest.raises(ValueError, match="distinct rows in memory: round the scores"):
-        linear_rank_interval(*(lazy(data)[name] for name in "ya"))
+        metric_interval(Wilcoxon(), *(lazy(data)[name] for name in "ya"))
 
 
 # --------------------------------------------------------------------------------- accumulators
@@ -451,4 +479,7 @@ def test_what_is_no_accumulator():
 @pytest.mark.slow
 def test_on_processes(client):
     data = rows()
-    same(auc_interval(lazy(data)["y"], lazy(data)["a"]), auc_interval(data["y"], data["a"]))
+    same(
+        metric_interval("auc", lazy(data)["y"], lazy(data)["a"]),
+        metric_interval("auc", data["y"], data["a"]),
+    )

@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sklearn_rank.inference import (
-    compare,
-    holm_adjust,
-    paired_query_test,
-    paired_swap_test,
-    unpaired_rank_test,
-)
+from sklearn_rank.inference import compare, holm_adjust
 from sklearn_rank.metrics import get_measure, make_measure
 
 FIRST = make_measure(lambda y, s: s[0], name="first", kind="graded", range=(0.0, 1.0))
@@ -87,15 +81,6 @@ def test_two_arrays_and_frames():
 
 
 def test_rows_of_their_own():
-    (y_a, a), (y_b, b) = ((y, scores["a"]) for y, scores in (rankers(1), rankers(2, n=90)))
-    rows = {"y_true": {"a": y_a, "b": y_b}, "scores": {"a": a, "b": b}}
-    found = compare("auc", **rows, paired=False)
-    expected = unpaired_rank_test(y_a, a, y_b, b)
-    assert (found.statistic, found.pvalue) == pytest.approx((expected.statistic, expected.pvalue))
-    groups = {"a": np.arange(120) // 2, "b": 1000 + np.arange(90) // 2}
-    found = compare("auc", **rows, paired=False, groups=groups)
-    expected = unpaired_rank_test(y_a, a, y_b, b, groups=(groups["a"], groups["b"]))
-    assert (found.statistic, found.pvalue) == pytest.approx((expected.statistic, expected.pvalue))
     zeros, first, _, qid = values()
     _, second, third, other = values(1, n=25)
     found = compare(
@@ -127,15 +112,16 @@ def test_other_methods_are_those_of_pairs():
     one = compare(
         "auc", y, scores["a"], scores["b"], method="swap", n_resamples=99, random_state=0
     )
-    two = paired_swap_test(y, scores["a"], scores["b"], n_resamples=99, random_state=0)
+    two = compare(
+        "auc", y, scores["a"], scores["b"], n_resamples=99, random_state=0, method="swap"
+    )
     assert (one.pvalue, one.statistic) == (two.pvalue, two.statistic)
     zeros, a, b, qid = values()
     named = {"a": a, "b": b, "c": np.clip(b + 0.05, 0, 1)}
     for method in ("t", "wilcoxon"):
         found = compare(FIRST, zeros, named, qid=qid, method=method, baseline="a")
         each = [
-            paired_query_test(FIRST, zeros, named[name], a, qid=qid, method=method).pvalue
-            for name in "bc"
+            compare(FIRST, zeros, named[name], a, qid=qid, method=method).pvalue for name in "bc"
         ]
         assert found.pvalues == pytest.approx(tuple(holm_adjust(each)))
 

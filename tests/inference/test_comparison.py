@@ -5,13 +5,7 @@ import pytest
 from scipy import stats
 from scipy.special import stdtr, stdtrit
 
-from sklearn_rank.inference import (
-    compare,
-    metric_interval,
-    paired_query_test,
-    paired_rank_test,
-    unpaired_rank_test,
-)
+from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.metrics import (
     Exponential,
     LocalAUC,
@@ -50,7 +44,7 @@ def test_a_comparison_of_two_is_the_paired_test(phi):
     two = {name: scores[name] for name in "AB"}
     measure = get_measure(linear_rank_score, phi=phi, normalize="minmax")
     found = compare(measure, y_true, two, random_state=0)
-    paired = paired_rank_test(y_true, scores["A"], scores["B"], measure=measure)
+    paired = compare(measure, y_true, scores["A"], scores["B"])
     assert (found.statistic, found.pvalue, found.low, found.high) == (
         paired.statistic,
         paired.pvalue,
@@ -130,7 +124,7 @@ def test_a_duplicate_changes_nothing():
         ({"contrasts": {"x": [0, 0, 0]}}, "not all be 0"),
         ({"contrasts": {"x": [1, -1]}}, "'x' must be 3 finite numbers, one per ranker"),
         ({"measure": TopDCG(3)}, "measure=.*TopDCG.*has no influence function"),
-        ({"measure": "ndcg"}, "pass qid to compare"),
+        ({"measure": "ndcg"}, "for a mean over queries pass qid"),
         ({"level": 1.0}, r"level=1\.0 must be a number in \(0, 1\)\."),
         ({"random_state": "x"}, "random_state='x' must be None"),
     ],
@@ -295,7 +289,7 @@ def test_queries_are_the_sample():
     np.testing.assert_allclose(found.values, values.mean(axis=1))
     np.testing.assert_allclose(found.standard_errors, stats.sem(values, axis=1))
     test = found["A - C"]
-    paired = paired_query_test("ndcg@3", y, scores["A"], scores["C"], qid=qid, method="t")
+    paired = compare("ndcg@3", y, scores["A"], scores["C"], qid=qid, method="t")
     assert test.estimate == pytest.approx(paired.estimate)
     assert test.statistic == pytest.approx(paired.statistic)
     assert found.target == "mean ndcg@3 over 40 queries"
@@ -322,7 +316,7 @@ def test_systems_that_are_alike_on_all_queries():
     test = found["A - B"]
     assert (test.estimate, test.pvalue) == (0.0, 1.0)
     assert test.interval.low == -test.interval.high < 0
-    paired = paired_query_test("ndcg@3", y, scores["A"], scores["C"], qid=qid, method="t")
+    paired = compare("ndcg@3", y, scores["A"], scores["C"], qid=qid, method="t")
     assert found["A - C"].statistic == pytest.approx(paired.statistic)
 
 
@@ -398,7 +392,7 @@ def test_a_mean_over_queries_of_ones_own():
     one = metric_interval(PER_QUERY, y, scores["A"], qid=qid)
     assert one.estimate == pytest.approx(values[0].mean())
     assert one.standard_error == pytest.approx(stats.sem(values[0]))
-    two = paired_query_test(PER_QUERY, y, scores["A"], scores["C"], qid=qid, method="t")
+    two = compare(PER_QUERY, y, scores["A"], scores["C"], qid=qid, method="t")
     expected = stats.ttest_rel(values[0], values[2])
     assert (two.statistic, two.pvalue) == pytest.approx((expected.statistic, expected.pvalue))
     with pytest.raises(ValueError, match="measure='last_positive' has no influence function"):
@@ -409,7 +403,7 @@ def test_an_influence_of_ones_own():
     rng = np.random.default_rng(16)
     y = (np.arange(50) < 30).astype(int)
     a, b = rng.random((2, 50))
-    found = paired_rank_test(y, a, b, measure=MEAN)
+    found = compare(MEAN, y, a, b)
     expected = stats.ttest_rel(a[:30], b[:30])
     assert found.estimate == pytest.approx(a[:30].mean() - b[:30].mean())
     assert found.statistic == pytest.approx(expected.statistic)
@@ -417,11 +411,11 @@ def test_an_influence_of_ones_own():
     together = compare(MEAN, y, {"a": a, "b": b}, random_state=0)
     assert together.statistic == pytest.approx(expected.statistic)
     assert together.pvalue == pytest.approx(expected.pvalue, abs=0.01)
-    apart = unpaired_rank_test(y, a, y, b, measure=MEAN)
+    apart = compare(MEAN, {"a": y, "b": y}, {"a": a, "b": b}, paired=False)
     welch = stats.ttest_ind(a[:30], b[:30], equal_var=False)
     assert apart.statistic == pytest.approx(welch.statistic)
     with pytest.raises(ValueError, match="no known derivative in the fraction of positives"):
-        paired_rank_test(y, a, b, measure=MEAN, conditional=False)
+        compare(MEAN, y, a, b, conditional=False)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import ndtri
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_rank.inference import ConfidenceSequence, accumulator_interval, paired_rank_test
+from sklearn_rank.inference import ConfidenceSequence, accumulator_interval, compare
 from sklearn_rank.inference._confidence_sequence import (
     WIDEST,
     Bets,
@@ -257,7 +257,7 @@ def test_differences_of_one_list_are_those_of_paired_tests():
         found = sequence.update(parts[-1][0], a, baseline_score=b)
         joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
         level = level_at_all_times(0.95, 60 * look, 300)
-        test = paired_rank_test(*joined, pos_label="yes")
+        test = compare("auc", *joined, pos_label="yes")
         half = ndtri((1 + level) / 2) * test.interval.standard_error
         np.testing.assert_allclose(
             [found.estimate, found.low, found.high],

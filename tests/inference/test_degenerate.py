@@ -6,16 +6,8 @@ import numpy as np
 import pytest
 
 from sklearn_rank._printed import fixed
-from sklearn_rank.inference import (
-    accumulator_interval,
-    auc_interval,
-    compare,
-    linear_rank_interval,
-    metric_interval,
-    paired_swap_test,
-    precision_at_top_interval,
-)
-from sklearn_rank.metrics import Accumulator
+from sklearn_rank.inference import accumulator_interval, compare, metric_interval
+from sklearn_rank.metrics import Accumulator, Wilcoxon
 
 Y = (np.arange(40) % 4 == 0).astype(int)
 UP = np.arange(40.0)
@@ -54,9 +46,12 @@ def errors_of(found):
 def test_plain_lists_have_no_certain_values(name):
     y, score = LISTS[name]
     five = {"qid": np.repeat(np.arange(5), len(y))}
-    makes = [lambda: auc_interval(y, score), lambda: precision_at_top_interval(y, score, tau=0.1)]
-    makes += [lambda: linear_rank_interval(y, score)]
-    makes += [lambda: paired_swap_test(y, score, -score, n_resamples=99)]
+    makes = [
+        lambda: metric_interval("auc", y, score),
+        lambda: metric_interval("precision@top0.1", y, score),
+    ]
+    makes += [lambda: metric_interval(Wilcoxon(), y, score)]
+    makes += [lambda: compare("auc", y, score, -score, n_resamples=99, method="swap")]
     for measure in MEASURES:
         makes += [
             lambda m=measure: metric_interval(m, y, score),
@@ -97,5 +92,5 @@ def test_numbers_are_printed_without_a_negative_zero(value, sign, text):
 def test_the_bias_of_the_auc_is_no_negative_zero():
     rng = np.random.default_rng(0)
     for _ in range(20):
-        text = str(linear_rank_interval(Y, rng.normal(size=40)))
+        text = str(metric_interval(Wilcoxon(), Y, rng.normal(size=40)))
         assert "-0.0000" not in text

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from sklearn_rank.inference import precision_at_top_interval
+from sklearn_rank.inference import metric_interval
 from sklearn_rank.inference._limits import midp_limits, safe_limits, wilson_limits
 from sklearn_rank.inference._list_intervals import top_limits
 
@@ -92,5 +92,5 @@ def test_coverage_of_a_top_of_five_to_ten_items(n, tau, share, shift):
     for _ in range(500):
         y_true = np.arange(n) < np.clip(rng.binomial(n, share), 1, n - 1)
         y_score = rng.normal(size=n) + shift * y_true
-        covered += target in precision_at_top_interval(y_true, y_score, tau=tau)
+        covered += target in metric_interval(f"precision@top{tau}", y_true, y_score)
     assert covered / 500 >= 0.93

@@ -11,21 +11,13 @@ from scipy.special import expit, stdtr, stdtrit
 
 from sklearn_rank import inference
 from sklearn_rank.inference import (
-    auc_interval,
     calibration_at_top,
     compare,
     linear_rank_influence,
-    linear_rank_interval,
     metric_interval,
     net_benefit_curve,
-    paired_query_test,
-    paired_rank_test,
-    paired_swap_test,
-    partial_auc_interval,
-    precision_at_top_interval,
     roc_band,
     two_sample_rank_test,
-    unpaired_rank_test,
 )
 from sklearn_rank.inference._evidence import (
     GroupPart,
@@ -40,7 +32,13 @@ from sklearn_rank.inference._limits import (
     mean_of_tail,
     resampled_means,
 )
-from sklearn_rank.metrics import Exponential, get_measure, make_measure
+from sklearn_rank.metrics import (
+    Exponential,
+    Wilcoxon,
+    get_measure,
+    linear_rank_score,
+    make_measure,
+)
 from tests.oracles import groups as oracle
 from tests.oracles import rank_inference as ranks
 from tests.oracles import resampling
@@ -75,27 +73,32 @@ def split(y, values):
 
 # Each with labels, scores of two rankers and groups; None is independent rows.
 CALLS = {
-    "auc_interval": lambda y, a, b, g: auc_interval(y, a, groups=g),
-    "paired_rank_test": lambda y, a, b, g: paired_rank_test(y, a, b, groups=g),
-    "paired_swap_test": lambda y, a, b, g: paired_swap_test(
-        y, a, b, groups=g, n_resamples=199, random_state=0
+    "metric_interval, auc": lambda y, a, b, g: metric_interval("auc", y, a, groups=g),
+    "compare, swap": lambda y, a, b, g: compare(
+        "auc", y, a, b, groups=g, n_resamples=199, random_state=0, method="swap"
     ),
-    "unpaired_rank_test": lambda y, a, b, g: unpaired_rank_test(
-        y, a, y, b, groups=None if g is None else (g, g)
+    "compare, unpaired": lambda y, a, b, g: compare(
+        "auc",
+        {"a": y, "b": y},
+        {"a": a, "b": b},
+        paired=False,
+        groups=None if g is None else {"a": g, "b": g},
     ),
-    "linear_rank_interval": lambda y, a, b, g: linear_rank_interval(
-        y, a, phi=Exponential(4.0), groups=g
+    "metric_interval, rank": lambda y, a, b, g: metric_interval(Exponential(4.0), y, a, groups=g),
+    "metric_interval, random": lambda y, a, b, g: metric_interval(
+        get_measure(linear_rank_score, phi=Exponential(4.0), normalize="mean"),
+        y,
+        a,
+        conditional=False,
+        groups=g,
     ),
-    "linear_rank_interval, random": lambda y, a, b, g: linear_rank_interval(
-        y, a, phi=Exponential(4.0), conditional=False, normalize="mean", groups=g
+    "metric_interval, dkw": lambda y, a, b, g: metric_interval(
+        Wilcoxon(), y, a, method="dkw", groups=g
     ),
-    "linear_rank_interval, dkw": lambda y, a, b, g: linear_rank_interval(
-        y, a, method="dkw", groups=g
+    "metric_interval, partial": lambda y, a, b, g: metric_interval(
+        "partial_auc@fpr0.4", y, a, groups=g
     ),
-    "partial_auc_interval": lambda y, a, b, g: partial_auc_interval(y, a, max_fpr=0.4, groups=g),
-    "precision_at_top_interval": lambda y, a, b, g: precision_at_top_interval(
-        y, a, tau=0.3, groups=g
-    ),
+    "metric_interval, top": lambda y, a, b, g: metric_interval("precision@top0.3", y, a, groups=g),
     "roc_band": lambda y, a, b, g: roc_band(y, a, groups=g),
     "calibration_at_top": lambda y, a, b, g: calibration_at_top(y, expit(a), tau=0.5, groups=g).at(
         round(0.5 * len(y))
@@ -111,8 +114,8 @@ CALLS = {
     "metric_interval, queries": lambda y, a, b, g: metric_interval(
         FIRST, y, a, qid=np.arange(len(y)), groups=g
     ),
-    "paired_query_test": lambda y, a, b, g: paired_query_test(
-        FIRST, y, a, b, qid=np.arange(len(y)), groups=g, random_state=0
+    "compare, randomization": lambda y, a, b, g: compare(
+        FIRST, y, a, b, qid=np.arange(len(y)), groups=g, random_state=0, method="randomization"
     ),
     "compare, queries": lambda y, a, b, g: compare(
         FIRST, y, {"a": a, "b": b}, qid=np.arange(len(y)), groups=g, method="t"
@@ -144,9 +147,7 @@ def test_every_function_of_rows_takes_groups():
 def test_every_flag_refuses_what_is_no_bool():
     y, (a, b), _ = sample()
     given = {
-        "paired_rank_test": (y, a, b),
-        "unpaired_rank_test": (y, a, y, b),
-        "linear_rank_interval": (y, a),
+        "metric_interval": ("auc", y, a),
         "linear_rank_influence": (y, a),
         "compare": ("auc", y, {"a": a, "b": b}),
         "net_benefit_curve": (y, expit(a)),
@@ -170,7 +171,7 @@ def test_names_of_groups_and_order_of_rows_do_not_matter(name):
     names = np.array([f"user {i}" for i in np.random.default_rng(0).permutation(100)])[groups]
     np.testing.assert_allclose(numbers(CALLS[name](y, a, b, names)), expected, rtol=1e-9)
     order = np.random.default_rng(1).permutation(len(y))
-    if name not in ("paired_query_test", "paired_swap_test"):  # other exchanges are drawn
+    if name not in ("compare, randomization", "compare, swap"):  # other exchanges are drawn
         turned = CALLS[name](y[order], a[order], b[order], groups[order])
         np.testing.assert_allclose(numbers(turned), expected, rtol=1e-9)
 
@@ -184,7 +185,7 @@ def test_dependent_rows_say_less(name):
     copied = numbers(CALLS[name](y[five], a[five], b[five], five))
     naive = numbers(CALLS[name](y[five], a[five], b[five], np.arange(len(five))))
     compared = np.isfinite(alone)
-    tolerance = 0.35 if name == "paired_query_test" else 0.12
+    tolerance = 0.35 if name == "compare, randomization" else 0.12
     np.testing.assert_allclose(copied[compared], alone[compared], rtol=tolerance)
     assert np.all(naive[compared] < 0.75 * alone[compared])
 
@@ -199,10 +200,8 @@ def test_groups_that_are_none(name):
         (np.array([None, *range(n - 1)]), "is missing at row 0"),
         (np.array(["a", *range(n - 1)], dtype=object), "mixes ids of different types|groups"),
     ):
-        if len(groups) < n and name in ("unpaired_rank_test", "two_sample_rank_test"):
+        if len(groups) < n and name in ("compare, unpaired", "two_sample_rank_test"):
             continue  # a pair has lengths of its own
-        if groups[0] == "a" and name == "auc_interval":
-            continue  # called qid there
         with pytest.raises(ValueError, match=message):
             CALLS[name](y, a, b, groups)
 
@@ -213,7 +212,7 @@ def test_groups_that_are_none(name):
 def test_variance_by_the_regression_on_the_classes():
     for seed in range(6):
         y, (a, b), groups = sample(seed)
-        found = paired_rank_test(y, a, b, groups=groups)
+        found = compare("auc", y, a, b, groups=groups)
         moved = linear_rank_influence(y, a) - linear_rank_influence(y, b)
         share = np.where(y == 1, y.mean(), 1 - y.mean())
         expected = oracle.robust_variance(moved * share, y, groups)
@@ -224,16 +223,26 @@ def test_variance_by_the_regression_on_the_classes():
 def test_a_group_for_each_row_is_no_group_but_for_the_quantile():
     y, (a, b), _ = sample(7)
     alone = np.arange(len(y))
-    found, expected = paired_rank_test(y, a, b, groups=alone), paired_rank_test(y, a, b)
+    found, expected = compare("auc", y, a, b, groups=alone), compare("auc", y, a, b)
     assert found.statistic == pytest.approx(expected.statistic)
-    apart = unpaired_rank_test(y, a, y, b, groups=(alone, alone + 1000))
-    assert apart.statistic == pytest.approx(unpaired_rank_test(y, a, y, b).statistic)
-    shared = unpaired_rank_test(y, a, y, b, groups=(alone, alone))
+    apart = compare(
+        "auc",
+        {"a": y, "b": y},
+        {"a": a, "b": b},
+        paired=False,
+        groups={"a": alone, "b": alone + 1000},
+    )
+    assert apart.statistic == pytest.approx(
+        compare("auc", {"a": y, "b": y}, {"a": a, "b": b}, paired=False).statistic
+    )
+    shared = compare(
+        "auc", {"a": y, "b": y}, {"a": a, "b": b}, paired=False, groups={"a": alone, "b": alone}
+    )
     assert shared.statistic == pytest.approx(expected.statistic)
     for conditional in (True, False):
-        options = {"conditional": conditional, "phi": Exponential(3.0), "normalize": "mean"}
-        found = linear_rank_interval(y, a, groups=alone, **options)
-        expected = linear_rank_interval(y, a, **options)
+        measure = get_measure(linear_rank_score, phi=Exponential(3.0), normalize="mean")
+        found = metric_interval(measure, y, a, groups=alone, conditional=conditional)
+        expected = metric_interval(measure, y, a, conditional=conditional)
         assert found.standard_error == pytest.approx(expected.standard_error)
         assert 1.0 < found.width / expected.width < 1.08
         names = {"a": a, "b": b}
@@ -254,7 +263,7 @@ def test_means_of_queries_by_the_regression_on_a_constant():
     found = metric_interval(FIRST, y, a, qid=qid, groups=groups)
     assert found.standard_error == pytest.approx(expected)
     assert found.width == pytest.approx(2 * stdtrit(degrees, 0.975) * expected)
-    test = paired_query_test(FIRST, y, a, b, qid=qid, groups=groups, method="t")
+    test = compare(FIRST, y, a, b, qid=qid, groups=groups, method="t")
     error = oracle.robust_variance(a - b, np.zeros(len(y)), groups) ** 0.5
     assert test.statistic == pytest.approx((a - b).mean() / error)
     assert test.pvalue == pytest.approx(2 * stdtr(degrees, -abs(test.statistic)))
@@ -288,10 +297,10 @@ def test_degrees_of_freedom():
 def test_one_group_that_holds_a_class_is_no_certainty():
     y, score = np.repeat([1, 0], [6, 9]), np.arange(15)[::-1]
     groups = np.r_[np.zeros(6), np.repeat([1, 2, 3], 3)]
-    test = paired_rank_test(y, score, -score, groups=groups)
+    test = compare("auc", y, score, -score, groups=groups)
     assert test.method == "max-t, added items"
     assert test.pvalue > 0.05
-    assert linear_rank_interval(y, score, groups=groups).low < 0.1
+    assert metric_interval(Wilcoxon(), y, score, groups=groups).low < 0.1
 
 
 # ---------------------------------------------------------------------------------------- queries
@@ -313,7 +322,7 @@ def test_exchanges_of_groups_by_listing():
                 ("less", less),
                 ("two-sided", min(1, 2 * min(greater, less))),
             ):
-                found = paired_query_test(
+                found = compare(
                     FIRST,
                     zeros,
                     values,
@@ -331,11 +340,13 @@ def test_the_interval_of_exchanges_holds_what_they_do_not_reject():
     groups = np.repeat(np.arange(9), rng.integers(1, 5, 9))
     values, zeros = rng.normal(size=len(groups)) + 0.4, np.zeros(len(groups))
     options = {"qid": np.arange(len(groups)), "groups": groups}
-    found = paired_query_test(FIRST, zeros, values, zeros, level=0.9, **options).interval
+    found = compare(
+        FIRST, zeros, values, zeros, level=0.9, method="randomization", **options
+    ).interval
     for shift in (found.low, found.high):
         for inside, side in ((True, 1e-6), (False, -1e-6)):
             moved = shift + side * np.sign(found.estimate - shift)
-            test = paired_query_test(FIRST, zeros, values - moved, zeros, **options)
+            test = compare(FIRST, zeros, values - moved, zeros, method="randomization", **options)
             assert (test.pvalue > 0.1 * (1 + 1e-9)) == inside
 
 
@@ -438,7 +449,7 @@ def test_groups_whose_sums_do_not_vary_have_no_t():
     values = np.tile([1.0, -1.0, 0.0], 4) + 1.0
     options = {"qid": np.arange(12), "groups": np.arange(12) // 3}
     with pytest.raises(ValueError, match="12 queries of 4 groups are 1, so the t"):
-        paired_query_test(FIRST, np.zeros(12), values, np.zeros(12), method="t", **options)
+        compare(FIRST, np.zeros(12), values, np.zeros(12), method="t", **options)
 
 
 # -------------------------------------------------------------------------------- two-sample tests
@@ -502,11 +513,11 @@ def test_refusals_of_pairs(groups, message):
 def test_ids_of_any_kind():
     pandas = pytest.importorskip("pandas")
     y, (a, b), groups = sample(16)
-    expected = paired_rank_test(y, a, b, groups=groups)
+    expected = compare("auc", y, a, b, groups=groups)
     pair = two_sample_rank_test(*split(y, a), groups=split(y, groups))
     texts = np.array([f"user {i}" for i in range(12)])[groups]
     for ids in (texts, texts.astype(object), pandas.Series(texts).astype("category")):
-        assert paired_rank_test(y, a, b, groups=ids).pvalue == pytest.approx(expected.pvalue)
+        assert compare("auc", y, a, b, groups=ids).pvalue == pytest.approx(expected.pvalue)
         halves = (ids[y == 1], ids[y == 0])
         found = two_sample_rank_test(*split(y, a), groups=halves)
         assert found.pvalue == pytest.approx(pair.pvalue, rel=1e-12)
@@ -552,17 +563,19 @@ def test_bands_hold_rows_that_are_all_the_same():
         band = roc_band(y, score, groups=groups)
         for in_class, margin in ((y, band.tpr_margin), (~y, band.fpr_margin)):
             missed["band"] += stats.ks_1samp(score[in_class], stats.uniform.cdf).statistic > margin
-        missed["dkw"] += 0.5 not in linear_rank_interval(y, score, method="dkw", groups=groups)
+        missed["dkw"] += 0.5 not in metric_interval(
+            Wilcoxon(), y, score, method="dkw", groups=groups
+        )
     assert missed["band"] < 400 * 0.05 + 15
     assert missed["dkw"] < 400 * 0.05
 
 
 def test_methods_for_independent_rows_refuse_groups():
     y, (a, _), groups = sample(13)
-    with pytest.raises(ValueError, match="method='bootstrap' does not support groups"):
-        linear_rank_interval(y, a, method="bootstrap", groups=groups)
-    with pytest.raises(ValueError, match="method='exact' does not support groups"):
-        precision_at_top_interval(y, a, method="exact", groups=groups)
+    with pytest.raises(ValueError, match="'bootstrap' needs independent items"):
+        metric_interval(Wilcoxon(), y, a, method="bootstrap", groups=groups)
+    with pytest.raises(ValueError, match="'exact' needs independent items"):
+        metric_interval("precision@top0.05", y, a, method="exact", groups=groups)
 
 
 # ------------------------------------------------------------------------------------------- level
@@ -576,8 +589,8 @@ def test_level_of_dependent_rows():
         groups = np.repeat(np.arange(25), 8)
         y = np.repeat(np.arange(25) < 10, 8)
         a, b = (y + rng.normal(size=25)[groups] + rng.normal(size=200) for _ in range(2))
-        rejected[0] += paired_rank_test(y, a, b).pvalue <= 0.05
-        rejected[1] += paired_rank_test(y, a, b, groups=groups).pvalue <= 0.05
+        rejected[0] += compare("auc", y, a, b).pvalue <= 0.05
+        rejected[1] += compare("auc", y, a, b, groups=groups).pvalue <= 0.05
     assert rejected[0] > 50
     assert rejected[1] <= 10 + 3 * 3.1
 

@@ -4,23 +4,13 @@ import numpy as np
 import pytest
 from scipy.stats import norm, sem, t
 
-from sklearn_rank.inference import (
-    auc_interval,
-    linear_rank_interval,
-    metric_interval,
-    partial_auc_interval,
-    precision_at_top_interval,
-    roc_band,
-)
+from sklearn_rank.inference import metric_interval, roc_band
 from sklearn_rank.metrics import (
-    LocalAUC,
-    Power,
     TopDCG,
     bedroc_score,
     get_measure,
     linear_rank_score,
     make_measure,
-    partial_auc_score,
 )
 from sklearn_rank.metrics._score_generating import Screening
 from tests.naming import shown
@@ -28,7 +18,6 @@ from tests.naming import shown
 LIST = [1, 1, 0, 1, 0, 0, 1, 0], [8, 7, 6, 5, 4, 3, 2, 1]
 GROUPS = [0, 1, 2, 0, 1, 3, 3, 2]
 SCREENING = Screening(5)
-EXACT = {"tau": 0.5, "method": "exact"}
 
 
 def mean_of_positives(y_true, y_score):
@@ -48,58 +37,6 @@ def test_bedroc_of_one_list():
 
 def numbers(found):
     return found.estimate, found.low, found.high, found.standard_error
-
-
-SAME = [
-    ("auc", {}, auc_interval, {}),
-    ("auc", {"method": "kl"}, auc_interval, {"method": "kl"}),
-    ("auc", {"method": "delong", "level": 0.8}, auc_interval, {"method": "delong", "level": 0.8}),
-    ("local_auc@0.5", {}, linear_rank_interval, {"phi": LocalAUC(0.5)}),
-    ("bedroc@5", {"method": "dkw"}, linear_rank_interval, {"phi": SCREENING, "method": "dkw"}),
-    (
-        "pnorm@4",
-        {"method": "bootstrap", "n_resamples": 99, "random_state": 0},
-        linear_rank_interval,
-        {"phi": Power(4), "method": "bootstrap", "n_resamples": 99, "random_state": 0},
-    ),
-    (
-        get_measure(linear_rank_score, phi=TopDCG(2)),
-        {"method": "bootstrap", "n_resamples": 99, "random_state": 0},
-        linear_rank_interval,
-        {"phi": TopDCG(2), "method": "bootstrap", "n_resamples": 99, "random_state": 0},
-    ),
-    (
-        get_measure(linear_rank_score, phi="wilcoxon", normalize="mean"),
-        {},
-        linear_rank_interval,
-        {"normalize": "mean"},
-    ),
-    *(
-        (
-            get_measure(partial_auc_score, max_fpr=0.5, min_tpr=0.25, scale=scale),
-            {},
-            partial_auc_interval,
-            {"max_fpr": 0.5, "min_tpr": 0.25, "scale": scale},
-        )
-        for scale in ("raw", "mcclish", "normalized")
-    ),
-    ("precision@top0.5", {}, precision_at_top_interval, {"tau": 0.5}),
-    ("precision@top0.5", {"method": "exact"}, precision_at_top_interval, EXACT),
-]
-
-
-@pytest.mark.parametrize(("measure", "given", "function", "options"), SAME, ids=shown)
-def test_as_the_functions_of_each_measure(measure, given, function, options):
-    found, expected = metric_interval(measure, *LIST, **given), function(*LIST, **options)
-    assert numbers(found) == pytest.approx(numbers(expected))
-    assert type(found) is type(expected)
-    assert "W_phi" not in found.target
-    if "method" in given and given["method"] in ("kl", "dkw", "exact", "bootstrap"):
-        return
-    expected = function(*LIST, **options, groups=GROUPS)
-    assert numbers(metric_interval(measure, *LIST, **given, groups=GROUPS)) == pytest.approx(
-        numbers(expected)
-    )
 
 
 def test_measures_that_are_others_in_another_unit():
@@ -177,9 +114,8 @@ def test_refusals(measure, options, message):
 @pytest.mark.parametrize(
     "function",
     [
-        auc_interval,
-        linear_rank_interval,
         roc_band,
+        lambda y, s: metric_interval("auc", y, s),
         lambda y, s: metric_interval("bedroc@20", y, s),
         lambda y, s: metric_interval("ndcg", y, s, qid=[0, 0, 1, 1]),
     ],

@@ -3,11 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_rank.inference import (
-    compare,
-    metric_interval,
-    paired_query_test,
-)
+from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.metrics import get_measure
 
 MEASURES = [
@@ -67,9 +63,9 @@ def test_tests_of_two(measure, with_groups):
         y, *scores, groups = matrices(seed=1)
         groups = groups if with_groups else None
         options = {"method": method, "n_resamples": 999, "random_state": 0}
-        found = paired_query_test(measure, y, *scores, **said_of(groups), **options)
+        found = compare(measure, y, *scores, **said_of(groups), **options)
         flat, rows = by_rows(y, *scores)
-        by_id = paired_query_test(measure, *flat, qid=rows, **said_of(groups, rows), **options)
+        by_id = compare(measure, *flat, qid=rows, **said_of(groups, rows), **options)
         assert found == by_id
 
 
@@ -107,7 +103,7 @@ def test_a_missing_score_of_an_item_is_refused():
     y, first, second, _ = matrices(seed=3)
     second[4, 0] = np.nan
     with pytest.raises(ValueError, match="y_score is NaN at row 4, column 0"):
-        paired_query_test("tau_b", y, first, second)
+        compare("tau_b", y, first, second, method="randomization")
     y[7] = np.nan
     with pytest.raises(ValueError, match="NaN in all of row 7"):
         metric_interval("tau_b", y, first)

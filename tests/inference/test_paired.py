@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from sklearn_rank.inference import compare, paired_rank_test, unpaired_rank_test
+from sklearn_rank.inference import compare
 from sklearn_rank.metrics import (
     Exponential,
     LocalAUC,
@@ -38,7 +38,7 @@ def test_wilcoxon_is_delongs_test(levels):
     for _ in range(15):
         y_true, a, b = pair(rng, 25, levels)
         difference, error = oracle.delong(y_true.tolist(), a.tolist(), b.tolist())
-        found = paired_rank_test(y_true, a, b, level=0.9)
+        found = compare("auc", y_true, a, b, level=0.9)
         assert found.method == "max-t"
         assert found.estimate == pytest.approx(difference, abs=1e-13)
         assert found.statistic == pytest.approx(difference / error, rel=1e-9, abs=1e-12)
@@ -49,7 +49,7 @@ def test_wilcoxon_is_delongs_test(levels):
         half = found.interval.high - difference
         assert t.ppf(0.95, many) * error <= half * (1 + 1e-9)
         assert half <= t.ppf(0.95, few) * error * (1 + 1e-9)
-        mean = paired_rank_test(y_true, a, b, measure=rank_statistic("wilcoxon", "mean"))
+        mean = compare(rank_statistic("wilcoxon", "mean"), y_true, a, b)
         assert mean.statistic == pytest.approx(found.statistic, rel=1e-9, abs=1e-12)
 
 
@@ -58,10 +58,10 @@ def test_the_estimate_is_the_difference_of_the_scores(phi):
     for normalize in ("mean", "minmax"):
         rng = np.random.default_rng(1)
         y_true, a, b = pair(rng, 40, 6)
-        found = paired_rank_test(y_true, a, b, measure=rank_statistic(phi, normalize))
+        found = compare(rank_statistic(phi, normalize), y_true, a, b)
         one, other = (linear_rank_score(y_true, s, phi=phi, normalize=normalize) for s in (a, b))
         assert found.estimate == pytest.approx(one - other, abs=1e-12)
-        swapped = paired_rank_test(y_true, b, a, measure=rank_statistic(phi, normalize))
+        swapped = compare(rank_statistic(phi, normalize), y_true, b, a)
         assert swapped.statistic == pytest.approx(-found.statistic)
         assert swapped.pvalue == pytest.approx(found.pvalue)
         assert found.estimate in found.interval
@@ -71,7 +71,7 @@ def test_alternatives():
     rng = np.random.default_rng(2)
     y_true, a, b = pair(rng, 40, 50)
     greater, less, both = (
-        paired_rank_test(y_true, a, b, alternative=one).pvalue
+        compare("auc", y_true, a, b, alternative=one).pvalue
         for one in ("greater", "less", "two-sided")
     )
     assert greater + less == pytest.approx(1)
@@ -84,9 +84,7 @@ def test_random_labels_change_nothing_for_the_auc_and_little_else():
     a, b = rng.normal(size=(2, 400)) + np.outer([2.5, 0.3], y_true)
     for measure, change in (("auc", 1e-3), (Exponential(5.0), 0.2)):
         fixed, random = (
-            paired_rank_test(
-                y_true, a, b, measure=measure, conditional=one
-            ).interval.standard_error
+            compare(measure, y_true, a, b, conditional=one).interval.standard_error
             for one in (True, False)
         )
         assert (random > fixed * 1.002) == (measure != "auc")
@@ -100,15 +98,15 @@ def test_nothing_is_called_certain(phi):
     perfect = np.arange(12, 0, -1)
     # Two perfect rankings, a perfect and a reversed one, a constant one; one item of a class.
     for other in (perfect, perfect * 2, -perfect, np.zeros(12)):
-        found = paired_rank_test(y_true, perfect, other, measure=measure)
+        found = compare(measure, y_true, perfect, other)
         assert found.interval.width > 0.01
         assert abs(found.statistic) <= 3**0.5 * (3 if found.method == "max-t" else 1)
         scores = {"a": perfect, "b": other, "c": perfect}
         together = compare(measure, y_true, scores, random_state=0)
         assert 1e-7 < together.pvalue <= 1
         assert np.all(np.subtract(together.high, together.low) > 0.01)
-    assert paired_rank_test(y_true, perfect, -perfect, measure=measure).pvalue > 0.05
-    found = paired_rank_test([1, 0, 0], [3, 2, 1], [1, 2, 3])
+    assert compare(measure, y_true, perfect, -perfect).pvalue > 0.05
+    found = compare("auc", [1, 0, 0], [3, 2, 1], [1, 2, 3])
     assert found.method == "max-t, added items"
     assert found.pvalue > 0.3
     assert -1 <= found.interval.low < found.interval.high <= 1
@@ -117,7 +115,7 @@ def test_nothing_is_called_certain(phi):
 def test_identical_scorers_do_not_differ():
     rng = np.random.default_rng(4)
     y_true, a, _ = pair(rng, 50, 9)
-    found = paired_rank_test(y_true, a, a * 3 + 1)
+    found = compare("auc", y_true, a, a * 3 + 1)
     assert (found.estimate, found.pvalue) == (0.0, 1.0)
 
 
@@ -125,35 +123,36 @@ def test_unpaired_is_the_sum_of_the_variances():
     rng = np.random.default_rng(5)
     y_a, a, _ = pair(rng, 30, 8)
     y_b, b, _ = pair(rng, 45, 8)
-    found = unpaired_rank_test(y_a, a, y_b, b)
+    found = compare("auc", {"a": y_a, "b": y_b}, {"a": a, "b": b}, paired=False)
     assert found.estimate == pytest.approx(roc_auc_score(y_a, a) - roc_auc_score(y_b, b))
     variance = 0.0
     for y_true, y_score in ((y_a, a), (y_b, b)):
         for part in oracle.structural_components(y_true.tolist(), y_score.tolist()):
             variance += np.var(part, ddof=1) / len(part)
     assert found.interval.standard_error == pytest.approx(variance**0.5)
-    assert unpaired_rank_test([1, 0], [2, 1], [1, 0], [2, 1]).interval.width > 0.5
+    y, score = {"a": [1, 0], "b": [1, 0]}, {"a": [2, 1], "b": [2, 1]}
+    assert compare("auc", y, score, paired=False).interval.width > 0.5
 
 
 def test_refusals():
     with pytest.raises(
-        ValueError, match=r"no influence function.*linear_rank_interval\(method='bootstrap'\)"
+        ValueError, match=r"no influence function.*metric_interval\(method='bootstrap'\)"
     ):
-        paired_rank_test([1, 0, 1], [3, 2, 1], [1, 2, 3], measure=TopDCG(2))
+        compare(TopDCG(2), [1, 0, 1], [3, 2, 1], [1, 2, 3])
     with pytest.raises(
         ValueError, match=r"measure='rr' has no influence function.*influence= to make_measure"
     ):
-        paired_rank_test([1, 0, 1], [3, 2, 1], [1, 2, 3], measure="rr")
+        compare("rr", [1, 0, 1], [3, 2, 1], [1, 2, 3])
     with pytest.raises(ValueError, match="not the name of a measure: did you mean 'auc'"):
-        unpaired_rank_test([1, 0], [3, 2], [1, 0], [1, 2], measure="acu")
+        compare("acu", {"a": [1, 0], "b": [1, 0]}, {"a": [3, 2], "b": [1, 2]}, paired=False)
     with pytest.raises(ValueError, match=r"level=0 must be a number in \(0, 1\)\."):
-        paired_rank_test([1, 0], [3, 2], [1, 2], level=0)
+        compare("auc", [1, 0], [3, 2], [1, 2], level=0)
     with pytest.raises(ValueError, match="alternative='both'"):
-        paired_rank_test([1, 0], [3, 2], [1, 2], alternative="both")
-    with pytest.raises(ValueError, match="y_true_b holds items of one class"):
-        unpaired_rank_test([1, 0], [3, 2], [1, 1], [1, 2])
+        compare("auc", [1, 0], [3, 2], [1, 2], alternative="both")
+    with pytest.raises(ValueError, match=r"y_true\['b'\] holds items of one class"):
+        compare("auc", {"a": [1, 0], "b": [1, 1]}, {"a": [3, 2], "b": [1, 2]}, paired=False)
     with pytest.raises(ValueError, match="2 items, but y_score has 3"):
-        paired_rank_test([1, 0], [3, 2], [1, 2, 3])
+        compare("auc", [1, 0], [3, 2], [1, 2, 3])
 
 
 # ---------------------------------------------------------------------------------- Monte Carlo
@@ -170,9 +169,7 @@ def test_size_and_power(phi):
             positive = np.arange(400) < 100
             common = rng.normal(size=400)
             a, b = (common + rng.normal(size=400) for _ in range(2))
-            found = paired_rank_test(
-                positive, a + (1.5 + shift) * positive, b + 1.5 * positive, measure=measure
-            )
+            found = compare(measure, positive, a + (1.5 + shift) * positive, b + 1.5 * positive)
             rejected[shift] += found.pvalue < 0.05
     assert 30 <= rejected[0.0] <= 75
     assert rejected[1.0] > 160

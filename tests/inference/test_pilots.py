@@ -3,11 +3,7 @@
 import numpy as np
 import pytest
 
-from sklearn_rank.inference import (
-    metric_interval,
-    precision_at_top_interval,
-    sample_size,
-)
+from sklearn_rank.inference import metric_interval, sample_size
 from sklearn_rank.inference._evidence import check_groups, joint_influence, measure_influence
 from sklearn_rank.inference._plans import _degrees
 from sklearn_rank.metrics import get_measure
@@ -50,7 +46,7 @@ def test_the_width_is_that_of_the_interval_of_the_pilot(measure):
 def test_the_width_of_the_precision_at_the_top():
     y, scores, rng = items()
     for groups in (None, rng.integers(0, 60, len(y))):
-        found = precision_at_top_interval(y, scores["a"], tau=0.2, groups=groups)
+        found = metric_interval("precision@top0.2", y, scores["a"], groups=groups)
         plan = sample_size(
             "precision@top0.2", n=len(y), pilot=(y, scores["a"]), groups=groups, random_state=0
         )

@@ -3,27 +3,24 @@
 import numpy as np
 import pytest
 
-from sklearn_rank.inference import (
-    auc_interval,
-    linear_rank_interval,
-    paired_rank_test,
-    partial_auc_interval,
-    precision_at_top_interval,
-    roc_band,
-    two_sample_rank_test,
-    unpaired_rank_test,
+from sklearn_rank.inference import compare, metric_interval, roc_band, two_sample_rank_test
+from sklearn_rank.metrics import (
+    Exponential,
+    LocalAUC,
+    Power,
+    get_measure,
+    linear_rank_score,
+    partial_auc_score,
 )
-from sklearn_rank.metrics import Exponential, LocalAUC, Power
 
 
 def rank_interval(phi, method="influence", normalize="minmax"):
     def interval(y_true, y_score, **options):
-        return linear_rank_interval(
+        return metric_interval(
+            get_measure(linear_rank_score, phi=phi, normalize=normalize),
             y_true,
             y_score,
-            phi=phi,
             method=method,
-            normalize=normalize,
             n_resamples=99,
             random_state=0,
             **options,
@@ -33,20 +30,19 @@ def rank_interval(phi, method="influence", normalize="minmax"):
 
 
 def partial(**limits):
-    return lambda y, s, **options: partial_auc_interval(
-        y, s, scale="normalized", **limits, **options
-    )
+    measure = get_measure(partial_auc_score, scale="normalized", **limits)
+    return lambda y, s, **options: metric_interval(measure, y, s, **options)
 
 
 def at_top(method):
-    return lambda y, s, **options: precision_at_top_interval(
-        y, s, tau=0.3, method=method, **options
+    return lambda y, s, **options: metric_interval(
+        "precision@top0.3", y, s, method=method, **options
     )
 
 
 INTERVALS = {
-    "auc": auc_interval,
-    "auc, kl": lambda y, s, **options: auc_interval(y, s, method="kl", **options),
+    "auc": lambda y, s, **options: metric_interval("auc", y, s, **options),
+    "auc, kl": lambda y, s, **options: metric_interval("auc", y, s, method="kl", **options),
     "wilcoxon": rank_interval("wilcoxon"),
     "exponential": rank_interval(Exponential(5.0)),
     "exponential, mean": rank_interval(Exponential(5.0), normalize="mean"),
@@ -188,26 +184,27 @@ def pvalue_and_limits(found):
 @every_measure
 def test_increasing_maps_of_either_score_change_no_test(measure):
     for y, a, b in pairs():
-        found = pvalue_and_limits(paired_rank_test(y, a, b, measure=measure))
-        again = paired_rank_test(y, a * 2 + 1, np.exp(b / b.max()), measure=measure)
+        found = pvalue_and_limits(compare(measure, y, a, b))
+        again = compare(measure, y, a * 2 + 1, np.exp(b / b.max()))
         np.testing.assert_allclose(pvalue_and_limits(again), found, atol=1e-12)
 
 
 @every_measure
 def test_scorers_turned_round(measure):
     for y, a, b in pairs():
-        for test, first, second in (
-            (paired_rank_test, (y, a, b), (y, b, a)),
-            (unpaired_rank_test, (y, a, y, b), (y, b, y, a)),
-        ):
-            found, turned = test(*first, measure=measure), test(*second, measure=measure)
+        for labels, options in ((y, {}), ({"a": y, "b": y}, {"paired": False})):
+            found = compare(measure, labels, {"a": a, "b": b}, **options)
+            turned = compare(measure, labels, {"a": b, "b": a}, **options)
             assert turned.estimate == pytest.approx(-found.estimate)
             assert turned.statistic == pytest.approx(-found.statistic)
             assert turned.pvalue == pytest.approx(found.pvalue)
             assert turned.interval.low == pytest.approx(-found.interval.high)
             less, greater = (
-                test(*args, measure=measure, alternative=alternative).pvalue
-                for args, alternative in ((first, "less"), (second, "greater"))
+                compare(measure, labels, scores, alternative=alternative, **options).pvalue
+                for scores, alternative in (
+                    ({"a": a, "b": b}, "less"),
+                    ({"a": b, "b": a}, "greater"),
+                )
             )
             assert less == pytest.approx(greater)
 
@@ -217,8 +214,8 @@ def test_the_interval_holds_0_where_the_test_does_not_reject(measure):
     for y, a, b in pairs(n_pairs=20):
         for level in (0.5, 0.8, 0.95):
             for found in (
-                paired_rank_test(y, a, b, measure=measure, level=level),
-                unpaired_rank_test(y, a, y, b, measure=measure, level=level),
+                compare(measure, y, a, b, level=level),
+                compare(measure, {"a": y, "b": y}, {"a": a, "b": b}, paired=False, level=level),
             ):
                 assert (0.0 in found.interval) == (found.pvalue > 1 - level)
 
@@ -226,9 +223,9 @@ def test_the_interval_holds_0_where_the_test_does_not_reject(measure):
 @every_measure
 def test_the_edge_of_the_interval_has_the_pvalue_of_its_level(measure):
     for y, a, b in pairs():
-        pvalue = paired_rank_test(y, a, b, measure=measure).pvalue
+        pvalue = compare(measure, y, a, b).pvalue
         if pvalue > 0.01:
-            at_edge = paired_rank_test(y, a, b, measure=measure, level=1 - pvalue).interval
+            at_edge = compare(measure, y, a, b, level=1 - pvalue).interval
             assert min(abs(at_edge.low), abs(at_edge.high)) == pytest.approx(0.0, abs=1e-12)
 
 
@@ -236,7 +233,7 @@ def test_the_edge_of_the_interval_has_the_pvalue_of_its_level(measure):
 def test_equal_scorers_have_difference_0_and_p_1(measure):
     for y, score in lists():
         for other in (score, 5 * score):
-            found = paired_rank_test(y, score, other, measure=measure)
+            found = compare(measure, y, score, other)
             assert (found.estimate, found.statistic, found.pvalue) == (0.0, 0.0, 1.0)
             assert found.interval.low == -found.interval.high < 0.0
 
@@ -245,8 +242,8 @@ def test_equal_scorers_have_difference_0_and_p_1(measure):
 def test_the_same_items_say_more_than_different_ones(measure):
     for y, a, b in pairs():
         paired, unpaired = (
-            paired_rank_test(y, a, b, measure=measure),
-            unpaired_rank_test(y, a, y, b, measure=measure),
+            compare(measure, y, a, b),
+            compare(measure, {"a": y, "b": y}, {"a": a, "b": b}, paired=False),
         )
         assert paired.estimate == pytest.approx(unpaired.estimate)
         assert paired.interval.width < unpaired.interval.width
@@ -304,18 +301,16 @@ def test_the_band_holds_the_empirical_curve_and_the_interval_of_no_level_is_wide
 @pytest.mark.parametrize(
     "function",
     [
-        lambda y, s: linear_rank_interval(y, s, normalize="mean"),
-        lambda y, s: partial_auc_interval(y, s),
-        lambda y, s: precision_at_top_interval(y, s),
-        lambda y, s: roc_band(y, s),
-        lambda y, s: paired_rank_test(y, s, s),
+        rank_interval("wilcoxon", normalize="mean"),
+        partial(max_fpr=0.4),
+        at_top("influence"),
+        roc_band,
+        lambda y, s: compare("auc", y, s, s),
     ],
 )
 def test_one_list_with_both_classes(function):
     with pytest.raises(ValueError, match="y_true holds items of one class only, with no positive"):
         function([0, 0, 0], [1, 2, 3])
-    with pytest.raises(ValueError, match="y_true has 2 dimensions, but the interval is for"):
-        function([[0, 1], [1, 0]], [[1, 2], [3, 4]])
     with pytest.raises(ValueError, match="y_score is NaN at row 1"):
         function([0, 1, 0], [1, np.nan, 2])
     with pytest.raises(ValueError, match="y_true has 3 classes"):

@@ -7,13 +7,7 @@ import pytest
 from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_rank.inference import (
-    Comparison,
-    compare,
-    holm_adjust,
-    metric_interval,
-    paired_query_test,
-)
+from sklearn_rank.inference import Comparison, compare, holm_adjust, metric_interval
 from sklearn_rank.inference._limits import (
     FlippedSubsets,
     bca_levels,
@@ -48,9 +42,8 @@ def interval_of(values, **options):
 
 def test_of(differences, **options):
     n = len(differences)
-    return paired_query_test(
-        FIRST, np.zeros(n), differences, np.zeros(n), qid=np.arange(n), **options
-    )
+    options = {"method": "randomization", **options}
+    return compare(FIRST, np.zeros(n), differences, np.zeros(n), qid=np.arange(n), **options)
 
 
 test_of.__test__ = False
@@ -287,9 +280,15 @@ def test_rows_in_any_order_and_words_as_ids():
     y, (good, fair), qid = graded()
     order = np.random.default_rng(0).permutation(len(y))
     words = np.array([f"query {q:03d}" for q in qid])
-    expected = paired_query_test("ap", y > 1, good, fair, qid=qid, random_state=0)
-    found = paired_query_test(
-        "ap", (y > 1)[order], good[order], fair[order], qid=words[order], random_state=0
+    expected = compare("ap", y > 1, good, fair, qid=qid, random_state=0, method="randomization")
+    found = compare(
+        "ap",
+        (y > 1)[order],
+        good[order],
+        fair[order],
+        qid=words[order],
+        random_state=0,
+        method="randomization",
     )
     assert found.pvalue == expected.pvalue
     assert found.estimate == pytest.approx(expected.estimate, rel=1e-12)
@@ -316,10 +315,16 @@ def test_undefined_queries_count_as_the_measure_says():
         assert found.estimate == pytest.approx(sample.mean(), rel=1e-14)
         assert found.standard_error == pytest.approx(stats.sem(sample), rel=1e-12)
     with pytest.warns(UndefinedMetricWarning) as caught:
-        found = paired_query_test("auc", y, good, fair, qid=qid, random_state=0)
+        found = compare("auc", y, good, fair, qid=qid, random_state=0, method="randomization")
     assert len(caught) == 1
-    kept = paired_query_test(
-        "auc", y[defined], good[defined], fair[defined], qid=qid[defined], random_state=0
+    kept = compare(
+        "auc",
+        y[defined],
+        good[defined],
+        fair[defined],
+        qid=qid[defined],
+        random_state=0,
+        method="randomization",
     )
     assert found == kept
 
@@ -336,8 +341,13 @@ def test_limits_stay_in_the_range_of_the_measure():
 
 
 def test_few_queries_have_no_shift_to_reject():
-    found = paired_query_test(
-        "ndcg", np.eye(4), np.eye(4), np.arange(4.0) * np.ones((4, 1)), qid=None
+    found = compare(
+        "ndcg",
+        np.eye(4),
+        np.eye(4),
+        np.arange(4.0) * np.ones((4, 1)),
+        qid=None,
+        method="randomization",
     )
     assert (found.interval.low, found.interval.high) == (-1.0, 1.0)
 
@@ -368,7 +378,7 @@ def test_equal_values_up_to_rounding_are_equal():
 def test_the_same_system_twice(method):
     y, (good, _), qid = graded()
     with pytest.warns(UserWarning, match="variance cannot be estimated"):
-        found = paired_query_test("ndcg@3", y, good, good, qid=qid, method=method)
+        found = compare("ndcg@3", y, good, good, qid=qid, method=method)
     assert (found.pvalue, found.estimate) == (1.0, 0.0)
     assert found.interval.low == -found.interval.high < 0
 
@@ -381,7 +391,7 @@ def test_differences_by_rounding_are_none():
 
     measure = make_measure(shaken, kind="graded", range=(0.0, 1.0))
     with pytest.warns(UserWarning, match="variance cannot be estimated"):
-        found = paired_query_test(measure, y, good, good - 100, qid=qid, method="wilcoxon")
+        found = compare(measure, y, good, good - 100, qid=qid, method="wilcoxon")
     assert found.pvalue == 1.0
 
 
@@ -442,7 +452,7 @@ def test_many_are_the_pairs_with_holm(method):
     pvalues = []
     for (a, b), one in zip(("ab", "ac", "bc"), map(found.__getitem__, found), strict=True):
         options = {"qid": qid, "method": method, "level": 1 - 0.05 / 3}
-        alone = paired_query_test("ndcg@5", y, systems[a], systems[b], **options)
+        alone = compare("ndcg@5", y, systems[a], systems[b], **options)
         pvalues.append(alone.pvalue)
         assert (one.low, one.high, one.statistics) == (alone.low, alone.high, alone.statistics)
         assert one.estimate == pytest.approx(means[a] - means[b], abs=1e-14)
@@ -468,8 +478,10 @@ def test_baseline_and_table():
 def test_seeds():
     y, (good, fair), qid = graded()
     for seed in (3, np.int64(3)):
-        first = paired_query_test("ndcg", y, good, fair, qid=qid, random_state=seed)
-        assert first == paired_query_test("ndcg", y, good, fair, qid=qid, random_state=3)
+        first = compare("ndcg", y, good, fair, qid=qid, random_state=seed, method="randomization")
+        assert first == compare(
+            "ndcg", y, good, fair, qid=qid, random_state=3, method="randomization"
+        )
     first = interval_of([1.0, 2.0, 5.0], method="bca", random_state=np.random.RandomState(0))
     again = interval_of([1.0, 2.0, 5.0], method="bca", random_state=np.random.RandomState(0))
     assert first == again
@@ -532,7 +544,7 @@ def test_infinite_values_are_refused():
 def test_systems_defined_on_different_queries_are_refused():
     positive = make_measure(lambda y, s: s[0] if s[0] > 0 else np.nan, name="p", kind="graded")
     with pytest.raises(ValueError, match="defined for the query 1 with the scores of one"):
-        paired_query_test(positive, [0, 0, 0], [1, 2, 3], [1, -1, 2], qid=[0, 1, 2])
+        compare(positive, [0, 0, 0], [1, 2, 3], [1, -1, 2], qid=[0, 1, 2], method="randomization")
 
 
 @pytest.mark.parametrize(
@@ -557,7 +569,7 @@ def test_average_precision_keeps_whole_weights():
     y, (good, fair), qid = graded()
     weight = np.random.default_rng(0).integers(1, 3, size=len(y))
     rows = np.repeat(np.arange(len(y)), weight)
-    found = paired_query_test(
+    found = compare(
         average_precision_score,
         y > 0,
         good,
@@ -566,9 +578,16 @@ def test_average_precision_keeps_whole_weights():
         sample_weight=weight,
         weights="frequency",
         random_state=0,
+        method="randomization",
     )
-    again = paired_query_test(
-        "ap", (y > 0)[rows], good[rows], fair[rows], qid=qid[rows], random_state=0
+    again = compare(
+        "ap",
+        (y > 0)[rows],
+        good[rows],
+        fair[rows],
+        qid=qid[rows],
+        random_state=0,
+        method="randomization",
     )
     assert found.estimate == pytest.approx(again.estimate, rel=1e-9)
 

@@ -8,13 +8,7 @@ import pytest
 from scipy.stats import norm
 
 from sklearn_rank.bounds import auc_bound, auc_deviation_bound
-from sklearn_rank.inference import (
-    auc_interval,
-    metric_interval,
-    paired_rank_test,
-    precision_at_top_interval,
-    sample_size,
-)
+from sklearn_rank.inference import compare, metric_interval, sample_size
 from sklearn_rank.inference._plans import (
     AUC_METHODS,
     Composition,
@@ -104,7 +98,7 @@ def test_corollary_7_to_a_row():
 @pytest.mark.parametrize(
     ("method", "interval"),
     [
-        ("delong", lambda y, s: auc_interval(y, s, method="delong")),
+        ("delong", lambda y, s: metric_interval("auc", y, s, method="delong")),
         ("wilson", lambda y, s: metric_interval("auc", y, s)),
     ],
 )
@@ -315,7 +309,7 @@ def test_simulated_power_of_paired_aucs():
         noise = rng.normal(size=(2, plan.n))
         second = noise[0] + y * sqrt(2) * norm.ppf(0.7)
         first = 0.6 * noise[0] + 0.8 * noise[1] + y * sqrt(2) * norm.ppf(0.8)
-        rejected += paired_rank_test(y, first, second).pvalue < 0.05
+        rejected += compare("auc", y, first, second).pvalue < 0.05
     assert rejected / 150 == pytest.approx(0.8, abs=0.1)
 
 
@@ -370,7 +364,7 @@ def test_precision_at_the_top(method):
     for _ in range(40):
         y = rng.random(plan.n) < share
         score = rng.normal(size=plan.n) + shift * y
-        widths.append(precision_at_top_interval(y, score, tau=tau, method=method).width)
+        widths.append(metric_interval(f"precision@top{tau}", y, score, method=method).width)
     assert np.mean(widths) == pytest.approx(0.3, rel=0.05)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sklearn_rank.inference
-from sklearn_rank.inference import auc_interval, compare, metric_interval, paired_query_test
+from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.metrics import get_measure
 from tests.oracles import sampling_weights as oracle
 
@@ -82,12 +82,13 @@ def test_every_door_that_takes_weights_asks_what_they_mean():
 Y, SCORE, OLD, WEIGHT = reviewed(np.random.default_rng(0))
 QID = np.arange(len(Y)) % 40
 CALLS = {
-    "auc_interval": lambda **said: auc_interval(Y, SCORE, **said),
     "one list": lambda **said: metric_interval("auc", Y, SCORE, **said),
     "queries": lambda **said: metric_interval("auc", Y, SCORE, qid=QID, **said),
     "compare": lambda **said: compare("auc", Y, SCORE, OLD, **said),
     "compare queries": lambda **said: compare("auc", Y, SCORE, OLD, qid=QID, **said),
-    "paired_query_test": lambda **said: paired_query_test("auc", Y, SCORE, OLD, qid=QID, **said),
+    "randomization": lambda **said: compare(
+        "auc", Y, SCORE, OLD, qid=QID, method="randomization", **said
+    ),
 }
 
 
@@ -239,7 +240,7 @@ def test_few_items_that_carry_the_weight_are_refused_with_their_number():
     few = np.where(np.arange(300) % 60 < 3, 200.0, 1.0)
     for call in (
         lambda: metric_interval("auc", y, score, sample_weight=few, weights="sampling"),
-        lambda: auc_interval(y, score, sample_weight=few, weights="sampling"),
+        lambda: metric_interval("auc", y, score, sample_weight=few, weights="sampling"),
         lambda: compare("auc", y, score, -score, sample_weight=few, weights="sampling"),
     ):
         with pytest.raises(ValueError, match=r"The 60 positives are worth 3\.\d drawn"):
@@ -264,7 +265,7 @@ def test_methods_for_equal_probabilities_are_refused():
         lambda: metric_interval("auc", Y, SCORE, method="kl", **said),
         lambda: metric_interval("bedroc@20", Y, SCORE, method="bootstrap", **said),
         lambda: metric_interval("precision@top0.1", Y, SCORE, method="exact", **said),
-        lambda: auc_interval(Y, SCORE, method="mcdiarmid", **said),
+        lambda: metric_interval("auc", Y, SCORE, method="mcdiarmid", **said),
         lambda: compare("auc", Y, SCORE, OLD, method="swap", **said),
     ):
         with pytest.raises(ValueError, match=r"does not support|not supported"):
@@ -293,7 +294,7 @@ def test_queries_drawn_with_unequal_probabilities():
     expected = oracle.jackknife_variance(oracle.mean, values, by_query)
     assert found.standard_error**2 == pytest.approx(expected, rel=0.02)
     other = get_measure("ndcg@5")(y, b, qid=qid, average=None)
-    tested = paired_query_test("ndcg@5", y, a, b, method="t", **said)
+    tested = compare("ndcg@5", y, a, b, method="t", **said)
     joint = compare("ndcg@5", y, a, b, **said)
     for result in (tested, joint):
         assert result.estimate == pytest.approx(oracle.mean(values - other, by_query))
@@ -317,7 +318,7 @@ def test_weights_of_queries_that_mean_nothing_are_refused():
         with pytest.raises(ValueError, match="queries of equal probability"):
             metric_interval("ndcg", y, a, sample_weight=weight, method=method, **said)
     with pytest.raises(ValueError, match=r"queries of equal probability.*method='t'"):
-        paired_query_test("ndcg", y, a, b, sample_weight=weight, **said)
+        compare("ndcg", y, a, b, sample_weight=weight, method="randomization", **said)
 
 
 # --------------------------------------------------------------------------------- coverage

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import beta, binom, chi2
 
-from sklearn_rank.inference import metric_interval, paired_query_test
+from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.inference._evidence import Groups
 from sklearn_rank.inference._limits import wilson_limits
 from sklearn_rank.inference._queries import QueryValues, difference_limits, share_limits
@@ -138,12 +138,12 @@ def test_which_interval_a_test_has(method):
     rng = np.random.default_rng(1)
     y, a, qid = rows((rng.random(30) < 0.7) * 1)
     b = rows((rng.random(30) < 0.4) * 1)[1]
-    found = paired_query_test("precision@1", y, a, b, qid=qid, method=method, random_state=0)
+    found = compare("precision@1", y, a, b, qid=qid, method=method, random_state=0)
     assert ("tango" in found.interval.method) == (method != "t")
     assert found.interval.low < found.estimate < found.interval.high
-    graded = paired_query_test("rr", y, a, b, qid=qid, method=method, random_state=0)
+    graded = compare("rr", y, a, b, qid=qid, method=method, random_state=0)
     assert "tango" not in graded.interval.method or set(np.unique(a)) <= {0.0, 2.0}
-    grouped = paired_query_test(
+    grouped = compare(
         "precision@1", y, a, b, qid=qid, groups=qid // 3, method=method, random_state=0
     )
     assert grouped.interval.low < grouped.estimate < grouped.interval.high

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from sklearn_rank.inference import linear_rank_interval
+from sklearn_rank.inference import metric_interval
 from sklearn_rank.metrics import (
     Cauchy,
     Exponential,
@@ -15,6 +15,7 @@ from sklearn_rank.metrics import (
     ScoreGeneratingFunction,
     VanDerWaerden,
     Wilcoxon,
+    get_measure,
     linear_rank_score,
 )
 from sklearn_rank.metrics._shared import (
@@ -106,7 +107,7 @@ def test_the_bias_over_all_samples(phi):
     for shares in ((0.9, 0.2), (0.5, 0.5), (1.0, 0.0)):
         chances, values, biases = [], [], []
         for chance, positive, score in tables(k, m, *shares):
-            found = linear_rank_interval(positive, score, phi=phi)
+            found = metric_interval(get_measure(linear_rank_score, phi=phi), positive, score)
             chances.append(chance)
             values.append(found.estimate)
             biases.append(found.bias)
@@ -127,7 +128,7 @@ def test_exact_coverage_of_two_levels(phi, counts):
     for shares in ((0.8, 0.1), (0.5, 0.5), (0.95, 0.3), (1.0, 0.0)):
         target, covered, total = two_levels(phi, *shares, *counts), 0.0, 0.0
         for chance, positive, score in tables(*counts, *shares):
-            found = linear_rank_interval(positive, score, phi=phi)
+            found = metric_interval(get_measure(linear_rank_score, phi=phi), positive, score)
             covered += chance * (found.low - 1e-9 <= target <= found.high + 1e-9)
             total += chance
         # With few positives and a jump of phi two ranks from the edge of a block: .88.
@@ -158,12 +159,11 @@ def test_an_interval_holds_its_estimate(phi, method):
             continue
         if method == "bootstrap" and conditional == (normalize == "mean"):
             continue  # the same draws again
-        found = linear_rank_interval(
+        found = metric_interval(
+            get_measure(linear_rank_score, phi=phi, normalize=normalize),
             y_true,
             y_score,
-            phi=phi,
             method=method,
-            normalize=normalize,
             conditional=conditional,
             n_resamples=99,
             random_state=0,
@@ -175,12 +175,12 @@ def test_an_interval_holds_its_estimate(phi, method):
 
 def test_two_levels_in_perfect_order_have_no_bias():
     y_true = [1] * 20 + [0] * 20
-    found = linear_rank_interval(y_true, y_true, phi=Exponential(20.0))
+    found = metric_interval(Exponential(20.0), y_true, y_true)
     assert (found.estimate, found.high, found.bias) == (1.0, 1.0, pytest.approx(0.0, abs=1e-12))
-    untied = linear_rank_interval(y_true, np.arange(40)[::-1], phi=Exponential(20.0))
+    untied = metric_interval(Exponential(20.0), y_true, np.arange(40)[::-1])
     assert found.low == pytest.approx(untied.low, abs=0.02)
     # One block: every order is as likely, and the statistic lies halfway.
-    found = linear_rank_interval(y_true, [0] * 40, phi=Exponential(20.0))
+    found = metric_interval(Exponential(20.0), y_true, [0] * 40)
     assert found.estimate == pytest.approx(0.5)
     assert found.bias == pytest.approx(0.0, abs=0.01)
 

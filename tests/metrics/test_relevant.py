@@ -12,7 +12,7 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 
 from sklearn_rank import metrics
 from sklearn_rank.exceptions import ScorerSetupError
-from sklearn_rank.inference import metric_interval, paired_rank_test
+from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.metrics import (
     average_precision_score,
     get_measure,
@@ -303,8 +303,8 @@ def test_a_level_goes_through_intervals_scorers_and_searches():
     first = metric_interval("ap(rel>=2)", grade, score, qid=qid)
     second = metric_interval("ap", two, score, qid=qid)
     assert (first.estimate, first.low, first.high) == (second.estimate, second.low, second.high)
-    first = paired_rank_test(grade, score, other, measure="auc(rel>=2)")
-    second = paired_rank_test(two, score, other, measure="auc")
+    first = compare("auc(rel>=2)", grade, score, other)
+    second = compare("auc", two, score, other)
     assert (first.estimate, first.pvalue) == (second.estimate, second.pvalue)
     model = Ridge().fit(X, grade)
     assert get_scorer("auc(rel>=2)")(model, X, grade) == get_scorer("auc")(model, X, two)

@@ -12,7 +12,7 @@ from sklearn_rank.bounds import (
     linear_rank_sandwich_bound,
     linear_rank_selection_bound,
 )
-from sklearn_rank.inference import linear_rank_influence, linear_rank_interval
+from sklearn_rank.inference import linear_rank_influence, metric_interval
 from sklearn_rank.metrics import (
     Exponential,
     LocalAUC,
@@ -21,6 +21,7 @@ from sklearn_rank.metrics import (
     TopDCG,
     VanDerWaerden,
     Wilcoxon,
+    get_measure,
     linear_rank_score,
 )
 
@@ -146,7 +147,7 @@ def test_a_subclass_needs_its_values_and_no_constant(phi):
     assert phi.lipschitz is None
     assert phi.jumps == ()
     assert phi.has_derivative == isinstance(phi, Cubed)
-    interval = linear_rank_interval(y_true, y_score, phi=phi)
+    interval = metric_interval(get_measure(linear_rank_score, phi=phi), y_true, y_score)
     assert interval.low < interval.estimate < interval.high
     assert np.isfinite(linear_rank_influence(y_true, y_score, phi=phi)).all()
     for bound in (linear_rank_bound, partial(linear_rank_selection_bound, vc_dimension=3)):

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_rank.bounds import auc_fold_mean_bound
 from sklearn_rank.exceptions import ScorerSetupError
-from sklearn_rank.inference import auc_interval, metric_interval
+from sklearn_rank.inference import metric_interval
 from sklearn_rank.metrics import ndcg_score, roc_auc_score
 from sklearn_rank.model_selection import BoundSearchCV, make_bound_scorer
 from tests.oracles import selection as oracle
@@ -72,7 +72,7 @@ def test_the_range_of_a_measure_counts():
 
 def test_asymptotic_limits_are_those_of_inference():
     model, X, y = of_integers(7)
-    expected = auc_interval(y, X[:, 0], level=0.8).low
+    expected = metric_interval("auc", y, X[:, 0], level=0.8).low
     found = make_bound_scorer("auc", delta=0.1, method="wilson")(model, X, y)
     assert found == pytest.approx(expected)
     X, y, qid = queries(30)

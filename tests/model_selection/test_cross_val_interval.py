@@ -28,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sklearn_rank import OrderPreservingRanker
 from sklearn_rank.exceptions import PositiveClassWarning
-from sklearn_rank.inference import auc_interval, metric_interval
+from sklearn_rank.inference import metric_interval
 from sklearn_rank.inference._evidence import check_groups
 from sklearn_rank.inference._list_intervals import list_interval
 from sklearn_rank.metrics import get_measure, get_scorer, make_measure
@@ -170,7 +170,7 @@ def test_one_part_has_the_intervals_of_a_list():
     found = interval(X, y, cv=cv)
     degrees = _degrees(y[test], score)
     level = 1 - 2 * ndtr(-student.ppf(0.975, degrees))
-    expected = auc_interval(y[test], score, method="wilson", level=level)
+    expected = metric_interval("auc", y[test], score, method="wilson", level=level)
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
     assert "the model fitted without the held-out part" in str(found)
 

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
-from sklearn_rank.inference import metric_interval, precision_at_top_interval
+from sklearn_rank.inference import metric_interval
 from sklearn_rank.metrics import (
     LocalAUC,
     get_measure,
@@ -264,7 +264,7 @@ def test_the_precision_at_the_top_has_the_limits_of_its_interval(tied):
     evidence = list_evidence(get_measure("precision@top0.2"), [y == 1], [list(X.T)])
     low, high = evidence.asymptotic_limits(np.array([0.025, 0.05]))
     for one, level in enumerate((0.95, 0.9)):
-        expected = precision_at_top_interval(y, X[:, one], tau=0.2, level=level)
+        expected = metric_interval("precision@top0.2", y, X[:, one], level=level)
         assert (low[one], high[one]) == pytest.approx((expected.low, expected.high), abs=1e-12)
     # Tails of a half and more have no limit beyond the value.
     for limits in evidence.asymptotic_limits(np.array([0.5, 0.9])):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sklearn_rank.inference import auc_interval, compare
+from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.metrics import get_measure
 from sklearn_rank.model_selection._candidates import may_be_best, simultaneous_tails
 from sklearn_rank.model_selection._evidence import AUCEvidence, QueryEvidence, fold_entropy
@@ -66,7 +66,7 @@ def test_one_part_has_wilsons_limits():
     evidence = of_columns(np.random.default_rng(1))
     low, high = evidence.asymptotic_limits(np.full(3, 0.02))
     for c, score in enumerate(evidence.scores[0]):
-        expected = auc_interval(evidence.positive[0], score, level=0.96)
+        expected = metric_interval("auc", evidence.positive[0], score, level=0.96)
         assert (low[c], high[c]) == pytest.approx((expected.low, expected.high))
 
 

@@ -16,7 +16,7 @@ from sklearn_rank.bounds import (
     auc_sample_size_bound,
     auc_variance_bound,
 )
-from sklearn_rank.inference import auc_interval
+from sklearn_rank.inference import metric_interval
 from sklearn_rank.inference._roc import hanley_mcneil_pairs, lehmann_variance
 from sklearn_rank.metrics import roc_auc_score
 from tests.oracles import auc_variance as oracle
@@ -118,7 +118,7 @@ def test_theorem_8_by_simulation(method):
         if y.all() or not y.any():
             continue
         score = np.floor(3 * (rng.normal(size=40) + 2 * y)) / 3
-        missed += EXPECTED not in auc_interval(y, score, level=1 - delta, method=method)
+        missed += EXPECTED not in metric_interval("auc", y, score, level=1 - delta, method=method)
     assert missed / n_samples <= delta
 
 
@@ -162,13 +162,17 @@ def test_equations_10_and_11_chebyshev():
     value = auc_deviation_bound(0.2, 10, 30, method="chebyshev", variance=0.004)
     assert value.value == pytest.approx(0.004 / 0.2**2)
     # sigma / sqrt(delta), with the unbiased estimate for the variance.
-    found = auc_interval([1, 1, 1, 0, 0, 0], [6, 5, 2, 4, 3, 1], level=0.5, method="chebyshev")
+    found = metric_interval(
+        "auc", [1, 1, 1, 0, 0, 0], [6, 5, 2, 4, 3, 1], level=0.5, method="chebyshev"
+    )
     sigma = sqrt(oracle.unbiased([6, 5, 2], [4, 3, 1]))
     assert found.estimate - found.low == pytest.approx(sigma / sqrt(0.5))
 
 
 def test_equations_12_and_13_normal():
-    found = auc_interval([1, 1, 1, 0, 0, 0], [6, 5, 2, 4, 3, 1], level=0.5, method="normal")
+    found = metric_interval(
+        "auc", [1, 1, 1, 0, 0, 0], [6, 5, 2, 4, 3, 1], level=0.5, method="normal"
+    )
     sigma = sqrt(oracle.unbiased([6, 5, 2], [4, 3, 1]))
     assert found.estimate - found.low == pytest.approx(sigma * norm.ppf(1 - 0.5 / 2))
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from sklearn_rank.datasets import load_ionosphere
-from sklearn_rank.inference import paired_query_test
+from sklearn_rank.inference import compare
 from sklearn_rank.metrics import make_measure, ndcg_score
 from sklearn_rank.plotting import QueryDifferenceDisplay
 
@@ -23,7 +23,9 @@ def test_query_differences_are_sorted_with_the_test():
     assert (display.wins, display.losses) == ((a > b).sum(), (a < b).sum())
     assert display.wins + display.losses + display.ties == 30
     assert display.ties >= 3
-    expected = paired_query_test("ndcg@3", grade, good, other, qid=qid, random_state=0)
+    expected = compare(
+        "ndcg@3", grade, good, other, qid=qid, random_state=0, method="randomization"
+    )
     assert display.result == expected
     assert f"p = {expected.pvalue:.3g}" in display.ax_.get_title()
     assert set(display.mean_.get_ydata()) == {expected.estimate}
@@ -74,8 +76,8 @@ def test_less_of_a_loss_is_a_win():
         f"b better: {display.losses}",
         f"g better: {display.wins}",
     ]
-    assert display.result == paired_query_test(
-        LOSS, grade, *scores.values(), qid=qid, random_state=0
+    assert display.result == compare(
+        LOSS, grade, *scores.values(), qid=qid, random_state=0, method="randomization"
     )
     assert display.ax_.get_ylabel() == "depth: g minus b"
 
@@ -123,8 +125,13 @@ def test_words_as_classes_of_two_estimators():
         names=("a", "b"),
         random_state=0,
     )
-    expected = paired_query_test(
-        "ap", y, *(model.decision_function(X) for model in models), qid=qid, random_state=0
+    expected = compare(
+        "ap",
+        y,
+        *(model.decision_function(X) for model in models),
+        qid=qid,
+        random_state=0,
+        method="randomization",
     )
     assert display.result == expected
     assert display.names == ("a", "b")

@@ -8,7 +8,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from sklearn_rank.datasets import load_ionosphere
-from sklearn_rank.inference import precision_at_top_interval
+from sklearn_rank.inference import metric_interval
 from sklearn_rank.metrics import precision_at_top_curve, precision_at_top_score
 from sklearn_rank.plotting import TopOfListDisplay
 
@@ -143,7 +143,7 @@ def test_intervals_at_the_marks_of_the_top():
     y_true = (rng.random(400) < 1 / (1 + np.exp(-2 * y_score))).astype(int)
     display = TopOfListDisplay.from_predictions(y_true, y_score, tau=(0.05, 0.1), level=0.9)
     for tau, interval in display.intervals.items():
-        assert interval == precision_at_top_interval(y_true, y_score, tau=tau, level=0.9)
+        assert interval == metric_interval(f"precision@top{tau}", y_true, y_score, level=0.9)
     segments = [
         tuple(path.vertices[:, 1])
         for collection in display.ax_.collections

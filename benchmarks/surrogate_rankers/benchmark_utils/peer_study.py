@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
 
 from benchmark_utils.data import REPOSITORY
-from sklearn_rank.inference import paired_query_test
+from sklearn_rank.inference import compare
 
 BENCHMARK = REPOSITORY / "benchmarks" / "surrogate_rankers"
 DATA = {
@@ -160,9 +160,7 @@ def tested(data, y, qid, scores):
                 continue
             pair = scores[ours, label], score
             results = {
-                method: paired_query_test(
-                    "ndcg@10", y, *pair, qid=qid, method=method, random_state=0
-                )
+                method: compare("ndcg@10", y, *pair, qid=qid, method=method, random_state=0)
                 for method in ("t", "randomization")
             }
             row = {"data": data, "parameters": label, "ours": ours, "peer": name}

@@ -116,5 +116,5 @@ plt.show()
 
 # %%
 # These are guarantees for every distribution. For the accuracy on ordinary data use
-# :func:`sklearn_rank.inference.auc_interval` and :func:`sklearn_rank.inference.sample_size`
+# :func:`sklearn_rank.inference.metric_interval` and :func:`sklearn_rank.inference.sample_size`
 # without a ``method``.

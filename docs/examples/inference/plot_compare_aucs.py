@@ -15,7 +15,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from sklearn_rank.inference import auc_interval, compare
+from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.plotting import IntervalsDisplay
 
 X, y = make_classification(
@@ -39,7 +39,9 @@ scores = {
     name: model.fit(X_train, y_train).predict_proba(X_test)[:, 1]
     for name, model in models.items()
 }
-values = {name: auc_interval(y_test, score) for name, score in scores.items()}
+values = {
+    name: metric_interval("auc", y_test, score) for name, score in scores.items()
+}
 
 # %%
 # :func:`~sklearn_rank.inference.compare` tests the differences. All classifiers score the same
