@@ -23,13 +23,14 @@ from .._validation import (
     ravelled,
 )
 from ..metrics import Measure, get_measure
-from ..metrics._shared import MeasureLike
+from ..metrics._shared import Groups, MeasureLike
+from ._contrasts import interval_comparison
 from ._evidence import (
-    Groups,
     JointEstimate,
     WeightMeaning,
     check_groups,
     check_joined_groups,
+    check_lists,
     check_one_list,
     check_two_classes,
     check_weight_meaning,
@@ -46,9 +47,11 @@ from ._evidence import (
     refuse_collections,
     refuse_grouped_collections,
     refuse_one_class,
+    refuse_sampling,
     refuse_unknown,
 )
 from ._limits import CONTRAST_ALTERNATIVES, holm_adjust
+from ._methods import methods_of
 from ._queries import compare_samples, joint_means, query_values_of
 from ._results import Comparison, level_of_both
 
@@ -697,6 +700,11 @@ def compare(
             argument = "paired=False" if not paired else "margin"
             raise ValueError(f"method={method!r} does not support {argument}: leave method out.")
         return _compare_pairs(measure, scores, rows, contrasts, question, method, n_resamples, rng)
+    one_list = qid is None and (
+        any_collection(y_true) or dimensions(ravelled(y_true, "y_true")) != 2
+    )
+    if paired and one_list and "influence" not in measure.laws:
+        return _by_limits(measure, scores, rows, contrasts, question, conditional)
     estimate = _same_rows if paired else _separate_rows
     joint, target = estimate(measure, scores, rows, conditional)
     return joint_comparison(joint, names, contrasts, question, rng, measure, target)
@@ -715,15 +723,42 @@ def _named(scores: Any, y_score_b: Any) -> dict[str, Any]:
     return {"a": scores, "b": y_score_b}
 
 
+def _is_one_list(rows: dict[str, Any]) -> bool:
+    y_true = rows["y_true"]
+    if rows["qid"] is not None:
+        return False
+    return any_collection(y_true) or dimensions(ravelled(y_true, "y_true")) != 2
+
+
+def _by_limits(
+    measure: Measure,
+    scores: dict[str, Any],
+    rows: dict[str, Any],
+    contrasts: Contrasts,
+    question: Question,
+    conditional: bool,
+) -> Comparison:
+    """Compare rankers of one list by a measure whose items have no influence function."""
+    if rows["weights"] == "sampling":
+        refuse_sampling(measure)
+    if not measure.laws or next(iter(methods_of(measure).values())).explicit:
+        refuse_unknown(measure)
+    if not conditional:
+        raise ValueError(
+            f"conditional=False needs an influence function, which {measure.name} has not: leave"
+            " conditional out."
+        )
+    columns = {name: column for name, column in rows.items() if name not in ("qid", "y_true")}
+    evidences = check_lists(measure, rows["y_true"], list(scores.values()), **columns)
+    target = f"{measure.name} on {evidences[0].data.sizes[0]:.0f} items"
+    return interval_comparison(evidences, tuple(scores), contrasts, question, target)
+
+
 def _same_rows(
     measure: Measure, scores: dict[str, Any], rows: dict[str, Any], conditional: bool
 ) -> tuple[JointEstimate, str]:
-    y_true = rows["y_true"]
-    if not any_collection(y_true):
-        y_true = ravelled(y_true, "y_true")
-    if rows["qid"] is None and dimensions(y_true) != 2:
+    if _is_one_list(rows):
         of_list = {name: value for name, value in rows.items() if name != "qid"}
-        of_list["y_true"] = y_true
         return _of_one_list(measure, tuple(scores.values()), of_list, conditional)
     samples = list(query_values_of(measure, scores=scores, **rows).values())
     joint = joint_means(samples)
@@ -795,7 +830,7 @@ def _compare_pairs(
     names = tuple(scores)
     ends = zip(matrix.argmax(axis=1), matrix.argmin(axis=1), strict=True)
     pairs = [(names[i], names[j]) for i, j in ends]
-    one_list = rows["qid"] is None and dimensions(ravelled(rows["y_true"], "y_true")) != 2
+    one_list = _is_one_list(rows)
     if one_list != (method == "swap"):
         methods = "'randomization', 't' or 'wilcoxon'" if method == "swap" else "'swap'"
         data = "one list" if one_list else "means over queries"

@@ -21,7 +21,7 @@ from .._typing import FloatArray
 from .._validation import check_choice, check_flag, check_level, check_number
 from .._warn import warn
 from ..metrics import Accumulator, Measure, get_measure
-from ..metrics._shared import AUCMeasure, GiniMeasure, MeasureLike, PrecisionAtTopMeasure
+from ..metrics._shared import MeasureLike
 from ._evidence import (
     WeightMeaning,
     accumulated_list,
@@ -34,7 +34,8 @@ from ._evidence import (
 )
 from ._limits import two_sided_quantile
 from ._list_intervals import THRESHOLD_SHARE, extreme_hits
-from ._metric_interval import interval_of_accumulator, list_methods
+from ._methods import method_of
+from ._metric_interval import interval_of_accumulator
 from ._queries import ROUNDING, QueryValues, refuse_infinite, sample_interval
 from ._results import Interval
 
@@ -450,7 +451,7 @@ class Asymptotic(Stream):
         find: Any = self._of_list
         units: Any = self.values
         if units is None:
-            units = accumulated_list(so_far).positive
+            units = accumulated_list(so_far).labels
         elif units.ndim == 2:
             find, units = self._of_difference, units[0]
         else:
@@ -477,8 +478,9 @@ class Asymptotic(Stream):
         """Difference of a measure of one list between two rankers of the same rows."""
         labels, *scores = np.asarray(self.values)
         measure = replace(self.measure, rel=None)
+        labels = labels > 0.0 if measure.kind == "binary" else labels
         influences = [
-            influence_of(measure, measure.lists(labels > 0.0, score), conditional=True)
+            influence_of(measure, measure.lists(labels, score), conditional=True)
             for score in scores
         ]
         joint = joint_influence(influences, conditional=True)
@@ -632,7 +634,7 @@ class ConfidenceSequence:
         check_choice("method", method, ("auto", "betting", "asymptotic"))
         self._method = method
         if threshold is not None:
-            if not isinstance(self.measure, PrecisionAtTopMeasure) or method == "asymptotic":
+            if "top" not in self.measure.laws or method == "asymptotic":
                 raise ValueError(
                     f"threshold={threshold!r} is only for the precision at the top, by betting:"
                     " pass measure='precision@top0.05' without method, or leave threshold out."
@@ -759,7 +761,7 @@ class ConfidenceSequence:
                 self.measure.lists(y_true, score, pos_label=self._pos_label)
                 for score in (y_score, baseline_score)
             ]
-            rows = (pair[0].positive, pair[0].score, pair[1].score)
+            rows = (pair[0].labels, pair[0].score, pair[1].score)
             values = np.array(rows, dtype=np.float64)
         return Batch(parts[0], baseline, values)
 
@@ -786,11 +788,8 @@ class ConfidenceSequence:
                     " method='asymptotic'."
                 )
             return Betting(*options, target, limits)
-        if measure.per_query and not measure.has_influence:
-            raise ValueError(
-                f"{measure.name} is a mean over queries, but qid is None: pass qid, the query id"
-                " of each row."
-            )
+        # A measure without an interval is refused.
+        method_of(measure)
         if has_baseline:
             if method == "betting" or self._threshold is not None:
                 raise ValueError(
@@ -802,13 +801,12 @@ class ConfidenceSequence:
             target = f"difference of {measure.name}"
             return Asymptotic(*options, target, (low - high, high - low))
         if method != "asymptotic":
-            if isinstance(measure, GiniMeasure):
-                return Betting(*options, "expected Gini coefficient within updates", (-1.0, 1.0))
-            if isinstance(measure, AUCMeasure):
-                return Betting(*options, "expected AUC within updates")
-            if isinstance(measure, PrecisionAtTopMeasure):
+            laws = measure.laws
+            if "placements" in laws:
+                return Betting(*options, f"{laws['placements']} within updates", measure.range)
+            if "top" in laws:
                 if self._threshold is None:
-                    target = f"precision in the top {float(measure.tau):g} of the population"
+                    target = f"precision in the top {float(laws['top']):g} of the population"
                     return TopPrecision(*options, target)
                 target = f"precision among scores of at least {self._threshold:g}"
                 stream = Betting(*options, target)
@@ -819,8 +817,6 @@ class ConfidenceSequence:
                     f"method='betting' does not support {measure.name} of one list, only 'auc',"
                     " 'gini' and 'precision@top': pass qid, or method='asymptotic'."
                 )
-        # A measure without an interval is refused.
-        list_methods(measure).choose("auto")
         return Asymptotic(*options, f"{measure.name} of the population", measure.range)
 
     def _look(self) -> Interval:

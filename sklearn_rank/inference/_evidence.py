@@ -14,17 +14,17 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from .._lists import LabelType, ScoredLists, check_scored_lists, numbers_of_queries
-from .._order import class_codes
 from .._partitions import aligned, any_collection, is_collection
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._typing import BoolArray, FloatArray
 from .._validation import Coded, check_choice, check_qid, ravelled
 from ..metrics import Accumulator, Measure
 from ..metrics._shared import (
     PSEUDO_WEIGHT,
-    AveragePrecisionMeasure,
     ClassInfluence,
+    Evidence,
+    Groups,
     ListOfChunks,
-    phi_of,
+    singleton_groups,
 )
 
 
@@ -93,33 +93,6 @@ def _refuse_repeated(rankers: list[Any], name: str) -> None:
         count = rankers.count(ranker)
         if count > 1:
             raise ValueError(f"{name} has the name {ranker!r} {count} times: pass unique names.")
-
-
-@dataclass(frozen=True, eq=False)
-class Groups:
-    codes: IntArray
-    n_groups: int  # Number of groups, some of which may hold none of these rows
-
-    def only(self, rows: Any) -> Groups:
-        return Groups(self.codes[rows], self.n_groups)
-
-    def sizes(self, rows: BoolArray | None = None) -> FloatArray:
-        codes = self.codes if rows is None else self.codes[rows]
-        return np.bincount(codes, minlength=self.n_groups).astype(np.float64)
-
-    def sums(self, values: FloatArray) -> FloatArray:
-        """Sum values over the rows of each group.
-
-        Shape (n_groups,) or (n_statistics, n_groups).
-        """
-        if values.ndim == 1:
-            weights = values.astype(np.float64, copy=False)
-            return np.bincount(self.codes, weights, self.n_groups).astype(np.float64, copy=False)
-        return np.stack([self.sums(row) for row in values])
-
-
-def singleton_groups(n: int) -> Groups:
-    return Groups(np.arange(n), n)
 
 
 def check_groups(groups: Any, n: int) -> Groups | None:
@@ -404,74 +377,30 @@ def refuse_few_draws(weight: FloatArray, heaviest: float, what: str) -> None:
         )
 
 
-def _single_list(
-    labels: AnyArray, score: FloatArray, weight: FloatArray | None = None
-) -> ScoredLists:
-    return ScoredLists(
-        labels=labels, score=score, weight=weight, offsets=np.array([0, len(score)])
-    )
+def check_one_list(measure: Measure, y_true: Any, y_score: Any, **columns: Any) -> Evidence:
+    """Evidence of one ranker."""
+    return check_lists(measure, y_true, [y_score], **columns)[0]
 
 
-# Rows, with repetitions, of which an array is made.
-MOST_ROWS = 10**9
-
-
-@dataclass(frozen=True, eq=False)
-class OneList:
-    data: ScoredLists  # The list; a row with a weight stands for so many items
-    groups: Groups | None = None  # Groups of the rows; None is independent items
-    sampled: bool = False
-    conditional: bool = True  # Whether its labels are fixed
-
-    def repeat(self) -> OneList:
-        data, groups = self.data, self.groups
-        if data.weight is None:
-            return self
-        if data.weight.sum() > MOST_ROWS:
-            raise ValueError(
-                f"sample_weight sums to {data.weight.sum():g} items, each of which is written down"
-                f" here, at most {MOST_ROWS:g}: pass weights='sampling' if they are no counts, or"
-                " divide them."
-            )
-        rows = np.repeat(np.arange(len(data.score)), data.weight.astype(np.intp))
-        return replace(
-            self,
-            data=_single_list(data.labels[rows], data.score[rows]),
-            groups=None if groups is None else groups.only(rows),
-        )
-
-    def by_groups(self) -> ScoredLists:
-        """Make a list of each group; without groups the one list."""
-        data = self.data
-        if self.groups is None:
-            return data
-        order = np.argsort(self.groups.codes, kind="stable")
-        sizes = np.bincount(self.groups.codes)
-        return ScoredLists(
-            labels=data.labels[order],
-            score=data.score[order],
-            weight=None if data.weight is None else data.weight[order],
-            offsets=np.append(0, np.cumsum(sizes[sizes > 0])),
-            ids=np.flatnonzero(sizes),
-        )
-
-
-def check_one_list(
+def check_lists(
     measure: Measure,
     y_true: Any,
-    y_score: Any,
+    scores: Sequence[Any],
     *,
     sample_weight: Any = None,
     weights: WeightMeaning = None,
     groups: Any = None,
     pos_label: Any = None,
     conditional: bool = True,
-) -> OneList:
+    name: str = "y_true",
+) -> list[Evidence]:
+    """Evidence of each of several rankers that scored the same rows of one list."""
     measure._check_arguments(sample_weight=sample_weight)
     sampled = check_weight_meaning(weights, sample_weight)
     if sampled:
-        refuse_collections("inverse probabilities belong to rows", y_true=y_true, y_score=y_score)
-    if any_collection(y_true, y_score, sample_weight, groups):
+        refuse_collections("inverse probabilities belong to rows", y_true=y_true, y_score=scores)
+    if any_collection(y_true, *scores, sample_weight, groups):
+        y_score = scores[0]
         refuse_grouped_collections(
             groups, y_true=y_true, y_score=y_score, sample_weight=sample_weight
         )
@@ -481,11 +410,10 @@ def check_one_list(
                 " collection: pass y_true.compute() and y_score.compute()."
             )
         table = list_of_chunks(measure, y_true, y_score, pos_label, sample_weight)
-        return OneList(table.in_one_memory(measure).to_lists(), conditional=conditional)
-    y_true = _labels_of_one_list(y_true, "y_true")
-    data = check_scored_lists(
-        y_true, y_score, measure.label_type(pos_label), sample_weight=sample_weight
-    )
+        return [Evidence(measure, table.in_one_memory(measure).to_lists(), None, conditional)]
+    y_true = _labels_of_one_list(y_true, name)
+    labels = measure.label_type(pos_label, name)
+    data = check_scored_lists(y_true, scores[0], labels, sample_weight=sample_weight)
     dependent = check_groups(groups, len(y_true))
     if dependent is not None and data.rows is not None:
         dependent = dependent.only(data.rows)
@@ -494,76 +422,20 @@ def check_one_list(
                 "groups has one group only with rows of positive weight, but the variance is"
                 " estimated between groups: pass rows of at least two groups."
             )
-    if not sampled:
-        refuse_fractions(sample_weight)
-        return OneList(replace(data, rows=None), dependent, conditional=conditional)
-    return OneList(
-        replace(data, rows=None), dependent or singleton_groups(len(data.score)), sampled=True
-    )
-
-
-# With fewer rows, merging equal rows does not save time.
-MANY_ROWS = 2**14
-
-
-def ordered_rows(data: ScoredLists) -> ScoredLists:
-    """Sort a long list of two classes once, and count its rows."""
-    if data.weight is not None or len(data.score) < MANY_ROWS:
-        return data
-    codes = class_codes(data.score, data.positive)[::-1]
-    last_bit = codes.dtype.type(1)
-    changed = np.flatnonzero(codes[1:] != codes[:-1])
-    if len(changed) + 1 < len(codes):
-        starts = np.concatenate([[0], changed + 1])
-        counts = np.diff(starts, append=len(codes)).astype(np.float64)
-        codes = codes[starts]
+    if sampled:
+        dependent = dependent or singleton_groups(len(data.score))
     else:
-        counts = None
-    positive = (codes & last_bit).astype(bool)
-    tied = np.zeros(len(codes), dtype=bool)
-    tied[1:] = (codes[1:] | last_bit) == (codes[:-1] | last_bit)
-    score = np.cumsum(tied, dtype=np.float64)
-    score -= np.arange(len(codes))
-    return _single_list(positive, score, counts)
-
-
-def runs_of_negatives(data: ScoredLists) -> ScoredLists:
-    """Sort a long list of two classes, and tie negatives where no positive lies between them.
-
-    For measures to which these are alike, whether they are tied or not.
-    """
-    if data.weight is not None or len(data.score) < MANY_ROWS:
-        return data
-    blocks = data.blocks(joined=False)
-    n_neg = float(blocks.n_other[0])
-    tied, below = blocks.of_other[::-1], blocks.other_below[::-1]
-    # From the top: negatives above each block that holds positives, its positives and negatives.
-    counts = np.zeros((len(tied) + 1, 3))
-    starts, stops = np.append(0.0, n_neg - below), np.append(n_neg - below - tied, n_neg)
-    counts[:, 0], counts[:-1, 1], counts[:-1, 2] = stops - starts, blocks.of_class[::-1], tied
-    score = np.repeat(-2.0 * np.arange(len(counts)), 3) - np.tile([0.0, 1.0, 1.0], len(counts))
-    positive = np.tile([False, True, False], len(counts))
-    counted = counts.ravel()
-    present = counted > 0.0
-    return _single_list(positive[present], score[present], counted[present])
-
-
-def with_tied_tail(data: ScoredLists, share: float) -> ScoredLists:
-    """Tie what is below the top of a long list, where nothing depends on the order below it."""
-    n = len(data.score)
-    n_top = int(np.ceil(share * n)) + 2 * int(np.ceil(np.sqrt(n))) + 1
-    if data.weight is not None or n < MANY_ROWS or n_top >= n or data.score.dtype.kind != "f":
-        return data
-    top = data.leading(n_top)
-    n_left, n_pos = n - len(top.score), float(data.positives[0] - top.positives[0])
-    if not n_left:
-        return data
-    counts = np.append(np.ones(len(top.score)), [n_pos, n_left - n_pos])
-    present = counts > 0.0
-    labels = np.append(top.labels, [True, False])
-    # Below the lowest score of the top there is another, so that it is no infinity.
-    score = np.append(top.score, np.full(2, -np.inf, dtype=top.score.dtype))
-    return _single_list(labels[present], score[present], counts[present])
+        refuse_fractions(sample_weight)
+    lists = [data, *(data.scored_by(y_score, np.shape(y_true)) for y_score in scores[1:])]
+    return [
+        measure.evidence(
+            replace(scored, rows=None),
+            dependent,
+            conditional=conditional and not sampled,
+            sampled=sampled,
+        )
+        for scored in lists
+    ]
 
 
 # --------------------------------------------------------------------------------------- influence
@@ -575,40 +447,35 @@ def measure_influence(
     scores: Sequence[Any],
     *,
     conditional: bool = True,
-    pos_label: Any = None,
-    sample_weight: Any = None,
-    weights: WeightMeaning = None,
-    groups: Any = None,
     name: str = "y_true",
+    **columns: Any,
 ) -> tuple[list[ClassInfluence], Groups | None]:
     """Influence of the same rows on the measure of several rankers, and the groups of the rows."""
     # Differences need both scores of each row, which counts of scores do not keep.
     refuse_collections("scorers are compared row by row", **{name: y_true}, y_score=tuple(scores))
-    sampled = check_weight_meaning(weights, sample_weight)
-    if sampled:
-        refuse_sampling(measure)
-    measure._check_arguments(sample_weight=sample_weight)
-    y_true = ravelled(y_true, name)
-    data = check_two_classes(
-        y_true, scores[0], pos_label, name=name, rel=measure.rel, sample_weight=sample_weight
-    )
-    dependent = check_groups(groups, len(y_true))
-    if dependent is not None and data.rows is not None:
-        dependent = dependent.only(data.rows)
-    if not sampled:
-        refuse_fractions(sample_weight)
-    lists = [data, *(data.scored_by(y_score, np.shape(y_true)) for y_score in scores[1:])]
-    if sampled:
-        influences = [sampling_influence(measure, data) for data in lists]
-        return influences, dependent or singleton_groups(len(data.labels))
-    if dependent is not None:
-        samples = [OneList(data, dependent).repeat() for data in lists]
-        lists, dependent = [sample.data for sample in samples], samples[0].groups
-    return [influence_of(measure, data, conditional=conditional) for data in lists], dependent
+    evidences = check_lists(measure, y_true, scores, name=name, **columns)
+    return influences_of(evidences, conditional=conditional, name=name)
+
+
+def influences_of(
+    evidences: Sequence[Evidence], *, conditional: bool, name: str = "y_true"
+) -> tuple[list[ClassInfluence], Groups | None]:
+    first = evidences[0]
+    if first.measure.kind == "binary":
+        refuse_one_class(first.data, name)
+    if first.sampled:
+        refuse_sampling(first.measure)
+        return [sampling_influence(x.measure, x.data) for x in evidences], first.groups
+    if first.groups is not None:
+        evidences = [evidence.repeat() for evidence in evidences]
+    influences = [
+        influence_of(x.measure, x.data, conditional=conditional).linear for x in evidences
+    ]
+    return influences, evidences[0].groups
 
 
 def refuse_unknown(measure: Measure) -> None:
-    if measure.kind != "binary" or not measure.has_influence:
+    if not measure.has_influence:
         raise ValueError(_UNKNOWN.format(measure.name))
 
 
@@ -634,14 +501,8 @@ def influence_of(measure: Measure, data: ScoredLists, *, conditional: bool) -> C
 
 def refuse_sampling(measure: Measure) -> None:
     """Refuse a measure that has no interval for rows of unequal probabilities."""
-    has_influence = (
-        measure.kind == "binary" and measure.has_influence and measure.weights != "none"
-    )
-    if has_influence and (
-        measure.weights == "relative"
-        or isinstance(measure, AveragePrecisionMeasure)
-        or phi_of(measure) is not None
-    ):
+    of_classes = measure.kind == "binary" and measure.has_influence and measure.weights != "none"
+    if of_classes and not measure.depends_on_length:
         return
     raise ValueError(
         f"{measure.name} of one list has no interval for weights='sampling': use a measure of"
@@ -687,7 +548,9 @@ def list_target(
 ) -> str:
     texts = []
     for influence, dependent in zip(influences, groups, strict=True):
-        text = f"{influence.n:.0f} items, {influence.n_pos:.0f} positive"
+        text = f"{influence.n:.0f} items"
+        if influence.positive is not None:
+            text += f", {influence.n_pos:.0f} positive"
         if dependent is not None:
             text += f", in {np.count_nonzero(dependent.sizes())} groups"
         texts.append(text)

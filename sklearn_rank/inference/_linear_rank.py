@@ -20,9 +20,10 @@ from .._validation import (
     check_scores,
 )
 from ..bounds._shared import kl_limits
-from ..metrics import LocalAUC, Measure
+from ..metrics import Measure
 from ..metrics._shared import (
     PSEUDO_WEIGHT,
+    Groups,
     Normalize,
     Phi,
     ScoreGeneratingFunction,
@@ -35,16 +36,12 @@ from ..metrics._shared import (
 from ._evidence import (
     ONE_EACH,
     GroupPart,
-    Groups,
     Spread,
     check_joined_groups,
     check_pair_of_groups,
     check_two_classes,
-    ordered_rows,
     refuse_collections,
     robust_sums,
-    runs_of_negatives,
-    with_tied_tail,
 )
 from ._limits import (
     ALTERNATIVES,
@@ -354,10 +351,6 @@ def rank_interval_of(
     """Interval by the variance of the influence values, with the estimated bias subtracted."""
     n, k = int(data.sizes[0]), int(data.positives[0])
     worst, best = rank_range(phi, n, k)
-    if groups is None:
-        top = 1.0 - phi.u0 if isinstance(phi, LocalAUC) else 1.0
-        # Over a jump of phi a negative moves the positives by its own place.
-        data = ordered_rows(with_tied_tail(data, top)) if phi.jumps else runs_of_negatives(data)
     influence = linear_rank_influence_of(
         data.positive, data.score, phi, normalize=normalize, counts=data.weight
     )

@@ -3,59 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import lru_cache
-from math import inf, isfinite
-from typing import Any, TypeAlias
+from math import inf, isfinite, isnan, nan
+from typing import Any
 
 import numpy as np
-from scipy.special import digamma, ndtri, smirnovi, zeta
+from scipy.special import ndtri, smirnovi
 from scipy.stats import binom
 
 from .._lists import ScoredLists
-from .._order import (
-    CountedBlocks,
-    TiedBlocks,
-    check_n_places,
-    counted_blocks,
-    tied_blocks,
-    top_mass,
-)
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._order import CountedBlocks, TiedBlocks, counted_blocks, top_mass
+from .._typing import AnyArray, BoolArray, IntArray
 from ..metrics import Measure, get_measure, precision_at_top_score
 from ..metrics._shared import (
     PSEUDO_WEIGHT,
-    AveragePrecisionMeasure,
     ClassInfluence,
-    CustomMeasure,
-    EnrichmentFactorMeasure,
-    LiftMeasure,
-    NegativeHeightMeasure,
-    PartialAUCMeasure,
-    PositivesAtTopMeasure,
-    PrecisionAtKMeasure,
+    Draws,
+    Evidence,
+    Groups,
     RateCurve,
-    SmoothedPrecisionAtTopMeasure,
-    SpearmanMeasure,
-    SuccessMeasure,
-    TauAPMeasure,
-    TauBMeasure,
-    TauXMeasure,
     share_at,
 )
 from ._evidence import (
     GroupPart,
-    Groups,
-    OneList,
     Spread,
-    influence_of,
     joint_influence,
     label_sums,
     nonzero_variance,
-    ordered_rows,
-    runs_of_negatives,
-    singleton_groups,
-    with_tied_tail,
 )
 from ._limits import (
     Limits,
@@ -92,7 +66,7 @@ def influence_limits(
         positive, weight = influence.positive, influence.sampling_weight
         shift, variance, parts = 0.0, 0.0, []
         total = np.zeros(groups.n_groups)
-        for in_class, ends in zip((positive, ~positive), influence.class_ends(), strict=True):
+        for in_class, ends in zip(influence.classes, influence.class_ends(), strict=True):
             values, of_class = influence.values[in_class], groups.only(in_class)
             weight_in_class = None if weight is None else weight[in_class]
             part = GroupPart.of_rows(values[np.newaxis], of_class, weight_in_class)
@@ -134,6 +108,11 @@ def list_interval(
         low = origin + length * min(limits[0], share.estimate)
         high = origin + length * max(limits[1], share.estimate)
         error = length * float(np.sqrt(variance))
+        if influence.exponent != 1.0:
+            low, high = low**influence.exponent, high**influence.exponent
+            # The slope at 0 is infinite.
+            slope = influence.estimate ** (influence.exponent - 1.0) if influence.estimate else nan
+            error, influence = error * slope * influence.exponent, influence.linear
     else:
         joint = joint_influence([influence], conditional=conditional, groups=groups)
         error = float(np.sqrt(nonzero_variance(joint, np.ones(1), 0.0)))
@@ -155,7 +134,8 @@ def list_interval(
         else "of the population"
     )
     target = f"{measure.name} {where}"
-    return Interval(influence.estimate, low, high, level, "influence", target, error)
+    known = None if isnan(error) else error
+    return Interval(influence.estimate, low, high, level, "influence", target, known)
 
 
 def rate_limits(curve: RateCurve, level: float) -> Limits:
@@ -173,38 +153,6 @@ def rate_limits(curve: RateCurve, level: float) -> Limits:
     return (low, high) if curve.of_positives else (1.0 - high, 1.0 - low)
 
 
-def influence_interval(
-    measure: Measure,
-    sample: OneList,
-    level: float,
-    method: str,
-    n_resamples: int,
-    rng: np.random.Generator,
-) -> Interval:
-    if method == "bootstrap":
-        return bootstrap_interval(measure, sample, level, n_resamples, rng)
-    data = sample.data
-    if sample.groups is None and not isinstance(measure, CustomMeasure):
-        # Merge items that the measure does not distinguish.
-        if isinstance(measure, AveragePrecisionMeasure | PartialAUCMeasure):
-            data = runs_of_negatives(data)
-        else:
-            top = 1.0
-            if isinstance(measure, EnrichmentFactorMeasure | LiftMeasure):
-                top = float(measure.fraction)
-            elif isinstance(measure, SmoothedPrecisionAtTopMeasure):
-                top = measure.largest_top
-            data = ordered_rows(with_tied_tail(data, top))
-    influence = influence_of(measure, data, conditional=sample.conditional)
-    interval = list_interval(
-        measure, influence, level, sample.groups, conditional=sample.conditional
-    )
-    if influence.curve is not None and method != "influence":
-        low, high = rate_limits(influence.curve, level)
-        return replace(interval, low=low, high=high, method=method)
-    return interval
-
-
 # -------------------------------------------------------------------------------------- resampling
 
 
@@ -213,9 +161,9 @@ ITEMS = 2**20
 
 
 def bootstrap_interval(
-    measure: Measure,
-    sample: OneList,
+    evidence: Evidence,
     level: float,
+    *,
     n_resamples: int,
     rng: np.random.Generator,
 ) -> Interval:
@@ -225,10 +173,10 @@ def bootstrap_interval(
         raise ValueError(
             f"n_resamples={n_resamples} is too small for level={level}: pass at least {least}."
         )
-    sample = sample.repeat()
-    data = sample.data
+    evidence = evidence.repeat()
+    measure, data = evidence.measure, evidence.data
     estimate = float(measure.values(data)[0])
-    units, stratified = _units(sample)
+    units, stratified = _units(evidence)
 
     def draw() -> IntArray:
         if stratified:
@@ -266,7 +214,7 @@ def bootstrap_interval(
     return Interval(estimate, low, high, level, "bootstrap", target, error)
 
 
-def _units(sample: OneList) -> tuple[list[IntArray], bool]:
+def _units(sample: Evidence) -> tuple[list[IntArray], bool]:
     """Rows of each group or, without groups, of each class; whether rows are resampled within."""
     data = sample.data
     if sample.groups is not None:
@@ -278,41 +226,55 @@ def _units(sample: OneList) -> tuple[list[IntArray], bool]:
     return [np.flatnonzero(data.positive), np.flatnonzero(~data.positive)], True
 
 
-# ----------------------------------------------------------------------------- places and extremes
+# ------------------------------------------------------------------------------- places, extremes
 
 
-def place_sum_interval(
-    measure: Measure, sample: OneList, level: float, method: str, *_: Any
-) -> Interval:
-    """Interval for the expectation of a sum over the places of one list, given its scores.
+def draws_interval(method: str) -> Callable[..., Interval]:
+    """Interval for the expectation of a sum over independent items.
 
     A mean of draws of weights w from [0, 1] has limits as if it were that of ``1 / max(w)`` draws
     of 0 and 1 that are alike, which is k for precision: draws that differ, count less or are
-    between 0 and 1 spread less.
+    between 0 and 1 spread less. The items of a group are one draw.
     """
-    mean, largest, unit = _draws_of(measure, sample)[:3]
-    low, high = (exact_share_limits if method == "exact" else safe_limits)(
-        mean, 1.0 / largest, level
-    )
-    target = f"expected {measure.name} given the scores, labels new"
-    return Interval(unit * mean, unit * low, unit * high, level, method, target)
+
+    def interval(evidence: Evidence, level: float, **_: Any) -> Interval:
+        draws = evidence.draws
+        low, high = limits_of_draws(draws, evidence.groups is not None, level, method)
+        limits = draws.unit * low, draws.unit * high
+        return Interval(draws.unit * draws.mean, *limits, level, method, draws.target)
+
+    return interval
 
 
-def success_interval(measure: SuccessMeasure, sample: OneList, level: float, *_: Any) -> Interval:
+def limits_of_draws(draws: Draws, grouped: bool, level: float, method: str) -> Limits:
+    weights = draws.groups.sums(draws.weights) if grouped else draws.weights
+    largest = float(weights.max())
+    if method == "exact":
+        return exact_share_limits(draws.mean, 1.0 / largest, level)
+    if not grouped:
+        return safe_limits(draws.mean, 1.0 / largest, level)
+    # Items of a group that differ tell more than one draw.
+    sums = draws.groups.sums(draws.weights * (draws.values - draws.mean))
+    part = GroupPart(sums[np.newaxis], weights)
+    return safe_limits(draws.mean, part.draws_of_share(draws.mean)[0], level, part.degrees)
+
+
+def any_interval(evidence: Evidence, level: float, **_: Any) -> Interval:
     """Interval for the chance of a positive among the first items of one list, given its scores.
 
     The lower limit follows from that for the expected precision p of the first k, since ``1 - (1 -
-    p)**k`` is the least chance of a positive; where ties are cut by the k-th place p itself is
-    taken. The upper one is that of a single draw: 1, unless there was no positive.
+    p)**k`` is the least chance of a positive; where ties are cut by the k-th place, or items
+    depend on each other, p itself is taken. The upper one is that of a single draw: 1, unless
+    there was no positive.
     """
-    precision = PrecisionAtKMeasure(k=measure.k, rel=measure.rel)
-    mean, largest, _unit, of_whole_places = _draws_of(precision, sample)
-    low = exact_share_limits(mean, 1.0 / largest, level)[0]
-    if of_whole_places:
-        low = -float(np.expm1(measure.k * np.log1p(-low))) if low < 1.0 else 1.0
-    estimate = float(np.nan_to_num(measure.values(sample.data)[0]))
-    high = 1.0 if mean > 0.0 else (1.0 + level) / 2.0
-    target = f"expected {measure.name} given the scores, labels new"
+    draws, grouped = evidence.draws, evidence.groups is not None
+    low = limits_of_draws(draws, grouped, level, "exact")[0]
+    if draws.whole_places and not grouped:
+        k = evidence.measure.laws["any"]
+        low = -float(np.expm1(k * np.log1p(-low))) if low < 1.0 else 1.0
+    estimate = float(np.nan_to_num(evidence.measure.values(evidence.data)[0]))
+    high = 1.0 if draws.mean > 0.0 else (1.0 + level) / 2.0
+    target = f"expected {evidence.measure.name} given the scores, labels new"
     return Interval(estimate, min(low, estimate), high, level, "exact", target)
 
 
@@ -322,133 +284,13 @@ def exact_share_limits(estimate: float, draws: float, level: float) -> Limits:
     return float(low), float(high)
 
 
-def _draws_of(measure: Any, sample: OneList) -> tuple[float, float, float, bool]:
-    """Read a list as draws from [0, 1]: each item with the mean discount of its tied block.
-
-    Weighted mean of the draws, largest weight, value of the measure where all draws are 1, and
-    whether no block of ties is cut, so that each place is one item.
-    """
-    data, n = sample.data, int(sample.data.sizes[0])
-    if measure.kind == "graded" and measure.scaled_by_labels:
-        measure = replace(measure, max_grade=float(data.grade.max()) or 1.0)
-    form = measure.positional
-    check_n_places(n)
-    discounts = form.discounts(n)
-    places = int(np.flatnonzero(discounts)[-1]) + 1 if discounts.any() else 0
-    top = OneList(data.leading(places)).repeat().data
-    blocks = tied_blocks(top.score)
-    lengths = blocks.lengths()
-    cut = (blocks.starts < places) & (blocks.starts + lengths > places)
-    share = np.add.reduceat(discounts[: len(top.score)], blocks.starts) / lengths
-    weight = np.empty(len(top.score))
-    weight[blocks.order] = np.repeat(share, lengths)
-    utility = np.asarray(form.utilities(top), dtype=np.float64)
-    highest = float(form.utilities(data).max()) if form.largest is None else form.largest
-    if discounts.min() < 0.0 or utility.min() < 0.0:
-        raise ValueError(
-            f"{measure.name} has a negative gain or discount, which its interval for one list does"
-            " not support: pass qid for the mean over queries."
-        )
-    total = float(weight.sum())
-    if not (total > 0.0 and highest > 0.0):
-        raise ValueError(
-            f"{measure.name} is 0 for every order, because no item of y_true has a positive gain:"
-            " pass a list with grades above 0."
-        )
-    mean = min(max(float(weight @ utility) / (total * highest), 0.0), 1.0)
-    return mean, float(weight.max()) / total, total * highest, not cut.any()
-
-
-def above_negatives_interval(
-    measure: PositivesAtTopMeasure, sample: OneList, level: float, method: str, *_: Any
-) -> Interval:
-    """Interval for the fraction of new positives above the highest observed negative.
-
-    Given the negatives, the positives above the highest of them are a binomial number. The highest
-    of new negatives is another one: its own variance, that of an extreme, is not in the interval.
-    """
-    data = sample.data
-    positive, counts = data.positive, data.counts
-    highest = data.score[~positive].max()
-    n_tied = float(counts[~positive & (data.score == highest)].sum())
-    # A tied positive counts with the probability that it is above all tied negatives.
-    above = np.where(data.score > highest, 1.0, 0.0)
-    above[data.score == highest] = 1.0 / (n_tied + 1.0)
-    above[~positive] = 0.0
-    n_pos, n_neg = int(data.positives[0]), int(data.sizes[0] - data.positives[0])
-    share = float(counts @ above) / n_pos
-    if sample.groups is not None:
-        influence = ClassInfluence(
-            share, above, positive, ends=(0.0, 1.0, 0.0, 0.0), range=(0.0, 1.0), label_slope=0.0
-        )
-        (low, high), _variance = influence_limits(
-            influence, share, level, conditional=True, groups=sample.groups
-        )
-    else:
-        find = exact_share_limits if method == "exact" else safe_limits
-        low, high = find(share, float(n_pos), level)
-    unit = 1.0 if measure.normalize else float(n_pos)
-    quantity = "share" if measure.normalize else f"expected number among {n_pos}"
-    target = f"{quantity} of new positives above the highest of the {n_neg} negatives seen"
-    return Interval(unit * share, unit * low, unit * high, level, method, target)
-
-
-def height_interval(
-    measure: NegativeHeightMeasure, sample: OneList, level: float, *_: Any
-) -> Interval:
-    """Interval for the height of the negatives in the population, of a finite norm.
-
-    The power ``M = mean over negatives of h(s)^p`` varies as the mean of ``h(s)^p`` over the
-    negatives and that of ``p E[h(S)^(p - 1); S > x]``, S a negative, over the positives x; its
-    limits are taken to the power ``1 / p``.
-    """
-    data, p = sample.data, float(measure.p)
-    estimate = float(measure.values(data)[0])
-    blocks = counted_blocks(data.score, data.positive, data.weight)
-    n_pos, n_neg = blocks.n_pos, blocks.size - blocks.n_pos
-    k, m = float(blocks.k), float(blocks.n - blocks.k)
-    # Blocks descend: a negative has the positives below it and half of those of its own block.
-    height = (k - np.cumsum(n_pos) + n_pos / 2.0) / k
-    weighted = n_neg * p * height ** (p - 1.0) / m
-    above = np.cumsum(weighted) - weighted / 2.0
-    order = blocks.rows.order
-    values = np.empty(len(order))
-    values[order] = np.where(
-        data.positive[order], blocks.to_rows(above), blocks.to_rows(height**p)
-    )
-    influence = ClassInfluence(
-        estimate=estimate**p,
-        values=values,
-        positive=data.positive,
-        # A positive below all negatives and one above, a negative likewise.
-        ends=(float(weighted.sum()), 0.0, 0.0, 1.0),
-        range=(0.0, 1.0),
-        counts=data.weight,
-    )
-    limits, variance = influence_limits(
-        influence, influence.estimate, level, conditional=True, groups=sample.groups
-    )
-    low, high = (limit ** (1.0 / p) for limit in limits)
-    slope = estimate ** (1.0 - p) / p if estimate > 0.0 else np.inf
-    error = slope * float(np.sqrt(variance))
-    low, high, target = (
-        min(low, estimate),
-        max(high, estimate),
-        f"{measure.name} of the population",
-    )
-    known = error if isfinite(error) else None
-    return Interval(estimate, low, high, level, "influence", target, known)
-
-
-def largest_difference_interval(
-    measure: Measure, sample: OneList, level: float, *_: Any
-) -> Interval:
+def largest_difference_interval(evidence: Evidence, level: float, **_: Any) -> Interval:
     """Interval for the Kolmogorov-Smirnov statistic of the population, valid for every n.
 
     The statistic is at most as far from that of the population as both distribution functions
     together: ``|D - D'| <= sup|F+ - F+'| + sup|F- - F-'|``.
     """
-    data, groups = sample.data, sample.groups
+    measure, data, groups = evidence.measure, evidence.data, evidence.groups
     estimate = float(measure.values(data)[0])
     n_pos = int(data.positives[0])
     n_neg = int(data.sizes[0]) - n_pos
@@ -582,193 +424,3 @@ def extreme_hits(n_pos: Any, size: Any, count: IntArray) -> tuple[AnyArray, AnyA
     inside, before = n_pos[block], positives[block] - n_pos[block]
     cut = count - (upto[block] - size[block])
     return before + np.maximum(cut - (size[block] - inside), 0), before + np.minimum(cut, inside)
-
-
-# ------------------------------------------------------------------------------------ correlations
-
-
-# Influence of each item, of mean 0, and of an item at either extreme.
-CorrelationInfluence: TypeAlias = tuple[FloatArray, tuple[float, float]]
-
-
-class _Pairs:
-    """Items in descending order of their scores, and the counts of the items around each."""
-
-    def __init__(self, data: ScoredLists) -> None:
-        self.n = len(data.score)
-        self.blocks = blocks = tied_blocks(data.score)
-        # Number of distinct relevances above that of each item.
-        by_grade, level = tied_blocks(data.grade), np.empty(self.n, dtype=np.int64)
-        level[by_grade.order] = np.repeat(np.arange(len(by_grade.starts)), by_grade.lengths())
-        self.level = level[blocks.order]
-        # (4, n): Items of higher and of equal relevance, above the block and in the block.
-        self.counts = _weights_around(self.level, np.ones(self.n), blocks.starts)
-        lengths = blocks.lengths()
-        self.above = np.repeat(blocks.starts, lengths).astype(np.float64)  # Items above the block
-        self.size = np.repeat(lengths, lengths).astype(np.float64)  # and of the block
-
-    def agreement(self) -> FloatArray:
-        """Items that both orders put on the same side of each, less those on opposite sides."""
-        mass = np.bincount(self.level).astype(np.float64)
-        ahead = np.cumsum(mass) - mass
-        higher, equal, higher_tied, equal_tied = self.counts
-        higher_below = ahead[self.level] - higher - higher_tied
-        equal_below = mass[self.level] - equal - equal_tied
-        lower_below = self.n - self.above - self.size - higher_below - equal_below
-        return higher - (self.above - higher - equal) + lower_below - higher_below
-
-    def to_rows(self, values: FloatArray) -> FloatArray:
-        rows = np.empty(self.n)
-        rows[self.blocks.order] = values
-        return rows
-
-
-def _weights_around(level: IntArray, weight: FloatArray, starts: IntArray) -> FloatArray:
-    from ._pair_kernels import pair_weights
-
-    sums = np.empty((4, len(level)))
-    level, starts = (np.ascontiguousarray(x, dtype=np.int64) for x in (level, starts))
-    pair_weights(level, np.ascontiguousarray(weight), starts, int(level.max()) + 1, sums)
-    return sums
-
-
-def of_tau_x(data: ScoredLists) -> CorrelationInfluence:
-    pairs = _Pairs(data)
-    agreement = (pairs.agreement() + pairs.counts[3] - 1.0) / (pairs.n - 1.0)
-    mean = float(agreement.mean())
-    ends = (2.0 * (-1.0 - mean), 2.0 * (1.0 - mean))
-    return pairs.to_rows(2.0 * (agreement - mean)), ends
-
-
-def of_tau_b(data: ScoredLists) -> CorrelationInfluence:
-    pairs = _Pairs(data)
-    n_others = pairs.n - 1.0
-    agreement = pairs.agreement() / n_others
-    same_grade = np.bincount(pairs.level).astype(np.float64)[pairs.level]
-    by_grade, by_score = ((pairs.n - tied) / n_others for tied in (same_grade, pairs.size))
-    mean, mean_grade, mean_score = (float(x.mean()) for x in (agreement, by_grade, by_score))
-    # Scores that are all tied have correlation 0, for any divisor.
-    mean_score = mean_score or 1.0
-    divisor = float(np.sqrt(mean_grade * mean_score))
-    tau = mean / divisor
-
-    def influence(agreement: Any, by_grade: Any, by_score: Any) -> Any:
-        ties = (by_grade - mean_grade) / mean_grade + (by_score - mean_score) / mean_score
-        return 2.0 * (agreement - mean) / divisor - tau * ties
-
-    values = pairs.to_rows(influence(agreement, by_grade, by_score))
-    ends = float(influence(-1.0, 1.0, 1.0)), float(influence(1.0, 1.0, 1.0))
-    return values - values.mean(), ends
-
-
-def of_spearman(data: ScoredLists) -> CorrelationInfluence:
-    """Influence of the items on Spearman's correlation.
-
-    With u and v the middle ranks by score and by relevance as shares of the list, less one half,
-    an item has ``12 (u v + p + q)`` less the mean: p is the mean of v over the items that it is
-    below by score, q that of u over those that it is below by relevance, ties counted half.
-    """
-    n = len(data.score)
-    by_score, by_grade = tied_blocks(data.score), tied_blocks(data.grade)
-    ranks = []
-    for blocks in (by_score, by_grade):
-        middle = 0.5 - (blocks.starts + blocks.lengths() / 2.0) / n
-        rank = np.empty(n)
-        rank[blocks.order] = np.repeat(middle, blocks.lengths())
-        ranks.append(rank)
-    values = ranks[0] * ranks[1]
-    mean = float(values.mean())
-    for blocks, rank in ((by_score, ranks[1]), (by_grade, ranks[0])):
-        sums = blocks.totals(rank)
-        above = (np.cumsum(sums) - sums / 2.0) / n
-        values[blocks.order] += np.repeat(above, blocks.lengths())
-    values *= 12.0
-    values -= values.mean()
-    return values, (-3.0 - 36.0 * mean, 3.0 - 36.0 * mean)
-
-
-def of_tau_ap(data: ScoredLists) -> CorrelationInfluence:
-    pairs = _Pairs(data)
-    above, size = pairs.above, pairs.size
-    right = pairs.counts[0] + pairs.counts[1] / 2.0
-    # Of the others of the block, those that belong above the item: each has place r in 1..size.
-    tied_right = pairs.counts[2] + (pairs.counts[3] - 1.0) / 2.0
-    tied_share = tied_right / np.maximum(size - 1.0, 1.0)
-    # Sums over its places of 1 / m and 1 / m^2, m the items above it; then of (r - 1) / m,
-    # (r - 1) / m^2 and (r - 1)^2 / m^2.
-    ones, squares = _place_sums(above, size)
-    at_top = above == 0.0
-    ratio = np.where(at_top, size - 1.0, size - above * ones)
-    by_square = np.where(at_top, ones, ones - above * squares)
-    of_squares = np.where(at_top, size - 1.0, size - 2.0 * above * ones + above**2 * squares)
-    share = (right * ones + tied_share * ratio) / size
-    # What an item above adds, if it belongs there, and what its presence takes.
-    gain, loss = ones / size, (right * squares + tied_share * by_square) / size
-    gain[at_top] = loss[at_top] = 0.0
-    lower = _weights_around(
-        pairs.level.max() - pairs.level[::-1],
-        gain[::-1],
-        pairs.n - np.append(pairs.blocks.starts[1:], pairs.n)[::-1],
-    )[:2, ::-1]
-    losses = np.cumsum(loss)
-    last = np.repeat(np.append(pairs.blocks.starts[1:], pairs.n) - 1, pairs.blocks.lengths())
-    added = lower[0] + lower[1] / 2.0 - (losses[-1] - losses[last])
-    n_pairs = size * np.maximum(size - 1.0, 1.0)
-    in_block = (right * by_square + tied_share * of_squares) / n_pairs
-    if not pairs.blocks.untied:
-        totals = np.add.reduceat(in_block, pairs.blocks.starts)
-        of_others = np.repeat(totals, pairs.blocks.lengths()) - in_block
-        added += np.where(size > 1.0, ratio / n_pairs * (size - 1.0 - tied_right) - of_others, 0.0)
-    values = 2.0 * (share + added)
-    mean = float(share.mean())
-    ends = -2.0 * max(float(loss.sum()), mean), 2.0 * max(float((gain - loss).sum()), 1.0 - mean)
-    return pairs.to_rows(values - values.mean()), ends
-
-
-def _place_sums(above: FloatArray, size: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Sums of 1/m and 1/m^2 over ``above <= m < above + size``, but m = 0."""
-    least = np.maximum(above, 1.0)
-    ones, squares = 1.0 / least, 1.0 / least**2
-    alone = (above == 0.0) & (size == 1.0)
-    ones[alone] = squares[alone] = 0.0
-    tied = np.flatnonzero(size > 1.0)
-    low, high = least[tied], above[tied] + size[tied]
-    ones[tied] = digamma(high) - digamma(low)
-    squares[tied] = zeta(2.0, low) - zeta(2.0, high)
-    return ones, squares
-
-
-CORRELATIONS: dict[type[Measure], Callable[[ScoredLists], CorrelationInfluence]] = {
-    SpearmanMeasure: of_spearman,
-    TauAPMeasure: of_tau_ap,
-    TauBMeasure: of_tau_b,
-    TauXMeasure: of_tau_x,
-}
-
-
-def correlation_interval(measure: Measure, sample: OneList, level: float, *_: Any) -> Interval:
-    """Interval for the correlation in the population that the items were drawn from."""
-    sample = sample.repeat()
-    data = sample.data
-    n = len(data.score)
-    if np.ptp(data.grade) == 0.0:
-        raise ValueError(
-            f"{measure.name} is undefined: all {n} items of y_true have the same relevance; pass"
-            " items with different relevance."
-        )
-    estimate = float(measure.values(data)[0])
-    values, limits = CORRELATIONS[type(measure)](data)
-    # Half an item, or group, is added at either extreme.
-    ends = np.array(limits)
-    part = GroupPart.of_rows(values[np.newaxis], sample.groups or singleton_groups(n))
-    count = part.effective + 2.0 * PSEUDO_WEIGHT
-    shift = PSEUDO_WEIGHT * float(ends.sum()) / count
-    squares = PSEUDO_WEIGHT * float(np.sum((ends - shift) ** 2)) + part.effective * shift**2
-    variance = float(np.sum(part.corrected() ** 2)) * (part.effective / count) ** 2
-    variance += squares / count**2
-    shrunken = min(max((estimate + shift + 1.0) / 2.0, 0.0), 1.0)
-    n_effective = shrunken * (1.0 - shrunken) / (variance / 4.0)
-    low, high = safe_limits((estimate + 1.0) / 2.0, n_effective, level, part.degrees)
-    low, high = 2.0 * low - 1.0, 2.0 * high - 1.0
-    target = f"{measure.name} of the population"
-    return Interval(estimate, low, high, level, "influence", target, float(np.sqrt(variance)))

@@ -2,250 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
-from math import isfinite
 from typing import Any
-
-import numpy as np
 
 from .._partitions import any_collection
 from .._validation import check_flag, check_generator, check_level, check_resamples, ravelled
-from ..metrics import Accumulator, Measure, get_measure
-from ..metrics._shared import (
-    AUCMeasure,
-    CustomMeasure,
-    DCGMeasure,
-    FPRAtTPRMeasure,
-    GiniMeasure,
-    KolmogorovSmirnovMeasure,
-    MeasureLike,
-    NDCGMeasure,
-    NegativeHeightMeasure,
-    Normalize,
-    PositionalMeasure,
-    PositivesAtTopMeasure,
-    PrecisionAtKMeasure,
-    PrecisionAtTopMeasure,
-    RankBiasedPrecisionMeasure,
-    RIEMeasure,
-    ScoreGeneratingFunction,
-    SuccessMeasure,
-    TPRAtFPRMeasure,
-    phi_of,
-)
+from ..metrics import Accumulator, get_measure
+from ..metrics._shared import MeasureLike
 from ._evidence import (
-    OneList,
     WeightMeaning,
     accumulated_list,
     check_one_list,
     check_weight_meaning,
     dimensions,
     refuse_collections,
-    refuse_one_class,
-    refuse_sampling,
-    sampling_influence,
 )
-from ._linear_rank import dkw_interval, rank_bootstrap_interval, rank_interval_of
-from ._list_intervals import (
-    CORRELATIONS,
-    above_negatives_interval,
-    correlation_interval,
-    height_interval,
-    influence_interval,
-    largest_difference_interval,
-    list_interval,
-    place_sum_interval,
-    success_interval,
-    top_interval_of,
-)
+from ._methods import interval_of, method_of, of_range
 from ._queries import accumulated_values, query_values_of, sample_interval
 from ._results import Interval
-from ._roc import METHODS, WITH_GROUPS, auc_interval_of, auc_interval_of_chunks
-
-
-@dataclass(frozen=True)
-class ListMethods:
-    measure: Measure
-    names: tuple[str, ...]  # Names of the methods, what "auto" is first
-    # Of the measure, a sample, level, method, number of resamples and generator.
-    make: Callable[..., Interval]
-    grouped: tuple[str, ...]  # Methods that take groups
-    explicit: str = ""  # Why "auto" is refused
-    one_class: bool = False  # Whether lists of one class have an interval too
-
-    def choose(self, method: str, *, grouped: bool = False, sampled: bool = False) -> str:
-        """Name of the method; refuse one that does not support the sample."""
-        if sampled:
-            refuse_sampling(self.measure)
-            if method not in ("auto", "influence"):
-                raise ValueError(
-                    f"method={method!r} does not support weights='sampling': pass"
-                    " method='influence', or leave method out."
-                )
-            return "influence"
-        names = " or ".join(map(repr, self.names))
-        if method == "auto":
-            if self.explicit:
-                raise ValueError(
-                    f"method='auto' has no valid interval for {self.measure.name} of one list:"
-                    f" {self.explicit}; pass method={names}, or qid for the mean over queries."
-                )
-            method = (self.grouped or self.names)[0] if grouped else self.names[0]
-        if method not in self.names:
-            is_of_queries = method in ("t", "bootstrap", "bca")
-            raise ValueError(
-                f"method={method!r} does not support {self.measure.name} of one list: pass"
-                f" {names}{'; for a mean over queries pass qid' if is_of_queries else ''}."
-            )
-        if grouped and method not in self.grouped:
-            supported = " or ".join(f"method={name!r}" for name in self.grouped)
-            instead = (
-                f"pass {supported}" if supported else "leave groups out if they are independent"
-            )
-            raise ValueError(
-                f"method={method!r} needs independent items and takes no groups for"
-                f" {self.measure.name}: {instead}."
-            )
-        return method
-
-    def interval(
-        self,
-        sample: OneList,
-        level: float,
-        method: str,
-        n_resamples: int = 10_000,
-        rng: np.random.Generator | None = None,
-    ) -> Interval:
-        """Interval by a method that ``choose`` returned."""
-        if not self.one_class or sample.sampled:
-            refuse_one_class(sample.data)
-        if sample.sampled:
-            influence = sampling_influence(self.measure, sample.data)
-            return list_interval(self.measure, influence, level, sample.groups)
-        if sample.groups is not None and not isinstance(self.measure, AUCMeasure | GiniMeasure):
-            sample = sample.repeat()
-        return self.make(self.measure, sample, level, method, n_resamples, rng)
-
-
-def list_methods(measure: Measure) -> ListMethods:
-    names: tuple[str, ...]
-    other_convention = getattr(measure, "convention", None) is not None
-    if isinstance(measure, AUCMeasure | GiniMeasure):
-        return ListMethods(measure, METHODS, _auc_interval, WITH_GROUPS, one_class=True)
-    if isinstance(measure, PrecisionAtTopMeasure):
-        return ListMethods(measure, ("influence", "exact"), _top_interval, ("influence",))
-    # Linear rank statistics that are a mean over the positives, or its place in the range.
-    phi = phi_of(measure)
-    normalize: Any = getattr(
-        measure, "normalize", "mean" if isinstance(measure, RIEMeasure) else "minmax"
-    )
-    on_average = getattr(measure, "ties", "average") == "average"
-    if phi is not None and normalize is not None and on_average and not other_convention:
-        make = partial(_rank_interval, phi=phi, normalize=normalize)
-        if phi.is_limit_functional:
-            names = ("influence", "dkw", "bootstrap")
-            return ListMethods(measure, names, make, ("influence", "dkw"))
-        reason = f"{phi!r} depends on the length of the list, so that lists are resampled"
-        return ListMethods(measure, ("bootstrap",), make, (), explicit=reason)
-    # Sums over places of what the item there gains by its own label.
-    sums = DCGMeasure | PositionalMeasure | PrecisionAtKMeasure | RankBiasedPrecisionMeasure
-    if isinstance(measure, sums) and not isinstance(measure, NDCGMeasure) and not other_convention:
-        names = ("wilson", "exact")
-        return ListMethods(measure, names, place_sum_interval, (), one_class=True)
-    if isinstance(measure, SuccessMeasure) and not other_convention:
-        return ListMethods(measure, ("exact",), success_interval, (), one_class=True)
-    if isinstance(measure, PositivesAtTopMeasure):
-        return ListMethods(measure, ("wilson", "exact"), above_negatives_interval, ("wilson",))
-    if isinstance(measure, KolmogorovSmirnovMeasure):
-        return ListMethods(measure, ("dkw",), largest_difference_interval, ("dkw",))
-    # A point of the ROC curve at the extreme of a class has no influence function.
-    if isinstance(measure, FPRAtTPRMeasure | TPRAtFPRMeasure) and measure.has_influence:
-        names = ("order statistics", "influence")
-        return ListMethods(measure, names, influence_interval, ("influence",))
-    # The height of the highest negative is an extreme.
-    if isinstance(measure, NegativeHeightMeasure) and isfinite(measure.p):
-        return ListMethods(measure, ("influence",), height_interval, ("influence",))
-    if type(measure) in CORRELATIONS:
-        names = ("influence",)
-        return ListMethods(measure, names, correlation_interval, names, one_class=True)
-    has_influence = measure.kind == "binary" and measure.has_influence
-    if isinstance(measure, CustomMeasure):
-        names = ("influence", "bootstrap") if has_influence else ("bootstrap",)
-        reason = (
-            "it has no influence function (see make_measure(..., influence=)), and the bootstrap"
-            " is wrong for measures that a single item determines, such as extremes"
-        )
-        explicit, graded = "" if has_influence else reason, measure.kind == "graded"
-        return ListMethods(measure, names, influence_interval, names, explicit, graded)
-    if has_influence:
-        return ListMethods(measure, ("influence",), influence_interval, ("influence",))
-    if measure.by_class:
-        reason = (
-            "is a mean over classes, which has no interval: pass the labels of one class against"
-            " the others, y_true == label, and its column of scores with 'auc'"
-        )
-    elif other_convention:
-        reason = (
-            "of one list follows the convention of another system, which has no interval: leave"
-            " out convention, or pass qid for the mean over queries"
-        )
-    elif measure.per_query:
-        reason = (
-            "of one list is a single value, so its variance cannot be estimated: pass qid, the"
-            " query id of each row, for the mean over queries"
-        )
-    else:
-        reason = (
-            "has no influence function, so it has no interval for one list: pass influence= to"
-            " make_measure, or pass qid for the mean over queries"
-        )
-    raise ValueError(f"{measure.name} {reason}.")
-
-
-def _auc_interval(
-    measure: Measure, sample: OneList, level: float, method: str, *_: Any
-) -> Interval:
-    grouped = sample.groups is not None
-    interval = auc_interval_of(sample.by_groups(), level, method, grouped=grouped)
-    return interval if isinstance(measure, AUCMeasure) else gini_of(interval)
-
-
-def _top_interval(
-    measure: PrecisionAtTopMeasure, sample: OneList, level: float, method: str, *_: Any
-) -> Interval:
-    return top_interval_of(sample.data, float(measure.tau), level, method, sample.groups)
-
-
-def gini_of(interval: Interval) -> Interval:
-    """Turn an interval for the AUC into that of the Gini coefficient: twice the area, less 1."""
-    return replace(interval._in_unit(2.0, -1.0), target="expected Gini coefficient")
-
-
-def _rank_interval(
-    measure: Measure,
-    sample: OneList,
-    level: float,
-    method: str,
-    n_resamples: int,
-    rng: np.random.Generator,
-    *,
-    phi: ScoreGeneratingFunction,
-    normalize: Normalize,
-) -> Interval:
-    options: dict[str, Any] = {"conditional": sample.conditional, "normalize": normalize}
-    options["name"] = measure.name
-    if method == "bootstrap":
-        data = sample.repeat().data
-        interval = rank_bootstrap_interval(data, phi, level, n_resamples, rng, **options)
-    else:
-        make = dkw_interval if method == "dkw" else rank_interval_of
-        interval = make(sample.data, phi, level, groups=sample.groups, **options)
-    if not isinstance(measure, RIEMeasure):
-        return interval
-    n = sample.data.sizes
-    return interval._in_unit(float((n / phi._sums(np.zeros_like(n), n, n))[0]))
+from ._roc import auc_interval_of_chunks
 
 
 def accumulator_interval(
@@ -330,9 +104,8 @@ def interval_of_accumulator(accumulator: Accumulator, level: float) -> Interval:
     if (values := accumulator.query_values) is not None:
         sample = accumulated_values(accumulator.measure, values)
         return sample_interval(sample, level)
-    methods = list_methods(accumulator.measure)
-    method = methods.choose("auto")
-    return methods.interval(OneList(accumulated_list(accumulator)), level, method)
+    method = method_of(accumulator.measure)
+    return interval_of(accumulator.measure.evidence(accumulated_list(accumulator)), level, method)
 
 
 def metric_interval(
@@ -573,16 +346,14 @@ def metric_interval(
     if qid is not None or dimensions(y_true) == 2:
         samples = query_values_of(measure, y_true, {"": y_score}, qid=qid, weights=weights, **rows)
         return sample_interval(samples[""], level, method, n_resamples, rng)
-    methods = list_methods(measure)
     sampled = check_weight_meaning(weights, sample_weight)
-    method = methods.choose(method, grouped=groups is not None, sampled=sampled)
-    by_counts = in_chunks and not sampled and measure.rel is None
-    if by_counts and isinstance(measure, AUCMeasure | GiniMeasure):
-        interval = auc_interval_of_chunks(y_true, y_score, level, method, **rows)
-        return interval if isinstance(measure, AUCMeasure) else gini_of(interval)
-    if in_chunks and method == "bootstrap":
+    chosen = method_of(measure, method, grouped=groups is not None, sampled=sampled)
+    if in_chunks and not sampled and measure.rel is None and chosen.law == "placements":
+        return of_range(
+            auc_interval_of_chunks(y_true, y_score, level, chosen.name, **rows), measure
+        )
+    if in_chunks and chosen.name == "bootstrap":
         refuse_collections("resamples are drawn from its rows", y_true=y_true, y_score=y_score)
-    sample = check_one_list(
-        measure, y_true, y_score, weights=weights, conditional=conditional, **rows
-    )
-    return methods.interval(sample, level, method, n_resamples, rng)
+    rows |= {"weights": weights, "conditional": conditional}
+    evidence = check_one_list(measure, y_true, y_score, **rows)
+    return interval_of(evidence, level, chosen, n_resamples=n_resamples, rng=rng)

@@ -21,20 +21,10 @@ from .._warn import warn
 from ..bounds import auc_bound, auc_deviation_bound, auc_variance_bound
 from ..bounds._shared import kl_limits
 from ..metrics import Measure
-from ..metrics._shared import (
-    PSEUDO_WEIGHT,
-    AUCMeasure,
-    ClassInfluence,
-    GiniMeasure,
-    PrecisionAtKMeasure,
-    PrecisionAtTopMeasure,
-    SuccessMeasure,
-    share_at,
-)
+from ..metrics._shared import PSEUDO_WEIGHT, ClassInfluence, Groups, share_at
 from ._evidence import (
     ROUNDING_VARIANCE,
     GroupPart,
-    Groups,
     check_groups,
     check_two_classes,
     dimensions,
@@ -471,10 +461,10 @@ def check_value(name: str, value: Any, measure: Measure) -> float:
     if is_number(value) and 1.0 < value <= 100.0 and (low, high) == (0.0, 1.0):
         return check_part(name, value)
     number = check_number(name, value, low, high, closed="neither", what=f"of {measure.name}")
-    if isinstance(measure, AUCMeasure) and number < 0.5:
+    if "placements" in measure.laws and number < (low + high) / 2.0:
         raise ValueError(
-            f"{name}={value!r} is below 0.5, the value of a random order: negate the scores and"
-            f" pass {1.0 - number:g}."
+            f"{name}={value!r} is below {(low + high) / 2.0:g}, the value of a random order:"
+            f" negate the scores and pass {low + high - number:g}."
         )
     return number
 
@@ -544,9 +534,9 @@ class PlanInputs:
 
 def model_of(measure: Measure, inputs: PlanInputs) -> tuple[PlanModel, str, str]:
     """Model of a measure, its method and what it rests on."""
-    if isinstance(measure, AUCMeasure):
+    if "placements" in measure.laws and measure.range == (0.0, 1.0):
         return _auc_model(inputs)
-    if isinstance(measure, PrecisionAtTopMeasure):
+    if "top" in measure.laws:
         return _top_model(measure, inputs)
     if measure.per_query:
         return _expected_query_model(measure, inputs)
@@ -624,10 +614,10 @@ def threshold_share(precision: float, tau: float, positive_fraction: float) -> f
     return float(odds / (1.0 + odds))
 
 
-def _top_model(measure: PrecisionAtTopMeasure, inputs: PlanInputs) -> tuple[PlanModel, str, str]:
+def _top_model(measure: Measure, inputs: PlanInputs) -> tuple[PlanModel, str, str]:
     check_choice("method", inputs.method, TOP_METHODS, hint=f" for {measure.name}")
     sample = _items("precision at the top", inputs)
-    share, tau = float(inputs.positive_fraction or 0.0), measure.tau
+    share, tau = float(inputs.positive_fraction or 0.0), float(measure.laws["top"])
     expected = inputs.require(
         "expected", "the variance of the precision depends on it; pass the expected precision"
     )
@@ -679,10 +669,7 @@ def _expected_query_model(measure: Measure, inputs: PlanInputs) -> tuple[PlanMod
         quantity = "differences" if of_differences else "values"
         model = NormalModel(sample, most, variance=Spreads(sample, variances).variance)
         return model, "t", f"{quantity} of sd {inputs.sd:g}"
-    # Whether the measure is 0 or 1 on each query.
-    is_share = isinstance(measure, SuccessMeasure) or (
-        isinstance(measure, PrecisionAtKMeasure) and measure.k == 1
-    )
+    is_share = measure.values_are_ends
     if not is_share and method != "normal-worst":
         raise ValueError(
             f"The variance of {measure.name} over queries is unknown: pass a pilot with qid"
@@ -864,7 +851,7 @@ def _pilot_item_model(
 ) -> tuple[NormalModel, str, str, float]:
     y_true, scores, rows = pilot
     comparing, expected = inputs.comparing, inputs.expected
-    if comparing or not isinstance(measure, PrecisionAtTopMeasure):
+    if comparing or "top" not in measure.laws:
         refuse_unknown(measure)
     data = [
         check_two_classes(y_true, score, rows["pos_label"], rel=measure.rel)
@@ -887,8 +874,8 @@ def _pilot_item_model(
     def model_of(rows: BoolArray | slice) -> NormalModel:
         lists = [_list(positive[rows], score[rows], weights) for score in score_rows]
         of_rows = None if groups is None else groups.only(rows)
-        if isinstance(measure, PrecisionAtTopMeasure) and not comparing:
-            top = _pilot_top(lists[0], measure.tau, of_rows, expected)
+        if "top" in measure.laws and not comparing:
+            top = _pilot_top(lists[0], measure.laws["top"], of_rows, expected)
             return NormalModel(sample, 1.0, top.limits, variance=top.variance)
         influences = [influence_of(measure, data, conditional=True) for data in lists]
         length = influences[0].length
@@ -918,7 +905,7 @@ def _pilot_item_model(
     degrees = _degrees(variance_of, strata)
     text = f"pilot of {n_pos:,} positives and {n - n_pos:,} negatives"
     text += "" if groups is None else f" in {groups.n_groups:,} groups"
-    is_auc = isinstance(measure, AUCMeasure | GiniMeasure)
+    is_auc = "placements" in measure.laws
     return model, "wilson" if is_auc and model.limits else "influence", text, degrees
 
 
@@ -934,7 +921,7 @@ def _class_weights(measure: Measure, data: ScoredLists, share: float) -> tuple[i
 
     None if the measure does not depend on the fraction.
     """
-    is_top = isinstance(measure, PrecisionAtTopMeasure)
+    is_top = "top" in measure.laws
     if not is_top and influence_of(measure, data, conditional=True).label_slope == 0.0:
         return None
     ratio = share / (1.0 - share) * float(data.sizes[0] / data.positives[0] - 1.0)
@@ -970,7 +957,7 @@ def _scaled_spreads(
     scaled = influence.scaled(origin, length)
     estimate = scaled.estimate if expected is None else (expected - origin) / length
     spreads = replace(_class_spreads([[scaled]], sample, groups), estimate=estimate)
-    if not isinstance(measure, AUCMeasure | GiniMeasure):
+    if "placements" not in measure.laws:
         ends = zip(scaled.parts, scaled.class_ends(), strict=True)
         return replace(spreads, classes=[(part.mean, of_class) for part, of_class in ends])
     if groups is None:

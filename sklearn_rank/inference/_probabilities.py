@@ -14,8 +14,8 @@ from .._order import top_mass
 from .._printed import Printed, Table, fixed, text_table
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import check_flag, check_level, check_share, check_whole
-from ..metrics._shared import check_probabilities, check_threshold, threshold_of
-from ._evidence import GroupPart, Groups, check_groups, refuse_one_class
+from ..metrics._shared import Groups, check_probabilities, check_threshold, threshold_of
+from ._evidence import GroupPart, check_groups, refuse_one_class
 from ._limits import Limits, safe_limits
 from ._results import Interval
 

@@ -30,10 +30,9 @@ from .._validation import (
 from .._warn import warn
 from ..bounds._shared import bisect
 from ..metrics import Measure, get_measure
-from ..metrics._shared import KeptValues, MeasureLike
+from ..metrics._shared import Groups, KeptValues, MeasureLike, singleton_groups
 from ._evidence import (
     GroupPart,
-    Groups,
     JointEstimate,
     WeightMeaning,
     check_groups,
@@ -45,7 +44,6 @@ from ._evidence import (
     refuse_few_draws,
     refuse_fractions,
     robust_sums,
-    singleton_groups,
 )
 from ._limits import (
     ALTERNATIVES,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit, ndtr, ndtri, owens_t
@@ -342,21 +342,21 @@ ESTIMATED: dict[str, Callable[[AUCMoments], Any]] = {
 }
 
 
-AUCMethod: TypeAlias = Literal[
-    "wilson",
-    "newcombe",
-    "logit-delong",
-    "delong",
-    "hanley-mcneil",
-    "normal",
-    "normal-worst",
-    "chebyshev",
-    "chebyshev-worst",
-    "kl",
-    "hoeffding",
-    "mcdiarmid",
-]
-METHODS: tuple[str, ...] = get_args(AUCMethod)
+# Theorem by method; the order is that of preference.
+METHODS = {
+    "wilson": "asymptotic",
+    "newcombe": "asymptotic",
+    "logit-delong": "asymptotic",
+    "delong": "asymptotic",
+    "hanley-mcneil": "asymptotic",
+    "normal": "asymptotic",
+    "normal-worst": "asymptotic",
+    "chebyshev": "asymptotic",
+    "chebyshev-worst": "Agarwal et al. (2005), Theorem 8",
+    "kl": "Hoeffding (1963), Theorem 1 and Section 5",
+    "hoeffding": "Hoeffding (1963), Theorem 1 and Section 5",
+    "mcdiarmid": "Agarwal et al. (2005), Corollary 6",
+}
 
 
 def auc_limits(method: str, moments: AUCMoments, level: float) -> ArrayLimits:

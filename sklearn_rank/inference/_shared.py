@@ -2,7 +2,6 @@
 
 from ._compare import Question, covariance_root, joint_comparison, normal_draws
 from ._evidence import (
-    Groups,
     JointEstimate,
     check_groups,
     check_two_classes,

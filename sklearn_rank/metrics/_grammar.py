@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, replace
 from difflib import get_close_matches
 from itertools import pairwise
@@ -431,6 +431,12 @@ class CustomMeasure(Measure):
     @property
     def has_influence(self) -> bool:
         return self.item_influence is not None
+
+    @property
+    def laws(self) -> Mapping[str, Any]:
+        return {**super().laws, "resamples": None}
+
+    order_counts_within = None
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         labels, score = self._labels(lists), lists.score.astype(np.float64)

@@ -60,6 +60,25 @@ class ClassInfluence:
     bias: float = 0.0
     sampling_weight: FloatArray | None = None
     curve: RateCurve | None = None  # From which a rate is read
+    exponent: float = 1.0  # The measure is the statistic to this power
+
+    @property
+    def linear(self) -> ClassInfluence:
+        """Influence on the measure itself, to first order."""
+        if self.exponent == 1.0:
+            return self
+        # The slope at 0 may be infinite, and is taken where half an item more would lie.
+        at = max(self.estimate, self.regularized()[0])
+        slope = self.exponent * at ** (self.exponent - 1.0)
+        low, high = self.range
+        return replace(
+            self,
+            estimate=self.estimate**self.exponent,
+            values=slope * self.values,
+            ends=None if self.ends is None else tuple(slope * end for end in self.ends),
+            range=(low**self.exponent, high**self.exponent),
+            exponent=1.0,
+        )
 
     @property
     def length(self) -> float:

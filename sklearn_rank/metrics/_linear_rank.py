@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from itertools import permutations
 from math import inf
-from typing import Any, ClassVar, Literal, TypeAlias, Unpack
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, Unpack
 
 import numpy as np
 
@@ -55,6 +56,10 @@ class AUCMeasure(Measure):
     @property
     def theorems(self) -> tuple[str, ...]:
         return ("mcdiarmid", "hoeffding", "kl")
+
+    @property
+    def laws(self) -> Mapping[str, Any]:
+        return {"placements": "expected AUC", **super().laws}
 
     @property
     def positional(self) -> PositionalForm:
@@ -340,6 +345,10 @@ class GiniMeasure(Measure):
     def values(self, lists: ScoredLists) -> FloatArray:
         return 2.0 * _AUC.values(lists) - 1.0
 
+    @property
+    def laws(self) -> Mapping[str, Any]:
+        return {"placements": "expected Gini coefficient", **super().laws}
+
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return _AUC._influence(lists).scaled(0.5, 0.5, copy=False)
 
@@ -422,6 +431,19 @@ class _RankStatistic(Measure):
         """Not of sums, of ties that are not averaged, of a phi that depends on the length."""
         limit = self.normalize is not None and self._phi.is_limit_functional
         return limit and self._ties == "average"
+
+    @property
+    def laws(self) -> Mapping[str, Any]:
+        average = self.normalize is not None and self._ties == "average"
+        return rank_laws(self._phi, self.normalize or "mean") if average else {}
+
+    @property
+    def depends_on_length(self) -> bool:
+        return not self.has_influence
+
+    @property
+    def order_counts_within(self) -> float | Literal["positives"] | None:
+        return within_order_of(self._phi)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return rank_influence(lists, self._phi, self.normalize or "mean")
@@ -636,9 +658,15 @@ class _EarlyRecognition(ConventionalMeasure):
 
     alpha: float = checked(lambda _, alpha: Screening(alpha), 20.0)
 
+    depends_on_length = False
+
     @property
     def _phi(self) -> ScoreGeneratingFunction:
         return Screening(self.alpha)
+
+    @property
+    def order_counts_within(self) -> float | Literal["positives"] | None:
+        return within_order_of(self._phi)
 
     def _blocks(self, lists: ScoredLists) -> ClassBlocks:
         return self.rules.ordered(lists, lists.positive).blocks()
@@ -659,6 +687,10 @@ class BEDROCMeasure(_EarlyRecognition):
     @property
     def theorems(self) -> tuple[str, ...]:
         return ("dkw",) if self.has_influence else ()
+
+    @property
+    def _laws(self) -> Mapping[str, Any]:
+        return rank_laws(self._phi, "minmax")
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return rank_influence(lists, self._phi)
@@ -715,10 +747,17 @@ class RIEMeasure(_EarlyRecognition):
     lacking = _NO_POSITIVE
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        phi, blocks = self._phi, self._blocks(lists)
-        n = near_whole(blocks.total)
-        at_random = phi._sums(np.zeros_like(n), n, n) / n
-        return statistic_of(blocks, phi, "average", "mean") / at_random
+        blocks = self._blocks(lists)
+        at_random = mean_at_random(self._phi, near_whole(blocks.total))
+        return statistic_of(blocks, self._phi, "average", "mean") / at_random
+
+    @property
+    def _laws(self) -> Mapping[str, Any]:
+        return rank_laws(self._phi, "mean", by_chance=True)
+
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
+        at_random = float(mean_at_random(self._phi, lists.sizes)[0])
+        return rank_influence(lists, self._phi, "mean").scaled(0.0, at_random, copy=False)
 
 
 @function_of(RIEMeasure)
@@ -766,6 +805,32 @@ def phi_of(measure: Measure) -> ScoreGeneratingFunction | None:
     if isinstance(measure, _RankStatistic | _EarlyRecognition):
         return measure._phi
     return Wilcoxon() if isinstance(measure, AUCMeasure) else None
+
+
+class RankLaw(NamedTuple):
+    """A mean of phi over the positives: itself, within its range, or by that of all items."""
+
+    phi: ScoreGeneratingFunction
+    normalize: Normalize
+    by_chance: bool = False
+
+
+def rank_laws(
+    phi: ScoreGeneratingFunction, normalize: Normalize, *, by_chance: bool = False
+) -> dict[str, Any]:
+    law = RankLaw(phi, normalize, by_chance)
+    return {"ranks": law, "influence": None} if phi.is_limit_functional else {"rank sums": law}
+
+
+def within_order_of(phi: ScoreGeneratingFunction) -> float | Literal["positives"]:
+    # Over a jump of phi a negative moves the positives by its own place.
+    if not phi.jumps:
+        return "positives"
+    return 1.0 - phi.u0 if isinstance(phi, LocalAUC) else 1.0
+
+
+def mean_at_random(phi: ScoreGeneratingFunction, n: FloatArray) -> FloatArray:
+    return phi._sums(np.zeros_like(n), n, n) / n
 
 
 def statistic_of(

@@ -49,6 +49,7 @@ from ._conventions import (
     with_ideal,
     with_n_relevant,
 )
+from ._evidence import Draws, Evidence, Groups, draws_of_places
 from ._influence import ClassInfluence
 from ._of_collections import value_of_collections
 
@@ -156,6 +157,12 @@ class Measure(_Frozen, ABC):
         Utilities of the items and discounts of the positions, if the measure has them.
     has_influence : bool
         Whether the influence function of single items is implemented.
+    laws : mapping of str
+        What intervals and comparisons of one list may rest on, what is best first.
+    depends_on_length : bool
+        Whether the value depends on the number of items besides their distributions.
+    values_are_ends : bool
+        Whether each list has the smallest or the largest value, as a success or a failure.
     scaled_by_labels : bool
         Whether the scale of the values depends on the highest grade among all lists of a call.
     theorems : tuple of str
@@ -341,6 +348,34 @@ class Measure(_Frozen, ABC):
         return overrides or type(self).influence is not Measure.influence
 
     @property
+    def laws(self) -> Mapping[str, Any]:
+        """What intervals and comparisons of one list may rest on, what is best first.
+
+        The names are those in the table of methods (``sklearn_rank.inference._methods``), the
+        values what a method has to know of the measure. Empty if a single list has no interval.
+        """
+        return {"influence": None} if self.has_influence else {}
+
+    @property
+    def depends_on_length(self) -> bool:
+        """Whether the value depends on the number of items besides their distributions."""
+        return self.weights != "relative"
+
+    @property
+    def order_counts_within(self) -> float | Literal["positives"] | None:
+        """Share of the list in whose order the value rests.
+
+        "positives" means that negatives without a positive between them are alike; None that all
+        rows matter one by one.
+        """
+        return 1.0
+
+    @property
+    def values_are_ends(self) -> bool:
+        """Whether each list has the smallest or the largest value, as a success or a failure."""
+        return False
+
+    @property
     def scaled_by_labels(self) -> bool:
         """Whether the scale of the values depends on the highest grade among the lists."""
         return False
@@ -369,6 +404,49 @@ class Measure(_Frozen, ABC):
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         raise NotImplementedError
+
+    def draws(self, evidence: Evidence) -> Draws:
+        """Read the measure of one list as a sum over independent items, given their scores.
+
+        Parameters
+        ----------
+        evidence : Evidence
+            One list, with the groups of its items, if any.
+
+        Returns
+        -------
+        Draws
+            Values and weights of the items.
+        """
+        return draws_of_places(self, evidence)
+
+    def evidence(
+        self,
+        lists: ScoredLists,
+        groups: Groups | None = None,
+        *,
+        conditional: bool = True,
+        sampled: bool = False,
+    ) -> Evidence:
+        """Collect what one list says of the measure.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            One list.
+        groups : Groups or None, default=None
+            Groups of the rows that depend on each other; None is independent rows.
+        conditional : bool, default=True
+            Whether the labels are treated as fixed.
+        sampled : bool, default=False
+            Whether the weights of the rows are inverse probabilities instead of repetitions.
+
+        Returns
+        -------
+        Evidence
+            The evidence, on which a method of interval or comparison rests.
+        """
+        return Evidence(self, lists, groups, conditional, sampled)
 
     # ---------------------------------------------------------------------------------- its value
 
@@ -739,6 +817,15 @@ class ConventionalMeasure(Measure):
     @property
     def has_influence(self) -> bool:
         return self.convention is None and super().has_influence
+
+    @property
+    def laws(self) -> Mapping[str, Any]:
+        return {} if self.convention is not None else self._laws
+
+    @property
+    def _laws(self) -> Mapping[str, Any]:
+        """Those without a convention."""
+        return super().laws
 
     def label_type(self, pos_label: Any = None, name: str = "y_true") -> LabelType:
         labels = super().label_type(pos_label, name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from math import inf
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
@@ -24,6 +25,7 @@ from ._conventions import (
     rules_of,
     share,
 )
+from ._evidence import DRAWS
 from ._influence import ClassInfluence, average_precision_influence
 from ._measure import (
     ConventionalMeasure,
@@ -69,6 +71,7 @@ def _check_discount(name: str, discount: Any) -> None:
 class PositionalMeasure(Measure):
     kind = "graded"
     per_query = True
+    laws = DRAWS
     has_name = False
     stem = "positional"
     _number = NamedNumber("k", position, "10", optional=True)
@@ -179,6 +182,8 @@ class DCGMeasure(ConventionalMeasure):
     k: int | None = last_position()
     gain: Gain | None = checked(check_gain, None)  # Gain of a relevance; None is "exponential"
     log_base: float = within(1.0, inf, "neither", default=2.0)
+
+    _laws = DRAWS
 
     @property
     def positional(self) -> PositionalForm:
@@ -308,6 +313,8 @@ class NDCGMeasure(DCGMeasure):
         ranx={"gain": "linear", "chosen": ("gain",)},
         letor={"gain": "exponential", "discount": "letor"},
     )
+
+    _laws = MappingProxyType({})
 
     @property
     def positional(self) -> PositionalForm:
@@ -542,6 +549,12 @@ class AveragePrecisionMeasure(ConventionalMeasure):
     @property
     def has_influence(self) -> bool:
         return self.k is None and self.convention is None
+
+    order_counts_within = "positives"
+
+    @property
+    def depends_on_length(self) -> bool:
+        return not self.has_influence
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return average_precision_influence(lists.positive, lists.score, lists.weight)
@@ -859,6 +872,8 @@ class RankBiasedPrecisionMeasure(_OnAScale):
     from_ranges = "sum"
 
     persistence: float = checked(check_share, 0.8)  # Ratio of the discounts
+
+    laws = DRAWS
 
     @property
     def positional(self) -> PositionalForm:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import ceil, inf
+from types import MappingProxyType
 from typing import Any, Literal, Unpack
 
 import numpy as np
 
 from .._lists import LabelType, ScoredLists, check_scored_lists
-from .._order import MASS_SLACK
+from .._order import MASS_SLACK, counted_blocks
 from .._typing import FloatArray
 from .._validation import check_flag, check_number, check_scores, check_share, ravelled
 from ._conventions import NamedNumber, limits, number, rules_of, share
-from ._influence import ClassInfluence, partial_auc_influence_of, rate_influence
+from ._influence import ClassInfluence, by_row, partial_auc_influence_of, rate_influence
 from ._measure import (
     BinaryOptions,
     ConventionalMeasure,
@@ -102,6 +104,8 @@ class PartialAUCMeasure(ConventionalMeasure):
         with np.errstate(invalid="ignore"):
             area = blocks.sums(pairs) / (blocks.n_class * blocks.n_other)
         return self._rescale(np.minimum(area, self._largest))
+
+    order_counts_within = "positives"
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         limits = float(self.max_fpr), float(self.min_tpr)
@@ -232,6 +236,36 @@ class NegativeHeightMeasure(_Rates):
             total = blocks.sums(blocks.of_class * mean) / blocks.n_class
         values[defined] = largest[defined] / blocks.n_other[defined] * total[defined] ** (1.0 / p)
         return np.minimum(values, 1.0)
+
+    @property
+    def has_influence(self) -> bool:
+        # The height of the highest negative is an extreme.
+        return self.p < inf
+
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
+        """Influence on the power ``M = mean over negatives of h(s)^p``.
+
+        It varies as the mean of ``h(s)^p`` over the negatives and that of ``p E[h(S)^(p - 1); S >
+        x]``, S a negative, over the positives x.
+        """
+        p, blocks = float(self.p), counted_blocks(lists.score, lists.positive, lists.weight)
+        n_pos, n_neg = blocks.n_pos, blocks.size - blocks.n_pos
+        k, m = float(blocks.k), float(blocks.n - blocks.k)
+        # Blocks descend: a negative has the positives below it and half of those of its own block.
+        height = (k - np.cumsum(n_pos) + n_pos / 2.0) / k
+        weighted = n_neg * p * height ** (p - 1.0) / m
+        above = np.cumsum(weighted) - weighted / 2.0
+        return ClassInfluence(
+            estimate=float(self.values(lists)[0]) ** p,
+            values=by_row(blocks, lists.positive, above, height**p),
+            positive=lists.positive,
+            # A positive below all negatives and one above, a negative likewise.
+            ends=(float(weighted.sum()), 0.0, 0.0, 1.0),
+            range=(0.0, 1.0),
+            label_slope=0.0,
+            counts=lists.weight,
+            exponent=1.0 / p,
+        )
 
 
 @function_of(NegativeHeightMeasure)
@@ -386,6 +420,11 @@ class TPRAtFPRMeasure(_Rates):
         """Not above all negatives, where the rate hangs on the highest one."""
         return self.max_fpr > 0
 
+    @property
+    def laws(self) -> Mapping[str, Any]:
+        # A point of the curve at the extreme of a class has no influence function.
+        return {"curve": None, "influence": None} if self.has_influence else {}
+
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         n_neg = float(lists.sizes[0] - lists.positives[0])
         allowed = int(self._max_negatives(np.array([n_neg]))[0])
@@ -489,6 +528,11 @@ class FPRAtTPRMeasure(_Rates):
         """Not below all positives, where the rate hangs on the lowest one."""
         return self.min_tpr < 1
 
+    @property
+    def laws(self) -> Mapping[str, Any]:
+        # A point of the curve at the extreme of a class has no influence function.
+        return {"curve": None, "influence": None} if self.has_influence else {}
+
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         n_pos = float(lists.positives[0])
         missed = int(n_pos - np.ceil(self._min_positives(np.array([n_pos]))[0]))
@@ -555,6 +599,8 @@ class KolmogorovSmirnovMeasure(_Rates):
     from_ranges = "largest"
 
     two_sided: bool = False
+
+    laws = MappingProxyType({"distributions": None})
 
     def values(self, lists: ScoredLists) -> FloatArray:
         blocks = lists.blocks()

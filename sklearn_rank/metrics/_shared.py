@@ -1,7 +1,8 @@
 """Names of this package that other packages of the library import, besides the public ones."""
 
 from ._conventions import PositionalForm
-from ._grammar import CustomMeasure, MeasureLike
+from ._evidence import Draws, Evidence, Groups, singleton_groups
+from ._grammar import MeasureLike
 from ._influence import (
     PSEUDO_WEIGHT,
     ClassInfluence,
@@ -12,7 +13,7 @@ from ._influence import (
     rank_range,
     share_at,
 )
-from ._linear_rank import AUCMeasure, GiniMeasure, LinearRankMeasure, RIEMeasure, phi_of, rank_bias
+from ._linear_rank import LinearRankMeasure, mean_at_random, phi_of, rank_bias
 from ._of_collections import KeptValues, ListOfChunks
 from ._positional import (
     AveragePrecisionMeasure,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from math import inf
 from typing import Any, Unpack
@@ -23,6 +24,7 @@ from ._conventions import (
     share,
     share_of_total,
 )
+from ._evidence import DRAWS, Draws, Evidence, draws_of_places, singleton_groups
 from ._influence import (
     ClassInfluence,
     affine_of_recall,
@@ -74,6 +76,14 @@ class PrecisionAtKMeasure(_AtK):
         ranx={"undefined": "skip"},
         letor={"undefined": "skip"},
     )
+
+    @property
+    def _laws(self) -> Mapping[str, Any]:
+        return {**DRAWS, **super()._laws}
+
+    @property
+    def values_are_ends(self) -> bool:
+        return self.k == 1
 
     @property
     def positional(self) -> PositionalForm:
@@ -221,6 +231,16 @@ class SuccessMeasure(_AtK):
     _number = NamedNumber("k", position, "10")
     takes_relevant = ("n_relevant", "ideal")
     conventions = rules_of(trec_eval={}, ranx={})
+
+    values_are_ends = True
+
+    @property
+    def _laws(self) -> Mapping[str, Any]:
+        return {"any": self.k}
+
+    def draws(self, evidence: Evidence) -> Draws:
+        """Those of the precision among the first k, one of which is enough."""
+        return draws_of_places(PrecisionAtKMeasure(k=self.k, rel=self.rel), evidence)
 
     def values(self, lists: ScoredLists) -> FloatArray:
         blocks = self.rules.ordered(lists, lists.positive).blocks()
@@ -598,6 +618,10 @@ class PrecisionAtTopMeasure(_OfTop):
         """Binomial limits for the two classes above the threshold of the population."""
         return ("exact",)
 
+    @property
+    def laws(self) -> Mapping[str, Any]:
+        return {"top": self.tau, **super().laws}
+
     def values(self, lists: ScoredLists) -> FloatArray:
         mass = masses_of_tops(lists, "tau", self.tau)
         return positives_in_top(lists.leading(mass).blocks(), mass) / mass
@@ -673,6 +697,10 @@ class EnrichmentFactorMeasure(ConventionalMeasure):
         with np.errstate(invalid="ignore", divide="ignore"):
             return n_pos / mass * (lists.sizes / lists.positives)
 
+    @property
+    def order_counts_within(self) -> float:
+        return float(self.fraction)
+
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         mass = masses_of_tops(lists, "fraction", self.fraction)
         return lift_influence(lists, [float(mass[0] / lists.sizes[0])])
@@ -734,6 +762,40 @@ class PositivesAtTopMeasure(Measure):
     def range(self) -> tuple[float, float]:
         return (0.0, 1.0 if self.normalize else inf)
 
+    @property
+    def laws(self) -> Mapping[str, Any]:
+        return {**DRAWS, **super().laws}
+
+    def draws(self, evidence: Evidence) -> Draws:
+        """Each positive, above the highest negative or not, given the negatives.
+
+        The highest of new negatives is another one: its own variance, that of an extreme, is not
+        in the law.
+        """
+        evidence = evidence.repeat()
+        data = evidence.data
+        rows, n_neg = np.flatnonzero(data.positive), int(np.count_nonzero(~data.positive))
+        above, n_pos = _above_negatives(data)[rows], len(rows)
+        quantity = "share" if self.normalize else f"expected number among {n_pos}"
+        target = f"{quantity} of new positives above the highest of the {n_neg} negatives seen"
+        groups = (evidence.groups or singleton_groups(len(data.score))).only(rows)
+        unit = 1.0 if self.normalize else float(n_pos)
+        return Draws(np.full(n_pos, 1.0 / n_pos), above, groups, unit, target)
+
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
+        above, positive = _above_negatives(lists), lists.positive
+        unit = 1.0 if self.normalize else float(lists.positives[0])
+        share = float(np.average(above[positive], weights=lists.counts[positive]))
+        return ClassInfluence(
+            estimate=unit * share,
+            values=unit * above,
+            positive=positive,
+            ends=(0.0, unit, 0.0, 0.0),
+            range=(0.0, unit),
+            label_slope=0.0,
+            counts=lists.weight,
+        )
+
     def values(self, lists: ScoredLists) -> FloatArray:
         # The blocks of negatives: what is above the topmost counts, and a share of what is tied.
         blocks = lists.top_blocks(of_negatives=True)
@@ -746,6 +808,18 @@ class PositivesAtTopMeasure(Measure):
             return count
         with np.errstate(invalid="ignore"):
             return count / blocks.n_other
+
+
+def _above_negatives(lists: ScoredLists) -> FloatArray:
+    """Chance of each positive of one list to be above all negatives; 0 for negatives."""
+    positive, score = lists.positive, lists.score
+    highest = score[~positive].max()
+    at = score == highest
+    n_tied = float(lists.counts[~positive & at].sum())
+    above = np.where(score > highest, 1.0, 0.0)
+    above[at] = 1.0 / (n_tied + 1.0)
+    above[~positive] = 0.0
+    return above
 
 
 @function_of(PositivesAtTopMeasure)
@@ -997,6 +1071,10 @@ class LiftMeasure(Measure):
         with np.errstate(invalid="ignore"):
             return np.minimum(n_pos / blocks.n_class / float(self.fraction), self.range[1])
 
+    @property
+    def order_counts_within(self) -> float:
+        return float(self.fraction)
+
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         # A part of the first item is as good as all of it.
         influence = lift_influence(lists, [max(float(self.fraction), 1.0 / float(lists.sizes[0]))])
@@ -1063,7 +1141,7 @@ class SmoothedPrecisionAtTopMeasure(_OfTop):
         ]
 
     @property
-    def largest_top(self) -> float:
+    def order_counts_within(self) -> float:
         return min(MULTIPLES[-1] * self.tau, 1.0)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:

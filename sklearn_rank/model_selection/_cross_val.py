@@ -38,7 +38,6 @@ from .._warn import warn
 from ..inference import Comparison, Interval
 from ..inference._shared import (
     AUCMoments,
-    Groups,
     JointEstimate,
     QueryValues,
     Question,
@@ -58,6 +57,7 @@ from ..inference._shared import (
 from ..metrics import Measure, get_measure
 from ..metrics._shared import (
     ClassInfluence,
+    Groups,
     MeasureLike,
     RankingScorer,
     metadata_for,

@@ -45,7 +45,7 @@ from ..inference._shared import (
     unseen_effect,
 )
 from ..metrics import Measure, get_measure
-from ..metrics._shared import ClassInfluence, MeasureLike, PrecisionAtTopMeasure
+from ..metrics._shared import ClassInfluence, MeasureLike
 
 # The limits of all candidates from their joint normal distribution.
 ASYMPTOTIC = "max-t"
@@ -245,7 +245,7 @@ THEOREMS_OF_LISTS = {
 
 
 def is_auc(measure: Measure) -> bool:
-    return measure == get_measure("auc", undefined=measure.undefined, rel=measure.rel)
+    return "placements" in measure.laws and measure.range == (0.0, 1.0)
 
 
 def influence_of_list(measure: Measure, positive: BoolArray, score: FloatArray) -> ClassInfluence:
@@ -310,8 +310,8 @@ class ListEvidence(Evidence):
 
     def asymptotic_limits(self, tails: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Limits from the influence, with half an item added at either end."""
-        if isinstance(self.measure, PrecisionAtTopMeasure):
-            return self._limits_at_top(self.measure.tau, tails)
+        if "top" in self.measure.laws:
+            return self._limits_at_top(self.measure.laws["top"], tails)
         variance, z = np.diag(self.regularized_covariance), ndtri(tails)
         if not isfinite(self.length):
             reach = np.abs(z) * np.sqrt(variance)

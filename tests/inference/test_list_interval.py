@@ -88,7 +88,7 @@ def test_an_influence_of_ones_own():
         ("ndcg", {}, "ndcg of one list is a single value.*pass qid"),
         ("bedroc@20", {"method": "bca"}, "method='bca' does not support bedroc@20 of one"),
         ("bedroc@20", {"method": "kl"}, "pass 'influence' or 'dkw' or 'bootstrap'"),
-        ("auc", {"method": "t"}, "'mcdiarmid'; for a mean over queries pass qid"),
+        ("auc", {"method": "t"}, "'influence'; for a mean over queries pass qid"),
         ("auc", {"method": "kl", "groups": GROUPS}, "method='kl' needs independent items and"),
         ("precision@top0.5", {"method": "exact", "groups": GROUPS}, "pass method='influence'"),
         (get_measure(linear_rank_score, phi=TopDCG(2)), {}, "TopDCG.*pass method='bootstrap'"),

@@ -5,12 +5,11 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
-from sklearn_rank.inference import _evidence as _ordered_rows
 from sklearn_rank.inference import metric_interval
 from sklearn_rank.inference._evidence import check_two_classes
 from sklearn_rank.inference._limits import safe_limits
-from sklearn_rank.inference._list_intervals import of_spearman, of_tau_ap, of_tau_b, of_tau_x
-from sklearn_rank.inference._metric_interval import list_methods
+from sklearn_rank.inference._methods import methods_of
+from sklearn_rank.metrics import _evidence as _ordered_rows
 from sklearn_rank.metrics import (
     dcg_score,
     get_measure,
@@ -25,7 +24,7 @@ from tests.oracles import one_list as oracle
 
 def has_interval(name):
     try:
-        return not list_methods(get_measure(name)).explicit
+        return not next(iter(methods_of(get_measure(name)).values())).explicit
     except ValueError:
         return False
 
@@ -36,9 +35,13 @@ NAMES = [name for name in MEASURES if has_interval(name)]
 GIVEN_ORDER = [
     name
     for name in NAMES
-    if "influence" in list_methods(get_measure(name)).names and get_measure(name).kind == "binary"
+    if "influence" in methods_of(get_measure(name)) and get_measure(name).kind == "binary"
 ]
-GROUPED = [name for name in NAMES if list_methods(get_measure(name)).grouped]
+GROUPED = [
+    name
+    for name in NAMES
+    if any(method.groups for method in methods_of(get_measure(name)).values())
+]
 
 
 def rows(seed=0, n=80, levels=12):
@@ -128,7 +131,9 @@ def test_groups_are_taken_or_refused(name):
     repeated = metric_interval(name, y[four], score[four], groups=four)
     once = metric_interval(name, y[four], score[four])
     if name != "pos@top":
-        assert repeated.width > 1.3 * once.width or name.startswith("enrichment")
+        # The draws of all places are known to vary less than as many equal ones.
+        more = 1.1 if name == "dcg" else 1.3
+        assert repeated.width > more * once.width or name.startswith("enrichment")
 
 
 @pytest.mark.parametrize("name", sorted(set(MEASURES) - set(NAMES)))
@@ -326,12 +331,8 @@ def test_influence_on_correlations(name, ties):
     if ties in ("grades", "both"):
         y = np.round(y)
     measure = get_measure(name)
-    found, (least, most) = {
-        "spearman": of_spearman,
-        "tau_ap": of_tau_ap,
-        "tau_b": of_tau_b,
-        "tau_x": of_tau_x,
-    }[name](measure.lists(y, score))
+    influence = measure.influence(measure.lists(y, score))
+    found, (least, most) = influence.values, influence.ends
     expected = oracle.jackknife(measure, y, score)
     expected -= expected.mean()
     assert found.mean() == pytest.approx(0.0, abs=1e-12)

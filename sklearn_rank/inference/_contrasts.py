@@ -1,0 +1,146 @@
+"""Contrasts of rankers from limits alone, for measures of one list without influence functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import hypot, nan
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..metrics._shared import Draws, Evidence
+from ._limits import Limits
+from ._list_intervals import limits_of_draws
+from ._methods import interval_of, method_of
+from ._results import Comparison, Interval, level_of_both
+
+if TYPE_CHECKING:
+    from ._compare import Contrasts, Question
+
+# Halvings of the logarithm of a p-value, down from 1 to the least.
+N_HALVINGS, LEAST_PVALUE = 40, 1e-12
+
+
+def interval_comparison(
+    evidences: Sequence[Evidence],
+    names: tuple[str, ...],
+    contrasts: Contrasts,
+    question: Question,
+    target: str,
+) -> Comparison:
+    """Test contrasts by their limits: a hypothesis is rejected at the levels that exclude it."""
+    titles, matrix = contrasts
+    measure, grouped = evidences[0].measure, evidences[0].groups is not None
+    of_draws = "draws" in measure.laws and not grouped
+    limits_of = _square_and_add if of_draws else _joined
+    method, m = "square-and-add" if of_draws else "bonferroni", len(matrix)
+    singles = [_single(evidence, question.level) for evidence in evidences]
+    values = np.array([single.estimate for single in singles])
+    low, high, pvalues = [], [], []
+    for row in matrix:
+
+        def limits(delta: float, row: np.ndarray = row) -> Limits:
+            return limits_of(evidences, row, level_of_both(1.0 - delta / m, question.alternative))
+
+        both = limits(1.0 - question.level)
+        low.append(both[0])
+        high.append(both[1])
+        pvalues.append(_pvalue(limits, question, greater_is_better=measure.greater_is_better))
+    unknown = (nan,) * m
+    relation = "equal"
+    if question.margin is not None:
+        worse = question.alternative == "non-inferior"
+        relation = f"{'worse' if worse else 'different'} by {question.margin:g} or more:"
+    return Comparison(
+        measure=measure.name,
+        names=names,
+        values=tuple(values.tolist()),
+        standard_errors=(nan,) * len(names),
+        contrasts=titles,
+        differences=tuple((matrix @ values).tolist()),
+        low=tuple(low),
+        high=tuple(high),
+        statistics=unknown,
+        pvalues=tuple(pvalues),
+        level=question.level,
+        alternative=question.alternative,
+        margin=question.margin,
+        method=method,
+        target=target,
+        hypothesis=f"{relation} {measure.name}",
+        greater_is_better=measure.greater_is_better,
+    )
+
+
+def _pvalue(
+    limits: Callable[[float], Limits], question: Question, *, greater_is_better: bool
+) -> float:
+    """Smallest error at which the limits exclude the hypothesis."""
+    margin, alternative = question.margin or 0.0, question.alternative
+
+    def is_excluded(delta: float) -> bool:
+        low, high = limits(delta)
+        better = low > -margin if greater_is_better else high < margin
+        return {
+            "two-sided": low > 0.0 or high < 0.0,
+            "greater": low > 0.0,
+            "less": high < 0.0,
+            "non-inferior": better,
+            "equivalent": low > -margin and high < margin,
+        }[alternative]
+
+    # One-sided limits meet where both errors are one half.
+    most = 1.0 - 1e-9 if alternative == "two-sided" else 0.5 - 1e-9
+    if not is_excluded(most):
+        return 1.0
+    ends = np.log(LEAST_PVALUE), np.log(most)
+    if is_excluded(LEAST_PVALUE):
+        return LEAST_PVALUE
+    for _ in range(N_HALVINGS):
+        middle = (ends[0] + ends[1]) / 2.0
+        ends = (ends[0], middle) if is_excluded(float(np.exp(middle))) else (middle, ends[1])
+    return float(np.exp(ends[1]))
+
+
+def _single(evidence: Evidence, level: float) -> Interval:
+    method = method_of(evidence.measure, grouped=evidence.groups is not None)
+    return interval_of(evidence, level, method)
+
+
+def _joined(evidences: Sequence[Evidence], row: np.ndarray, level: float) -> Limits:
+    """Limits that hold where those of all rankers hold, each with an equal part of the error."""
+    rankers = np.flatnonzero(row).tolist()
+    low = high = 0.0
+    for ranker in rankers:
+        single = _single(evidences[ranker], 1.0 - (1.0 - level) / len(rankers))
+        ends = row[ranker] * single.low, row[ranker] * single.high
+        low, high = low + min(ends), high + max(ends)
+    return low, high
+
+
+def _square_and_add(evidences: Sequence[Evidence], row: np.ndarray, level: float) -> Limits:
+    """Limits of the gains and of the losses, which are of other items and so independent.
+
+    Zou & Donner (2008): the distances of the limits are added in squares.
+    """
+    n = len(evidences[0].data.score)
+    weights, values = np.zeros(n), np.zeros(n)
+    for ranker in np.flatnonzero(row).tolist():
+        draws = evidences[ranker].draws
+        weights += row[ranker] * draws.unit * draws.groups.sums(draws.weights)
+        values[draws.groups.codes] = draws.values
+    center = low = high = 0.0
+    for sign in (1.0, -1.0):
+        rows = np.flatnonzero(sign * weights > 0.0)
+        total = float(np.abs(weights[rows]).sum())
+        if total == 0.0:
+            continue
+        side = Draws(
+            np.abs(weights[rows]) / total, values[rows], evidences[0].singletons(), total, ""
+        )
+        of_side = limits_of_draws(side, False, level, "wilson")
+        mean, below, above = (total * x for x in (side.mean, *of_side))
+        center += sign * mean
+        below, above = (mean - below, above - mean) if sign > 0.0 else (above - mean, mean - below)
+        low, high = hypot(low, below), hypot(high, above)
+    return center - low, center + high

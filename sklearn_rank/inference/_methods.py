@@ -1,0 +1,251 @@
+"""Methods of intervals for one list: what each rests on, its limits, and its theorem.
+
+A new method is one more row of the table; a measure has it if its ``laws`` name what it rests on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..metrics import Measure
+from ..metrics._shared import Evidence, mean_at_random
+from ._evidence import influence_of, refuse_one_class, refuse_sampling, sampling_influence
+from ._linear_rank import dkw_interval, rank_bootstrap_interval, rank_interval_of
+from ._list_intervals import (
+    any_interval,
+    bootstrap_interval,
+    draws_interval,
+    largest_difference_interval,
+    list_interval,
+    rate_limits,
+    top_interval_of,
+)
+from ._results import Interval
+from ._roc import METHODS as AUC_METHODS
+from ._roc import WITH_GROUPS, auc_interval_of
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way from the evidence of one list to an interval."""
+
+    name: str
+    law: str  # What it rests on, by its name in ``Measure.laws``
+    interval: Callable[
+        ..., Interval
+    ]  # Of the evidence, a level and the options of metric_interval
+    theorem: str = "asymptotic"
+    groups: bool = False  # Whether it takes groups of rows that depend on each other
+    one_class: bool = False  # Whether a list of one class has an interval too
+    explicit: str = ""  # Why it is used on request only
+
+
+def _placements(name: str) -> Callable[..., Interval]:
+    def interval(evidence: Evidence, level: float, **_: Any) -> Interval:
+        grouped = evidence.groups is not None
+        area = auc_interval_of(evidence.by_groups(), level, name, grouped=grouped)
+        return of_range(area, evidence.measure)
+
+    return interval
+
+
+def of_range(area: Interval, measure: Measure) -> Interval:
+    """Turn an interval for the AUC into that of a measure that is linear in it."""
+    low, high = measure.range
+    target = measure.laws["placements"]
+    return replace(area if low == 0.0 else area._in_unit(high - low, low), target=target)
+
+
+def _top(name: str) -> Callable[..., Interval]:
+    def interval(evidence: Evidence, level: float, **_: Any) -> Interval:
+        tau = float(evidence.measure.laws["top"])
+        return top_interval_of(evidence.data, tau, level, name, evidence.groups)
+
+    return interval
+
+
+def _ranks(make: Callable[..., Any], *, resamples: bool = False) -> Callable[..., Interval]:
+    def interval(
+        evidence: Evidence,
+        level: float,
+        *,
+        n_resamples: int = 0,
+        rng: np.random.Generator | None = None,
+    ) -> Interval:
+        laws = evidence.measure.laws
+        phi, normalize, by_chance = laws.get("ranks") or laws["rank sums"]
+        options: dict[str, Any] = {
+            "conditional": evidence.conditional,
+            "normalize": normalize,
+            "name": evidence.measure.name,
+        }
+        if resamples:
+            data = evidence.repeat().data
+            result = make(data, phi, level, n_resamples, rng, **options)
+        else:
+            data = evidence.data if make is dkw_interval else evidence.merged
+            result = make(data, phi, level, groups=evidence.groups, **options)
+        if by_chance:
+            result = result._in_unit(1.0 / float(mean_at_random(phi, evidence.data.sizes)[0]))
+        return result
+
+    return interval
+
+
+def _influence(evidence: Evidence, level: float, **_: Any) -> Interval:
+    measure, groups = evidence.measure, evidence.groups
+    if measure.kind == "graded":
+        # Student's quantile counts the items, each a group by itself.
+        evidence = evidence.repeat()
+        groups = groups or evidence.singletons()
+    influence = influence_of(measure, evidence.merged, conditional=evidence.conditional)
+    return list_interval(measure, influence, level, groups, conditional=evidence.conditional)
+
+
+def _order_statistics(evidence: Evidence, level: float, **_: Any) -> Interval:
+    measure, conditional = evidence.measure, evidence.conditional
+    influence: Any = influence_of(measure, evidence.merged, conditional=conditional)
+    interval = list_interval(measure, influence, level, conditional=conditional)
+    low, high = rate_limits(influence.curve, level)
+    return replace(interval, low=low, high=high, method="order statistics")
+
+
+# In the order of preference: "auto" is the first that the laws of the measure allow.
+METHODS: tuple[Method, ...] = (
+    *(
+        Method(
+            name,
+            "placements",
+            _placements(name),
+            theorem,
+            groups=name in WITH_GROUPS,
+            one_class=True,
+        )
+        for name, theorem in AUC_METHODS.items()
+    ),
+    Method("influence", "top", _top("influence"), groups=True),
+    Method("exact", "top", _top("exact"), "binomial counts about the threshold"),
+    Method("influence", "ranks", _ranks(rank_interval_of), groups=True),
+    Method("dkw", "ranks", _ranks(dkw_interval), "Massart (1990), Chernoff (1952)", groups=True),
+    Method("bootstrap", "ranks", _ranks(rank_bootstrap_interval, resamples=True)),
+    Method(
+        "bootstrap",
+        "rank sums",
+        _ranks(rank_bootstrap_interval, resamples=True),
+        explicit="phi depends on the length of the list, so that lists are resampled",
+    ),
+    Method("wilson", "draws", draws_interval("wilson"), groups=True, one_class=True),
+    Method(
+        "exact",
+        "draws",
+        draws_interval("exact"),
+        "Clopper & Pearson (1934)",
+        groups=True,
+        one_class=True,
+    ),
+    Method("exact", "any", any_interval, "Clopper & Pearson (1934)", groups=True, one_class=True),
+    Method("dkw", "distributions", largest_difference_interval, "Massart (1990)", groups=True),
+    Method("order statistics", "curve", _order_statistics),
+    Method("influence", "influence", _influence, groups=True),
+    Method(
+        "bootstrap",
+        "resamples",
+        bootstrap_interval,
+        groups=True,
+        explicit=(
+            "it has no influence function (see make_measure(..., influence=)), and the bootstrap"
+            " is wrong for measures that a single item determines, such as extremes"
+        ),
+    ),
+)
+
+
+def methods_of(measure: Measure) -> dict[str, Method]:
+    """Methods by name, the preferred one first; an error says why a measure has none."""
+    methods: dict[str, Method] = {}
+    for method in METHODS:
+        if method.law in measure.laws:
+            methods.setdefault(method.name, method)
+    if not methods:
+        raise ValueError(f"{measure.name} {_reason(measure)}.")
+    return methods
+
+
+def _reason(measure: Measure) -> str:
+    if measure.by_class:
+        return (
+            "is a mean over classes, which has no interval: pass the labels of one class against"
+            " the others, y_true == label, and its column of scores with 'auc'"
+        )
+    if getattr(measure, "convention", None) is not None:
+        return (
+            "of one list follows the convention of another system, which has no interval: leave"
+            " out convention, or pass qid for the mean over queries"
+        )
+    if measure.per_query:
+        return (
+            "of one list is a single value, so its variance cannot be estimated: pass qid, the"
+            " query id of each row, for the mean over queries"
+        )
+    return (
+        "has no influence function, so it has no interval for one list: pass influence= to"
+        " make_measure, or pass qid for the mean over queries"
+    )
+
+
+def method_of(
+    measure: Measure, name: str = "auto", *, grouped: bool = False, sampled: bool = False
+) -> Method:
+    """Find the method of a name; refuse one that does not support the sample."""
+    if sampled:
+        refuse_sampling(measure)
+        if name not in ("auto", "influence"):
+            raise ValueError(
+                f"method={name!r} does not support weights='sampling': pass method='influence', or"
+                " leave method out."
+            )
+        return Method("influence", "influence", _of_sampled_rows, groups=True)
+    methods = methods_of(measure)
+    names = " or ".join(map(repr, methods))
+    with_groups = [method for method in methods.values() if method.groups]
+    if name == "auto":
+        method = ((grouped and with_groups) or list(methods.values()))[0]
+        if method.explicit:
+            raise ValueError(
+                f"method='auto' has no valid interval for {measure.name} of one list:"
+                f" {method.explicit}; pass method={names}, or qid for the mean over queries."
+            )
+        return method
+    if name not in methods:
+        is_of_queries = name in ("t", "bootstrap", "bca")
+        raise ValueError(
+            f"method={name!r} does not support {measure.name} of one list: pass"
+            f" {names}{'; for a mean over queries pass qid' if is_of_queries else ''}."
+        )
+    if grouped and not methods[name].groups:
+        supported = " or ".join(f"method={method.name!r}" for method in with_groups)
+        instead = f"pass {supported}" if supported else "leave groups out if they are independent"
+        raise ValueError(
+            f"method={name!r} needs independent items and takes no groups for"
+            f" {measure.name}: {instead}."
+        )
+    return methods[name]
+
+
+def _of_sampled_rows(evidence: Evidence, level: float, **_: Any) -> Interval:
+    influence = sampling_influence(evidence.measure, evidence.data)
+    return list_interval(evidence.measure, influence, level, evidence.groups)
+
+
+def interval_of(evidence: Evidence, level: float, method: Method, **options: Any) -> Interval:
+    """Interval by a method that ``method_of`` found."""
+    of_classes = evidence.measure.kind == "binary"
+    if of_classes and (evidence.sampled or not method.one_class):
+        refuse_one_class(evidence.data)
+    if evidence.groups is not None and not evidence.sampled and method.law != "placements":
+        evidence = evidence.repeat()
+    return method.interval(evidence, level, **options)

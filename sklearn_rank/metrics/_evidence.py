@@ -1,0 +1,237 @@
+"""Evidence on a measure from the items of one list, and groups of items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from .._lists import ScoredLists
+from .._order import check_n_places, class_codes, tied_blocks
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    codes: IntArray
+    n_groups: int  # Number of groups, some of which may hold none of these rows
+
+    def only(self, rows: Any) -> Groups:
+        return Groups(self.codes[rows], self.n_groups)
+
+    def sizes(self, rows: BoolArray | None = None) -> FloatArray:
+        codes = self.codes if rows is None else self.codes[rows]
+        return np.bincount(codes, minlength=self.n_groups).astype(np.float64)
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """Sum values over the rows of each group.
+
+        Shape (n_groups,) or (n_statistics, n_groups).
+        """
+        if values.ndim == 1:
+            weights = values.astype(np.float64, copy=False)
+            return np.bincount(self.codes, weights, self.n_groups).astype(np.float64, copy=False)
+        return np.stack([self.sums(row) for row in values])
+
+
+def singleton_groups(n: int) -> Groups:
+    return Groups(np.arange(n), n)
+
+
+# Rows, with repetitions, of which an array is made.
+MOST_ROWS = 10**9
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What the items of one list say of a measure; what a method rests on is computed on demand.
+
+    ``measure.laws`` names what there is, and a method of interval or comparison asks for it.
+    """
+
+    measure: Any
+    data: ScoredLists  # The list; a row with a weight stands for so many items
+    groups: Groups | None = None  # Groups of the rows; None is independent items
+    conditional: bool = True  # Whether the labels are fixed
+    sampled: bool = False  # Whether the weights are inverse probabilities
+
+    @cached_property
+    def merged(self) -> ScoredLists:
+        """The list, in which items are merged that the measure does not distinguish."""
+        if self.groups is not None or self.measure.order_counts_within is None:
+            return self.data
+        if self.measure.order_counts_within == "positives":
+            return runs_of_negatives(self.data)
+        return ordered_rows(with_tied_tail(self.data, self.measure.order_counts_within))
+
+    @cached_property
+    def draws(self) -> Draws:
+        """The values of independent items whose weighted sum the measure is."""
+        return self.measure.draws(self)
+
+    def repeat(self) -> Evidence:
+        data, groups = self.data, self.groups
+        if data.weight is None:
+            return self
+        if data.weight.sum() > MOST_ROWS:
+            raise ValueError(
+                f"sample_weight sums to {data.weight.sum():g} items, each of which is written down"
+                f" here, at most {MOST_ROWS:g}: pass weights='sampling' if they are no counts, or"
+                " divide them."
+            )
+        rows = np.repeat(np.arange(len(data.score)), data.weight.astype(np.intp))
+        repeated = _single_list(data.labels[rows], data.score[rows])
+        groups = None if groups is None else groups.only(rows)
+        return Evidence(self.measure, repeated, groups, self.conditional)
+
+    def singletons(self) -> Groups:
+        """Groups of one row each."""
+        return singleton_groups(len(self.data.score))
+
+    def by_groups(self) -> ScoredLists:
+        """Make a list of each group; without groups the one list."""
+        data = self.data
+        if self.groups is None:
+            return data
+        order = np.argsort(self.groups.codes, kind="stable")
+        sizes = np.bincount(self.groups.codes)
+        return ScoredLists(
+            labels=data.labels[order],
+            score=data.score[order],
+            weight=None if data.weight is None else data.weight[order],
+            offsets=np.append(0, np.cumsum(sizes[sizes > 0])),
+            ids=np.flatnonzero(sizes),
+        )
+
+
+# The laws of a sum over places.
+DRAWS = MappingProxyType({"draws": None})
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Independent values in [0, 1] and their weights, whose weighted mean the measure is."""
+
+    weights: FloatArray  # (n_draws,)
+    values: FloatArray  # (n_draws,)
+    groups: Groups  # Group of each draw, or its row in the list
+    unit: float  # Value of the measure where all values are 1
+    target: str
+    whole_places: bool = True  # Whether no block of ties is cut, so that each place is one item
+
+    @cached_property
+    def mean(self) -> float:
+        return min(max(float(self.weights @ self.values), 0.0), 1.0)
+
+
+def draws_of_places(measure: Any, evidence: Evidence) -> Draws:
+    """Read a sum over places as draws: each item with the mean discount of its tied block."""
+    data, n = evidence.data, int(evidence.data.sizes[0])
+    target = f"expected {measure.name} given the scores, labels new"
+    if measure.kind == "graded" and measure.scaled_by_labels:
+        measure = replace(measure, max_grade=float(data.grade.max()) or 1.0)
+    form = measure.positional
+    check_n_places(n)
+    discounts = form.discounts(n)
+    places = int(np.flatnonzero(discounts)[-1]) + 1 if discounts.any() else 0
+    leading, groups = data.leading(places), evidence.groups or singleton_groups(len(data.score))
+    if leading is not data:
+        groups = groups.only(leading.rows)
+    top = Evidence(measure, leading, groups).repeat()
+    blocks = tied_blocks(top.data.score)
+    lengths, n_draws = blocks.lengths(), len(top.data.score)
+    cut = (blocks.starts < places) & (blocks.starts + lengths > places)
+    share = np.add.reduceat(discounts[:n_draws], blocks.starts) / lengths
+    weights = np.empty(n_draws)
+    weights[blocks.order] = np.repeat(share, lengths)
+    values = np.asarray(form.utilities(top.data), dtype=np.float64)
+    highest = float(form.utilities(data).max()) if form.largest is None else form.largest
+    if discounts.min() < 0.0 or values.min() < 0.0:
+        raise ValueError(
+            f"{measure.name} has a negative gain or discount, which its interval for one list does"
+            " not support: pass qid for the mean over queries."
+        )
+    total = float(weights.sum())
+    if not (total > 0.0 and highest > 0.0):
+        raise ValueError(
+            f"{measure.name} is 0 for every order, because no item of y_true has a positive gain:"
+            " pass a list with grades above 0."
+        )
+    of_draws: Any = top.groups
+    whole = not cut.any()
+    return Draws(weights / total, values / highest, of_draws, total * highest, target, whole)
+
+
+# With fewer rows, merging equal rows does not save time.
+MANY_ROWS = 2**14
+
+
+def ordered_rows(data: ScoredLists) -> ScoredLists:
+    """Sort a long list of two classes once, and count its rows."""
+    if data.weight is not None or len(data.score) < MANY_ROWS:
+        return data
+    codes = class_codes(data.score, data.positive)[::-1]
+    last_bit = codes.dtype.type(1)
+    changed = np.flatnonzero(codes[1:] != codes[:-1])
+    if len(changed) + 1 < len(codes):
+        starts = np.concatenate([[0], changed + 1])
+        counts = np.diff(starts, append=len(codes)).astype(np.float64)
+        codes = codes[starts]
+    else:
+        counts = None
+    positive = (codes & last_bit).astype(bool)
+    tied = np.zeros(len(codes), dtype=bool)
+    tied[1:] = (codes[1:] | last_bit) == (codes[:-1] | last_bit)
+    score = np.cumsum(tied, dtype=np.float64)
+    score -= np.arange(len(codes))
+    return _single_list(positive, score, counts)
+
+
+def runs_of_negatives(data: ScoredLists) -> ScoredLists:
+    """Sort a long list of two classes, and tie negatives where no positive lies between them.
+
+    For measures to which these are alike, whether they are tied or not.
+    """
+    if data.weight is not None or len(data.score) < MANY_ROWS:
+        return data
+    blocks = data.blocks(joined=False)
+    n_neg = float(blocks.n_other[0])
+    tied, below = blocks.of_other[::-1], blocks.other_below[::-1]
+    # From the top: negatives above each block that holds positives, its positives and negatives.
+    counts = np.zeros((len(tied) + 1, 3))
+    starts, stops = np.append(0.0, n_neg - below), np.append(n_neg - below - tied, n_neg)
+    counts[:, 0], counts[:-1, 1], counts[:-1, 2] = stops - starts, blocks.of_class[::-1], tied
+    score = np.repeat(-2.0 * np.arange(len(counts)), 3) - np.tile([0.0, 1.0, 1.0], len(counts))
+    positive = np.tile([False, True, False], len(counts))
+    counted = counts.ravel()
+    present = counted > 0.0
+    return _single_list(positive[present], score[present], counted[present])
+
+
+def with_tied_tail(data: ScoredLists, share: float) -> ScoredLists:
+    """Tie what is below the top of a long list, where nothing depends on the order below it."""
+    n = len(data.score)
+    n_top = int(np.ceil(share * n)) + 2 * int(np.ceil(np.sqrt(n))) + 1
+    if data.weight is not None or n < MANY_ROWS or n_top >= n or data.score.dtype.kind != "f":
+        return data
+    top = data.leading(n_top)
+    n_left, n_pos = n - len(top.score), float(data.positives[0] - top.positives[0])
+    if not n_left:
+        return data
+    counts = np.append(np.ones(len(top.score)), [n_pos, n_left - n_pos])
+    present = counts > 0.0
+    labels = np.append(top.labels, [True, False])
+    # Below the lowest score of the top there is another, so that it is no infinity.
+    score = np.append(top.score, np.full(2, -np.inf, dtype=top.score.dtype))
+    return _single_list(labels[present], score[present], counts[present])
+
+
+def _single_list(
+    labels: AnyArray, score: FloatArray, weight: FloatArray | None = None
+) -> ScoredLists:
+    return ScoredLists(
+        labels=labels, score=score, weight=weight, offsets=np.array([0, len(score)])
+    )
