@@ -28,12 +28,14 @@ from ._design import (
     view_design,
 )
 from ._linear import (
-    Blocks,
     HingeProblem,
     LabelProblem,
     LinearProblem,
     LinearSolution,
+    OnePart,
+    Parts,
     Quadratic,
+    at_parameters,
     quadratic_expansion,
     solve_linear,
     solve_linear_hinge,
@@ -66,7 +68,7 @@ from ._score_functions import (
     SmoothRankStatistic,
     SmoothTopPush,
     maximise_rank_statistic,
-    minimise_with_ridge,
+    minimise_push,
     solve_logistic_regression,
 )
 from ._top_push import (

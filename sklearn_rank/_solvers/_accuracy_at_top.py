@@ -18,7 +18,7 @@ from joblib.parallel import get_active_backend
 from .._order import quantile_at_mass, quantiles_at_masses
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._design import DenseDesign
-from ._linear import next_length
+from ._linear import search_line
 from ._pivots import (
     BLOCK_SIZE,
     PivotProblem,
@@ -409,7 +409,6 @@ PENALTY_WARM = 10.0
 PENALTY_GROWTH = 3.0
 INNER_RATIO = 0.01
 LINE_SEARCH_RATIO = 0.1
-MAX_LINE_SEARCH = 40
 MAX_NEWTON = 500
 MAX_OUTER = 60
 
@@ -732,24 +731,11 @@ def _search_line(
     penalty: FloatArray,
     gradient: FloatArray,
 ) -> float:
-    """A length at which the slope of the smoothed objective has almost vanished, or 1."""
+    """A length at which the slope of the smoothed objective has almost vanished."""
     change = cone.forward(step)
 
-    def slope(length: float) -> float:
+    def at(length: float) -> tuple[float, float]:
         moved = cone.multipliers(penalty * (distance + length * change) + g, penalty)
-        return float((coef + length * step) @ step + moved @ change)
+        return length, float((coef + length * step) @ step + moved @ change)
 
-    low, high, length = (0.0, float(gradient @ step)), (1.0, slope(1.0)), 1.0
-    limit = LINE_SEARCH_RATIO * abs(low[1])
-    if high[1] <= limit:
-        return length
-    for _ in range(MAX_LINE_SEARCH):
-        length = next_length(low, high)
-        new_slope = slope(length)
-        if abs(new_slope) <= limit:
-            break
-        if new_slope > 0:
-            high = length, new_slope
-        else:
-            low = length, new_slope
-    return length
+    return search_line(at, float(gradient @ step), left=LINE_SEARCH_RATIO)[0]

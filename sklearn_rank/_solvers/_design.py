@@ -573,28 +573,22 @@ def column_scales(X: Any, weight: FloatArray | None = None) -> FloatArray:
     return np.where(scales > ROUNDING * np.abs(origin), scales, 0.0)
 
 
-def row_sums(
-    items: Design, loss: Any, origin: FloatArray | None = None
-) -> tuple[float, FloatArray, FloatArray]:
-    """Sum the rows of items and their squares, moved by an origin."""
+def squares_about(items: Design, loss: Any, origin: FloatArray) -> tuple[FloatArray]:
+    """Sum the squares of the rows of items, moved by an origin."""
     n_items, n_features = items.shape
-    sums, squares = np.zeros(n_features), np.zeros(n_features)
+    squares = np.zeros(n_features)
     for start in range(0, n_items, COPIED_ROWS):
         block: Any = items.rows(slice(start, min(start + COPIED_ROWS, n_items)))
         rows = block.matrix
         if sp.issparse(rows):
             # Entries that are not stored are moved, too.
-            total = np.asarray(rows.sum(axis=0)).ravel()
-            total_squares = np.asarray(rows.power(2).sum(axis=0)).ravel()
-            shift = 0.0 if origin is None else origin
-            sums += total - rows.shape[0] * shift
-            squares += total_squares - shift * (2.0 * total)
-            squares += rows.shape[0] * shift * shift
+            squares += np.asarray(rows.power(2).sum(axis=0)).ravel()
+            squares -= origin * (2.0 * np.asarray(rows.sum(axis=0)).ravel())
+            squares += rows.shape[0] * origin * origin
             continue
-        moved = rows if origin is None else rows - origin
-        sums += moved.sum(axis=0, dtype=np.float64)
+        moved = rows - origin
         squares += np.einsum("ij,ij->j", moved, moved, dtype=np.float64)
-    return float(n_items), sums, squares
+    return (squares,)
 
 
 @dataclass(frozen=True, eq=False)

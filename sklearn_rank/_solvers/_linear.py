@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import scipy.linalg
 import scipy.optimize
 
 from .._typing import FloatArray, IntArray
-from ._design import Coordinates, Design, InMemoryDesign, column_scales, row_sums
+from ._design import Coordinates, Design, InMemoryDesign, column_scales, squares_about
 from ._result import Certificate, LossOfScores, SolverResult, choose_method, relative_gap
 
 # A direction need not solve Newton's system better than the next one will change it.
@@ -24,6 +23,9 @@ PATIENCE = 15
 
 # Decrease of the objective, relative to it, that rounding hides.
 ROUNDING = 1e-13
+
+# The same of a gap, and most points of a line that are tried.
+EPS, MOST_TRIALS = float(np.finfo(np.float64).eps), 100
 
 # Decrease from which on gradients tell more than values, which the scores of large features round.
 HIDDEN = 1e-9
@@ -40,104 +42,34 @@ DIFFERENCE = 1e-5
 Solve = Callable[[FloatArray], FloatArray]
 
 
-class RidgeProblem(ABC):
-    """A convex loss of linear scores, one for each row or several, with a ridge penalty."""
-
-    loss: Any  # Loss of the scores, or its properties
-    alpha: float  # Penalty, at least 0
-    fit_intercept: bool  # Whether there are intercepts, which are not penalised
-    # Whether the preconditioner costs so little that it is used from the first step on.
-    preconditioned_at_once: ClassVar[bool]
-
-    @property
-    @abstractmethod
-    def n_parameters(self) -> int:
-        """Number of coefficients and intercepts, which come last."""
-
-    @property
-    @abstractmethod
-    def coordinates(self) -> Coordinates:
-        """Coordinates in which the second derivatives by each parameter are about 1."""
-
-    @abstractmethod
-    def scores(self, parameters: FloatArray) -> FloatArray:
-        """Scores at parameters, where second derivatives are taken."""
-
-    @abstractmethod
-    def loss_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]: ...
-
-    @abstractmethod
-    def loss_product(self, scores: FloatArray, direction: FloatArray) -> FloatArray:
-        """Product of the second derivatives of the loss with a direction of the parameters."""
-
-    @abstractmethod
-    def penalty_product(self, direction: FloatArray) -> FloatArray:
-        """Product of the second derivatives of all but the loss with a direction."""
-
-    @abstractmethod
-    def preconditioner(self, scores: FloatArray) -> Solve | None:
-        """Solver in the coordinates of a system near that of the second derivatives, if any."""
-
-    @abstractmethod
-    def split(self, parameters: FloatArray) -> tuple[FloatArray, Any]: ...
-
-    @abstractmethod
-    def with_best_intercepts(
-        self, parameters: FloatArray, value: float, gradient: FloatArray
-    ) -> tuple[float, FloatArray] | None:
-        """Minimise over the intercepts; the least value that is left, and the gradient, if any."""
-
-    @abstractmethod
-    def by_coefficient(self, gradient: FloatArray) -> FloatArray:
-        """Derivatives by the coefficients at the best intercepts."""
-
-    def value_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
-        value, gradient = self.loss_and_gradient(parameters)
-        penalty = self.penalty_product(parameters)
-        return float(value + 0.5 * penalty @ parameters), gradient + penalty
-
-    def hessian_product(self, scores: FloatArray, direction: FloatArray) -> FloatArray:
-        return self.loss_product(scores, direction) + self.penalty_product(direction)
-
-    def lower_bound(self, parameters: FloatArray, value: float, gradient: FloatArray) -> float:
-        """Bound the minimum from below; NaN for none.
-
-        The minimum over the intercepts alone is a strongly convex function of the coefficients.
-        """
-        if not self.alpha > 0:
-            return float("nan")
-        if self.fit_intercept:
-            best = self.with_best_intercepts(parameters, value, gradient)
-            if best is None:
-                return float("nan")
-            value, gradient = best
-        by_coef = self.by_coefficient(gradient)
-        return value - float(by_coef @ by_coef) / (2 * self.alpha)
-
-
 class Point(NamedTuple):
-    """Coordinates of parameters, the objective and its gradient by the coordinates."""
+    """Coordinates of parameters, the scores, the objective and its gradient by the coordinates."""
 
     x: FloatArray
+    scores: FloatArray
     value: float
     gradient: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class Criterion:
-    """What share of the decrease of the objective from 0 on remains, by its certificate."""
+    """What remains to be won, by the certificate of a problem."""
 
-    problem: RidgeProblem
-    tol: float  # Largest root of that share
+    problem: LinearProblem
+    tol: float  # Largest remainder
+    # Of the objective; else the remainder is the root of a share of its decrease from 0 on.
+    by_gap: bool = False
 
     @cached_property
     def value_at_0(self) -> float:
-        return self.problem.value_and_gradient(np.zeros(len(self.problem.coordinates.scale)))[0]
+        return self.problem.value_and_gradient(np.zeros(self.problem.n_parameters))[0]
 
-    def point(self, x: FloatArray) -> Point:
+    def point(self, x: FloatArray, scores: FloatArray | None = None) -> Point:
         coordinates = self.problem.coordinates
-        value, gradient = self.problem.value_and_gradient(coordinates.parameters(x))
-        return Point(x, value, coordinates.gradient(gradient))
+        parameters = coordinates.parameters(x)
+        scores = self.problem.scores(parameters) if scores is None else scores
+        value, gradient = self.problem.value_and_gradient(parameters, scores)
+        return Point(x, scores, value, coordinates.gradient(gradient))
 
     def square(self, gradient: FloatArray) -> float:
         """Square of the norm of a gradient: twice what can be won, or more, by the penalty."""
@@ -151,16 +83,28 @@ class Criterion:
         return max(2.0 * (self.value_at_0 - point.value), by_slope, 0.0)
 
     def remainder(self, point: Point, square: float | None = None) -> float:
-        """Root of the share that remains, by twice what can be won: the squared norm if None."""
+        """What remains, by twice what can be won: the squared norm if None."""
         square = self.square(point.gradient) if square is None else square
+        if self.by_gap:
+            is_hidden = square <= 2.0 * EPS * self.size(point)
+            return 0.0 if is_hidden else float(relative_gap(point.value, point.value - square / 2))
         return float(np.sqrt(square / (square + self.decrease(point)))) if not square <= 0 else 0.0
+
+    def is_met(self, point: Point) -> bool:
+        # Weights of 0 may be within the tolerance of a gap, but have no order.
+        is_nothing = self.by_gap and not point.x.any() and point.gradient.any()
+        return not is_nothing and self.remainder(point) <= self.tol
+
+    def size(self, point: Point) -> float:
+        """Size of the terms of the objective, for what rounding hides."""
+        return abs(point.value) + self.problem.scale
 
     def decrement(self, point: Point) -> float:
         """Twice what can be won, the square of the gradient in the metric of the Hessian."""
         product, solve = self._difference_product(point), None
-        if self.problem.loss.has_hessian_product:
-            scores, product = self.hessian_product(point)
-            solve = self.problem.preconditioner(scores)
+        if self.problem.rows.loss.has_hessian_product:
+            product = self.hessian_product(point)
+            solve = self.problem.preconditioner(point.scores)
         step, residual = np.zeros_like(point.x), -point.gradient
         preconditioned = residual if solve is None else solve(residual)
         largest_product = EXACT * float(residual @ preconditioned)
@@ -178,16 +122,15 @@ class Criterion:
         preconditioned = residual if solve is None else solve(residual)
         return float(residual @ (step + preconditioned) - point.gradient @ step)
 
-    def hessian_product(self, point: Point) -> tuple[FloatArray, Solve]:
-        """Scores, and products with the second derivatives by the coordinates."""
+    def hessian_product(self, point: Point) -> Solve:
+        """Products with the second derivatives by the coordinates."""
         problem, coordinates = self.problem, self.problem.coordinates
-        scores = problem.scores(coordinates.parameters(point.x))
 
         def product(direction: FloatArray) -> FloatArray:
-            by_parameter = problem.hessian_product(scores, coordinates.parameters(direction))
+            by_parameter = problem.hessian_product(point.scores, coordinates.parameters(direction))
             return coordinates.gradient(by_parameter)
 
-        return scores, product
+        return product
 
     def _difference_product(self, point: Point) -> Solve:
         def product(direction: FloatArray) -> FloatArray:
@@ -204,21 +147,20 @@ Report = Callable[[int, Point], None]
 def newton_cg(
     criterion: Criterion, start: FloatArray, max_iter: int, report: Report
 ) -> tuple[Point, int, bool]:
-    """Go on until little enough of the decrease of the objective remains.
+    """Go on until little enough of the objective remains.
 
     Returns where it ended, the number of steps, and whether it stalled.
     """
     point = criterion.point(start)
-    is_slow = criterion.problem.preconditioned_at_once
+    is_slow = criterion.problem.system != "products"
     for n_iter in range(max_iter):
-        remainder = criterion.remainder(point)
-        if remainder <= criterion.tol:
+        if criterion.is_met(point):
             return point, n_iter, False
-        step, is_slow = _direction(criterion, point, min(FORCING, remainder), is_slow)
+        step, is_slow = _direction(criterion, point, is_slow)
         slope = float(point.gradient @ step)
         if not slope < 0:
             return point, n_iter, True
-        next_point, is_rounded = _search_line(criterion, point, step, slope)
+        next_point, is_rounded = _next_point(criterion, point, step, slope)
         if next_point is None:
             return point, n_iter, not is_rounded
         point = next_point
@@ -226,70 +168,85 @@ def newton_cg(
     return point, max_iter, False
 
 
-def _search_line(
+def _next_point(
     criterion: Criterion, point: Point, step: FloatArray, slope: float
 ) -> tuple[Point | None, bool]:
     """Go along a step until half of its slope is gone, or give up; tell whether for rounding.
 
     Values alone would shorten steps again and again at the kinks of a second derivative.
     """
+    problem, rounding = criterion.problem, ROUNDING * criterion.size(point)
+    scores = problem.scores(problem.coordinates.parameters(step))
+    is_hidden = -slope <= HIDDEN * abs(point.value)
 
-    def has_much_smaller_gradient(trial: Point) -> bool:
+    def at(length: float) -> tuple[Point, float]:
+        trial = criterion.point(point.x + length * step, point.scores + length * scores)
+        return trial, float(trial.gradient @ step)
+
+    def is_lower(trial: Point) -> bool:
+        if trial.value <= point.value + rounding:
+            return True
+        # Scores of large features round the value more than the gradient in good coordinates.
         new, old = trial.gradient, point.gradient
-        return bool(
+        return is_hidden and bool(
             criterion.square(new) <= 0.25 * criterion.square(old)
             or new @ new <= 0.25 * (old @ old)
         )
 
+    trial, is_enough, has_end = search_line(at, slope, is_lower=is_lower, gives_up=is_hidden)
+    # Rounding hides the end of a step, but not one that is too short.
+    return (trial if is_enough else None), is_hidden and has_end
+
+
+Trial = TypeVar("Trial")
+
+
+def search_line(
+    at: Callable[[float], tuple[Trial, float]],
+    slope: float,
+    *,
+    left: float = 0.5,
+    least: float = 0.1,
+    is_lower: Callable[[Trial], bool] = lambda trial: True,
+    gives_up: bool = False,
+) -> tuple[Trial, bool, bool]:
+    """Go along a line, on which a convex function falls, until a share of its slope is left.
+
+    ``at`` gives a point by its distance, and the slope there; ``least`` is the least share of the
+    way from both ends of a bracket. Returns the last point, whether it is good enough, and whether
+    a minimum lies before some point.
+    """
     length, low, high = 1.0, (0.0, slope), (np.inf, np.inf)
-    is_hidden = -slope <= HIDDEN * abs(point.value)
-    for n_trials in range(100):
-        trial = criterion.point(point.x + length * step)
-        new_slope = float(trial.gradient @ step)
-        # Scores of large features round the value more than the gradient in good coordinates.
-        lower = trial.value <= point.value + ROUNDING * abs(point.value) or (
-            is_hidden and has_much_smaller_gradient(trial)
-        )
-        if lower and abs(new_slope) <= 0.5 * abs(slope):
-            return trial, False
-        if is_hidden and not lower and new_slope >= 0:
-            return None, True
+    for n_trials in range(MOST_TRIALS):
+        trial, new_slope = at(length)
+        lower = is_lower(trial)
+        if lower and abs(new_slope) <= left * abs(slope):
+            return trial, True, True
+        if gives_up and not lower and new_slope >= 0:
+            return trial, False, True
         if lower and new_slope < 0:
             low = length, new_slope
         else:
             high = length, new_slope
+        if not np.isfinite(high[0]):
+            length = 2.0 * low[0]
+            continue
+        share = 0.5
         # Slopes that jump at a kink would move one end alone.
-        length = next_length(low, high, halves=n_trials % 3 == 2)
-    # Rounding hides the end of a step, but not one that is too short.
-    return None, is_hidden and bool(np.isfinite(high[0]))
+        if n_trials % 3 != 2 and 0.0 < high[1] < np.inf:
+            share = min(max(-low[1] / (high[1] - low[1]), least), 1.0 - least)
+        length = low[0] + share * (high[0] - low[0])
+    return trial, False, bool(np.isfinite(high[0]))
 
 
-def next_length(
-    low: tuple[float, float],
-    high: tuple[float, float],
-    *,
-    growth: float = 2.0,
-    least: float = 0.1,
-    halves: bool = False,
-) -> float:
-    """Length of the next step on a line along which a convex function falls.
-
-    ``low`` and ``high`` are the longest step and its slope before the minimum, and the shortest
-    beyond it, if any; ``least`` is the least share of the way from both.
-    """
-    if not np.isfinite(high[0]):
-        return growth * low[0]
-    share = 0.5
-    if not halves and 0.0 < high[1] < np.inf:
-        share = min(max(-low[1] / (high[1] - low[1]), least), 1.0 - least)
-    return low[0] + share * (high[0] - low[0])
-
-
-def _direction(
-    criterion: Criterion, point: Point, forcing: float, is_slow: bool
-) -> tuple[FloatArray, bool]:
+def _direction(criterion: Criterion, point: Point, is_slow: bool) -> tuple[FloatArray, bool]:
     """Solve the Newton system by conjugate gradients; where that was slow, preconditioned ones."""
-    scores, product = criterion.hessian_product(point)
+    problem = criterion.problem
+    solve = problem.preconditioner(point.scores) if is_slow else None
+    if solve is not None and problem.system == "factorised":
+        return solve(-point.gradient), is_slow
+    product = criterion.hessian_product(point)
+    forcing = min(FORCING, criterion.remainder(point) ** (0.5 if criterion.by_gap else 1.0))
     by_gradient = (forcing * float(np.linalg.norm(point.gradient))) ** 2
     by_tolerance = 0.25 * criterion.tol**2 * criterion.decrease(point)
 
@@ -299,7 +256,6 @@ def _direction(
         )
 
     step, residual = np.zeros_like(point.x), -point.gradient
-    solve = criterion.problem.preconditioner(scores) if is_slow else None
     limit = 20 * len(step) + 20
     if solve is None:
         n_plain = limit if is_slow else min(limit, PATIENCE)
@@ -308,7 +264,7 @@ def _direction(
         )
         if ended or n_plain == limit:
             return step, is_slow
-        solve = criterion.problem.preconditioner(scores)
+        solve = problem.preconditioner(point.scores)
     step, _, _ = conjugate_gradients(product, is_done, step, residual, limit, solve)
     return step, True
 
@@ -370,11 +326,13 @@ class Quadratic(NamedTuple):
     slope: FloatArray  # (n_parameters,): The vector c
 
 
-# What the problems below sum over items, given their scores, in blocks or all at once.
+# What the problems below sum over the items of a part, given their scores.
 
 
 def _scores_of(items: Design, parameters: FloatArray) -> FloatArray:
     n_features = items.shape[1]
+    if not parameters.any():
+        return np.zeros(items.shape[0])
     scores = items.scores(parameters[:n_features])
     return scores if len(parameters) == n_features else scores + parameters[-1]
 
@@ -386,11 +344,16 @@ def _pull_back(items: Design, by_score: FloatArray, n_parameters: int) -> FloatA
     return np.append(by_feature, by_score.sum())
 
 
+def _count_and_sum(items: Design, loss: Any) -> tuple[float, FloatArray]:
+    n_rows = items.shape[0]
+    return float(n_rows), items.pull_back(np.ones(n_rows))
+
+
 def _loss_and_gradient(
     items: Design, loss: LossOfScores, scores: FloatArray, n_parameters: int
 ) -> tuple[float, FloatArray]:
     values, by_score = loss.value_and_gradient(scores)
-    return float(values.sum()), _pull_back(items, by_score, n_parameters)
+    return float(np.sum(values)), _pull_back(items, by_score, n_parameters)
 
 
 def _loss_product(
@@ -403,76 +366,134 @@ def _loss_product(
 def _loss_curvature(
     items: Design, loss: LossOfScores, scores: FloatArray, n_parameters: int
 ) -> tuple[FloatArray]:
-    """Second derivatives by the parameters without those by the scores of two items."""
+    """Second derivatives by the parameters by the parts of those by the scores that are known."""
+    weight, subtracted = loss.diagonal(scores)
     n_features = items.shape[1]
-    weight = np.maximum(loss.curvature(scores), 0.0)
-    matrix = np.empty((n_parameters, n_parameters))
-    matrix[:n_features, :n_features] = items.gram(weight)
+    columns = np.column_stack([*subtracted, weight])
+    gram, sums = items.gram_and_sums(weight, columns)
     if n_parameters > n_features:
-        matrix[-1] = matrix[:, -1] = _pull_back(items, weight, n_parameters)
-    return (matrix,)
+        sums = np.vstack((sums, columns.sum(axis=0)))
+    matrix = np.empty((n_parameters, n_parameters))
+    matrix[:n_features, :n_features] = gram
+    if n_parameters > n_features:
+        matrix[-1] = matrix[:, -1] = sums[:, -1]
+    return (matrix - sums[:, :-1] @ sums[:, :-1].T,)
 
 
-def _at_parameters(
-    function: Callable[..., Any],
-    items: Design,
-    loss: LossOfScores,
-    parameters: FloatArray,
-    argument: Any,
-) -> Any:
-    return function(items, loss, _scores_of(items, parameters), argument)
+class Parts(Protocol):
+    """Rows in parts of whole lists, with the loss of the scores of each; see :class:`OnePart`."""
 
-
-class Blocks(Protocol):
-    """Rows in blocks of whole lists, to which functions that can be pickled come; sums go back."""
+    @property
+    def loss(self) -> Any:
+        """The loss, or its properties."""
 
     @property
     def n_features(self) -> int: ...
 
-    def on(self, make: Callable[[Any], Any], /) -> Blocks:
-        """The same blocks with ``make(lists)``, made once for each, as the loss of its scores."""
+    def on(self, make: Callable[..., Any], loss: Any, /) -> Parts:
+        """The same rows with ``make(lists, ...)``, made once for each part, as its loss."""
 
-    def total(self, function: Callable[..., tuple[Any, ...]], /, *arguments: Any) -> Any:
-        """Sum ``function(items, loss, *arguments)`` over the blocks, in one pass over the rows."""
+    def scores(self, parameters: FloatArray, /) -> FloatArray:
+        """What the scores of a part come from, a linear function of the parameters."""
+
+    def total(
+        self, function: Callable[..., tuple[Any, ...]], /, *arguments: Any, at: Any = None
+    ) -> Any:
+        """Sum ``function(items, loss, *arguments)`` over the parts, in one pass over the rows.
+
+        With ``at``, from :meth:`scores`, the first of the arguments are the scores of the items.
+        """
 
 
 @dataclass(frozen=True, eq=False)
-class LinearProblem(RidgeProblem):
-    """Minimise ``factor sum(loss(X w + b)) + alpha / 2 ||w||**2`` over w and b.
+class OnePart:
+    """All rows as one part, with their lists if the loss is one of lists."""
 
-    For rows in blocks each evaluation, or product with second derivatives, is one pass over them.
+    items: Any  # Design, or what a function in ``total`` takes
+    loss: Any = None
+    lists: Any = None
+    n_threads: int = 1  # Number of threads of the loss
+
+    @property
+    def n_features(self) -> int:
+        return int(self.items.shape[1])
+
+    def on(self, make: Callable[..., Any], loss: Any) -> OnePart:
+        return replace(self, loss=make(self.lists, self.n_threads))
+
+    def scores(self, parameters: FloatArray) -> FloatArray:
+        return _scores_of(self.items, parameters)
+
+    def total(self, function: Callable[..., Any], *arguments: Any, at: Any = None) -> Any:
+        scores = () if at is None else (at,)
+        return function(self.items, self.loss, *scores, *arguments)
+
+
+def at_parameters(
+    function: Callable[..., Any], parameters: FloatArray, items: Design, loss: Any, *arguments: Any
+) -> Any:
+    """Call a function of scores where the rows are of which they come."""
+    return function(items, loss, _scores_of(items, parameters), *arguments)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearProblem:
+    """Minimise ``factor sum(loss(X w + b)) + alpha / 2 ||w||**2`` over w and b, convex.
+
+    For rows in several parts each evaluation, or product with second derivatives, is one pass.
     """
 
-    rows: Design | Blocks  # The rows X; blocks with the loss of each
-    loss: Any  # Convex loss of the scores; its properties for blocks
+    rows: Parts  # The rows X, with the loss of their scores
     alpha: float  # Penalty, at least 0
     fit_intercept: bool = False  # Whether there is b, which is not penalised; else it is 0
     quadratic: Quadratic | None = None  # A function of the parameters that is added
     bends: FloatArray | None = None
-    factor: float = 1.0  # Factor of the loss of blocks, greater than 0
-
-    # The preconditioner costs as much as many products.
-    preconditioned_at_once = False
+    factor: float = 1.0  # Factor of the loss, greater than 0
+    scale: float = 0.0  # Size of the terms of the loss, where they may cancel
+    # Newton's systems by products first, or preconditioned at once, or by their exact factors.
+    system: Literal["products", "preconditioned", "factorised"] = "products"
 
     @property
     def n_features(self) -> int:
-        return self.rows.shape[1] if isinstance(self.rows, Design) else self.rows.n_features
+        return self.rows.n_features
 
     def scores(self, parameters: FloatArray) -> FloatArray:
-        """Scores of the rows, or the parameters, from which each block computes its scores."""
-        return _scores_of(self.rows, parameters) if isinstance(self.rows, Design) else parameters
+        """Scores at parameters, or what they come from; linear in the parameters."""
+        return self.rows.scores(parameters)
+
+    def value_and_gradient(
+        self, parameters: FloatArray, scores: FloatArray | None = None
+    ) -> tuple[float, FloatArray]:
+        scores = self.scores(parameters) if scores is None else scores
+        value, gradient = self.loss_and_gradient(scores)
+        penalty = self.penalty_product(parameters)
+        value, gradient = value + 0.5 * float(penalty @ parameters), gradient + penalty
+        if self.quadratic is None:
+            return value, gradient
+        slope = self.quadratic.slope
+        return value - float(slope @ parameters), gradient - slope
+
+    def hessian_product(self, scores: FloatArray, direction: FloatArray) -> FloatArray:
+        return self.loss_product(scores, direction) + self.penalty_product(direction)
+
+    def lower_bound(self, parameters: FloatArray, value: float, gradient: FloatArray) -> float:
+        """Bound the minimum from below; NaN for none.
+
+        The minimum over the intercepts alone is a strongly convex function of the coefficients.
+        """
+        if not self.alpha > 0:
+            return float("nan")
+        if self.fit_intercept:
+            best = self.with_best_intercepts(parameters, value, gradient)
+            if best is None:
+                return float("nan")
+            value, gradient = best
+        by_coef = self.by_coefficient(gradient)
+        return value - float(by_coef @ by_coef) / (2 * self.alpha)
 
     def _sum(self, function: Callable[..., Any], scores: FloatArray, argument: Any) -> Any:
-        """Sum ``function(items, loss, scores, argument)`` over the rows, number by number."""
-        if isinstance(self.rows, Design):
-            return function(self.rows, self.loss, scores, argument)
-        sums = self.rows.total(partial(_at_parameters, function), scores, argument)
+        sums = self.rows.total(function, argument, at=scores)
         return tuple(self.factor * value for value in sums)
-
-    def _row_sums(self, origin: FloatArray | None) -> tuple[float, FloatArray, FloatArray]:
-        if isinstance(self.rows, Design):
-            return row_sums(self.rows, self.loss, origin)
-        return self.rows.total(row_sums, origin)
 
     @property
     def n_parameters(self) -> int:
@@ -484,11 +505,12 @@ class LinearProblem(RidgeProblem):
         origin, bend = None, 1.0
         bends = np.zeros(self.n_features) if self.bends is None else self.bends
         if self.fit_intercept:
-            n_rows, sums, _ = self._row_sums(None)
-            origin = sums / n_rows
-            variances = self._row_sums(origin)[2] / n_rows
+            n_rows, sums = self.rows.total(_count_and_sum)
+            origin, variances = sums / n_rows, np.zeros(self.n_features)
+            if self.system == "products":
+                variances = self.rows.total(squares_about, origin)[0] / n_rows
             below, above = (
-                self.loss_and_gradient(np.append(np.zeros(self.n_features), intercept))[1][-1]
+                self.loss_and_gradient(self.scores(np.append(0.0 * origin, intercept)))[1][-1]
                 for intercept in (-STEP, STEP)
             )
             bend = max((above - below) / (2 * STEP), 0.0) or 1.0
@@ -504,13 +526,14 @@ class LinearProblem(RidgeProblem):
         penalty[: self.n_features] = self.alpha / scale[: self.n_features] ** 2
         return Coordinates(scale, penalty, origin)
 
-    def split(self, parameters: FloatArray) -> tuple[FloatArray, float]:
+    def split(self, parameters: FloatArray) -> tuple[FloatArray, Any]:
         intercept = float(parameters[-1]) if self.fit_intercept else 0.0
         return parameters[: self.n_features], intercept
 
     def with_best_intercepts(
         self, parameters: FloatArray, value: float, gradient: FloatArray
     ) -> tuple[float, FloatArray] | None:
+        """Minimise over the intercepts; the least value that is left, and the gradient, if any."""
         bend = float(self.coordinates.scale[-1] ** 2)
         for _ in range(INTERCEPT_STEPS):
             slope = float(gradient[-1])
@@ -529,26 +552,21 @@ class LinearProblem(RidgeProblem):
         return None
 
     def by_coefficient(self, gradient: FloatArray) -> FloatArray:
+        """Derivatives by the coefficients at the best intercepts."""
         # At the best intercept, that about the mean row is the same and has less rounding.
         coordinates = self.coordinates
         return (coordinates.gradient(gradient) * coordinates.scale)[: self.n_features]
 
-    def loss_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
-        return self._sum(_loss_and_gradient, self.scores(parameters), self.n_parameters)
-
-    def value_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
-        value, gradient = super().value_and_gradient(parameters)
-        if self.quadratic is None:
-            return value, gradient
-        slope = self.quadratic.slope
-        return value - float(slope @ parameters), gradient - slope
+    def loss_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
+        return self._sum(_loss_and_gradient, scores, self.n_parameters)
 
     def loss_product(self, scores: FloatArray, direction: FloatArray) -> FloatArray:
+        """Product of the second derivatives of the loss with a direction of the parameters."""
         return self._sum(_loss_product, scores, direction)[0]
 
     def preconditioner(self, scores: FloatArray) -> Solve | None:
-        """Solver of the system that keeps the diagonal of the loss's second derivatives alone."""
-        if self.n_parameters > LARGEST_FACTOR or not self.loss.has_curvature:
+        """Solver in the coordinates of the system of what the loss tells of its Hessian."""
+        if self.n_parameters > LARGEST_FACTOR or not self.rows.loss.has_curvature:
             return None
         (matrix,) = self._sum(_loss_curvature, scores, self.n_parameters)
         if self.quadratic is not None:
@@ -557,13 +575,10 @@ class LinearProblem(RidgeProblem):
         matrix = self.coordinates.matrix(matrix)
         diagonal = np.einsum("ii->i", matrix)
         diagonal += 1e-12 * diagonal + np.finfo(np.float64).tiny
-        try:
-            factor = scipy.linalg.cho_factor(matrix, lower=True, check_finite=False)
-        except np.linalg.LinAlgError:
-            return None
-        return lambda residual: scipy.linalg.cho_solve(factor, residual, check_finite=False)
+        return cholesky_solver(matrix)
 
     def penalty_product(self, direction: FloatArray) -> FloatArray:
+        """Product of the second derivatives of all but the loss with a direction."""
         product = self.alpha * direction
         if self.fit_intercept:
             product[-1] = 0.0
@@ -572,9 +587,25 @@ class LinearProblem(RidgeProblem):
         )
 
 
+def cholesky_solver(matrix: FloatArray) -> Solve | None:
+    """Solver of a matrix, or one a little larger where rounding has made it indefinite."""
+    diagonal = np.einsum("ii->i", matrix)
+    added = EPS * diagonal
+    while True:
+        try:
+            factor = scipy.linalg.cholesky(matrix, lower=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            if not np.isfinite(added).all() or not added.any():
+                return None
+            diagonal += added
+            added = 100.0 * added
+        else:
+            return partial(scipy.linalg.cho_solve, (factor, True), check_finite=False)
+
+
 def quadratic_expansion(problem: LinearProblem, parameters: FloatArray) -> Quadratic:
     """Second-order expansion of the sum of losses, without penalty and other terms."""
-    plain = LinearProblem(problem.rows, problem.loss, 0.0, problem.fit_intercept)
+    plain = replace(problem, alpha=0.0, quadratic=None)
     scores = plain.scores(parameters)
     units = np.eye(plain.n_parameters)
     curvature = np.stack([plain.hessian_product(scores, unit) for unit in units])
@@ -596,28 +627,30 @@ LABELS_SETTLED = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class LabelProblem(RidgeProblem):
+class LabelProblem(LinearProblem):
     """Minimise ``loss(X W + 1 b') + alpha / 2 ||W||**2`` over W and b, one column for each label.
 
     The parameters are the entries of W row by row, then ``b + W' m``, the scores of the mean row
     m: features of any mean are as good as centred ones, and sparse rows stay sparse.
     """
 
-    design: InMemoryDesign  # The rows X
-    loss: LossOfScores  # Convex loss of the scores of the items, row by row
-    n_labels: int
-    alpha: float  # Penalty, at least 0
-    fit_intercept: bool = True  # Whether there is b, which is not penalised; else it is 0
+    fit_intercept: bool = True
+    n_labels: int = 1
     entries: IntArray | None = None
     row_weight: FloatArray | None = None
     shifted: IntArray | None = None
 
     # The preconditioner costs less than a few products.
-    preconditioned_at_once = True
+    system: Literal["products", "preconditioned", "factorised"] = "preconditioned"
 
     @property
-    def n_features(self) -> int:
-        return self.design.shape[1]
+    def design(self) -> InMemoryDesign:
+        """The rows X; the loss is of the scores of their items, row by row."""
+        return self.rows.items  # type: ignore[attr-defined]
+
+    @property
+    def loss(self) -> Any:
+        return self.rows.loss
 
     @property
     def n_parameters(self) -> int:
@@ -704,8 +737,8 @@ class LabelProblem(RidgeProblem):
             scores += matrix[-1] - self._mean @ coef
         return self._items(scores)
 
-    def loss_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
-        values, by_score = self.loss.value_and_gradient(self.scores(parameters))
+    def loss_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
+        values, by_score = self.loss.value_and_gradient(scores)
         return float(values.sum()), self._pull_back(by_score)
 
     def loss_product(self, scores: FloatArray, direction: FloatArray) -> FloatArray:
@@ -831,17 +864,21 @@ class LinearSolution(SolverResult):
 
 
 def solve_linear(
-    problem: RidgeProblem,
+    problem: LinearProblem,
     *,
     method: str = "auto",
     tol: float = 1e-6,
     max_iter: int = 200,
     start: FloatArray | None = None,
+    by_gap: bool = False,
     on_iteration: Callable[[int, float, float], None] | None = None,
 ) -> LinearSolution:
-    """Minimise a smooth convex loss of linear scores with a ridge penalty."""
-    solve = _lbfgs if choose_method(problem.loss, method) == "lbfgs" else _newton_then_lbfgs
-    criterion = Criterion(problem, tol)
+    """Minimise a smooth convex loss of linear scores with a ridge penalty.
+
+    It ends where little of the decrease of the objective remains or, ``by_gap``, of the objective.
+    """
+    solve = _lbfgs if choose_method(problem.rows.loss, method) == "lbfgs" else _newton_then_lbfgs
+    criterion = Criterion(problem, tol, by_gap)
     coordinates = problem.coordinates
     start = np.zeros(problem.n_parameters) if start is None else np.array(start, dtype=np.float64)
 
@@ -851,10 +888,17 @@ def solve_linear(
 
     inner_tol, n_iter, x, last_remainder = tol, 0, coordinates.of(start), np.inf
     while True:
-        point, n_more = solve(Criterion(problem, inner_tol), x, max_iter - n_iter, report)
+        inner = Criterion(problem, inner_tol, by_gap)
+        point, n_more = solve(inner, x, max_iter - n_iter, report)
         n_iter, x = n_iter + n_more, point.x
         parameters = coordinates.parameters(x) if n_iter else start
+        if by_gap:
+            value, remainder = point.value, criterion.remainder(point)
+            bound = value if remainder == 0.0 else value - 0.5 * criterion.square(point.gradient)
+            break
+        # Scores that were added up step by step are rounded more than those made anew.
         value, gradient = problem.value_and_gradient(parameters)
+        point = Point(x, point.scores, value, coordinates.gradient(gradient))
         bound = problem.lower_bound(parameters, value, gradient)
         remainder = criterion.remainder(point)
         if not coordinates.penalty.all():
@@ -872,7 +916,7 @@ def solve_linear(
     certificate = Certificate(
         objective=value,
         lower_bound=bound,
-        gradient_norm=remainder,
+        gradient_norm=float("nan") if by_gap else remainder,
         n_iter=n_iter,
         converged=bool(remainder <= tol),
     )
@@ -899,7 +943,7 @@ def _lbfgs(
 ) -> tuple[Point, int]:
     n_iter = 0
     last = point = criterion.point(start)
-    if criterion.remainder(point) <= criterion.tol:
+    if criterion.is_met(point):
         return point, 0
 
     def evaluate(x: FloatArray) -> tuple[float, FloatArray]:
@@ -913,14 +957,14 @@ def _lbfgs(
         # An iteration ends with the evaluation where it leads.
         point = last
         report(n_iter, point)
-        if criterion.remainder(point) <= criterion.tol:
+        if criterion.is_met(point):
             raise StopIteration
 
     options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "gtol": 0.0, "ftol": 0.0, "maxls": 50}
     scipy.optimize.minimize(
         evaluate, start, jac=True, method="L-BFGS-B", callback=end_of_iteration, options=options
     )
-    if criterion.problem.loss.has_hessian_product and n_iter < max_iter:
+    if criterion.problem.rows.loss.has_hessian_product and n_iter < max_iter:
         # Where rounding of the values ends it, gradients tell more.
         point, n_more, _ = newton_cg(
             criterion, point.x, max_iter - n_iter, lambda k, point: report(n_iter + k, point)
@@ -964,45 +1008,43 @@ class SmoothedHinge:
         outer = self.outer.hessian_product(score, direction)
         return self.factor * (outer - self.inner.hessian_product(score, direction))
 
-    def curvature(self, score: FloatArray) -> FloatArray:
-        return self.factor * (self.outer.curvature(score) - self.inner.curvature(score))
+    def diagonal(self, score: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
+        outer, inner = self.outer.diagonal(score)[0], self.inner.diagonal(score)[0]
+        return np.maximum(self.factor * (outer - inner), 0.0), []
 
 
 @dataclass(frozen=True, eq=False)
 class HingeProblem:
     """Minimise ``factor sum over pairs of max(0, margin - d) + alpha / 2 ||w||**2``.
 
-    d are differences of scores X w. The hinges take the lists of a block, if any, and a margin.
+    d are differences of scores X w. The hinges take the lists of a part and a margin.
     """
 
-    rows: Design | Blocks  # The rows X; blocks hold whole lists
+    rows: Parts  # The rows X
     hinge: Callable[..., LossOfScores]
     squared_hinge: Callable[..., LossOfScores]
     alpha: float  # Penalty, greater than 0
     margin: float = 1.0  # Margin of the hinge, greater than 0
-    factor: float = 1.0  # Factor of the hinge, greater than 0; 1 for a design
+    factor: float = 1.0  # Factor of the hinge, greater than 0
     bends: FloatArray | None = None
 
     @property
     def n_features(self) -> int:
-        return self.rows.shape[1] if isinstance(self.rows, Design) else self.rows.n_features
+        return self.rows.n_features
 
     def smooth_problem(self, width: float) -> LinearProblem:
         """The problem of the hinge whose kink is a parabola of a width."""
-        make = partial(_smoothed_hinge, self.squared_hinge, self.margin, width)
-        if isinstance(self.rows, Design):
-            return LinearProblem(self.rows, make(), self.alpha, bends=self.bends)
-        rows = self.rows.on(make)
-        return LinearProblem(rows, SmoothedHinge, self.alpha, bends=self.bends, factor=self.factor)
+        rows = self.rows.on(
+            partial(_smoothed_hinge, self.squared_hinge, self.margin, width), SmoothedHinge
+        )
+        return LinearProblem(rows, self.alpha, bends=self.bends, factor=self.factor)
 
     def bounds(self, coef: FloatArray, width: float) -> tuple[float, float]:
         """Objective and dual objective."""
-        make = partial(_hinge_losses, self.hinge, self.squared_hinge, self.margin, width)
-        sums: tuple[Any, ...]
-        if isinstance(self.rows, Design):
-            sums = hinge_sums(self.rows, make(), coef)
-        else:
-            sums = self.rows.on(make).total(hinge_sums, coef)
+        rows = self.rows.on(
+            partial(_hinge_losses, self.hinge, self.squared_hinge, self.margin, width), None
+        )
+        sums = rows.total(_hinge_sums, at=rows.scores(coef))
         value, inner, gradient = (self.factor * total for total in sums)
         # What rounding of the difference may have added is no slope.
         slopes = (value - inner - ROUNDING_OF_HINGES * (value + inner)) / width
@@ -1015,7 +1057,7 @@ Hinges: TypeAlias = tuple[LossOfScores, LossOfScores, LossOfScores]
 
 
 def _smoothed_hinge(squared_hinge: Any, margin: float, width: float, *lists: Any) -> SmoothedHinge:
-    outer, inner = squared_hinge(*lists, margin), squared_hinge(*lists, margin - width)
+    outer, inner = squared_hinge(margin, *lists), squared_hinge(margin - width, *lists)
     return SmoothedHinge(outer, inner, width)
 
 
@@ -1023,12 +1065,13 @@ def _hinge_losses(
     hinge: Any, squared_hinge: Any, margin: float, width: float, *lists: Any
 ) -> Hinges:
     smoothed = _smoothed_hinge(squared_hinge, margin, width, *lists)
-    return hinge(*lists, margin), hinge(*lists, margin - width), smoothed
+    return hinge(margin, *lists), hinge(margin - width, *lists), smoothed
 
 
-def hinge_sums(items: Design, losses: Hinges, coef: FloatArray) -> tuple[float, float, FloatArray]:
+def _hinge_sums(
+    items: Design, losses: Hinges, scores: FloatArray
+) -> tuple[float, float, FloatArray]:
     """Sums over items from which the bounds are."""
-    scores = items.scores(coef)
     exact, inner, smoothed = (loss.value_and_gradient(scores) for loss in losses)
     return float(exact[0].sum()), float(inner[0].sum()), items.pull_back(smoothed[1])
 

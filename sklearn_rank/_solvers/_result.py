@@ -54,7 +54,7 @@ class SolverResult:
 
 
 class LossOfScores(Protocol):
-    """A loss of the scores of given items: a sum over lists, convex."""
+    """A convex loss of the scores of given items; what it has chooses the method."""
 
     @property
     def is_convex(self) -> bool: ...
@@ -65,14 +65,14 @@ class LossOfScores(Protocol):
     @property
     def has_curvature(self) -> bool: ...
 
-    def value_and_gradient(self, score: FloatArray, /) -> tuple[FloatArray, FloatArray]:
-        """Value of each list, and the gradient of their sum."""
+    def value_and_gradient(self, score: FloatArray, /) -> tuple[Any, FloatArray]:
+        """Value, or that of each list, and the gradient of their sum."""
 
     def hessian_product(self, score: FloatArray, direction: FloatArray, /) -> FloatArray:
         """Product of the second derivatives with a vector; called if it is known."""
 
-    def curvature(self, score: FloatArray, /) -> FloatArray:
-        """Diagonal of the second derivatives; called if it is known."""
+    def diagonal(self, score: FloatArray, /) -> tuple[FloatArray, list[FloatArray]]:
+        """Diagonal of the second derivatives, less outer products of vectors; if it is known."""
 
 
 def choose_method(loss: Any, method: str = "auto", *, also: str = "") -> str:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.fft
@@ -16,258 +16,47 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ._design import Design, InMemoryDesign
-from ._linear import conjugate_gradients, next_length
-from ._result import Certificate, SolverResult, relative_gap
-
-# Features up to which the second derivatives are summed up in a matrix and factorised.
-LARGEST_FACTOR = 1000
-
-# A direction by conjugate gradients leaves at most this share of the gradient.
-FORCING = 0.1
-
-# Share of the slope that a step may leave along its direction.
-LEFT_SLOPE = 0.5
-
-# Decrease of the objective, relative to its terms, that rounding hides.
-ROUNDING = 1e-14
-
-
-class Curvature(NamedTuple):
-    """Second derivatives by the scores: a diagonal less outer products, or near that."""
-
-    diagonal: FloatArray  # Non-negative
-    subtracted: list[FloatArray]
-    exact_product: Callable[[FloatArray], FloatArray] | None = None
-
-    def product(self, direction: FloatArray) -> FloatArray:
-        if self.exact_product is not None:
-            return self.exact_product(direction)
-        product = self.diagonal * direction
-        for vector in self.subtracted:
-            product -= vector * (vector @ direction)
-        return product
-
-
-class ScoreFunction(Protocol):
-    """A smooth convex function of the scores of the rows, not negative infinite."""
-
-    @property
-    def scale(self) -> float:
-        """Size of its terms, for what rounding hides."""
-
-    def value_and_slopes(self, scores: FloatArray, /) -> tuple[float, FloatArray]: ...
-
-    def curvature(self, scores: FloatArray, /) -> Curvature: ...
-
-
-class _Evaluation(NamedTuple):
-    """Coefficients with their scores, and the objective there."""
-
-    coef: FloatArray
-    scores: FloatArray
-    value: float
-    slopes: FloatArray
-
-
-def minimise_with_ridge(
-    design: Design,
-    function: ScoreFunction,
-    *,
-    tol: float,
-    max_iter: int,
-    on_iteration: Callable[[int, float, float], None] | None = None,
-    start: FloatArray | None = None,
-) -> SolverResult:
-    """Minimise ``1 / 2 ||w||**2 + f(X w)``.
-
-    The derivatives a of f at scores X w are a point of the Fenchel dual, at which ``f(X w) + f*(a)
-    = a . X w``: the duality gap is half the square of ``w + X' a``, the gradient.
-    """
-    if start is None:
-        point = _evaluate(function, np.zeros(design.shape[1]), np.zeros(design.shape[0]))
-    else:
-        point = _evaluate(function, start, design.scores(start))
-    hidden = np.finfo(np.float64).eps * function.scale
-    n_iter = 0
-    while True:
-        curvature = sums = None
-        if design.shape[1] <= LARGEST_FACTOR and not isinstance(design, InMemoryDesign):
-            # Where each product reads the rows again, one reading serves all.
-            curvature = function.curvature(point.scores)
-            sums = _sums(design, curvature, point.slopes)
-            gradient = point.coef + sums[1][:, -1]
-        else:
-            gradient = point.coef + design.pull_back(point.slopes)
-        gap = 0.5 * float(gradient @ gradient)
-        bound = point.value if gap <= hidden else point.value - gap
-        share = float(relative_gap(point.value, bound))
-        if on_iteration is not None and n_iter:
-            on_iteration(n_iter, point.value, share)
-        # Weights of 0 may be within the tolerance, but have no order.
-        if (share <= tol and (n_iter or not gradient.any())) or n_iter == max_iter:
-            break
-        curvature = curvature or function.curvature(point.scores)
-        step = _direction(design, curvature, gradient, sums)
-        next_point = _search_line(function, point, step, design.scores(step))
-        if next_point is None:
-            break
-        point, n_iter = next_point, n_iter + 1
-    converged = bool(share <= tol)
-    return SolverResult(
-        point.coef, Certificate(point.value, bound, n_iter=n_iter, converged=converged)
-    )
-
-
-def _evaluate(function: ScoreFunction, coef: FloatArray, scores: FloatArray) -> _Evaluation:
-    value, slopes = function.value_and_slopes(scores)
-    return _Evaluation(coef, scores, 0.5 * float(coef @ coef) + value, slopes)
-
-
-def _search_line(
-    function: ScoreFunction, point: _Evaluation, step: FloatArray, scores_of_step: FloatArray
-) -> _Evaluation | None:
-    """Go along a step until half of its slope is gone; None where nothing is won."""
-    start_slope = float(point.coef @ step) + float(point.slopes @ scores_of_step)
-    if not start_slope < 0.0:
-        # The gradient is rounding.
-        return None
-    length, low, high = 1.0, (0.0, start_slope), (np.inf, np.inf)
-    rounding = ROUNDING * (abs(point.value) + function.scale)
-    for _ in range(60):
-        trial = _evaluate(
-            function, point.coef + length * step, point.scores + length * scores_of_step
-        )
-        slope = float(trial.coef @ step) + float(trial.slopes @ scores_of_step)
-        lower = trial.value <= point.value + rounding
-        if lower and abs(slope) <= LEFT_SLOPE * abs(start_slope):
-            return trial
-        if lower and slope < 0:
-            low = length, slope
-        else:
-            high = length, slope
-        length = next_length(low, high, growth=4.0)
-    return None
-
-
-def _sums(
-    design: Design, curvature: Curvature, *by_row: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Weighted Gram matrix of the rows, and their sums by the subtracted vectors and others."""
-    columns = np.column_stack([*curvature.subtracted, *by_row])
-    return design.gram_and_sums(curvature.diagonal, columns)
-
-
-def _direction(
-    design: Design,
-    curvature: Curvature,
-    gradient: FloatArray,
-    sums: tuple[FloatArray, FloatArray] | None,
-) -> FloatArray:
-    """Solve Newton's system, exactly or to a share of the gradient."""
-    solve = None
-    if len(gradient) <= LARGEST_FACTOR:
-        matrix, pulled = _sums(design, curvature) if sums is None else sums
-        pulled = pulled[:, : len(curvature.subtracted)]
-        solve = _factorise(matrix - pulled @ pulled.T)
-        if curvature.exact_product is None:
-            return -solve(gradient)
-    norm = float(np.linalg.norm(gradient))
-    limit = min(FORCING, np.sqrt(norm)) * norm
-
-    def product(direction: FloatArray) -> FloatArray:
-        by_row = curvature.product(design.scores(direction))
-        return direction + design.pull_back(by_row)
-
-    def is_done(residual: FloatArray, _: FloatArray) -> bool:
-        return float(np.linalg.norm(residual)) <= limit
-
-    start, n_steps = np.zeros_like(gradient), 20 * len(gradient) + 20
-    return conjugate_gradients(product, is_done, start, -gradient, n_steps, solve)[0]
-
-
-def _factorise(matrix: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """Solver of the system of a matrix and the identity."""
-    matrix[np.diag_indices_from(matrix)] += 1.0
-    # What is subtracted is at most what was added, but for rounding.
-    ridge = np.finfo(np.float64).eps * float(np.trace(matrix))
-    while True:
-        try:
-            factor = scipy.linalg.cho_factor(matrix)
-        except scipy.linalg.LinAlgError:
-            matrix[np.diag_indices_from(matrix)] += ridge
-            ridge *= 10.0
-        else:
-            return lambda right: np.asarray(scipy.linalg.cho_solve(factor, right))
-
+from ._design import Design
+from ._linear import LinearProblem, LinearSolution, OnePart, solve_linear
+from ._result import Certificate, SolverResult
 
 # Rows of the sample from which a large problem starts.
 SAMPLED_ROWS = 20_000
 
-# Relative duality gap of the solution of the sample; that of the whole is what rounding hides.
-ROUGH = 1e-6
-
-# Steps of Newton's method, for the coefficients and for the intercept at given ones.
-MOST_STEPS = 100
+# Tolerances of the solution of the sample, and of the whole; the most steps of Newton's method.
+ROUGH, EXACT, MOST_STEPS = 1e-3, 1e-8, 100
 
 
 def solve_logistic_regression(
     design: Design, positive: BoolArray, weight: FloatArray, C: float
-) -> SolverResult:
+) -> LinearSolution:
     """Minimise ``1 / 2 ||w||**2 + C sum of weight * log(1 + exp(-sign (X w + b)))``."""
+
+    def solve(
+        rows: Design, positive: BoolArray, weight: FloatArray, C: float, **settings: Any
+    ) -> LinearSolution:
+        loss, factor = LogisticLikelihood(positive, weight), C * float(weight.sum())
+        problem = LinearProblem(OnePart(rows, loss), 1.0, True, factor=factor, system="factorised")
+        return solve_linear(problem, max_iter=MOST_STEPS, **settings)
+
     start, stride = None, len(positive) // SAMPLED_ROWS
     if stride >= 2:
         pos, neg = np.flatnonzero(positive), np.flatnonzero(~positive)
         sample = np.union1d(pos[::stride], neg[::stride])
-        loss = _LogisticRegressionLoss(positive[sample], weight[sample], C * stride)
-        rows = design.rows(sample)
-        start = minimise_with_ridge(rows, loss, tol=ROUGH, max_iter=MOST_STEPS).coef
-    loss = _LogisticRegressionLoss(positive, weight, C)
-    return minimise_with_ridge(design, loss, tol=0.0, max_iter=MOST_STEPS, start=start)
+        start = solve(
+            design.rows(sample), positive[sample], weight[sample], C * stride, tol=ROUGH
+        ).parameters
+    return solve(design, positive, weight, C, tol=EXACT, start=start)
 
 
-class _LogisticRegressionLoss:
-    """Sum of the losses of scores at the intercept that is best for them, convex in these."""
+def minimise_push(design: Design, push: _Push, **settings: Any) -> LinearSolution:
+    """Minimise ``1 / 2 ||w||**2`` plus a push of X w, to a relative duality gap.
 
-    def __init__(self, positive: BoolArray, weight: FloatArray, C: float) -> None:
-        self._positive, self._cost = positive, C * weight
-        self.scale = float(self._cost.sum())
-        self._cost_of_positives = float(self._cost[positive].sum())
-        self._intercept = float(logit(self._cost_of_positives / self.scale))
-
-    def value_and_slopes(self, scores: FloatArray) -> tuple[float, FloatArray]:
-        logits = scores + self._best_intercept(scores)
-        losses = np.logaddexp(0.0, np.where(self._positive, -logits, logits))
-        return float(self._cost @ losses), self._cost * (expit(logits) - self._positive)
-
-    def curvature(self, scores: FloatArray) -> Curvature:
-        probability = expit(scores + self._best_intercept(scores))
-        diagonal = self._cost * probability * (1.0 - probability)
-        # A variance, since the intercept follows the scores.
-        total = max(float(diagonal.sum()), np.finfo(np.float64).tiny)
-        return Curvature(diagonal, [diagonal / np.sqrt(total)])
-
-    def _best_intercept(self, scores: FloatArray) -> float:
-        """Solve ``sum of cost * probability = cost of the positives``, by safe Newton steps."""
-        middle = float(logit(self._cost_of_positives / self.scale))
-        low, high = middle - float(scores.max()), middle - float(scores.min())
-        intercept = min(max(self._intercept, low), high)
-        for _ in range(MOST_STEPS):
-            probability = expit(scores + intercept)
-            excess = float(self._cost @ probability) - self._cost_of_positives
-            if excess > 0:
-                high = intercept
-            else:
-                low = intercept
-            steepness = float(self._cost @ (probability * (1.0 - probability)))
-            step = excess / steepness if steepness > 0 else np.inf
-            if not low <= intercept - step <= high:
-                step = intercept - 0.5 * (low + high)
-            intercept -= step
-            if abs(step) <= 1e-14 * (1.0 + abs(intercept)):
-                break
-        self._intercept = intercept
-        return intercept
+    The derivatives a of a function f at scores X w are a point of the Fenchel dual, at which
+    ``f(X w) + f*(a) = a . X w``: the gap is half the square of ``w + X' a``, the gradient.
+    """
+    problem = LinearProblem(OnePart(design, push), 1.0, scale=push.scale, system=push.system)
+    return solve_linear(problem, by_gap=True, **settings)
 
 
 # The functions of a difference are analytic within a distance of pi of the real line, so that on
@@ -397,47 +186,82 @@ class ScoreObjective(ABC):
         return joined
 
 
-class _Push(ScoreObjective):
+class _SmoothLoss(ScoreObjective):
+    """A convex function of the scores with second derivatives, a loss of linear problems."""
+
+    is_convex = has_hessian_product = has_curvature = True
+
+    def value(self, score: FloatArray) -> float:
+        # What pushes keep is of arrays that nobody changes.
+        return self.value_and_gradient(score.copy())[0]
+
+    @abstractmethod
+    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]: ...
+
+    @abstractmethod
+    def diagonal(self, scores: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
+        """Second derivatives, or near these: a diagonal, less outer products of vectors."""
+
+    def hessian_product(self, scores: FloatArray, direction: FloatArray) -> FloatArray:
+        diagonal, subtracted = self.diagonal(scores)
+        product = diagonal * direction
+        for vector in subtracted:
+            product -= vector * (vector @ direction)
+        return product
+
+
+class _Push(_SmoothLoss):
     """C times the p-norm push R_p of a loss l of pairs, or a function of it, each convex.
 
     ``R_p = (mean over negatives j of (mean over positives i of l(s_j - s_i))**p)**(1/p)``, the
     means weighted; p is finite, and at least 1.
     """
 
+    system: Literal["preconditioned", "factorised"]
+
     def __init__(self, positive: BoolArray, weight: FloatArray, p: float, C: float = 1.0) -> None:
         super().__init__(positive, weight)
         self._p, self.scale = p, C
+        self._scores, self._found = np.empty(0), dict[str, Any]()
 
-    def value(self, score: FloatArray) -> float:
-        return float(self.value_and_slopes(score)[0])
-
-    @abstractmethod
-    def value_and_slopes(self, scores: FloatArray) -> tuple[float, FloatArray]: ...
-
-    @abstractmethod
-    def curvature(self, scores: FloatArray) -> Curvature: ...
+    def _kept(self, function: Callable[[FloatArray], Any], scores: FloatArray) -> Any:
+        """Call a function of scores; what it returned for the last ones is kept."""
+        if self._scores is not scores:
+            self._scores, self._found = scores, {}
+        name = function.__name__
+        if name not in self._found:
+            self._found[name] = function(scores)
+        return self._found[name]
 
 
 class ExponentialPush(_Push):
     """``C log R_p`` of ``exp(s_j - s_i)``, ``log mean exp(-s_i) + log mean exp(p s_j) / p``."""
 
-    def value_and_slopes(self, scores: FloatArray) -> tuple[float, FloatArray]:
+    system = "factorised"
+
+    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
+        return self._kept(self._value_and_slopes, scores)
+
+    def _value_and_slopes(self, scores: FloatArray) -> tuple[float, FloatArray]:
         of_positives, by_positive = _soft_maximum(-scores[self._pos], self._pos_shares)
         of_negatives, by_negative = _soft_maximum(self._p * scores[self._neg], self._neg_shares)
         slopes = self.scale * self._join(-by_positive, by_negative)
         return self.scale * (of_positives + of_negatives / self._p), slopes
 
-    def curvature(self, scores: FloatArray) -> Curvature:
+    def diagonal(self, scores: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
         """Variances under the two distributions of the slopes."""
-        _, slopes = self.value_and_slopes(scores)
+        return self._variances(self.value_and_gradient(scores)[1])
+
+    def _variances(self, slopes: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
         by_positive, by_negative = np.minimum(slopes, 0.0), np.maximum(slopes, 0.0)
         C, p = self.scale, self._p
         subtracted = [by_positive / np.sqrt(C), by_negative * np.sqrt(p / C)]
-        return Curvature(p * by_negative - by_positive, subtracted)
+        return p * by_negative - by_positive, subtracted
 
     def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Variances without the squares of means."""
-        return self.value_and_slopes(score)[1], self.curvature(score).diagonal
+        slopes = self._value_and_slopes(score)[1]
+        return slopes, self._variances(slopes)[0]
 
 
 def _soft_maximum(values: FloatArray, shares: FloatArray) -> tuple[float, FloatArray]:
@@ -451,8 +275,10 @@ def _soft_maximum(values: FloatArray, shares: FloatArray) -> tuple[float, FloatA
 class LogisticPush(_Push):
     """``C R_p`` of ``log(1 + exp(s_j - s_i))``, a norm, in time linear in the number of rows."""
 
-    def value_and_slopes(self, scores: FloatArray) -> tuple[float, FloatArray]:
-        sums, _, norm, norm_slopes, rises = self._sums(scores)
+    system = "preconditioned"
+
+    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
+        sums, _, norm, norm_slopes, rises = self._kept(self._sums, scores)
         by_positive = self._pos_shares * sums.at_lower((1, norm_slopes))
         return self.scale * norm, self.scale * self._join(-by_positive, norm_slopes * rises)
 
@@ -476,31 +302,34 @@ class LogisticPush(_Push):
         by_positive = shares * sums.at_lower((2, norm_slopes), (1, spread))
         return gradient, self._join(by_positive, by_negative)
 
-    def curvature(self, scores: FloatArray) -> Curvature:
-        sums, heights, norm, norm_slopes, rises = self._sums(scores)
-        shares = self._pos_shares
-        neg_bends = norm_slopes * sums.at_upper((2, shares))
-        pos_bends = shares * sums.at_lower((2, norm_slopes))
+    def _bends(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Second derivatives of the sum of the heights, by the positives and the negatives."""
+        sums, _, _, norm_slopes, _ = self._kept(self._sums, scores)
+        by_positive = self._pos_shares * sums.at_lower((2, norm_slopes))
+        return by_positive, norm_slopes * sums.at_upper((2, self._pos_shares))
+
+    def diagonal(self, scores: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
+        _, heights, _, norm_slopes, rises = self._kept(self._sums, scores)
+        pos_bends, neg_bends = self._kept(self._bends, scores)
         spread = (self._p - 1.0) * norm_slopes * rises / heights * rises
         diagonal = self.scale * self._join(pos_bends, neg_bends + spread)
-
-        def product(direction: FloatArray) -> FloatArray:
-            on_neg, on_pos = direction[self._neg], direction[self._pos]
-            weighted = shares * on_pos
-            rise = rises * on_neg - sums.at_upper((1, weighted))
-            rise = norm_slopes * (rise / heights)
-            rise -= norm_slopes * ((heights @ rise) / norm)
-            rise *= self._p - 1.0
-            by_negative = (
-                neg_bends * on_neg - norm_slopes * sums.at_upper((2, weighted)) + rises * rise
-            )
-            by_positive = pos_bends * on_pos
-            by_positive -= shares * sums.at_lower((2, norm_slopes * on_neg), (1, rise))
-            return self.scale * self._join(by_positive, by_negative)
-
         # About one mean for all, which pairs are not, but a constant adds nothing either way.
         total = max(diagonal.sum(), np.finfo(np.float64).tiny)
-        return Curvature(diagonal, [diagonal / np.sqrt(total)], product)
+        return diagonal, [diagonal / np.sqrt(total)]
+
+    def hessian_product(self, scores: FloatArray, direction: FloatArray) -> FloatArray:
+        sums, heights, norm, norm_slopes, rises = self._kept(self._sums, scores)
+        pos_bends, neg_bends = self._kept(self._bends, scores)
+        on_neg, on_pos = direction[self._neg], direction[self._pos]
+        weighted = self._pos_shares * on_pos
+        rise = rises * on_neg - sums.at_upper((1, weighted))
+        rise = norm_slopes * (rise / heights)
+        rise -= norm_slopes * ((heights @ rise) / norm)
+        rise *= self._p - 1.0
+        by_negative = neg_bends * on_neg - norm_slopes * sums.at_upper((2, weighted))
+        by_positive = pos_bends * on_pos
+        by_positive -= self._pos_shares * sums.at_lower((2, norm_slopes * on_neg), (1, rise))
+        return self.scale * self._join(by_positive, by_negative + rises * rise)
 
 
 def p_norm(heights: FloatArray, shares: FloatArray, p: float) -> tuple[float, FloatArray]:
@@ -511,17 +340,23 @@ def p_norm(heights: FloatArray, shares: FloatArray, p: float) -> tuple[float, Fl
     return highest * mean ** (1.0 / p), powers * mean ** (1.0 / p - 1.0)
 
 
-class LogisticLikelihood(ScoreObjective):
+class LogisticLikelihood(_SmoothLoss):
     """Mean over all rows of ``log(1 + exp(-s))`` for positives, ``log(1 + exp(s))`` for others."""
 
-    def value(self, score: FloatArray) -> float:
-        losses = np.logaddexp(0.0, self._join(-score[self._pos], score[self._neg]))
-        return float(self._weight @ losses / self._weight.sum())
+    def __init__(self, positive: BoolArray, weight: FloatArray) -> None:
+        super().__init__(positive, weight)
+        self._positive, self._share = positive, weight / weight.sum()
+
+    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
+        losses = np.logaddexp(0.0, np.where(self._positive, -scores, scores))
+        return float(self._share @ losses), self._share * (expit(scores) - self._positive)
+
+    def diagonal(self, scores: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
+        probability = expit(scores)
+        return self._share * probability * (1.0 - probability), []
 
     def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
-        probability, share = expit(score), self._weight / self._weight.sum()
-        excess = probability - self._join(1.0, 0.0)
-        return share * excess, share * probability * expit(-score)
+        return self.value_and_gradient(score)[1], self.diagonal(score)[0]
 
 
 def smooth_quantile(score: FloatArray, weight: FloatArray, tau: float, width: float) -> float:

@@ -10,18 +10,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import ClassVar, NamedTuple, TypeAlias, cast
 
 import numpy as np
-import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, cg
 from scipy.special import expit, xlog1py
 
 from .._order import quantile_at_mass
 from .._typing import BoolArray, FloatArray, IntArray
-from ._design import Design, InMemoryDesign, column_scales, row_sums
-from ._linear import next_length
+from ._design import Design, InMemoryDesign, column_scales, squares_about
+from ._linear import cholesky_solver, search_line
 from ._result import Certificate, SolverResult, relative_gap
 
 # Values of a loss, and its first and second derivatives. Each of shape (n,).
@@ -348,12 +347,19 @@ NEGLIGIBLE = 1e-12
 Solve = Callable[[FloatArray], FloatArray]
 
 
+def _factorised(matrix: FloatArray) -> Solve:
+    solve = cholesky_solver(matrix)
+    if solve is None:
+        raise np.linalg.LinAlgError("The matrix has no finite factor.")
+    return solve
+
+
 def row_system(rows: Design, weight: FloatArray, by_row: FloatArray) -> tuple[Solve, FloatArray]:
     """Solver of ``I + X' diag(weight) X`` for columns of (n_features, k), and sums of the rows."""
     if rows.shape[1] <= MOST_FEATURES:
         matrix, sums = rows.gram_and_sums(weight, by_row)
         matrix[np.diag_indices_from(matrix)] += 1.0
-        return _cholesky_solver(matrix), sums
+        return _factorised(matrix), sums
     sums = rows.pull_back(by_row)
     index = np.flatnonzero(weight > NEGLIGIBLE * weight.max(initial=0.0))
     if len(index) <= MOST_ROWS:
@@ -362,7 +368,7 @@ def row_system(rows: Design, weight: FloatArray, by_row: FloatArray) -> tuple[So
         matrix = rows.row_gram(index)
         matrix = matrix * root[:, np.newaxis] * root
         matrix[np.diag_indices_from(matrix)] += 1.0
-        solve_by_rows, root = _cholesky_solver(matrix), root[:, np.newaxis]
+        solve_by_rows, root = _factorised(matrix), root[:, np.newaxis]
 
         def solve(right: FloatArray) -> FloatArray:
             return right - used.pull_back(root * solve_by_rows(root * used.scores(right)))
@@ -380,22 +386,6 @@ def row_system(rows: Design, weight: FloatArray, by_row: FloatArray) -> tuple[So
         return np.column_stack(columns)
 
     return solve_by_products, sums
-
-
-def _cholesky_solver(matrix: FloatArray) -> Solve:
-    """Solver of a matrix, or one a little larger where rounding has eaten the identity."""
-    diagonal = np.diag_indices_from(matrix)
-    added = np.finfo(np.float64).eps * matrix[diagonal]
-    while True:
-        try:
-            factor = scipy.linalg.cholesky(matrix, lower=True, check_finite=False)
-        except scipy.linalg.LinAlgError:
-            if not np.isfinite(added).all() or not added.any():
-                raise
-            matrix[diagonal] += added
-            added = 100.0 * added
-        else:
-            return partial(scipy.linalg.cho_solve, (factor, True), check_finite=False)
 
 
 # Distance, relative to the spread of the rows, below which two points are one.
@@ -528,8 +518,8 @@ class TopPart:
         rows = self._rows
         if isinstance(rows, InMemoryDesign):
             return column_scales(rows)
-        n_rows, sums, squares = row_sums(rows, None)
-        return np.sqrt(np.maximum(squares / n_rows - (sums / n_rows) ** 2, 0.0))
+        mean = rows.pull_back(np.full(rows.shape[0], 1.0 / rows.shape[0]))
+        return np.sqrt(squares_about(rows, None, mean)[0] / rows.shape[0])
 
     def difference(self, positive: FloatArray, reference: FloatArray) -> FloatArray:
         """Sum the positives with factors, less the rows that T is of with theirs."""
@@ -918,18 +908,12 @@ def _search_line(
     part: TopPart, point: _ScoredCoef, step: _ScoredCoef, slope: float, width: float
 ) -> _ScoredCoef:
     """Go along a step until nine tenths of its slope are gone; rows are not looked at."""
-    length, low, high = 1.0, (0.0, slope), (np.inf, np.inf)
-    for _ in range(60):
+
+    def at(length: float) -> tuple[_ScoredCoef, float]:
         trial = _ScoredCoef(*(x + length * dx for x, dx in zip(point, step, strict=True)))
-        new_slope = _evaluate(part, trial, width).along(trial, step)
-        if abs(new_slope) <= 0.1 * abs(slope):
-            break
-        if new_slope < 0:
-            low = length, new_slope
-        else:
-            high = length, new_slope
-        length = next_length(low, high, least=0.05)
-    return trial
+        return trial, _evaluate(part, trial, width).along(trial, step)
+
+    return search_line(at, slope, left=0.1, least=0.05)[0]
 
 
 # Rows beside those that count which the first set and each larger one have.

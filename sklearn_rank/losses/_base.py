@@ -62,6 +62,10 @@ class LossOnLists:
         """Compute the diagonal of the Hessian. Second derivative with respect to each score."""
         return self._by_item(self._joined(self.loss._curvature, score))
 
+    def diagonal(self, score: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
+        """Compute the diagonal of the Hessian as solvers take it: never negative."""
+        return np.maximum(self.curvature(score), 0.0), []
+
     def gradient_and_curvature(self, score: Any) -> ArrayPair:
         """Compute gradient and diagonal of the Hessian together, faster than separately."""
         gradient, curvature = self._joined(self.loss._gradient_and_curvature, score)

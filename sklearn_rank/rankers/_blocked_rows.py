@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from threading import local
 from typing import Any, NamedTuple, TypeAlias
@@ -23,7 +24,14 @@ from .._order import ragged_ranges
 from .._partitions import Partitions, aligned, in_chunk, is_collection, tree_reduce
 from .._row_batches import RowBatches
 from .._sklearn_compat import check_sample_weight
-from .._solvers import BlockedDesign, ChunkedDesign, ChunkOfRows, Design, as_design
+from .._solvers import (
+    BlockedDesign,
+    ChunkedDesign,
+    ChunkOfRows,
+    Design,
+    as_design,
+    at_parameters,
+)
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import missing_label, ravelled
 from ..preprocessing import QueryNormalizer
@@ -358,26 +366,35 @@ def _stack(pieces: list[Any]) -> Any:
     return sp.vstack(pieces, format="csr") if sp.issparse(pieces[0]) else np.concatenate(pieces)
 
 
+def with_scores(function: Callable[..., Any], at: Any) -> Callable[..., Any]:
+    """A function that is called with the scores of its items at parameters, if any are given."""
+    return function if at is None else partial(at_parameters, function, at)
+
+
 @dataclass(frozen=True, eq=False)
 class BatchedLists:
-    """Blocks of lists whose rows are read in batches; implements ``Blocks`` of the solvers."""
+    """Lists whose rows are read in batches; implements ``Parts`` of the solvers."""
 
     rows: RowBatches
     cells: list[Cell]  # All lists, in the order of the rows
     normalizer: QueryNormalizer | None = None  # Normalises the features within each list
     n_threads: int = 1  # Number of threads that share the cells of a batch
+    loss: Any = None  # Properties of the loss
     losses: list[Any] | None = None  # Loss of each cell
 
     @property
     def n_features(self) -> int:
         return self.rows.shape[1]
 
-    def on(self, make: Callable[[Lists], Any]) -> BatchedLists:
-        return replace(self, losses=[make(cell.lists) for cell in self.cells])
+    def on(self, make: Callable[[Lists], Any], loss: Any) -> BatchedLists:
+        return replace(self, loss=loss, losses=[make(cell.lists) for cell in self.cells])
 
-    def total(self, function: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
+    def scores(self, parameters: FloatArray) -> FloatArray:
+        return parameters
+
+    def total(self, function: Callable[..., Any], *arguments: Any, at: Any = None) -> Any:
         """Sum of a function over the cells, in one reading."""
-        return summed(self._each(function, arguments))
+        return summed(self._each(with_scores(function, at), arguments))
 
     def _each(self, function: Any, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
         losses = self.losses or [None] * len(self.cells)
@@ -397,7 +414,7 @@ class BatchedLists:
             for rows_of_cells in read_cells(self.rows, self.cells):
                 yield from pool.map(evaluate, rows_of_cells)
 
-    def scores(self, score: Callable[[Any], FloatArray]) -> FloatArray:
+    def by_row(self, score: Callable[[Any], FloatArray]) -> FloatArray:
         """Scores of the rows, in one reading; NaN for rows of no list. Shape (n_rows,)."""
         scores = np.full(self.rows.shape[0], np.nan)
         read = item_reader(self.normalizer)
@@ -412,12 +429,13 @@ class BatchedLists:
 
 @dataclass(frozen=True, eq=False)
 class ChunkedLists:
-    """Blocks of lists in the chunks of collections, which the scheduler keeps; see ``Blocks``."""
+    """Lists in the chunks of collections, which the scheduler keeps; see ``Parts``."""
 
     partitions: Partitions  # Source of the chunks, used to name the chunk in errors
     chunks: list[Any]
     n_features: int
     held: ExitStack
+    loss: Any = None  # Properties of the loss
     prepared: list[Any] | None = None  # The chunks with their losses
 
     def summary(self, merge: Callable[[list[Any]], Any]) -> Any:
@@ -427,13 +445,17 @@ class ChunkedLists:
         (merged,) = self.partitions.compute(tree_reduce(summaries, merge))
         return merged
 
-    def on(self, make: Callable[[Lists], Any]) -> ChunkedLists:
+    def on(self, make: Callable[[Lists], Any], loss: Any) -> ChunkedLists:
         delayed = import_optional("dask", USED_BY).delayed
         prepare, shared = delayed(_prepare, pure=False), delayed(make, traverse=False)
         prepared = [prepare(number, chunk, shared) for number, chunk in enumerate(self.chunks)]
-        return replace(self, prepared=persisted(prepared, self.held))
+        return replace(self, loss=loss, prepared=persisted(prepared, self.held))
 
-    def total(self, function: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
+    def scores(self, parameters: FloatArray) -> FloatArray:
+        return parameters
+
+    def total(self, function: Callable[..., Any], *arguments: Any, at: Any = None) -> Any:
+        function = with_scores(function, at)
         delayed = import_optional("dask", USED_BY).delayed
         evaluate = delayed(_evaluate, pure=False)
         call = delayed(lambda items, loss: function(items, loss, *arguments), traverse=False)

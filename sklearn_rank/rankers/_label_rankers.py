@@ -33,6 +33,7 @@ from .._sklearn_compat import (
 from .._solvers import (
     InMemoryDesign,
     LabelProblem,
+    OnePart,
     as_design,
     choose_method,
     column_scales,
@@ -812,8 +813,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
             known.ravel()[slice(None) if lists.rows is None else lists.rows] = True
             shifted = _parts(known)
         return LabelProblem(
-            design,
-            of_rows,
+            OnePart(design, of_rows),
             n_labels=self.n_labels_,
             alpha=self.alpha_,
             fit_intercept=self.fit_intercept,

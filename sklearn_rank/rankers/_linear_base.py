@@ -19,9 +19,10 @@ from .._row_batches import RowBatches
 from .._sklearn_compat import StrOptions
 from .._solvers import (
     Design,
-    LabelProblem,
     LinearProblem,
     LinearSolution,
+    OnePart,
+    Parts,
     as_design,
     count_threads,
     solve_linear,
@@ -120,9 +121,9 @@ MOST_LABELS = 3
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BlockLists:
-    """Lists in blocks, with summaries over all of them; or the summary of some chunks."""
+    """Lists in one part or several, with summaries over all; or the summary of some chunks."""
 
-    blocks: Any = None  # BatchedLists or ChunkedLists, for solvers
+    blocks: Any = None  # Parts of solvers: OnePart, BatchedLists or ChunkedLists
     n_lists: int  # Number of lists that count
     weight: float  # Sum of their weights
     largest: float  # Largest of their labels
@@ -255,12 +256,17 @@ class BlockRanker(NormalizingRanker):
                 "memory, because blocks consist of whole queries: pass qid=, or rows in memory."
             )
 
-    def _batched(self, rows: RowBatches, lists: Lists) -> BlockLists:
-        normalizer = as_normalizer(self.normalize)
+    def _in_parts(self, X: Any, lists: Lists, *, add: bool = False) -> BlockLists:
+        """Lists of rows in memory, in one part, or of batches."""
         threads = count_threads(self.n_jobs)
-        self._store_normalizer(normalizer, rows, lists.n_lists)
-        cells = cells_of(in_file_order(lists), rows.shape[1])
-        blocks = BatchedLists(rows, cells, normalizer, threads)
+        blocks: Parts
+        if isinstance(X, RowBatches):
+            normalizer = as_normalizer(self.normalize)
+            self._store_normalizer(normalizer, X, lists.n_lists)
+            cells = cells_of(in_file_order(lists), X.shape[1])
+            blocks = BatchedLists(X, cells, normalizer, threads)
+        else:
+            blocks = OnePart(self._items(X, lists, add=add), None, lists, threads)
         return BlockLists.of(
             lists, trained_on=lists.trained_on, labels=lists.labels, blocks=blocks
         )
@@ -295,10 +301,14 @@ class BlockRanker(NormalizingRanker):
         self._store_normalizer(normalizer, X, lists.n_lists)
         return replace(lists, blocks=blocks, labels=known)
 
-    def _warn_of_scales(self, bends: FloatArray, items: Design | None = None) -> None:
-        row: Any = None if items is None else items.rows(slice(0, 1))
-        sparse = row is not None and sp.issparse(row.matrix)
-        warn_of_scales(self, np.sqrt(bends), sparse=sparse, within_queries=True)
+    def _bends(
+        self, X: Any, blocks: Parts, curvature: Callable[..., FloatArray], factor: float
+    ) -> FloatArray:
+        """Second derivatives by the coefficients, with a warning where they differ much."""
+        (bends,) = blocks.total(lambda items, loss: (curvature(items, loss),))
+        bends = factor * bends
+        warn_of_scales(self, np.sqrt(bends), sparse=sp.issparse(X), within_queries=True)
+        return bends
 
     def _store_normalizer(self, normalizer: Any, X: Any, n_lists: int) -> None:
         self.normalizer_ = normalizer
@@ -320,7 +330,7 @@ class BlockRanker(NormalizingRanker):
             ids, offsets, order = group_rows(check_qid(qid, X.shape[0]))
             lists = Lists(np.zeros(X.shape[0]), offsets, ids=ids, rows=order)
             cells = cells_of(in_file_order(lists), X.shape[1])
-            return BatchedLists(X, cells, normalizer).scores(score)
+            return BatchedLists(X, cells, normalizer).by_row(score)
         partitions, n_features = aligned(X=X, qid=qid), self.n_features_in_
 
         def ids_of_chunk(number: int, columns: dict[str, Any]) -> tuple[tuple[int, AnyArray]]:
@@ -519,7 +529,7 @@ def _parts_of(rows: Any, share: FloatArray, begins: IntArray, earlier: _Parts | 
 
 def ridge_solution(
     estimator: Any,
-    problem: LinearProblem | LabelProblem,
+    problem: LinearProblem,
     start: FloatArray | None,
     data: tuple[Any, Any],
 ) -> LinearSolution:

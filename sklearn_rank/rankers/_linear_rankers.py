@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .._lists import LabelType, Lists
-from .._row_batches import RowBatches
+from .._partitions import is_collection
 from .._sklearn_compat import (
     CallbackSupportMixin,
     StrOptions,
@@ -17,12 +17,10 @@ from .._sklearn_compat import (
     with_callbacks,
 )
 from .._solvers import (
-    Design,
     HingeProblem,
     LinearProblem,
     Quadratic,
     choose_method,
-    count_threads,
     quadratic_expansion,
     solve_linear,
     solve_linear_hinge,
@@ -33,9 +31,7 @@ from .._warn import warn
 from ..calibration._shared import positional_form, warn_if_not_positional
 from ..exceptions import GrownLimitWarning
 from ..losses import ComparisonHinge, ComparisonSquaredHinge, TemplateLoss, get_loss
-from ..losses._shared import (
-    LossOnLists,
-)
+from ..losses._shared import LossOnLists
 from ..metrics import Measure, get_measure
 from ._base import (
     FitProgress,
@@ -52,7 +48,6 @@ from ._linear_base import (
     alpha_of_curvature,
     curvature_at_0,
     feature_curvature,
-    has_pairs,
     relative_alpha,
     ridge_solution,
 )
@@ -62,8 +57,6 @@ from ._list_base import (
     check_gains,
     nothing_to_learn,
     refuse_propensities,
-    weights_of,
-    with_query_weight,
     with_utilities,
 )
 from ._two_classes import LinearScores
@@ -335,20 +328,10 @@ n_features)
             # fit discards the state of partial_fit.
             forget(self, "curvature_", "slope_", "total_query_weight_")
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-            lists: Lists | BlockLists
-            problem: LinearProblem
-            if is_blocked(X):
-                lists = self._utility_blocks(X, y, qid, weights, propensity, held)
-                loss = self._loss(lists.largest, eta=self.eta)
-                choose_method(loss, self.solver)
-                problem = self._block_problem(lists, loss)
-            else:
-                rows, lists = self._utility_lists(
-                    X, y, qid, weights, reset=True, propensity=propensity
-                )
-                loss = self._loss(float(lists.grade.max()), eta=self.eta)
-                choose_method(loss, self.solver)
-                problem = self._problem(self._items(rows, lists), lists, loss)
+            lists = self._utilities(X, y, qid, weights, propensity, held)
+            loss = self._loss(lists.largest, eta=self.eta)
+            choose_method(loss, self.solver)
+            problem = self._problem(X, lists, loss)
             start = None
             if self._warm_start(problem.n_features) is not None:
                 start = self._parameters(loss)
@@ -430,10 +413,10 @@ n_features)
         with restored_on_error(self):
             is_first = not hasattr(self, "total_query_weight_")
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-            rows, lists = self._utility_lists(
+            rows, utilities = self._utility_lists(
                 X, y, qid, weights, reset=is_first, propensity=propensity
             )
-            largest = float(lists.grade.max())
+            largest = float(utilities.grade.max())
             loss = self._loss(largest, eta=self.eta) if is_first else self._raise_limit(largest)
             choose_method(loss, self.solver, also="partial_fit")
             size = rows.shape[1] + self._has_intercept(loss)
@@ -446,15 +429,11 @@ n_features)
                     f"fit_intercept={self.fit_intercept!r} differs from the value for earlier "
                     "batches: reset it, or start again with fit."
                 )
-            total = self.total_query_weight_ + weights_of(lists).sum()
-            problem = self._problem(
-                self._items(rows, lists, add=not is_first),
-                lists,
-                loss,
-                total_weight=total,
-                quadratic=Quadratic(self.curvature_ / total, self.slope_ / total),
-                keep_alpha=not is_first,
-            )
+            lists = self._in_parts(rows, utilities, add=not is_first)
+            total = self.total_query_weight_ + lists.weight
+            quadratic = Quadratic(self.curvature_ / total, self.slope_ / total)
+            keep = not is_first and isinstance(self.alpha, str)
+            problem = self._problem(X, lists, loss, total, quadratic, keep_alpha=keep)
             solution = ridge_solution(self, problem, start, (X, y))
             self.coef_ = solution.coef
             expansion = quadratic_expansion(problem, solution.parameters)
@@ -481,26 +460,29 @@ n_features)
 
     def _problem(
         self,
-        items: Design,
-        lists: Lists,
+        X: Any,
+        lists: BlockLists,
         loss: TemplateLoss,
-        *,
         total_weight: float | None = None,
         quadratic: Quadratic | None = None,
+        *,
         keep_alpha: bool = False,
     ) -> LinearProblem:
-        total = weights_of(lists).sum() if total_weight is None else total_weight
-        weighted = with_query_weight(lists, 1 / total)
-        of_lists = LossOnLists(loss, weighted, count_threads(self.n_jobs))
         relative_alpha(self.alpha)
-        bends = feature_curvature(items, of_lists)
-        if not (keep_alpha and isinstance(self.alpha, str)):
+        factor = 1 / (lists.weight if total_weight is None else total_weight)
+        if is_blocked(X) and lists.largest > loss.largest_utility:
+            raise ValueError(
+                f"The greatest utility is {lists.largest:g}, but must be at most "
+                f"{loss.largest_utility:g} for {loss!r}: raise eta."
+            )
+        blocks = lists.blocks.on(partial(LossOnLists, loss), loss)
+        bends = self._bends(X, blocks, feature_curvature, factor)
+        if not keep_alpha:
             self.alpha_ = alpha_of_curvature(self.alpha, bends)
         intercept = self._has_intercept(loss)
-        self._warn_of_scales(bends, items)
-        return LinearProblem(items, of_lists, self.alpha_, intercept, quadratic, bends)
+        return LinearProblem(blocks, self.alpha_, intercept, quadratic, bends, factor)
 
-    def _utility_blocks(
+    def _utilities(
         self,
         X: Any,
         y: Any,
@@ -509,13 +491,15 @@ n_features)
         propensity: Any,
         held: ExitStack,
     ) -> BlockLists:
+        """Rows in one part or several, with the utilities of their lists."""
         columns = {"X": X, "y": y, "qid": qid, **weights}
-        self._check_columns(columns)
-        if isinstance(X, RowBatches):
-            _, in_memory = self._utility_lists(
+        if is_blocked(X):
+            self._check_columns(columns)
+        if not is_collection(X):
+            rows, in_memory = self._utility_lists(
                 X, y, qid, weights, reset=True, propensity=propensity
             )
-            return self._batched(X, in_memory)
+            return self._in_parts(rows, in_memory)
         warn_if_not_positional(self.measure)
         measure, _ = positional_form(self.measure)
         labels = measure.label_type(name="y")
@@ -527,22 +511,6 @@ n_features)
         if not lists.largest > 0:
             raise nothing_to_learn(measure, X.shape[0])
         return lists
-
-    def _block_problem(self, lists: BlockLists, loss: TemplateLoss) -> LinearProblem:
-        if lists.largest > loss.largest_utility:
-            raise ValueError(
-                f"The greatest utility is {lists.largest:g}, but must be at most "
-                f"{loss.largest_utility:g} for {loss!r}: raise eta."
-            )
-        blocks = lists.blocks.on(partial(LossOnLists, loss))
-        factor = 1 / lists.weight
-        relative_alpha(self.alpha)
-        (curvature,) = blocks.total(lambda items, loss: (feature_curvature(items, loss),))
-        bends = factor * curvature
-        self.alpha_ = alpha_of_curvature(self.alpha, bends)
-        self._warn_of_scales(bends)
-        intercept = self._has_intercept(loss)
-        return LinearProblem(blocks, loss, self.alpha_, intercept, bends=bends, factor=factor)
 
     def _has_intercept(self, loss: TemplateLoss) -> bool:
         return self.fit_intercept and not loss.is_translation_invariant
@@ -753,15 +721,8 @@ n_features)
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
             criterion: Literal["relative_gap", "gradient_norm"]
             criterion = "relative_gap" if self.loss == "hinge" else "gradient_norm"
-            problem: Any
-            lists: Lists | BlockLists
-            if is_blocked(X):
-                lists = self._relevance_blocks(X, y, qid, weights, held)
-                problem = self._block_problem(lists)
-            else:
-                rows, lists = self._lists(X, y, qid, weights, labels=RELEVANCE)
-                _check_pairs(has_pairs(lists))
-                problem = self._problem(self._items(rows, lists), lists)
+            lists = self._relevances(X, y, qid, weights, held)
+            problem: Any = self._problem(X, lists)
             progress = FitProgress(self, self.max_iter, X, y, criterion=criterion)
             solve = solve_linear_hinge if self.loss == "hinge" else solve_linear
             solution = solve(
@@ -777,44 +738,35 @@ n_features)
             progress.done()
         return self
 
-    def _problem(self, design: Design, lists: Lists) -> HingeProblem | LinearProblem:
-        weighted = with_query_weight(_as_utilities(lists), self.C / weights_of(lists).sum())
-        hinge, squared_hinge = (
-            partial(_hinge_on, loss, weighted, n_threads=count_threads(self.n_jobs))
-            for loss in (ComparisonHinge, ComparisonSquaredHinge)
-        )
-        squared = squared_hinge(1.0)
-        bends = curvature_at_0(design, squared)
-        self._warn_of_scales(bends, design)
-        if self.loss == "hinge":
-            return HingeProblem(design, hinge, squared_hinge, alpha=1.0, bends=bends)
-        return LinearProblem(design, squared, alpha=1.0, bends=bends)
-
-    def _relevance_blocks(
+    def _relevances(
         self, X: Any, y: Any, qid: Any, weights: dict[str, Any], held: ExitStack
     ) -> BlockLists:
         columns = {"X": X, "y": y, "qid": qid, **weights}
-        self._check_columns(columns)
-        if isinstance(X, RowBatches):
-            _, lists = self._lists(X, y, qid, weights, labels=RELEVANCE)
-            blocks = self._batched(X, _as_utilities(lists))
+        if is_blocked(X):
+            self._check_columns(columns)
+        if is_collection(X):
+            lists = self._chunked(columns, RELEVANCE, _as_utilities, held)
         else:
-            blocks = self._chunked(columns, RELEVANCE, _as_utilities, held)
-        _check_pairs(blocks.differ)
-        return blocks
+            rows, in_memory = self._lists(X, y, qid, weights, labels=RELEVANCE)
+            lists = self._in_parts(rows, _as_utilities(in_memory))
+        if not lists.differ:
+            raise ValueError(
+                "No query has rows of different relevance, so that there are no pairs to learn "
+                "from: each query has one class only; check y and qid."
+            )
+        return lists
 
-    def _block_problem(self, lists: BlockLists) -> HingeProblem | LinearProblem:
-        factor = self.C / lists.weight
-        hinges = partial(_hinge_on, ComparisonHinge), partial(_hinge_on, ComparisonSquaredHinge)
-        squared = ComparisonSquaredHinge(1.0)
-        blocks = lists.blocks.on(partial(LossOnLists, squared))
-        (curvature,) = blocks.total(lambda items, loss: (curvature_at_0(items, loss),))
-        bends = factor * curvature
-        self._warn_of_scales(bends)
-        settings = {"alpha": 1.0, "factor": factor, "bends": bends}
+    def _problem(self, X: Any, lists: BlockLists) -> HingeProblem | LinearProblem:
+        factor, squared = self.C / lists.weight, ComparisonSquaredHinge(1.0)
+        blocks = lists.blocks.on(partial(LossOnLists, squared), squared)
+        settings: dict[str, Any] = {"alpha": 1.0, "factor": factor}
+        settings["bends"] = self._bends(X, blocks, curvature_at_0, factor)
         if self.loss == "hinge":
-            return HingeProblem(lists.blocks, *hinges, **settings)
-        return LinearProblem(blocks, squared, **settings)
+            hinge, squared_hinge = (
+                partial(_hinge_on, loss) for loss in (ComparisonHinge, ComparisonSquaredHinge)
+            )
+            return HingeProblem(lists.blocks, hinge, squared_hinge, **settings)
+        return LinearProblem(blocks, **settings)
 
     def _scores(self, X: Any) -> FloatArray:
         return LinearScores(self.coef_).scores(X)
@@ -825,13 +777,5 @@ def _as_utilities(lists: Lists, columns: Any = None) -> Lists:
     return lists.with_labels(lists.grade - lists.grade.min())
 
 
-def _hinge_on(loss: Any, lists: Lists, margin: float, n_threads: int = 1) -> LossOnLists:
+def _hinge_on(loss: Any, margin: float, lists: Lists, n_threads: int = 1) -> LossOnLists:
     return LossOnLists(loss(margin), lists, n_threads)
-
-
-def _check_pairs(has_pairs: bool) -> None:
-    if not has_pairs:
-        raise ValueError(
-            "No query has rows of different relevance, so that there are no pairs to learn "
-            "from: each query has one class only; check y and qid."
-        )

@@ -39,7 +39,7 @@ from .._solvers import (
     collapses,
     largest_collapsing_mass,
     maximise_rank_statistic,
-    minimise_with_ridge,
+    minimise_push,
     solve_cutting_planes,
     solve_logistic_regression,
     solve_top_push,
@@ -259,7 +259,7 @@ class PNormPushRanker(OneProblemRanker):
 
     def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:
         push = ExponentialPush if self.loss == "exponential" else LogisticPush
-        return minimise_with_ridge(
+        return minimise_push(
             design,
             push(rows.positive, rows.weight, float(self.p), float(self.C)),
             tol=self.tol,

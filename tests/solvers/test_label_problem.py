@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from sklearn_rank import losses
 from sklearn_rank._label_orders import LabelOrders
-from sklearn_rank._solvers import LabelProblem, as_design, solve_linear
+from sklearn_rank._solvers import LabelProblem, OnePart, as_design, solve_linear
 from sklearn_rank.losses._shared import LossOnLists
 from tests.naming import shown
 
@@ -30,8 +30,7 @@ def problem(loss, missing=0.0, fit_intercept=True, weighted=False, n=40, alpha=0
     weight = rng.uniform(0.5, 2, n) if weighted else None
     lists = LabelOrders(y, np.arange(4), "utilities").lists(weight)
     return LabelProblem(
-        as_design(X),
-        LossOnLists(loss, lists, 1),
+        OnePart(as_design(X), LossOnLists(loss, lists, 1)),
         n_labels=4,
         alpha=alpha,
         fit_intercept=fit_intercept,
@@ -89,7 +88,8 @@ def test_the_preconditioner_solves_the_system_of_squared_losses(loss, fit_interc
 def test_sparse_rows_have_the_same_problem(loss):
     for missing in (0.0, 0.5):
         dense = problem(loss, missing)
-        sparse = replace(dense, design=as_design(sp.csr_array(dense.design.matrix)))
+        rows = OnePart(as_design(sp.csr_array(dense.design.matrix)), dense.loss)
+        sparse = replace(dense, rows=rows)
         one, two = solve_linear(dense, tol=1e-9), solve_linear(sparse, tol=1e-9)
         np.testing.assert_allclose(one.coef, two.coef, atol=1e-9)
         assert two.certificate.lower_bound <= one.certificate.objective * (1 + 1e-14)
@@ -110,8 +110,7 @@ def test_more_labels_than_rows_take_few_steps(loss):
     X, y = rng.normal(size=(30, 3)), rng.uniform(0, 4, (30, 60))
     lists = LabelOrders(y, np.arange(60), "utilities").lists()
     of = LabelProblem(
-        as_design(X),
-        LossOnLists(loss, lists, 1),
+        OnePart(as_design(X), LossOnLists(loss, lists, 1)),
         n_labels=60,
         alpha=0.1,
         shifted=np.zeros(60, dtype=int) if loss.is_translation_invariant else None,

@@ -11,6 +11,7 @@ from sklearn_rank import losses
 from sklearn_rank._solvers import (
     HingeProblem,
     LinearProblem,
+    OnePart,
     as_design,
     choose_method,
     quadratic_expansion,
@@ -31,7 +32,7 @@ def problem(seed=0, n_lists=6, n_features=3):
 
 
 def minimise(X, loss, *, alpha, fit_intercept=False, quadratic=None, **settings):
-    made = LinearProblem(as_design(X), loss, alpha, fit_intercept, quadratic)
+    made = LinearProblem(OnePart(as_design(X), loss), alpha, fit_intercept, quadratic)
     return solve_linear(made, **settings)
 
 
@@ -162,7 +163,7 @@ def test_a_quadratic_term_is_the_rows_themselves(name):
     earlier = loss.on(v[:cut], offsets[:5])
     later = loss.on(v[cut:], offsets[4:] - cut)
     anywhere = np.arange(size, dtype=float)
-    of_earlier = LinearProblem(as_design(X[:cut]), earlier, 0.3, intercept)
+    of_earlier = LinearProblem(OnePart(as_design(X[:cut]), earlier), 0.3, intercept)
     remembered = quadratic_expansion(of_earlier, anywhere)
     settings = {"alpha": 0.3, "fit_intercept": intercept, "tol": 1e-12}
     whole = minimise(X, loss.on(v, offsets), **settings)
@@ -184,7 +185,8 @@ CONVEX = [
 def test_no_point_is_below_the_lower_bound(name, method):
     for seed in range(3):
         X, v, offsets = problem(seed)
-        made = LinearProblem(as_design(X), losses.get_loss(name).on(v, offsets), alpha=0.2)
+        on = losses.get_loss(name).on(v, offsets)
+        made = LinearProblem(OnePart(as_design(X), on), alpha=0.2)
         scale = np.linalg.norm(made.value_and_gradient(np.zeros(3))[1])
         rng = np.random.default_rng(seed)
         for tol in (0.5, 1e-2, 1e-5):
@@ -203,9 +205,8 @@ def test_no_point_is_below_the_lower_bound(name, method):
 
 def test_the_objective_of_the_certificate_is_that_of_the_coefficients():
     X, v, offsets = problem(5)
-    made = LinearProblem(
-        as_design(X), losses.PointwiseLogistic().on(v, offsets), alpha=0.7, fit_intercept=True
-    )
+    on = losses.PointwiseLogistic().on(v, offsets)
+    made = LinearProblem(OnePart(as_design(X), on), alpha=0.7, fit_intercept=True)
     found = solve_linear(made)
     by_hand = sum(
         losses.PointwiseLogistic().on(v, offsets).value(X @ found.coef + found.intercept)
@@ -261,7 +262,7 @@ def test_lbfgs_takes_over_where_newtons_method_stalls():
     on = losses.PairwiseLogistic().on(v, offsets)
     # Steps are too short by more than a line search makes up for.
     stalling = Overstated(on, 1e40)
-    stalled_problem = LinearProblem(as_design(X), stalling, 1e-3)
+    stalled_problem = LinearProblem(OnePart(as_design(X), stalling), 1e-3)
     criterion = Criterion(stalled_problem, 1e-9)
     _, n_iter, stalled = newton_cg(criterion, np.zeros(3), 200, lambda *told: None)
     assert stalled
@@ -285,7 +286,7 @@ def test_lbfgs_takes_over_where_newtons_method_stalls():
 
 def test_newtons_method_that_rounding_stops_has_not_stalled():
     X, v, offsets = problem(8)
-    made = LinearProblem(as_design(X), losses.PairwiseLogistic().on(v, offsets), 0.1)
+    made = LinearProblem(OnePart(as_design(X), losses.PairwiseLogistic().on(v, offsets)), 0.1)
     point, _, stalled = newton_cg(Criterion(made, 0.0), np.zeros(3), 200, lambda *told: None)
     assert not stalled
     assert np.linalg.norm(point.gradient) < 1e-12
@@ -345,9 +346,9 @@ def hinge_by_cvxpy(X, y, offsets, alpha, margin):
 
 def solve_hinge(X, y, offsets, *, alpha, margin=1.0, **settings):
     problem = HingeProblem(
-        as_design(X),
-        lambda margin: losses.ComparisonHinge(margin).on(y, offsets),
-        lambda margin: losses.ComparisonSquaredHinge(margin).on(y, offsets),
+        OnePart(as_design(X)),
+        lambda margin, *lists: losses.ComparisonHinge(margin).on(y, offsets),
+        lambda margin, *lists: losses.ComparisonSquaredHinge(margin).on(y, offsets),
         alpha=alpha,
         margin=margin,
     )
