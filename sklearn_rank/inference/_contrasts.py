@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import hypot, nan
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
+from .._typing import FloatArray
 from ..metrics._shared import Draws, Evidence
 from ._limits import Limits
 from ._list_intervals import limits_of_draws
 from ._methods import interval_of, method_of
 from ._results import Comparison, Interval, level_of_both
-
-if TYPE_CHECKING:
-    from ._compare import Contrasts, Question
 
 # Halvings of the logarithm of a p-value, down from 1 to the least.
 N_HALVINGS, LEAST_PVALUE = 40, 1e-12
@@ -24,8 +22,8 @@ N_HALVINGS, LEAST_PVALUE = 40, 1e-12
 def interval_comparison(
     evidences: Sequence[Evidence],
     names: tuple[str, ...],
-    contrasts: Contrasts,
-    question: Question,
+    contrasts: tuple[tuple[str, ...], FloatArray],
+    question: Any,
     target: str,
 ) -> Comparison:
     """Test contrasts by their limits: a hypothesis is rejected at the levels that exclude it."""
@@ -39,7 +37,7 @@ def interval_comparison(
     low, high, pvalues = [], [], []
     for row in matrix:
 
-        def limits(delta: float, row: np.ndarray = row) -> Limits:
+        def limits(delta: float, row: FloatArray = row) -> Limits:
             return limits_of(evidences, row, level_of_both(1.0 - delta / m, question.alternative))
 
         both = limits(1.0 - question.level)
@@ -72,9 +70,7 @@ def interval_comparison(
     )
 
 
-def _pvalue(
-    limits: Callable[[float], Limits], question: Question, *, greater_is_better: bool
-) -> float:
+def _pvalue(limits: Callable[[float], Limits], question: Any, *, greater_is_better: bool) -> float:
     """Smallest error at which the limits exclude the hypothesis."""
     margin, alternative = question.margin or 0.0, question.alternative
 
@@ -107,7 +103,7 @@ def _single(evidence: Evidence, level: float) -> Interval:
     return interval_of(evidence, level, method)
 
 
-def _joined(evidences: Sequence[Evidence], row: np.ndarray, level: float) -> Limits:
+def _joined(evidences: Sequence[Evidence], row: FloatArray, level: float) -> Limits:
     """Limits that hold where those of all rankers hold, each with an equal part of the error."""
     rankers = np.flatnonzero(row).tolist()
     low = high = 0.0
@@ -118,7 +114,7 @@ def _joined(evidences: Sequence[Evidence], row: np.ndarray, level: float) -> Lim
     return low, high
 
 
-def _square_and_add(evidences: Sequence[Evidence], row: np.ndarray, level: float) -> Limits:
+def _square_and_add(evidences: Sequence[Evidence], row: FloatArray, level: float) -> Limits:
     """Limits of the gains and of the losses, which are of other items and so independent.
 
     Zou & Donner (2008): the distances of the limits are added in squares.

@@ -420,14 +420,7 @@ class Measure(_Frozen, ABC):
         """
         return draws_of_places(self, evidence)
 
-    def evidence(
-        self,
-        lists: ScoredLists,
-        groups: Groups | None = None,
-        *,
-        conditional: bool = True,
-        sampled: bool = False,
-    ) -> Evidence:
+    def evidence(self, lists: ScoredLists, groups: Groups | None = None) -> Evidence:
         """Collect what one list says of the measure.
 
         Parameters
@@ -436,17 +429,13 @@ class Measure(_Frozen, ABC):
             One list.
         groups : Groups or None, default=None
             Groups of the rows that depend on each other; None is independent rows.
-        conditional : bool, default=True
-            Whether the labels are treated as fixed.
-        sampled : bool, default=False
-            Whether the weights of the rows are inverse probabilities instead of repetitions.
 
         Returns
         -------
         Evidence
             The evidence, on which a method of interval or comparison rests.
         """
-        return Evidence(self, lists, groups, conditional, sampled)
+        return Evidence(self, lists, groups)
 
     # ---------------------------------------------------------------------------------- its value
 

@@ -143,7 +143,7 @@ def test_functions_refuse(role, value, change, message, others):
         with pytest.raises(ValueError, match=re.escape(message)):
             function(**given)
         refused.append(name)
-    assert len(refused) > 2
+    assert len(refused) >= 2
 
 
 def damaged(method):

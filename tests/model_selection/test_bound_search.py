@@ -405,7 +405,7 @@ def test_groups_of_an_auc():
     ("arguments", "message"),
     [
         ({"delta": 1.0}, r"delta=1.0 must be a number in \(0, 1\): the probability of failure"),
-        ({"measure": "pos@top"}, "has no lower limits"),
+        ({"measure": "ks"}, "has no lower limits"),
         ({"method": "bernstein"}, "method='bernstein' must be one of 'auto', 'mcdiarmid'"),
         ({"measure": "dcg"}, "'dcg' is a mean over queries, but fit got no ids"),
         ({"measure": "accuracy"}, "'accuracy' is scikit-learn's score of predicted labels"),

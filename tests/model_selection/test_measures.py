@@ -249,10 +249,10 @@ def test_a_scorer_of_one_list():
 
 def test_measures_of_one_list_without_an_influence():
     X, y = rows()
-    with pytest.raises(ValueError, match="measure='pos@top' has no influence function"):
-        columns("pos@top", method="max-t").fit(X, y)
-    with pytest.raises(ValueError, match="measure='pos@top' has no influence function"):
-        make_bound_scorer("pos@top", method="influence")(Column().fit(X, y), X, y)
+    with pytest.raises(ValueError, match="measure='ks' has no influence function"):
+        columns("ks", method="max-t").fit(X, y)
+    with pytest.raises(ValueError, match="measure='ks' has no influence function"):
+        make_bound_scorer("ks", method="influence")(Column().fit(X, y), X, y)
     with pytest.raises(ValueError, match="'wilson' is for other measures"):
         make_bound_scorer("local_auc@0.5", method="wilson")
 
