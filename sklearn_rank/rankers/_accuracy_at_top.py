@@ -51,7 +51,14 @@ from ..metrics import (
     get_scorer,
     smoothed_precision_at_top_score,
 )
-from ._base import FitProgress, forget, restored_on_error, warn_not_converged, warn_of_scales
+from ._base import (
+    FitProgress,
+    forget,
+    restored_on_error,
+    store_parameters,
+    warn_not_converged,
+    warn_of_scales,
+)
 from ._two_classes import (
     Fold,
     KernelMap,
@@ -472,15 +479,7 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
         n_jobs=None,
         verbose=0,
     ):
-        super().__init__(kernel, gamma, degree, coef0, kernel_params, tol, max_iter, verbose)
-        self.tau = tau
-        self.pos_label = pos_label
-        self.C = C
-        self.class_weight = class_weight
-        self.quantile = quantile
-        self.selection = selection
-        self.solver = solver
-        self.n_jobs = n_jobs
+        store_parameters(locals())
 
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
@@ -835,19 +834,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         n_jobs=None,
         verbose=0,
     ):
-        super().__init__(kernel, gamma, degree, coef0, kernel_params, tol, max_iter, verbose)
-        self.tau = tau
-        self.Cs = Cs
-        self.selections = selections
-        self.quantiles = quantiles
-        self.taus = taus
-        self.cv = cv
-        self.scoring = scoring
-        self.rule = rule
-        self.pos_label = pos_label
-        self.class_weight = class_weight
-        self.solver = solver
-        self.n_jobs = n_jobs
+        store_parameters(locals())
 
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)

@@ -65,6 +65,12 @@ def restored_on_error(estimator: Any) -> Iterator[None]:
         raise
 
 
+def store_parameters(arguments: dict[str, Any]) -> None:
+    """Make attributes of the arguments of ``__init__``, given as its ``locals()``."""
+    estimator = arguments.pop("self")
+    vars(estimator).update(arguments)
+
+
 def forget(estimator: Any, *names: str) -> None:
     for name in names:
         vars(estimator).pop(name, None)

@@ -37,7 +37,13 @@ from .._validation import ravelled
 from .._warn import collected, warn
 from ..losses._shared import LossOnLists
 from ..metrics import Exponential, Measure, ScoreGeneratingFunction, get_measure, roc_auc_score
-from ._base import FitProgress, feature_keys, refuse_blocked, restored_on_error
+from ._base import (
+    FitProgress,
+    feature_keys,
+    refuse_blocked,
+    restored_on_error,
+    store_parameters,
+)
 from ._boosting import (
     TREE_CONSTRAINTS,
     BoostedFit,
@@ -372,30 +378,7 @@ class BoostedTopRanker(BoostedRanker, BipartiteRanker):
         verbose=0,
         backend_params=None,
     ):
-        self.target = target
-        self.tau = tau
-        self.p = p
-        self.phi = phi
-        self.loss = loss
-        self.n_warmup = n_warmup
-        self.backend = backend
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.l2_regularization = l2_regularization
-        self.max_features = max_features
-        self.monotonic_cst = monotonic_cst
-        self.measure = measure
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.pos_label = pos_label
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.backend_params = backend_params
+        store_parameters(locals())
 
     def _validated(
         self, X: Any, y: Any = "no_validation", *, reset: bool = True, **checks: Any
@@ -778,26 +761,7 @@ class BoostedOrderPreservingRanker(BoostedRanker, CalibratedRanker):
         verbose=0,
         backend_params=None,
     ):
-        self.loss = loss
-        self.measure = measure
-        self.backend = backend
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.l2_regularization = l2_regularization
-        self.max_features = max_features
-        self.monotonic_cst = monotonic_cst
-        self.propensity_clip = propensity_clip
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.single_list = single_list
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.backend_params = backend_params
+        store_parameters(locals())
 
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)

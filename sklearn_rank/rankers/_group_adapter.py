@@ -29,6 +29,7 @@ from ._base import (
     refuse_blocked,
     restored_on_error,
     row_keys,
+    store_parameters,
 )
 from ._boosting import (
     as_rows,
@@ -611,14 +612,7 @@ class GroupRankerAdapter(QueryRanker):
         row_order="content",
         single_list=False,
     ):
-        self.estimator = estimator
-        self.measure = measure
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.random_state = random_state
-        self.row_order = row_order
-        self.single_list = single_list
+        store_parameters(locals())
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -48,7 +48,14 @@ from ..losses import ListwiseSoftmax, PointwiseLogistic, TemplateLoss, get_loss
 from ..losses._shared import LossOnLists
 from ..metrics import get_measure
 from ..metrics._shared import call_with_metadata, metadata_for, scores_with_ids
-from ._base import check_columns, forget, in_parallel, restored_on_error, warn_of_scales
+from ._base import (
+    check_columns,
+    forget,
+    in_parallel,
+    restored_on_error,
+    store_parameters,
+    warn_of_scales,
+)
 from ._linear_base import label_alpha, ridge_solution
 from ._list_base import (
     LOSS_CONSTRAINTS,
@@ -307,12 +314,7 @@ class LabelRanker(LabelOrderRanker):
         n_jobs=None,
         random_state=None,
     ):
-        self.estimator = estimator
-        self.measure = measure
-        self.target_type = target_type
-        self.voting = voting
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        store_parameters(locals())
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -675,23 +677,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         n_jobs=None,
         verbose=0,
     ):
-        self.loss = loss
-        self.measure = measure
-        self.target_type = target_type
-        self.alpha = alpha
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.eta = eta
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        store_parameters(locals())
 
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)

@@ -40,6 +40,7 @@ from ._base import (
     refuse_blocked,
     restored_on_error,
     store_certificate,
+    store_parameters,
 )
 from ._linear_base import (
     NORMALIZE_CONSTRAINTS,
@@ -249,20 +250,7 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
         n_jobs=None,
         verbose=0,
     ):
-        self.loss = loss
-        self.measure = measure
-        self.eta = eta
-        self.alpha = alpha
-        self.normalize = normalize
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.propensity_clip = propensity_clip
-        self.warm_start = warm_start
-        self.single_list = single_list
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        store_parameters(locals())
 
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)
@@ -652,16 +640,7 @@ class RankSVM(CallbackSupportMixin, BlockRanker):
         n_jobs=None,
         verbose=0,
     ):
-        self.loss = loss
-        self.measure = measure
-        self.C = C
-        self.normalize = normalize
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.single_list = single_list
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        store_parameters(locals())
 
     @with_callbacks
     @fit_context(prefer_skip_nested_validation=True)

@@ -24,7 +24,12 @@ from ..losses import TemplateLoss
 from ..metrics import Measure, get_measure
 from ..metrics._shared import call_with_metadata, metadata_for, scores_with_ids
 from ..preprocessing import QueryNormalizer
-from ._base import in_parallel, restored_on_error, row_keys
+from ._base import (
+    in_parallel,
+    restored_on_error,
+    row_keys,
+    store_parameters,
+)
 from ._linear_base import NORMALIZE_CONSTRAINTS, NormalizingRanker, as_normalizer
 from ._linear_rankers import OrderPreservingRanker
 from ._list_base import (
@@ -176,15 +181,7 @@ default="zscore"
         single_list=False,
         n_jobs=None,
     ):
-        self.losses = losses
-        self.alphas = alphas
-        self.normalize = normalize
-        self.measure = measure
-        self.cv = cv
-        self.tol = tol
-        self.max_iter = max_iter
-        self.single_list = single_list
-        self.n_jobs = n_jobs
+        store_parameters(locals())
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -547,13 +544,7 @@ class RankEnsemble(QueryRanker, BaseComposition):
         single_list=False,
         n_jobs=None,
     ):
-        self.estimators = estimators
-        self.weights = weights
-        self.fusion = fusion
-        self.measure = measure
-        self.cv = cv
-        self.single_list = single_list
-        self.n_jobs = n_jobs
+        store_parameters(locals())
 
     @property
     def _finite(self) -> bool | str:

@@ -65,7 +65,11 @@ from ..metrics._shared import (
     cumulated,
     phi_of,
 )
-from ._base import FitProgress, forget
+from ._base import (
+    FitProgress,
+    forget,
+    store_parameters,
+)
 from ._list_base import MEASURE_CONSTRAINTS
 from ._two_classes import (
     KernelRanker,
@@ -242,11 +246,7 @@ class PNormPushRanker(OneProblemRanker):
         max_iter=200,
         verbose=0,
     ):
-        super().__init__(kernel, gamma, degree, coef0, kernel_params, tol, max_iter, verbose)
-        self.p = p
-        self.pos_label = pos_label
-        self.loss = loss
-        self.C = C
+        store_parameters(locals())
 
     def _check_parameters(self, *, blocked: bool) -> None:
         super()._check_parameters(blocked=blocked)
@@ -464,14 +464,7 @@ class TopPushRanker(OneProblemRanker):
         max_iter=500,
         verbose=0,
     ):
-        super().__init__(kernel, gamma, degree, coef0, kernel_params, tol, max_iter, verbose)
-        self.top_size = top_size
-        self.of = of
-        self.threshold = threshold
-        self.loss = loss
-        self.beta = beta
-        self.pos_label = pos_label
-        self.C = C
+        store_parameters(locals())
 
     # T is above most of the positives where the top is small.
     _poor_score = True
@@ -854,13 +847,7 @@ class StructuralRanker(OneProblemRanker):
         warm_start=False,
         verbose=0,
     ):
-        super().__init__(kernel, gamma, degree, coef0, kernel_params, tol, max_iter, verbose)
-        self.measure = measure
-        self.C = C
-        self.reference = reference
-        self.auc_share = auc_share
-        self.pos_label = pos_label
-        self.warm_start = warm_start
+        store_parameters(locals())
 
     def _parameters_of_folds(self) -> dict[str, Any]:
         """Parameters of the fits to folds: rounding chooses among planes short of the minimum."""
@@ -1151,16 +1138,7 @@ class RankStatisticRanker(OneProblemRanker):
         random_state=None,
         verbose=0,
     ):
-        super().__init__(kernel, gamma, degree, coef0, kernel_params, tol, max_iter, verbose)
-        self.phi = phi
-        self.pos_label = pos_label
-        self.bandwidth = bandwidth
-        self.anchor = anchor
-        self.n_init = n_init
-        self.start = start
-        self.C = C
-        self.n_folds = n_folds
-        self.random_state = random_state
+        store_parameters(locals())
 
     def _check_parameters(self, *, blocked: bool) -> None:
         # Errors in these parameters are raised before a kernel is computed or rows are read.

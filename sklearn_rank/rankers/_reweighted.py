@@ -49,7 +49,14 @@ from .._typing import AnyArray, FloatArray
 from .._validation import ravelled
 from ..metrics import Cauchy, ScoreGeneratingFunction, get_measure, roc_auc_score
 from ..metrics._shared import own_pos_label, ranking_scores
-from ._base import check_columns, forget, in_parallel, refuse_blocked, restored_on_error
+from ._base import (
+    check_columns,
+    forget,
+    in_parallel,
+    refuse_blocked,
+    restored_on_error,
+    store_parameters,
+)
 from ._boosting import hold_out_rows, refuse_unknown_parameters
 from ._two_classes import (
     BipartiteRanker,
@@ -284,18 +291,7 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
         random_state=None,
         verbose=0,
     ):
-        self.n_estimators = n_estimators
-        self.weak_ranker = weak_ranker
-        self.step = step
-        self.learning_rate = learning_rate
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.pos_label = pos_label
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        store_parameters(locals())
 
     @property
     def _sparse(self) -> Any:
@@ -773,16 +769,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
         cv=None,
         n_jobs=None,
     ):
-        self.estimator = estimator
-        self.tau = tau
-        self.pos_label = pos_label
-        self.focus = focus
-        self.floor = floor
-        self.n_rounds = n_rounds
-        self.combine = combine
-        self.pilot_ranks = pilot_ranks
-        self.cv = cv
-        self.n_jobs = n_jobs
+        store_parameters(locals())
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

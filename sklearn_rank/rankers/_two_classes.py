@@ -876,16 +876,6 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
         "kernel": [StrOptions({"linear", "rbf", "poly", "precomputed"}), callable],
     }
 
-    def __init__(self, kernel, gamma, degree, coef0, kernel_params, tol, max_iter, verbose):
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.kernel_params = kernel_params
-        self.tol = tol
-        self.max_iter = max_iter
-        self.verbose = verbose
-
     def _check_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, TwoClasses]:
         refuse_blocked(
             self,
