@@ -427,13 +427,9 @@ def check_lists(
     else:
         refuse_fractions(sample_weight)
     lists = [data, *(data.scored_by(y_score, np.shape(y_true)) for y_score in scores[1:])]
+    fixed = conditional and not sampled
     return [
-        measure.evidence(
-            replace(scored, rows=None),
-            dependent,
-            conditional=conditional and not sampled,
-            sampled=sampled,
-        )
+        Evidence(measure, replace(scored, rows=None), dependent, fixed, sampled)
         for scored in lists
     ]
 
