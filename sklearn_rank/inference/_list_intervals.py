@@ -298,13 +298,13 @@ def largest_difference_interval(evidence: Evidence, level: float, **_: Any) -> I
         n_pos, n_neg = (
             independent_rows(groups.sizes(rows)) for rows in (data.positive, ~data.positive)
         )
-    reach = _largest_deviation(n_pos, n_neg, level, groups is not None)
+    reach = largest_deviation(n_pos, n_neg, level, grouped=groups is not None)
     low, high = max(estimate - reach, 0.0), min(estimate + reach, 1.0)
     return Interval(estimate, low, high, level, "dkw", f"{measure.name} of the population")
 
 
 @lru_cache(maxsize=64)
-def _largest_deviation(n_pos: int, n_neg: int, level: float, grouped: bool) -> float:
+def largest_deviation(n_pos: int, n_neg: int, level: float, *, grouped: bool) -> float:
     sums = []
     # Shares of the error that one class may have; the best of them depends on the counts alone.
     for share in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import exp, inf, isfinite, isinf, log, sqrt
 from typing import Any, TypeAlias
 
@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import chdtri, erfc, nctdtr, ndtr, ndtri, stdtr, stdtrit
 from scipy.stats import binom
 
-from .._lists import LabelType, ScoredLists, check_scored_lists
+from .._lists import ScoredLists
 from .._order import counted_blocks
 from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import check_choice, check_number, check_share, is_number, ravelled
@@ -24,20 +24,19 @@ from ..metrics import Measure
 from ..metrics._shared import PSEUDO_WEIGHT, ClassInfluence, Groups, share_at
 from ._evidence import (
     ROUNDING_VARIANCE,
-    GroupPart,
-    check_groups,
-    check_two_classes,
+    check_lists,
     dimensions,
     influence_of,
     joint_influence,
+    mean_influences,
     named_scores,
     refuse_collections,
+    refuse_one_class,
     refuse_unknown,
-    robust_sums,
 )
 from ._limits import Limits, exact_limits, safe_limits, two_sided_quantile
-from ._list_intervals import THRESHOLD_SHARE, grouped_top, top_limits
-from ._queries import are_shares, query_differences, query_values_of
+from ._list_intervals import THRESHOLD_SHARE, grouped_top, largest_deviation, top_limits
+from ._queries import are_shares, query_values_of
 from ._roc import AUCMoments, auc_limits, auc_parts
 
 
@@ -347,7 +346,7 @@ class Spreads:
     def limits(self, n: int, level: float, factor: float) -> Limits:
         """Limits of a share of queries, of an AUC, or with half an item more at either end."""
         sizes = self.sample.sizes(n)
-        if len(sizes) == 1:
+        if len(sizes) == 1 and not self.classes:
             return safe_limits(self.estimate, n / self.effect / factor, level)
         if not self.classes:
             var_pos, var_neg = (factor * variance for variance in self.variances[0])
@@ -538,6 +537,8 @@ def model_of(measure: Measure, inputs: PlanInputs) -> tuple[PlanModel, str, str]
         return _auc_model(inputs)
     if "top" in measure.laws:
         return _top_model(measure, inputs)
+    if "distributions" in measure.laws:
+        return _distance_model(measure, inputs)
     if measure.per_query:
         return _expected_query_model(measure, inputs)
     raise ValueError(
@@ -640,6 +641,22 @@ def _top_model(measure: Measure, inputs: PlanInputs) -> tuple[PlanModel, str, st
     limits = None if inputs.comparing else top.limits
     normal = NormalModel(sample, float(inputs.n_rankers), limits, variance=top.variance)
     return normal, "influence", f"normal scores, expecting {expected:g}"
+
+
+def _distance_model(measure: Measure, inputs: PlanInputs) -> tuple[PlanModel, str, str]:
+    check_choice("method", inputs.method, ("auto", "dkw"), hint=f" for {measure.name}")
+    inputs.refuse_comparison()
+    sample = _items(measure.name, inputs)
+    expected = 0.5 if inputs.expected is None else inputs.expected
+    limits = partial(_distance_limits, sample, expected)
+    return PlanModel(sample, 1.0, limits), "dkw", inputs.guarantee
+
+
+def _distance_limits(
+    sample: Composition, expected: float, n: int, level: float, factor: float
+) -> Limits:
+    reach = largest_deviation(*sample.sizes(n), level, grouped=False)
+    return max(expected - reach, 0.0), min(expected + reach, 1.0)
 
 
 def _expected_query_model(measure: Measure, inputs: PlanInputs) -> tuple[PlanModel, str, str]:
@@ -779,8 +796,114 @@ def pilot_model(
                 " pass pilot=(y_true, {'a': scores_a, 'b': scores_b}), or paired=False for"
                 " different data."
             )
-    make = _pilot_query_model if of_queries else _pilot_item_model
-    return make(measure, pilot, inputs, rng)
+    read = _pilot_of_queries if of_queries else _pilot_of_items
+    sample, positive, groups, n, parts_of, shares = read(measure, pilot, inputs)
+    everything = np.ones(n, dtype=bool)
+    classes = [everything] if positive is None else [positive, ~positive]
+    names = (sample.unit,) if positive is None else ("positives", "negatives")
+    sizes = [int(np.count_nonzero(rows)) for rows in classes]
+    for size, name in zip(sizes, names, strict=True):
+        _check_size(size, name)
+    if groups is not None:
+        _check_size(groups.n_groups, f"groups{' of queries' if of_queries else ''}")
+
+    def model_of(rows: BoolArray | slice) -> NormalModel:
+        influences, of_rows = parts_of(rows), None if groups is None else groups.only(rows)
+        if isinstance(influences, ScoredLists):
+            top = _pilot_top(influences, measure.laws["top"], of_rows, inputs.expected)
+            return NormalModel(sample, 1.0, top.limits, variance=top.variance)
+        length = influences[0].length
+        samples = [influences]
+        if inputs.comparing and not inputs.paired:
+            samples = [[influences[0]], [influences[-1]]]
+        variance = _class_spreads(samples, sample, of_rows).variance
+        if inputs.comparing or not isfinite(length) or (of_queries and not shares):
+            return NormalModel(sample, inputs.n_rankers * length, variance=variance)
+        options = (inputs.expected, shares or "placements" in measure.laws)
+        spreads = _scaled_spreads(influences[0], sample, of_rows, *options)
+        return NormalModel(sample, length, spreads.limits, variance=variance)
+
+    def variance_of(rows: BoolArray) -> float:
+        if min(np.count_nonzero(rows[of_class]) for of_class in classes) < 2:
+            return 0.0
+        return model_of(rows).variance(REFERENCE, 0.0)[0]
+
+    model = model_of(slice(None))
+    _check_spread(model)
+    strata = [np.full(n, -1) for _ in classes]
+    for blocks, of_class, size in zip(strata, classes, sizes, strict=True):
+        blocks[of_class] = _blocks(size, rng)
+    if groups is not None:
+        strata = [_blocks(groups.n_groups, rng)[groups.codes]]
+    degrees = _degrees(variance_of, strata)
+    counts = " and ".join(f"{size:,} {name}" for size, name in zip(sizes, names, strict=True))
+    text = f"pilot of {counts}" + ("" if groups is None else f" in {groups.n_groups:,} groups")
+    usual = "t" if of_queries else "influence"
+    by_score = model.limits and (of_queries or "placements" in measure.laws)
+    return model, "wilson" if by_score else usual, text, degrees
+
+
+# Composition, positives, groups and number of units; of some of them the influences, or the list
+# whose top counts; and whether their values are 0 and 1.
+PilotSample: TypeAlias = tuple[
+    Composition, BoolArray | None, Groups | None, int, Callable[[Any], Any], bool
+]
+
+
+def _pilot_of_queries(measure: Measure, pilot: Pilot, inputs: PlanInputs) -> PilotSample:
+    y_true, scores, rows = pilot
+    if inputs.positive_fraction is not None:
+        raise ValueError(
+            f"positive_fraction={inputs.positive_fraction!r} is for items of one list, but the"
+            " sample consists of queries: leave it out."
+        )
+    samples = list(query_values_of(measure, y_true, scores, **rows).values())[: inputs.n_rankers]
+    values, groups = np.stack([sample.values for sample in samples]), samples[0].groups
+    sample = Composition(
+        "queries", None, None if groups is None else values.shape[1] / groups.n_groups
+    )
+
+    def influences_of(rows: Any) -> list[ClassInfluence]:
+        return mean_influences(values[:, rows], measure.counted_range)
+
+    return sample, None, groups, values.shape[1], influences_of, are_shares(samples[0])
+
+
+def _pilot_of_items(measure: Measure, pilot: Pilot, inputs: PlanInputs) -> PilotSample:
+    y_true, scores, columns = pilot
+    is_top = "top" in measure.laws and not inputs.comparing
+    if not is_top:
+        refuse_unknown(measure)
+    if measure.depends_on_length:
+        raise ValueError(
+            f"{measure.name} of one list depends on the number of its items, so that a pilot does"
+            " not tell its variance in a longer list: pass qid for the mean over queries, or a"
+            " measure of a share of the list, such as 'precision@top0.05'."
+        )
+    of_rows = {"groups": columns["groups"], "pos_label": columns["pos_label"]}
+    evidences = check_lists(measure, y_true, list(scores.values())[: inputs.n_rankers], **of_rows)
+    data, groups = evidences[0].data, evidences[0].groups
+    n, weights, share, positive = len(data.labels), None, None, None
+    if measure.kind == "binary":
+        refuse_one_class(data)
+        positive, share = data.positive, float(data.positives[0]) / n
+    if inputs.positive_fraction is not None:
+        if positive is None:
+            raise ValueError(
+                f"positive_fraction={inputs.positive_fraction!r} is for measures of two classes,"
+                f" but {measure.name} takes grades: leave it out."
+            )
+        share = inputs.positive_fraction
+        weights = _class_weights(measure, data, share)
+    sample = Composition("items", share, None if groups is None else n / groups.n_groups)
+
+    def parts_of(rows: Any) -> Any:
+        lists = [_list(evidence.data, rows, weights) for evidence in evidences]
+        if is_top:
+            return lists[0]
+        return [influence_of(measure, data, conditional=True).linear for data in lists]
+
+    return sample, positive, groups, n, parts_of, False
 
 
 def variance_factor(degrees: float, probability: float) -> float:
@@ -791,129 +914,13 @@ def variance_factor(degrees: float, probability: float) -> float:
     return float(degrees / max(chdtri(degrees, probability), 1e-300))
 
 
-def _pilot_query_model(
-    measure: Measure, pilot: Pilot, inputs: PlanInputs, rng: np.random.Generator
-) -> tuple[NormalModel, str, str, float]:
-    y_true, scores, rows = pilot
-    comparing = inputs.comparing
-    if inputs.positive_fraction is not None:
-        raise ValueError(
-            f"positive_fraction={inputs.positive_fraction!r} is for items of one list, but the"
-            " sample consists of queries: leave it out."
-        )
-    samples = list(query_values_of(measure, y_true, scores, **rows).values())
-    first = samples[0]
-    values = first.values[np.newaxis]
-    if comparing and inputs.paired:
-        values = query_differences(*samples).values[np.newaxis]
-    elif comparing:
-        values = np.stack([first.values, samples[-1].values])
-    n, groups = values.shape[1], first.groups
-    n_groups = n if groups is None else first.part.count
-    _check_size(n_groups, "queries" if groups is None else "groups of queries")
-    low, high = measure.counted_range
-    sample = Composition("queries", None, None if groups is None else n / n_groups)
-    spreads, limits = _query_spreads(values, groups, sample), None
-    if not comparing and are_shares(first):
-        mean = float(first.values.mean()) if inputs.expected is None else inputs.expected
-        limits = replace(spreads, estimate=(mean - low) / (high - low)).limits
-    most = (high - low) * inputs.n_rankers
-    model = NormalModel(sample, most, limits, variance=spreads.variance)
-
-    def variance_of(rows: BoolArray) -> float:
-        of_rows = None if groups is None else groups.only(rows)
-        return _query_spreads(values[:, rows], of_rows, sample).variance(REFERENCE)[0]
-
-    of_query = np.arange(n)
-    if groups is not None:
-        of_query = np.unique(groups.codes, return_inverse=True)[1]
-    _check_spread(model)
-    degrees = _degrees(variance_of, [_blocks(n_groups, rng)[of_query]])
-    text = f"pilot of {n:,} queries" + ("" if groups is None else f" in {n_groups:,} groups")
-    return model, "t" if limits is None else "wilson", text, degrees
-
-
-def _query_spreads(values: FloatArray, groups: Groups | None, sample: Composition) -> Spreads:
-    n = values.shape[1]
-    spreads = values.var(axis=1, ddof=1)
-    variances = [[spread] for spread in spreads.tolist()]
-    if groups is None:
-        return Spreads(sample, variances)
-    parts = [GroupPart.of_rows(row[np.newaxis], groups) for row in values]
-    grouped = sum(float(np.sum(robust_sums([part]) ** 2)) for part in parts)
-    independent = float(spreads.sum()) / n
-    effect = grouped / independent if independent > 0.0 else 1.0
-    return Spreads(sample, variances, effect, sum(part.degrees for part in parts) / n)
-
-
-def _pilot_item_model(
-    measure: Measure, pilot: Pilot, inputs: PlanInputs, rng: np.random.Generator
-) -> tuple[NormalModel, str, str, float]:
-    y_true, scores, rows = pilot
-    comparing, expected = inputs.comparing, inputs.expected
-    if comparing or "top" not in measure.laws:
-        refuse_unknown(measure)
-    data = [
-        check_two_classes(y_true, score, rows["pos_label"], rel=measure.rel)
-        for score in scores.values()
-    ]
-    positive = data[0].positive
-    score_rows = np.stack([lists.score for lists in data])[: inputs.n_rankers]
-    groups = check_groups(rows["groups"], len(positive))
-    n, n_pos = len(positive), int(positive.sum())
-    _check_size(n_pos, "positives")
-    _check_size(n - n_pos, "negatives")
-    if groups is not None:
-        _check_size(groups.n_groups, "groups")
-    share, weights = n_pos / n, None
-    if inputs.positive_fraction is not None:
-        share = inputs.positive_fraction
-        weights = _class_weights(measure, data[0], share)
-    sample = Composition("items", share, None if groups is None else n / groups.n_groups)
-
-    def model_of(rows: BoolArray | slice) -> NormalModel:
-        lists = [_list(positive[rows], score[rows], weights) for score in score_rows]
-        of_rows = None if groups is None else groups.only(rows)
-        if "top" in measure.laws and not comparing:
-            top = _pilot_top(lists[0], measure.laws["top"], of_rows, expected)
-            return NormalModel(sample, 1.0, top.limits, variance=top.variance)
-        influences = [influence_of(measure, data, conditional=True) for data in lists]
-        length = influences[0].length
-        samples = [influences]
-        if comparing and not inputs.paired:
-            samples = [[influences[0]], [influences[-1]]]
-        variance = _class_spreads(samples, sample, of_rows).variance
-        if comparing or not isfinite(length):
-            return NormalModel(sample, 2.0 * length, variance=variance)
-        spreads = _scaled_spreads(measure, influences[0], sample, of_rows, expected)
-        return NormalModel(sample, length, spreads.limits, variance=variance)
-
-    def variance_of(rows: BoolArray) -> float:
-        of_rows = positive[rows]
-        if min(of_rows.sum(), (~of_rows).sum()) < 2:
-            return 0.0
-        return model_of(rows).variance(REFERENCE, 0.0)[0]
-
-    model = model_of(slice(None))
-    _check_spread(model)
-    if groups is None:
-        strata = [np.full(n, -1), np.full(n, -1)]
-        for blocks, in_class in zip(strata, (positive, ~positive), strict=True):
-            blocks[in_class] = _blocks(int(in_class.sum()), rng)
-    else:
-        strata = [_blocks(groups.n_groups, rng)[groups.codes]]
-    degrees = _degrees(variance_of, strata)
-    text = f"pilot of {n_pos:,} positives and {n - n_pos:,} negatives"
-    text += "" if groups is None else f" in {groups.n_groups:,} groups"
-    is_auc = "placements" in measure.laws
-    return model, "wilson" if is_auc and model.limits else "influence", text, degrees
-
-
-def _list(positive: BoolArray, score: FloatArray, weights: tuple[int, int] | None) -> ScoredLists:
-    """One list of both classes, whose rows may count several times."""
-    labels = positive.astype(np.intp)
-    weight = None if weights is None else np.where(positive, *map(float, weights))
-    return check_scored_lists(labels, score, LabelType("binary", 1), sample_weight=weight)
+def _list(data: ScoredLists, rows: Any, weights: tuple[int, int] | None) -> ScoredLists:
+    """Some rows of a list, each of which counts by its class."""
+    labels, score = data.labels[rows], data.score[rows]
+    weight = None if weights is None else np.where(labels, *map(float, weights))
+    return replace(
+        data, labels=labels, score=score, weight=weight, offsets=np.array([0, len(labels)])
+    )
 
 
 def _class_weights(measure: Measure, data: ScoredLists, share: float) -> tuple[int, int] | None:
@@ -931,7 +938,7 @@ def _class_weights(measure: Measure, data: ScoredLists, share: float) -> tuple[i
     if weights == (1, 1):
         return None
     if not is_top:
-        weighted = _list(data.positive, data.score, weights)
+        weighted = _list(data, slice(None), weights)
         if (
             measure.weights == "none"
             or influence_of(measure, weighted, conditional=True).counts is None
@@ -946,23 +953,23 @@ def _class_weights(measure: Measure, data: ScoredLists, share: float) -> tuple[i
 
 
 def _scaled_spreads(
-    measure: Measure,
     influence: ClassInfluence,
     sample: Composition,
     groups: Groups | None,
     expected: float | None,
+    by_score: bool,
 ) -> Spreads:
-    """Spreads of the measure of one ranker, on the scale from 0 to 1."""
+    """Spreads of the measure of one ranker, on the scale from 0 to 1, with its ends or without."""
     origin, length = influence.range[0], influence.length
     scaled = influence.scaled(origin, length)
     estimate = scaled.estimate if expected is None else (expected - origin) / length
     spreads = replace(_class_spreads([[scaled]], sample, groups), estimate=estimate)
-    if "placements" not in measure.laws:
+    if not by_score:
         ends = zip(scaled.parts, scaled.class_ends(), strict=True)
         return replace(spreads, classes=[(part.mean, of_class) for part, of_class in ends])
-    if groups is None:
+    if groups is None or sample.unit == "queries":
         return spreads
-    sizes = (groups.sizes(influence.positive), groups.sizes(~influence.positive))
+    sizes = [groups.sizes(rows) for rows in influence.classes]
     rarer = min(map(np.count_nonzero, sizes)) / len(influence.values)
     return replace(spreads, groups_per_item=rarer)
 
@@ -974,13 +981,12 @@ def _class_spreads(
     for influences in samples:
         contrast = np.array([1.0, -1.0])[: len(influences)]
         values = contrast @ np.stack([influence.values for influence in influences])
-        positive = influences[0].positive
-        of_classes = [values[positive], values[~positive]]
+        of_classes = [values[rows] for rows in influences[0].classes]
         variances.append([float(x.var(ddof=1)) for x in of_classes])
         if groups is not None:
             # Each row counts once: the dependence within groups does not depend on the weights.
             unweighted = [replace(influence, counts=None) for influence in influences]
-            joint = joint_influence(unweighted, conditional=True, groups=groups)
+            joint = joint_influence(unweighted, groups=groups)
             grouped += float(contrast @ joint.covariance @ contrast)
             independent += sum(
                 variance / len(x) for variance, x in zip(variances[-1], of_classes, strict=True)

@@ -567,6 +567,7 @@ def sample_size(
           first two also support differences.
         - For means over queries, "hoeffding", "kl" and "bernstein": valid for every distribution;
           "normal-worst": the largest variance that values with this mean can have.
+        - For ``"ks"``, "dkw", which needs no pilot.
         - For the precision at the top, "exact": the method of :func:`metric_interval`.
     assurance : float or None, default=None
         Probability, in (0, 1), that the variance is no larger than the one used for planning. The
@@ -739,7 +740,7 @@ def sample_size(
     n, test = int(quantities.n or 0), quantities.test
     # Apart from rounding of counts, the result is the requested one or slightly better.
     value = quantities.value(model, n) if unknown != "level" else quantities.width
-    n_pos, n_neg = sample.sizes(n) if sample.unit == "items" else (None, None)
+    n_pos, n_neg = sample.sizes(n) if sample.positive_fraction is not None else (None, None)
     return SampleSizePlan(
         measure=measure.name,
         n=n,

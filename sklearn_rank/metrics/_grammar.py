@@ -437,6 +437,7 @@ class CustomMeasure(Measure):
         return {**super().laws, "resamples": None}
 
     order_counts_within = None
+    depends_on_length = False
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         labels, score = self._labels(lists), lists.score.astype(np.float64)

@@ -40,6 +40,7 @@ class _Agreement(Measure):
 
 
 class _Tau(_Agreement):
+    depends_on_length = False
     compares_pairs = True
     # Of each list by the blocks of its ties; any number for a list of one item.
     _tau: ClassVar[Callable[..., FloatArray]]
@@ -320,6 +321,7 @@ HEAVY = 1e90
 
 
 class SpearmanMeasure(_Agreement):
+    depends_on_length = False
     weights = "whole"
     lacking = "one grade only"
     stem = "spearman"
