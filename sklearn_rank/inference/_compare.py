@@ -41,6 +41,7 @@ from ._evidence import (
     joint_samples,
     least_variance,
     list_target,
+    mean_influences,
     measure_influence,
     named_scores,
     never_certain_covariance,
@@ -439,29 +440,26 @@ def _of_one_list(
 
 def _separate_lists(
     measure: Measure,
-    samples: Mapping[str, tuple[Any, Any]],
-    groups: Sequence[Any] | None,
+    lists: Mapping[str, tuple[Any, Any, Groups | None]],
     conditional: bool,
     pos_label: Any,
 ) -> tuple[JointEstimate, str]:
-    """Joint estimate of one list each, of labels by name and scores, and its description."""
-    influences = []
-    for name, (y_true, y_score) in samples.items():
+    """Joint estimate of one list each, by the name of its labels, and its description."""
+    samples = []
+    for name, (y_true, y_score, groups) in lists.items():
         if any_collection(y_true, y_score):
             refuse_unknown(measure)
             data = check_one_list(measure, y_true, y_score, pos_label=pos_label).data
             refuse_one_class(data)
-            influences.append(influence_of(measure, data, conditional=conditional))
+            influence = influence_of(measure, data, conditional=conditional)
         else:
             options = {"conditional": conditional, "pos_label": pos_label, "name": name}
-            influences += measure_influence(measure, y_true, (y_score,), **options)[0]
-    parts: list[Groups | None] = [None] * len(influences)
-    if groups is not None:
-        sizes = [len(influence.positive) for influence in influences]
-        joined, ends = check_joined_groups(groups, sizes), np.cumsum(sizes)
-        parts = [joined.only(slice(end - n, end)) for n, end in zip(sizes, ends, strict=True)]
-    joint = joint_samples(list(zip(influences, parts, strict=True)), conditional=conditional)
-    return joint, list_target(measure, influences, parts)
+            (influence,), groups = measure_influence(
+                measure, y_true, (y_score,), groups=groups, **options
+            )
+        samples.append((influence, groups))
+    joint = joint_samples(samples, conditional=conditional)
+    return joint, list_target(measure, *map(list, zip(*samples, strict=True)))
 
 
 def compare(
@@ -541,9 +539,8 @@ def compare(
     paired : bool, default=True
         Whether all rankers scored the same rows. If False, each ranker has its own data:
         ``y_true``, ``scores``, and ``qid``, ``groups`` and ``sample_weight`` if given, are
-        mappings with the same names. For measures of one list, an id of ``groups`` that occurs in
-        two samples is one group, and the samples depend on each other through it. Means over
-        queries treat the samples as independent and such an id as two groups.
+        mappings with the same names. An id of ``groups`` that occurs in two samples is one group,
+        and the samples depend on each other through it; without ``groups`` they are independent.
     level : float, default=0.95
         Nominal probability, in (0, 1), that all intervals hold. For a one-sided alternative and
         for "equivalent" it is the probability for the limits on one side. The tests are at level
@@ -782,22 +779,35 @@ def _separate_rows(
     parts = {
         ranker: {name: column[ranker] for name, column in columns.items()} for ranker in scores
     }
+    groups = None
+    if "groups" in columns:
+        refuse_grouped_collections(rows["groups"], y_true=rows["y_true"], scores=scores)
+        sizes = [len(part["y_true"]) for part in parts.values()]
+        groups = check_joined_groups([part["groups"] for part in parts.values()], sizes)
+        for part, n, end in zip(parts.values(), sizes, np.cumsum(sizes), strict=True):
+            part["groups"] = groups.only(slice(end - n, end))
     if "qid" not in columns and dimensions(next(iter(parts.values()))["y_true"]) != 2:
         _refuse_weights(rows["sample_weight"], "separate samples of one list each")
-        refuse_grouped_collections(rows["groups"], y_true=rows["y_true"], scores=scores)
         lists = {
-            f"y_true[{ranker!r}]": (part["y_true"], scores[ranker])
+            f"y_true[{ranker!r}]": (part["y_true"], scores[ranker], part.get("groups"))
             for ranker, part in parts.items()
         }
-        groups = [part["groups"] for part in parts.values()] if "groups" in columns else None
-        return _separate_lists(measure, lists, groups, conditional, options["pos_label"])
+        return _separate_lists(measure, lists, conditional, options["pos_label"])
     samples = [
         query_values_of(
             measure, scores={ranker: scores[ranker]}, **{"qid": None, **options, **part}
         )[ranker]
         for ranker, part in parts.items()
     ]
-    joint = joint_independent([joint_means([sample]) for sample in samples])
+    if groups is None:
+        joint = joint_independent([joint_means([sample]) for sample in samples])
+    else:
+        joint = joint_samples(
+            [
+                (mean_influences(x.values[np.newaxis], x.range, x.weight)[0], x.groups)
+                for x in samples
+            ]
+        )
     return joint, f"mean {measure.name} over " + " and over ".join(s.size_text for s in samples)
 
 

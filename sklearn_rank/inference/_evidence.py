@@ -97,7 +97,9 @@ def _refuse_repeated(rankers: list[Any], name: str) -> None:
 
 def check_groups(groups: Any, n: int) -> Groups | None:
     """Check the ids of groups of rows, of which there are at least two."""
-    return None if groups is None else _numbered(check_qid(groups, n, name="groups"))
+    if groups is None or isinstance(groups, Groups):
+        return groups
+    return _numbered(check_qid(groups, n, name="groups"))
 
 
 def _numbered(ids: Any) -> Groups:

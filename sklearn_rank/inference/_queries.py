@@ -276,13 +276,15 @@ def _groups_of_queries(
             f"groups has different ids within {_name_of_query(lists, differs)}: pass groups of"
             " whole queries, or pass the groups as qid."
         )
-    distinct, codes = np.unique(codes[defined], return_inverse=True)
+    distinct, renumbered = np.unique(codes[defined], return_inverse=True)
     if len(distinct) < 2:
         raise ValueError(
             "groups has one group only with queries that have a value, but the variance needs at"
             " least two: pass queries of at least two groups."
         )
-    return Groups(codes, len(distinct))
+    if by_row is groups:  # of several samples
+        return Groups(codes[defined], groups.n_groups)
+    return Groups(renumbered, len(distinct))
 
 
 def refuse_infinite(name: str, values: FloatArray, ids: AnyArray) -> None:

@@ -255,6 +255,21 @@ def test_a_group_for_each_row_is_no_group_but_for_the_quantile():
         assert joint.pvalue == pytest.approx(plain.pvalue, rel=1e-3)
 
 
+def test_queries_of_two_samples_depend_through_the_groups_that_they_share():
+    y, (a, b), groups = sample(11)
+    rows = {"a": np.arange(len(y)), "b": np.arange(len(y))}
+    labels, scores = {"a": y, "b": y}, {"a": a, "b": b}
+    paired = compare(FIRST, y, scores, qid=rows["a"], groups=groups)
+    shared = compare(
+        FIRST, labels, scores, qid=rows, groups={"a": groups, "b": groups}, paired=False
+    )
+    assert shared.difference_errors == pytest.approx(paired.difference_errors)
+    apart = compare(
+        FIRST, labels, scores, qid=rows, groups={"a": groups, "b": groups + 99}, paired=False
+    )
+    assert apart.difference_errors[0] == pytest.approx(np.hypot(*paired.standard_errors))
+
+
 def test_means_of_queries_by_the_regression_on_a_constant():
     y, (a, b), groups = sample(8)
     qid = np.arange(len(y))
