@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from copy import deepcopy
+from inspect import signature
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -62,6 +63,8 @@ from ._evidence import (
     list_evidence,
     measure_with_limits,
     query_evidence,
+    refuse_one_list,
+    theorems_of,
 )
 from ._query_splitters import places_of
 
@@ -74,50 +77,60 @@ def _divide_metadata(
 ) -> tuple[list[dict[str, Any]], Any, AnyArray | None, dict[str, AnyArray]]:
     """Divide the parameters passed to ``fit`` by their receiver.
 
-    Those of each estimator; the groups for the splitter; the ids of the queries, for a mean over
+    Those of each estimator; the ids for the splitter; the ids of the queries, for a mean over
     queries; and the ids that must not be in both parts of a split, by their kind.
     """
-    n_estimators = len(search._estimators())
-    if sklearn.get_config()["enable_metadata_routing"]:
+    estimators = search._estimators()
+    routing = sklearn.get_config()["enable_metadata_routing"]
+    if routing:
         routed = process_routing(search, "fit", **params)
-        fit_params = [dict(routed[name].fit) for name in _routing_names(n_estimators)]
+        fit_params = [dict(routed[name].fit) for name in _routing_names(len(estimators))]
         groups = dict(routed.splitter.split).get("groups")
         qid = dict(routed.scorer.score).get("qid")
     else:
-        of_fit = {name: value for name, value in params.items() if name != "groups"}
-        fit_params = [of_fit] * n_estimators
-        groups = params.get("groups")
-        if groups is None and measure.per_query:
-            groups = params.get("qid")
-        qid = groups
-    groups, qid = ravelled(groups, "groups"), ravelled(qid, "groups")
-    # Without ids, all rows are one list where that has limits.
-    if measure.per_query and (qid is not None or not measure.has_influence):
-        if qid is None:
-            raise ValueError(
-                f"{measure.name!r} is a mean over queries, but fit got no ids: pass groups=, one"
-                " id per row. (It has no limits for one list.)"
-            )
+        fit_params = [
+            {
+                name: value
+                for name, value in params.items()
+                if name != "groups" and (name != "qid" or _takes_ids(estimator))
+            }
+            for estimator in estimators
+        ]
+        groups, qid = params.get("groups"), params.get("qid")
+        if qid is None and measure.per_query:
+            qid = groups
+    are_queries = groups is qid
+    groups = ravelled(groups, "groups")
+    qid = groups if are_queries else ravelled(qid, "qid")
+    of_split = qid if groups is None and not routing else groups
+    if qid is None:
+        refuse_one_list(measure, "groups=" if measure.per_query else "qid=")
+    else:
         qid = np.asarray(check_qid(qid, n))
-        return fit_params, groups, qid, {"query": qid}
-    wholes = {}
-    if groups is not None:
+    wholes = {} if qid is None else {"query": qid}
+    if groups is not None and not are_queries:
         wholes["group"] = np.asarray(check_qid(groups, n, name="groups"))
-        if len(np.unique(wholes["group"])) < n:
-            if search.cv is None:
+        units, what = (n, "rows") if qid is None else (len(np.unique(qid)), "queries")
+        if len(np.unique(wholes["group"])) < units:
+            if search.cv is None and qid is None:
                 raise ValueError(
                     "groups was passed, but cv=None holds out rows, not groups: pass"
                     " cv=GroupShuffleSplit(1), or leave groups out."
                 )
             warn(
-                "Several rows share a group and may depend on each other, but the guarantees and"
-                " the intervals assume independent rows.",
+                f"Several {what} share a group and may depend on each other, but the guarantees"
+                f" and the intervals assume independent {what}.",
                 UserWarning,
             )
     for of_estimator in fit_params:
         if of_estimator.get("qid") is not None:
             wholes["query"] = np.asarray(check_qid(of_estimator["qid"], n))
-    return fit_params, groups, None, wholes
+    return fit_params, of_split, qid, wholes
+
+
+def _takes_ids(estimator: Any) -> bool:
+    parameters = signature(estimator.fit).parameters.values()
+    return any(x.name == "qid" or x.kind is x.VAR_KEYWORD for x in parameters)
 
 
 def _routing_names(n: int) -> list[str]:
@@ -169,10 +182,9 @@ class BoundSearchCV(MetaEstimatorMixin, Ranker):
         in the pairs.
     measure : str, Measure, ScoreGeneratingFunction or callable, default="auc"
         The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts; a greater
-        value must be better. It is the AUC; a mean over queries such as ``"ndcg@10"``, for which
-        ``fit`` needs the query ids as ``groups``; or a measure of one list with an influence
-        function, such as ``"precision@top0.1"`` and ``"local_auc@0.8"``. ``"ap"`` is a mean over
-        queries if ids are passed, and a measure of one list otherwise.
+        value must be better. It is a mean over queries if ``fit`` gets query ids (see Notes),
+        which ``"ndcg@10"`` needs; otherwise a measure of one list with an influence function, such
+        as ``"auc"``, ``"ap"``, ``"precision@top0.1"`` and ``"local_auc@0.8"``.
     delta : float, default=0.05
         Probability that the limit of at least one candidate fails, in (0, 1). A smaller value
         gives lower limits.
@@ -285,10 +297,12 @@ class BoundSearchCV(MetaEstimatorMixin, Ranker):
     the measure. A candidate that failed still counts in the guarantee. Beyond the fits the cost is
     O(C n log n) time and O(C n) memory for C candidates and n held-out rows.
 
-    With metadata routing, ``groups`` are passed to the splitter, the measure and the fits that
-    request them. Without it, ``groups`` are passed to the splitter and the measure, and everything
-    else to ``fit``. ``qid`` is used as ``groups`` if ``groups`` is not given and the measure is a
-    mean over queries.
+    ``qid``, the query id of each row, makes any measure a mean over queries, and the queries the
+    sample; splits keep queries whole. ``groups`` are then groups of queries. For a measure of
+    queries such as ``"ndcg@10"``, ``groups`` without ``qid`` are the query ids. With metadata
+    routing, ``groups`` are passed to the splitter and the fits that request them, and for measures
+    of queries they are the query ids. Without it, ``groups`` are passed to the splitter, ``qid``
+    to each ``fit`` that takes it, and everything else to ``fit``.
 
     References
     ----------
@@ -373,7 +387,8 @@ arbitrary.
         y : array-like of shape (n_samples,)
             Labels of two classes, or grades for a mean over queries.
         **params : dict
-            ``groups`` and the parameters of the estimator's ``fit``; see Notes of the class.
+            ``qid``, ``groups`` and the parameters of the estimator's ``fit``; see Notes of the
+            class.
 
         Returns
         -------
@@ -396,7 +411,7 @@ arbitrary.
             If a classifier's labels are not in {0, 1} or {-1, 1}, and neither it nor the search
             has a ``pos_label``.
         UserWarning
-            If the measure is for one list and several rows share a group.
+            If several rows of one list, or several queries, share a group.
         """
         with restored_on_error(self):
             self._fit(X, y, params)
@@ -414,7 +429,7 @@ arbitrary.
         y = column_or_1d(y, warn=True)
         if not len(y):
             raise ValueError("X and y have 0 samples: pass at least one row.")
-        params_of_each, groups, qid, wholes = _divide_metadata(self, params, measure, len(y))
+        params_of_each, of_split, qid, wholes = _divide_metadata(self, params, measure, len(y))
         of_queries = qid is not None
         method = self._check_method(measure, of_queries)
         estimators = self._estimators()
@@ -429,10 +444,11 @@ arbitrary.
         rng = check_generator(self.random_state)
         splitter = self._splitter(y, of_queries, int(rng.integers(2**31)))
         made_here = self.cv is None or is_whole(self.cv)
-        groups = places_of(groups, len(y)) if made_here else groups
+        if made_here:
+            of_split = places_of(qid if of_split is None else of_split, len(y))
         splits = [
             (np.asarray(train), np.asarray(test))
-            for train, test in splitter.split(X, y, groups=groups)
+            for train, test in splitter.split(X, y, groups=of_split)
         ]
         check_splits(splits, None if of_queries else positive, wholes)
         fits = fit_candidates(
@@ -468,8 +484,10 @@ arbitrary.
                 with_chance=True,
             )
         self.n_splits_ = len(splits)
-        single = measure.per_query and not of_queries
-        self.scorer_ = get_scorer(measure, pos_label=pos_label, single_list=single)
+        scorer = {"single_list": True} if measure.per_query and not of_queries else {}
+        if of_queries and not measure.per_query:
+            scorer = {"qid": True}
+        self.scorer_ = get_scorer(measure, pos_label=pos_label, **scorer)
         if self.method == "auto":
             method = evidence.usual_method(method, self.delta, len(grid.candidates))
         choice = Choice(grid, scored, evidence, method, self.delta, self.rule, rng)
@@ -491,10 +509,10 @@ arbitrary.
 
     def _check_method(self, measure: Measure, of_queries: bool) -> str:
         """Check the method, and find which one "auto" is."""
-        theorems = measure.theorems if measure.per_query == of_queries else ()
-        hint = f" for the measure {measure.name!r}"
-        if measure.per_query:
-            hint += " over queries" if of_queries else " of one list, since fit got no ids"
+        theorems = theorems_of(measure, of_queries)
+        hint = f" for the measure {measure.name!r}{' over queries' if of_queries else ''}"
+        if measure.per_query and not of_queries:
+            hint += " of one list, since fit got no ids"
         check_choice("method", self.method, ("auto", *theorems, ASYMPTOTIC), hint=hint)
         if self.method != "auto":
             return self.method
@@ -531,7 +549,8 @@ arbitrary.
         y : array-like of shape (n_samples,)
             Labels or grades.
         **params : dict
-            ``groups``, the query id of each row, for a mean over queries.
+            ``qid``, the query id of each row, for a mean over queries; ``groups`` for a measure of
+            queries such as ``"ndcg@10"``.
 
         Returns
         -------
@@ -647,7 +666,8 @@ arbitrary.
         measure = measure_with_limits(self.measure)
         made_here = self.cv is None or is_whole(self.cv)
         splitter = self._splitter(None, measure.per_query, 0) if made_here else self.cv
-        scorer = get_scorer(measure)
+        # Group ids are those of queries where the measure is a mean over queries only.
+        scorer = get_scorer(measure, qid=None if measure.per_query else True)
         if sklearn.get_config()["enable_metadata_routing"]:
             # Weights may be for the fits; in the limits each row and query counts once.
             requests = get_routing_for_object(scorer).score.requests
@@ -706,8 +726,9 @@ def make_bound_scorer(
     n_candidates : int, default=1
         Number of models that are compared on the same rows, at least 1.
     qid : str, bool or None, default=None
-        Name under which the scorer of a mean over queries requests the query ids if metadata
-        routing is enabled. None means "groups".
+        Name under which the scorer requests the query ids if metadata routing is enabled; its
+        limit is for the mean over queries. None means "groups" for a measure of queries such as
+        ``"ndcg@10"``, and the measure of one list for others, such as ``"auc"``.
     pos_label : int, float, bool, str or None, default=None
         Label of the positive class. None means the ``pos_label`` of the estimator, or of the
         estimator it wraps, if it has one. Otherwise it means 1 and requires labels in {0, 1} or
@@ -769,16 +790,14 @@ on rows it was not fitted to (kl).
     measure = measure_with_limits(measure)
     check_share("delta", delta, what="the probability of failure")
     check_whole("n_candidates", n_candidates)
-    asymptotic = OF_QUERIES if measure.per_query else OF_AUC if is_auc(measure) else OF_LISTS
-    hint = f" for {measure.name!r}"
+    of_queries = measure.per_query or bool(qid)
+    if not of_queries:
+        refuse_one_list(measure)
+    asymptotic = OF_QUERIES if of_queries else OF_AUC if is_auc(measure) else OF_LISTS
+    hint = f" for {measure.name!r}{' over queries' if of_queries else ''}"
     if method in ASYMPTOTIC_METHODS:
         hint += f"; {method!r} is for other measures"
-    check_choice("method", method, (*measure.theorems, asymptotic), hint=hint)
-    if qid is not None and not measure.per_query:
-        raise ValueError(
-            f"qid={qid!r} is for means over queries, but {measure.name!r} is a measure of one"
-            " list: leave qid out."
-        )
+    check_choice("method", method, (*theorems_of(measure, of_queries), asymptotic), hint=hint)
     kwargs = {} if pos_label is None else {"pos_label": pos_label}
     return BoundScorer(measure, kwargs, float(delta), method, int(n_candidates), qid)
 
@@ -821,10 +840,16 @@ of 8 models on rows it was not fitted to (bernstein).'
         self.delta = delta
         self.method = method
         self.n_candidates = n_candidates
+        self.of_queries = measure.per_query or bool(qid)
         super().__init__(measure, kwargs, qid, False)
 
     def _check_queries(self, estimator: Any, given: bool) -> None:
-        if self.measure.per_query and not given:
+        if given and not self.of_queries:
+            raise ScorerSetupError(
+                f"qid was passed to {self!r}, whose limit is for one list: make it with qid='qid'"
+                " for the mean over queries, or leave qid out."
+            )
+        if self.of_queries and not given:
             raise ScorerSetupError(
                 f"{self!r} got no qid, but its limit is for queries: pass qid= when you call it,"
                 " in a search fit(..., groups=...), after"
@@ -835,7 +860,7 @@ of 8 models on rows it was not fitted to (bernstein).'
     def _value(self, y_true: Any, y_score: Any, arguments: dict[str, Any]) -> float:
         evidence: Evidence
         pos_label = arguments.get("pos_label")
-        if self.measure.per_query:
+        if self.of_queries:
             evidence = query_evidence(
                 self.measure, [y_true], [[y_score]], [arguments["qid"]], pos_label=pos_label
             )
@@ -859,9 +884,10 @@ of 8 models on rows it was not fitted to (bernstein).'
         """Meaning of a score in words, with the number of models that it covers."""
         models = "one model" if self.n_candidates == 1 else f"any of {self.n_candidates} models"
         asymptotic = ", asymptotic" if self.method in ASYMPTOTIC_METHODS else ""
+        queries = " over queries" if self.of_queries and not self.measure.per_query else ""
         return (
-            f"With probability {1 - self.delta:.6g} the expected {self.measure.name} of the model"
-            f" is no less than the score, for {models} on rows it was not fitted to"
+            f"With probability {1 - self.delta:.6g} the expected {self.measure.name}{queries} of"
+            f" the model is no less than the score, for {models} on rows it was not fitted to"
             f" ({self.method}{asymptotic})."
         )
 
@@ -891,6 +917,7 @@ of 8 models on rows it was not fitted to (bernstein).'
         return (
             f"make_bound_scorer({self.measure.name!r}, delta={self.delta!r},"
             f" method={self.method!r}, n_candidates={self.n_candidates!r}"
+            + ("" if self._qid is None else f", qid={self._qid!r}")
             + "".join(f", {name}={value!r}" for name, value in self._kwargs.items())
             + ")"
         )

@@ -76,7 +76,7 @@ from ._candidates import (
     number_repeated,
     positive_rows,
 )
-from ._evidence import influence_of_list, is_auc
+from ._evidence import influence_of_list, is_auc, refuse_one_list
 from ._query_splitters import NAMES_OF_IDS, QueryKFold, groups_for, places_of, queries_of
 
 
@@ -161,16 +161,10 @@ def measure_of_rows(measure: MeasureLike) -> Measure:
             f"measure={measure!r} is a scorer: pass the measure, measure={measure.measure.name!r}."
         )
     measure = get_measure(measure)
-    if measure.by_class or (not measure.per_query and measure.kind == "graded"):
-        what = "takes one score for each class" if measure.by_class else "is of one list of grades"
+    if measure.by_class:
         raise ValueError(
-            f"measure={measure.name!r} {what}, which has no interval: pass 'auc' of two classes"
-            " or a mean over queries, such as 'ndcg@10'."
-        )
-    if not measure.per_query and not measure.has_influence:
-        raise ValueError(
-            f"measure={measure.name!r} has no influence function, so it has no interval: pass"
-            " 'auc', a mean over queries, such as 'ndcg@10', or make_measure(..., influence=)."
+            f"measure={measure.name!r} takes one score for each class, which has no interval: pass"
+            " 'auc' of two classes or a mean over queries, such as 'ndcg@10'."
         )
     return measure
 
@@ -194,11 +188,8 @@ def _read_ids(
         )
     if measure.per_query and not single_list and qid is None:
         groups, qid = None, groups
-        if qid is None and not measure.has_influence:
-            raise ValueError(
-                f"{measure.name!r} is a mean over queries, but qid is missing: pass qid=, one"
-                " id for each row."
-            )
+    if qid is None:
+        refuse_one_list(measure)
     qid, groups = (
         None if ids is None else np.asarray(check_qid(ravelled(ids, name), n, name=name))
         for name, ids in (("qid", qid), ("groups", groups))

@@ -67,18 +67,26 @@ def measure_with_limits(measure: MeasureLike) -> Measure:
             f"measure={measure.name!r} is a loss, but lower limits need a measure for which"
             " greater is better: pass the negated function to make_measure."
         )
-    if not measure.per_query and measure.kind == "graded":
-        raise ValueError(
-            f"measure={measure.name!r} is a measure of one list of grades, which has no lower"
-            " limits: pass 'auc' or a mean over queries, such as 'ndcg@10'."
-        )
-    if not measure.per_query and not measure.has_influence:
-        raise ValueError(
-            f"measure={measure.name!r} has no influence function, so it has no lower limits: pass"
-            " 'auc', a mean over queries, such as 'ndcg@10', or a measure with an influence"
-            " function; sklearn_rank.inference has intervals for other measures of one list."
-        )
     return measure
+
+
+def refuse_one_list(measure: Measure, ids: str = "qid=") -> None:
+    """Refuse a measure that has limits only for its mean over queries."""
+    if measure.kind == "binary" and measure.has_influence:
+        return
+    reason = "is a mean over queries" if measure.per_query else "has no influence function"
+    raise ValueError(
+        f"measure={measure.name!r} {reason}, so it has no limits for one list: pass {ids}, one id"
+        " per row, for the mean over queries, or 'auc' or another measure with an influence"
+        " function."
+    )
+
+
+def theorems_of(measure: Measure, of_queries: bool) -> tuple[str, ...]:
+    """Inequalities for the mean over queries, or for one list."""
+    if of_queries:
+        return tuple(THEOREMS) if np.isfinite(measure.counted_range).all() else ()
+    return () if measure.per_query else measure.theorems
 
 
 class Evidence(ABC):

@@ -6,13 +6,18 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import pytest
+from sklearn import config_context
 
 from sklearn_rank.inference import (
+    ConfidenceSequence,
+    accumulator_interval,
     compare,
     metric_interval,
     two_sample_rank_test,
 )
-from sklearn_rank.metrics import get_measure, get_measure_names
+from sklearn_rank.metrics import Accumulator, get_measure, get_measure_names, get_scorer
+from sklearn_rank.model_selection import BoundSearchCV, cross_val_interval, make_bound_scorer
+from tests.model_selection.estimators import Column
 
 RNG = np.random.default_rng(0)
 Y = (np.arange(60) % 3 == 0).astype(int)
@@ -62,3 +67,36 @@ def test_the_pages_count_the_measures_that_have_intervals_and_comparisons():
     text = (root / "docs/user_guide/how_far_to_trust.md").read_text(encoding="utf-8")
     assert "of 30 for one list" in text
     assert "the 30 measures that have an interval for one list" in text
+
+
+def doors_of_queries(measure):
+    """Value over queries that each function states, and the rows that it is of."""
+    X, cut = A[:, np.newaxis], 36
+    split = [(np.arange(cut), np.arange(cut, len(Y)))]
+    total = Accumulator(measure).update(Y, A, qid=QID)
+    options = {"cv": split, "measure": measure}
+    yield metric_interval(measure, Y, A, qid=QID).estimate, 0
+    yield compare(measure, Y, A, B, qid=QID).values[0], 0
+    yield compare(measure, Y, A, B, qid=QID, method="t").values[0], 0
+    yield accumulator_interval(total).estimate, 0
+    yield ConfidenceSequence(measure).update(Y, A, qid=QID).estimate, 0
+    yield get_scorer(measure)(Column().fit(X, Y), X, Y, qid=QID), 0
+    yield cross_val_interval(Column(), X, Y, qid=QID, **options).estimate, cut
+    yield BoundSearchCV(Column(), **options).fit(X, Y, qid=QID).best_score_, cut
+    with config_context(enable_metadata_routing=True):
+        ids = {"groups" if get_measure(measure).per_query else "qid": QID}
+        search = BoundSearchCV(Column(), **options).fit(X, Y, **ids)
+        yield search.best_score_, cut
+        yield search.score(X, Y, **ids), 0
+
+
+@pytest.mark.filterwarnings("ignore:.* is .* for all")
+@pytest.mark.parametrize("measure", ["auc", "bedroc@20", "ks", "ap", "ndcg@3"])
+def test_ids_of_queries_make_any_measure_a_mean_over_queries(measure):
+    for found, cut in doors_of_queries(measure):
+        expected = get_measure(measure)(Y[cut:], A[cut:], qid=QID[cut:])
+        assert found == pytest.approx(expected)
+    X = A[:, np.newaxis]
+    limit = make_bound_scorer(measure, delta=0.1, method="t", qid="qid")
+    student = metric_interval(measure, Y, A, qid=QID, level=0.8, method="t")
+    assert limit(Column().fit(X, Y), X, Y, qid=QID) == pytest.approx(student.low)

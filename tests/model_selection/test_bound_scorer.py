@@ -219,12 +219,19 @@ def test_copies_score_alike():
         ({"measure": "neg_auc"}, "'neg_auc' is not the name of a measure"),
         ({"measure": "accuracy_loss@top0.1"}, "is a loss, but lower limits need a measure"),
         ({"n_candidates": 0}, "n_candidates=0 must be at least 1"),
-        ({"qid": "groups"}, "is for means over queries"),
+        ({"qid": "groups", "method": "mcdiarmid"}, "one of .* for 'auc' over queries"),
     ],
 )
 def test_what_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         make_bound_scorer(**arguments)
+
+
+def test_ids_beside_a_limit_of_one_list_are_refused():
+    X, y, qid = queries()
+    model = Ridge().fit(X, y)
+    with pytest.raises(ScorerSetupError, match="whose limit is for one list: make it with qid="):
+        make_bound_scorer("auc")(model, X, y == 2, qid=qid)
 
 
 def test_numbers_of_another_type_are_refused():

@@ -405,9 +405,9 @@ def test_groups_of_an_auc():
     ("arguments", "message"),
     [
         ({"delta": 1.0}, r"delta=1.0 must be a number in \(0, 1\): the probability of failure"),
-        ({"measure": "ks"}, "has no lower limits"),
+        ({"measure": "ks"}, "has no limits for one list: pass qid="),
         ({"method": "bernstein"}, "method='bernstein' must be one of 'auto', 'mcdiarmid'"),
-        ({"measure": "dcg"}, "'dcg' is a mean over queries, but fit got no ids"),
+        ({"measure": "dcg"}, "'dcg' is a mean over queries.*pass groups="),
         ({"measure": "accuracy"}, "'accuracy' is scikit-learn's score of predicted labels"),
         ({"measure": "neg_log_loss"}, "'neg_log_loss' is scikit-learn's score of predicted"),
         ({"measure": "fpr@tpr0.9"}, "'fpr@tpr0.9' is a loss, but lower limits need a measure"),
@@ -471,7 +471,7 @@ def test_routing_off():
     # The splitter and the measure alone see groups; the ranker says that it saw one list.
     with pytest.warns(SingleListWarning):
         of_queries(cv=GroupKFold(3)).fit(X, y, groups=qid)
-    with pytest.raises(ValueError, match="fit got no ids: pass groups="):
+    with pytest.raises(ValueError, match="no limits for one list: pass groups="):
         of_queries().fit(X, y)
 
 
@@ -533,6 +533,22 @@ def test_cut_queries_are_refused():
         ValueError, match=r"The group .* has rows in the training and the test part"
     ):
         columns(cv=KFold(4)).fit(X, binary, groups=qid)
+
+
+def test_groups_of_queries_beside_their_ids():
+    X, y, qid = queries()
+    groups = qid // 3
+    folds = list(GroupKFold(4).split(X, y, appearing(groups)))
+    expected = of_queries(cv=folds).fit(X, y, qid=qid)
+    with pytest.warns(UserWarning, match="Several queries share a group"):
+        found = of_queries(cv=4).fit(X, y, qid=qid, groups=groups)
+    assert found.best_score_ == expected.best_score_
+    cut = of_queries(cv=list(GroupKFold(4).split(X, y, appearing(qid))))
+    with (
+        pytest.warns(UserWarning, match="Several queries share a group"),
+        pytest.raises(ValueError, match=r"The group .* has rows in the training and the test"),
+    ):
+        cut.fit(X, y, qid=qid, groups=groups)
 
 
 def test_classifiers_of_queries():

@@ -161,7 +161,7 @@ def test_losses_and_grades_of_one_list_are_refused():
     with pytest.raises(ValueError, match="is a loss"):
         make_bound_scorer("negative_height_loss@4")
     graded = make_measure(gain_of_first, kind="graded", per_query=False)
-    with pytest.raises(ValueError, match="is a measure of one list of grades"):
+    with pytest.raises(ValueError, match="has no limits for one list"):
         make_bound_scorer(graded)
     with pytest.raises(TypeError, match="pass make_measure"):
         make_bound_scorer(gain_of_first)
