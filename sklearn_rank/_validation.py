@@ -754,8 +754,9 @@ def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: A
 
 def ravelled(values: Any, name: str) -> Any:
     """Take a column for a vector, with a warning; leave all else as it is."""
-    refuse_collection(values, name)
-    refuse_mask(values, name)
+    if type(values) is not np.ndarray:
+        refuse_collection(values, name)
+        refuse_mask(values, name)
     try:
         shape = values.shape if hasattr(values, "shape") else np.asarray(values).shape
     except ValueError:  # of different lengths: refused where it is read
@@ -771,8 +772,9 @@ def ravelled(values: Any, name: str) -> Any:
 
 
 def _array(values: Any, name: str, dimensions: tuple[int, ...]) -> AnyArray:
-    refuse_collection(values, name)
-    refuse_mask(values, name)
+    if type(values) is not np.ndarray:
+        refuse_collection(values, name)
+        refuse_mask(values, name)
     try:
         array = np.asarray(values)
         if isinstance(values, list | tuple) and _may_be_rounded(array):

@@ -31,11 +31,14 @@ class LossOnLists:
     """Loss of given items as a function of their scores, made by :meth:`TemplateLoss.on`.
 
     Lists are independent, so that the result is bitwise the same for any number of threads. The
-    threads end with the object.
+    threads end with the object. Scores of users are checked, those of solvers are not.
     """
 
-    def __init__(self, loss: TemplateLoss, lists: Lists, n_threads: int = 1) -> None:
+    def __init__(
+        self, loss: TemplateLoss, lists: Lists, n_threads: int = 1, *, checks: bool = False
+    ) -> None:
         loss._check_domain(lists)
+        self._checks = checks
         self.loss, self.lists, self.is_convex = loss, lists, loss.is_convex
         self.has_curvature, self.has_hessian_product = loss.has_curvature, loss.has_hessian_product
         ends = [0, lists.n_lists]
@@ -80,12 +83,14 @@ class LossOnLists:
 
     def _joined(self, method: Callable[..., Any], score: Any, **directions: Any) -> Any:
         """Call a method of the loss for the lists of each thread, and join what it returns."""
-        n = len(self.lists.labels)
-        arrays = [self._scores(check_vector("score", score, n))]
-        arrays += [check_vector(name, values, n) for name, values in directions.items()]
+        arrays = {"score": score, **directions}
+        if self._checks:
+            n = len(self.lists.labels)
+            arrays = {name: check_vector(name, values, n) for name, values in arrays.items()}
+        arrays["score"] = self._scores(arrays["score"])
 
         def of_part(prepared: Any, items: slice) -> Any:
-            return method(prepared, *(array[items] for array in arrays))
+            return method(prepared, *(array[items] for array in arrays.values()))
 
         run = map if self._pool is None else self._pool.map
         results = list(run(of_part, self._prepared, self._items))
@@ -222,7 +227,7 @@ class TemplateLoss(ABC):
         if query_weight is not None:
             factor = check_vector("query_weight", query_weight, len(bounds) - 1, lowest=0.0)
         lists = Lists(labels=utility, offsets=bounds, weight=weight, query_weight=factor)
-        return LossOnLists(self, lists)
+        return LossOnLists(self, lists, checks=True)
 
     def _check_domain(self, lists: Lists) -> None:
         utility = lists.grade

@@ -19,6 +19,7 @@ from .._sklearn_compat import (
 from .._solvers import (
     HingeProblem,
     LinearProblem,
+    OnePart,
     Quadratic,
     choose_method,
     quadratic_expansion,
@@ -458,7 +459,7 @@ n_features)
     ) -> LinearProblem:
         relative_alpha(self.alpha)
         factor = 1 / (lists.weight if total_weight is None else total_weight)
-        if is_blocked(X) and lists.largest > loss.largest_utility:
+        if not isinstance(lists.blocks, OnePart) and lists.largest > loss.largest_utility:
             raise ValueError(
                 f"The greatest utility is {lists.largest:g}, but must be at most "
                 f"{loss.largest_utility:g} for {loss!r}: raise eta."

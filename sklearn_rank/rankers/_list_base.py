@@ -410,9 +410,12 @@ class QueryRanker(ListRanker):
             check_gains(type(self).__name__, measure, labels)
         except ValueError as error:
             raise ScorerSetupError(str(error)) from None
+        scores = self.predict(X, qid=qid)
         if in_memory:
             warn_of_trained_queries(self, y, qid, weights)
-        value = measure(y, self.predict(X, qid=qid), qid=qid, **weights)
+            value = measure.of_lists(measure.lists(y, scores, qid=qid, **weights))
+        else:
+            value = measure(y, scores, qid=qid, **weights)
         return float(value if measure.greater_is_better else -value)
 
 
