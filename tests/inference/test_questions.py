@@ -1,0 +1,168 @@
+"""Every measure is asked every question: it answers, or one sentence says why it cannot.
+
+    python -m tests.inference.test_questions    # print the table of the guide
+"""
+
+import re
+import warnings
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression, Ridge
+
+from sklearn_rank.inference import (
+    ConfidenceSequence,
+    accumulator_interval,
+    compare,
+    metric_interval,
+    sample_size,
+)
+from sklearn_rank.metrics import Accumulator, get_measure, get_measure_names
+from sklearn_rank.model_selection import BoundSearchCV, cross_val_interval
+
+PAGE = Path(__file__).parents[2] / "docs/user_guide/what_can_be_asked.md"
+N = 480
+QID, GROUPS = np.repeat(np.arange(N // 24), 24), np.repeat(np.arange(N // 4), 4)
+
+
+@cache
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, 2))
+    grade = np.clip(np.round(X[:, 0] + rng.normal(size=N)), 0, 2)
+    return X, grade, X[:, 0] + 2.0 * rng.normal(size=N), X[:, 0] + 3.0 * rng.normal(size=N)
+
+
+def measure_of(name):
+    on_a_scale = name.startswith(("err", "rbp"))
+    return get_measure(name, max_grade=2) if on_a_scale else get_measure(name)
+
+
+def labels_of(measure):
+    grade = rows()[1]
+    return grade if measure.kind == "graded" else (grade > 1).astype(int)
+
+
+def interval(measure, **ids):
+    return metric_interval(measure, labels_of(measure), rows()[2], **ids)
+
+
+def comparison(measure, **ids):
+    return compare(measure, labels_of(measure), *rows()[2:], random_state=0, **ids)
+
+
+def size(measure, **ids):
+    if "distributions" in measure.laws and not ids:
+        return sample_size(measure, expected=0.5, positive_fraction=0.3, width=0.2)
+    low, high = measure.range
+    width = 0.2 * (high - low) if np.isfinite(high - low) else 5.0
+    pilot = (labels_of(measure), rows()[2])
+    return sample_size(measure, pilot=pilot, width=width, random_state=0, **ids)
+
+
+def sequence(measure, qid=None):
+    looks, y = ConfidenceSequence(measure), labels_of(measure)
+    for half in (slice(N // 2), slice(N // 2, N)):
+        ids = {} if qid is None else {"qid": qid[half]}
+        last = looks.update(y[half], rows()[2][half], **ids)
+    return last
+
+
+def accumulator(measure, **ids):
+    return accumulator_interval(Accumulator(measure).update(labels_of(measure), rows()[2], **ids))
+
+
+def estimator_of(measure):
+    return LogisticRegression() if measure.kind == "binary" else Ridge()
+
+
+def folds(measure):
+    ids = {} if measure.laws.keys() & {"influence"} and measure.kind == "binary" else {"qid": QID}
+    X, y = rows()[0], labels_of(measure)
+    return cross_val_interval(estimator_of(measure), X, y, measure=measure, cv=3, **ids)
+
+
+def search(measure):
+    ids = {} if "influence" in measure.laws and measure.kind == "binary" else {"groups": QID}
+    grid = {"C" if measure.kind == "binary" else "alpha": [0.1, 1.0]}
+    found = BoundSearchCV(estimator_of(measure), grid, measure=measure, random_state=0)
+    return found.fit(rows()[0], labels_of(measure), **ids)
+
+
+LIST, QUERIES, IN_GROUPS = {}, {"qid": QID}, {"groups": GROUPS}
+QUESTIONS = {
+    "interval": (interval, {"list": LIST, "queries": QUERIES, "groups": IN_GROUPS}),
+    "comparison": (comparison, {"list": LIST, "queries": QUERIES, "groups": IN_GROUPS}),
+    "sample size": (size, {"list": LIST, "queries": QUERIES, "groups": IN_GROUPS}),
+    "sequence": (sequence, {"list": LIST, "queries": QUERIES}),
+    "accumulator": (accumulator, {"list": LIST, "queries": QUERIES}),
+    "folds": (folds, {"": LIST}),
+    "search": (search, {"": LIST}),
+}
+REASONS = {
+    "a": (
+        r"single value",
+        "One list has a single value of it, which says nothing of its variance: pass `qid`.",
+    ),
+    "b": (
+        r"depends on the number of its items|variance on one list is unknown",
+        "It depends on the first places of the list or on an extreme, so that a pilot does not tell"
+        " its variance in a longer list: plan queries, or a measure of a share of the list.",
+    ),
+    "c": (r"is a loss", "A search maximises a lower limit: pass the negated function."),
+    "d": (
+        r"has no influence function, so",
+        "It is the largest of differences, and the limits of folds need the influence of items.",
+    ),
+    "e": (r"keeps all rows", "The accumulator keeps all rows: pass them to `metric_interval`."),
+}
+TITLE = ["measure"] + [
+    f"{name}{', ' if units else ''}{units}" for name, (_, all_) in QUESTIONS.items() for units in all_
+]
+
+
+@cache
+def answers():
+    """Rows of the table: a tick, or the letter of the reason."""
+    table = []
+    for name in get_measure_names():
+        cells = []
+        for ask, designs in QUESTIONS.values():
+            for ids in designs.values():
+                try:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        ask(measure_of(name), **ids)
+                    cells.append("yes")
+                except ValueError as error:
+                    cells.append(reason(str(error)))
+        table.append([name, *cells])
+    return table
+
+
+def reason(message):
+    for letter, (pattern, _) in REASONS.items():
+        if re.search(pattern, message):
+            return letter
+    raise AssertionError(f"an answer that is no reason: {message}")
+
+
+def page():
+    """The table and the reasons, as the guide has them."""
+    lines = ["| " + " | ".join(TITLE) + " |", "| " + " | ".join(["---"] * len(TITLE)) + " |"]
+    lines += ["| " + " | ".join([f"`{row[0]}`", *row[1:]]) + " |" for row in answers()]
+    lines += ["", *(f"- {letter}: {text}" for letter, (_, text) in REASONS.items())]
+    return "\n".join(lines)
+
+
+def test_each_question_has_an_answer_or_a_reason():
+    n_answers = sum(cell == "yes" for _, *cells in answers() for cell in cells)
+    text = PAGE.read_text(encoding="utf-8")
+    assert page() in text
+    assert f"{n_answers} of {len(answers()) * (len(TITLE) - 1)}" in text
+
+
+if __name__ == "__main__":
+    print(page())
+    print(sum(cell == "yes" for _, *cells in answers() for cell in cells))
