@@ -22,7 +22,7 @@ from sklearn_rank.metrics import Accumulator, get_measure, get_measure_names
 from sklearn_rank.model_selection import BoundSearchCV, cross_val_interval
 
 PAGE = Path(__file__).parents[2] / "docs/user_guide/what_can_be_asked.md"
-N = 480
+N = 960
 QID, GROUPS = np.repeat(np.arange(N // 24), 24), np.repeat(np.arange(N // 4), 4)
 
 
@@ -31,7 +31,7 @@ def rows():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N, 2))
     grade = np.clip(np.round(X[:, 0] + rng.normal(size=N)), 0, 2)
-    return X, grade, X[:, 0] + 2.0 * rng.normal(size=N), X[:, 0] + 3.0 * rng.normal(size=N)
+    return X, grade, X[:, 0] + 1.2 * rng.normal(size=N), X[:, 0] + 1.5 * rng.normal(size=N)
 
 
 def measure_of(name):
