@@ -23,6 +23,7 @@ from ..metrics._shared import (
     Groups,
     RateCurve,
     share_at,
+    singleton_groups,
 )
 from ._evidence import (
     GroupPart,
@@ -62,28 +63,35 @@ def influence_limits(
         shift, variance = influence.regularized()
         variance += 0.0 if conditional else influence.label_variance()
     else:
-        # Half a group is added at either end.
+        # Half a row is added at either end: what this adds to the variance of independent rows
+        # counts as many times as groups vary more than they.
         positive, weight = influence.positive, influence.sampling_weight
-        shift, variance, parts = 0.0, 0.0, []
-        total = np.zeros(groups.n_groups)
+        shift, variance, independent, parts = 0.0, 0.0, 0.0, []
         for in_class, ends in zip(influence.classes, influence.class_ends(), strict=True):
-            values, of_class = influence.values[in_class], groups.only(in_class)
-            weight_in_class = None if weight is None else weight[in_class]
-            part = GroupPart.of_rows(values[np.newaxis], of_class, weight_in_class)
-            parts.append(part)
-            count = part.worth + 2.0 * PSEUDO_WEIGHT
-            center = float(np.average(values, weights=weight_in_class))
-            mean = (part.worth * center + PSEUDO_WEIGHT * sum(ends)) / count
+            values = influence.values[np.newaxis, in_class]
+            of_class = None if weight is None else weight[in_class]
+            parts.append(GroupPart.of_rows(values, groups.only(in_class), of_class))
+            rows = GroupPart.of_rows(values, singleton_groups(values.size), of_class)
+            count = rows.worth + 2.0 * PSEUDO_WEIGHT
+            center = float(np.average(values[0], weights=of_class))
+            mean = (rows.worth * center + PSEUDO_WEIGHT * sum(ends)) / count
             shift += mean - center
-            # About the mean with the added groups, each of the mean size.
-            total += part.sums[0] * (part.worth / count)
-            squares = (center - mean) ** 2 * float(part.share @ part.share) * part.worth**2
-            squares += PSEUDO_WEIGHT * sum((end - mean) ** 2 for end in ends)
-            variance += squares / count**2
+            squares = float(np.sum(rows.sums**2))
+            independent += squares
+            variance += squares * (rows.worth / count) ** 2
+            variance += rows.worth * ((center - mean) / count) ** 2
+            variance += PSEUDO_WEIGHT * sum((end - mean) ** 2 for end in ends) / count**2
+        total = np.sum([part.sums[0] for part in parts], axis=0)
+        between = float(total @ total)
+        effect = len(influence.values) / min(part.count for part in parts)
+        if independent > 0.0:
+            effect = max(between / independent, 1.0)
+        variance = between + effect * (variance - independent)
         if not conditional:
             total += influence.label_slope * label_sums(positive, weight, groups)
-        variance += float(total @ total)
+            variance += float(total @ total) - between
         degrees = Spread.of_groups(parts).of(np.ones(1))
+    variance += influence.slope_variance
     shrunken = min(max(estimate + shift, 0.0), 1.0)
     n_effective = shrunken * (1.0 - shrunken) / variance
     return safe_limits(estimate, n_effective, level, degrees), variance

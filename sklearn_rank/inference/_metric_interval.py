@@ -256,7 +256,11 @@ def metric_interval(
       of the threshold, which hold for any distribution, with those of the proportion beyond it
       [4]_. "influence", the method with ``groups``, covered only .83 with 10 positives of a large
       variance.
-    - Other measures with an influence function, such as ``"ap"``, ``"partial_auc"``, ``"lift"``:
+    - ``"ap"``: the average precision of the population at this fraction of positives, the mean
+      over the positives of the precision there. "influence". The value of a list is greater on
+      average, since a positive counts in its own precision; this bias is subtracted from the
+      limits, not from the value.
+    - Other measures with an influence function, such as ``"partial_auc"``, ``"lift"``:
       the measure of the population at this fraction of positives. "influence".
     - ``"precision@k"``, ``"dcg"``, ``"rbp"``, ``positional_score``: the expectation given the
       scores, with the labels of the first positions as new independent draws. "wilson" and "exact"

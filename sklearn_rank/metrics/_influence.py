@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil, inf, isfinite, nan
+from math import ceil, inf, isfinite, log1p, nan
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -14,12 +14,14 @@ from .._lists import ScoredLists
 from .._order import CountedBlocks, counted_blocks, places_of
 from .._typing import BoolArray, FloatArray
 from ._score_generating import ScoreGeneratingFunction, ranks_below
-from ._tied_sums import reciprocals
 
 Normalize: TypeAlias = Literal["mean", "minmax"]
 
 # Weight of each of two imagined items per class, one at either end of the list.
 PSEUDO_WEIGHT = 0.5
+
+# Standard deviations of the rank of a threshold over which what is local to it is estimated.
+REACH = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +60,7 @@ class ClassInfluence:
     label_slope: float = nan
     counts: FloatArray | None = None
     bias: float = 0.0
+    slope_variance: float = 0.0  # What the estimated slopes at thresholds add to the variance
     sampling_weight: FloatArray | None = None
     curve: RateCurve | None = None  # From which a rate is read
     exponent: float = 1.0  # The measure is the statistic to this power
@@ -157,6 +160,7 @@ class ClassInfluence:
             range=((self.range[0] - origin) / length, (self.range[1] - origin) / length),
             label_slope=self.label_slope / length,
             bias=self.bias / length,
+            slope_variance=self.slope_variance / length**2,
         )
 
 
@@ -229,14 +233,25 @@ def _mean_influence(
     moved[some] = inside * outer
     tail = np.cumsum(moved)
     tail[some] += inside * (inner - outer)
+    doubt = 0.0
     for u0, height in phi.jumps if phi.has_derivative else ():
         n_below = int(np.ceil(u0 * (n + 1.0) * (1.0 - 1e-15))) - 1
         if not 0 < n_below < n:
             continue
-        raised = height * share_at(n_below, below, size, n_pos, window) * (n + 1.0)
+        # Over the standard deviations of the number of items above.
+        reach = ceil(REACH * np.sqrt(u0 * (1.0 - u0)) * window)
+        count, total = counts_at(n_below, below, size, n_pos, reach)
+        raised = height * count / total * (n + 1.0)
         at = _block_of_rank(n_below, below)
-        tail[at] += raised * (n_below - below[at]) / size[at]
+        share_below = (n_below - below[at]) / size[at]
+        tail[at] += raised * share_below
         tail[at + 1 :] += raised
+        # An item that crosses the threshold moves another across it, of the class of its share.
+        k_above = float(n_pos[: at + 1].sum() - n_pos[at] * share_below)
+        m_above = n - n_below - k_above
+        crossing = k_above * (1.0 - k_above / k) + m_above * (1.0 - m_above / (n - k))
+        spread = count * (total - count) / total**2 / (total + 1.0)
+        doubt += abs(height) / k * np.sqrt(max(spread * crossing, 0.0))
     total = float(tail[-1])
     if n_pos[-1]:
         total += float(inside[-1] * (outer[-1] - inner[-1]))
@@ -259,6 +274,7 @@ def _mean_influence(
             0.0,
         ),
         label_slope=slope,
+        slope_variance=doubt**2,
     )
 
 
@@ -323,13 +339,25 @@ def share_at(
     window: int | None = None,
 ) -> float:
     """Estimate the probability that an item between two ranks is positive."""
+    count, total = counts_at(n_below, below, size, n_pos, window)
+    return count / total
+
+
+def counts_at(
+    n_below: int,
+    below: FloatArray,
+    size: FloatArray,
+    n_pos: FloatArray,
+    window: int | None = None,
+) -> tuple[float, float]:
+    """Count the positives and the items about a threshold, half an item of either class added."""
     half = _half_window(n_below, below, size, window)
     at = block_across(n_below, below, size, window)
     if at is not None:
-        return float(n_pos[at] / size[at])
+        return float(n_pos[at]), float(size[at])
     first, last = (_block_of_rank(rank, below) for rank in (n_below + half, n_below - half + 1))
     count, total = n_pos[first : last + 1].sum(), size[first : last + 1].sum()
-    return float((count + 0.5) / (total + 1.0))
+    return float(count + 0.5), float(total + 1.0)
 
 
 def block_across(
@@ -422,7 +450,8 @@ def average_precision_influence(
     Down to there, a share of the positives more raises the precision by ``k N / i**2`` times it,
     and a share of the m negatives lowers it by ``m j / i**2`` times that. A positive has its own
     precision and ``sum of N / i**2`` over the positives at or below it, a negative ``-m / k sum of
-    j / i**2`` over the positives below it.
+    j / i**2`` over the positives below it. The value of the population is the mean over the
+    positives of their precision there, at this fraction of positives.
     """
     blocks = counted_blocks(score, positive, counts)
     n, k = blocks.n, blocks.k
@@ -456,7 +485,8 @@ def average_precision_influence(
     if_negative[some] += loss_within - loss
     if_negative *= -m / k
     estimate = min(float(a @ precision) / k, 1.0)
-    worst = 1.0 - m / k * float(reciprocals(np.array([m + 1.0]), np.array([float(k)]))[0])
+    # Of the worst order in the population, which is below that of any list.
+    worst = 1.0 - m / k * log1p(k / m)
     return ClassInfluence(
         estimate=estimate,
         values=by_row(blocks, positive, if_positive, if_negative),
@@ -466,7 +496,57 @@ def average_precision_influence(
         # j N / i**2 summed is by how much the mean over the positives exceeds the precision.
         label_slope=(float(a @ if_positive[some]) / k - estimate) * n / k * n / m,
         counts=counts,
+        bias=estimate - float(a @ _precision_of_population(a, size, pos_above, above, k, m)) / k,
     )
+
+
+# Places of a tied block over which the precision is averaged.
+MOST_NODES = 16
+
+
+def _precision_of_population(
+    a: FloatArray, size: FloatArray, pos_above: FloatArray, above: FloatArray, k: int, m: int
+) -> FloatArray:
+    """Estimate the precision of the population at the positives of each block, without bias.
+
+    With A of the other positives and B of the negatives above a positive, ``A / (A + B)`` has the
+    expectation ``a / (a + b)`` if A and B are Poisson numbers of means a and b, and one of them is
+    not 0: that the positive itself counts, and that the precision is a ratio, is not in it. Of the
+    others there are k - 1, so that A stands for ``A k / (k - 1)``. A and B are binomial rather
+    than Poisson numbers, and vary less: the expectation exceeds ``a / (a + b)`` by about
+    ``a b (T - F) / (a + b)**3``, T and F the rates there. The topmost positive, with nothing
+    above it, has the precision at the others of its block, or at the next.
+    """
+    if k == 1:
+        # Where the positive stands, on average half of the positives do.
+        b = above + (size - 1.0) / 2.0
+        return 0.5 / (0.5 + b)
+    again = (a - 1.0) / np.maximum(size - 1.0, 1.0)
+
+    def at(pos_above: FloatArray, above: FloatArray) -> FloatArray:
+        share = pos_above / (k - 1.0)
+        mean_pos, mean_neg = k * share, above - pos_above
+        mean = np.maximum(mean_pos + mean_neg, 0.5)
+        return mean_pos / mean - mean_pos * mean_neg * (share - mean_neg / m) / mean**3
+
+    if np.all(size == 1.0):
+        precision = at(pos_above, above)
+    else:
+        precision, nodes = np.zeros(len(size)), np.minimum(size, MOST_NODES)
+        for inside, first, block, place in places_of(nodes):
+            place = (place + 0.5) * (size / nodes)[inside][block] - 0.5
+            values = at(
+                pos_above[inside][block] + place * again[inside][block],
+                above[inside][block] + place,
+            )
+            precision[inside] += np.add.reduceat(values, first)
+        # The first place of the list has nothing above it.
+        if above[0] == 0.0 and 1.0 < size[0] <= MOST_NODES:
+            nodes[0] -= 1.0
+        precision /= nodes
+    if above[0] == 0.0 and size[0] == 1.0:
+        precision[0] = precision[1]
+    return precision
 
 
 def _place_sums(above: FloatArray, size: FloatArray) -> FloatArray:
@@ -488,10 +568,6 @@ def _place_sums(above: FloatArray, size: FloatArray) -> FloatArray:
         terms *= place - 1.0
         sums[4, which] += np.add.reduceat(terms, first)
     return sums
-
-
-# Standard deviations of the rank of the threshold over which the slope of the curve is taken.
-REACH = 2.0
 
 
 @dataclass(frozen=True, eq=False)

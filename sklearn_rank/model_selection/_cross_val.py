@@ -397,6 +397,7 @@ def _pool(
         positive=positive[rows],
         ends=tuple(ends.mean(axis=0).ravel().tolist()) if known else None,
         range=(float(low), float(high)),
+        bias=float(np.mean([part.bias for part in parts])),
     )
 
 
@@ -791,9 +792,10 @@ def cross_val_interval(
     rows, or from the values of its queries. All folds together are one sample, centred once for
     each class, with Student's quantile for the number of items (queries, groups). The limits are
     those of :func:`sklearn_rank.inference.metric_interval` with "wilson" for the AUC, and those of
-    :func:`sklearn_rank.inference.metric_interval` for other measures and for queries. If the
-    expectation of a measure depends on the length of the list, as for average precision, the
-    target is its value for lists of the length of the folds.
+    :func:`sklearn_rank.inference.metric_interval` for other measures and for queries. The target
+    of average precision and of rates at a rate is that of the population there too: the mean bias
+    of the folds is subtracted from the limits. Rank statistics such as BEDROC, whose expectation
+    depends on the length of the list, are those of lists of the length of the folds.
 
     The folds are treated as independent given their models, although each row is also used for
     training. This is asymptotically correct for stable estimators, for which one row changes the

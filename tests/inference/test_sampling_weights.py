@@ -220,7 +220,8 @@ def test_rows_of_groups_are_drawn_together():
     said = {"sample_weight": WEIGHT[rows], "weights": "sampling"}
     twice = metric_interval("auc", Y[rows], SCORE[rows], groups=rows, **said)
     once = metric_interval("auc", Y, SCORE, sample_weight=WEIGHT, weights="sampling")
-    np.testing.assert_allclose(numbers(twice), numbers(once), rtol=1e-4)
+    # Half a row is added at either end, of one that counts twice or once.
+    np.testing.assert_allclose(numbers(twice), numbers(once), rtol=0.02)
 
 
 def test_rows_of_weight_0_were_not_drawn():

@@ -65,11 +65,49 @@ def test_against_the_distributions_of_the_population():
 def test_ends_and_range():
     y_true, y_score = [1, 0, 1, 0, 0], [5.0, 4.0, 3.0, 2.0, 1.0]
     found = of_rows(y_true, y_score)
-    worst = average_precision_score([0, 0, 0, 1, 1], y_score)
-    np.testing.assert_allclose(found.range, (worst, 1.0), rtol=1e-12)
+    # Of the population: a list of the worst order has more, since a positive counts itself.
+    worst = oracle.precision_of_distributions([0.0, 1.0], [1.0, 0.0], 0.4)
+    np.testing.assert_allclose(found.range, (worst, 1.0), rtol=1e-3)
+    assert found.range[0] < average_precision_score([0, 0, 0, 1, 1], y_score)
     # Above both positives; a positive at the bottom has the share of the positives.
     gained, lost = 1 / 9, 1.5 * (1 + 2 / 9)
     np.testing.assert_allclose(found.ends, (0.4, 1 + gained, 0.0, -lost), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("k", "m"), [(5, 20), (10, 10)])
+@pytest.mark.parametrize("tied", [False, True])
+def test_bias_against_the_population(k, m, tied):
+    positive = np.array([0.15, 0.3, 0.1, 0.25, 0.15, 0.05])
+    negative = np.array([0.02, 0.08, 0.2, 0.2, 0.3, 0.2])
+    target = oracle.precision_of_distributions(positive, negative, k / (k + m))
+    rng, y_true = np.random.default_rng(k), np.arange(k + m) < k
+    found = []
+    for _ in range(1500):
+        levels = [rng.choice(6, size, p=p) for size, p in ((k, positive), (m, negative))]
+        score = -np.concatenate(levels) + (0.0 if tied else rng.random(k + m))
+        found.append(of_rows(y_true, score))
+    bias = np.mean([one.estimate for one in found]) - target
+    assert bias > 0.02
+    assert np.mean([one.bias for one in found]) == pytest.approx(bias, abs=0.3 * bias)
+
+
+def test_bias_of_lists_that_are_all_tied_or_perfect():
+    y_true = np.arange(60) < 9
+    tied = of_rows(y_true, np.zeros(60))
+    assert tied.estimate - tied.bias == pytest.approx(9 / 60, rel=1e-12)
+    assert tied.estimate > 1.2 * 9 / 60
+    for perfect in (-np.arange(60.0), y_true):
+        assert of_rows(y_true, perfect).bias == pytest.approx(0.0, abs=1e-12)
+    # One positive, in the middle on average.
+    assert of_rows([0, 0, 1], [3.0, 2.0, 1.0]).bias == pytest.approx(1 / 3 - 1 / 5)
+
+
+def test_limits_of_random_orders_are_about_the_share_of_positives():
+    rng, y_true = np.random.default_rng(8), np.arange(100) < 10
+    found = [metric_interval("ap", y_true, rng.normal(size=100)) for _ in range(300)]
+    assert np.mean([one.estimate for one in found]) > 0.13
+    assert np.mean([one.low <= 0.1 <= one.high for one in found]) > 0.96
+    assert np.mean([one.low for one in found]) < 0.06
 
 
 def test_blocks_longer_than_what_is_laid_out_at_once(monkeypatch):

@@ -111,7 +111,8 @@ def test_precision_at_the_top_with_random_labels():
     y_score, tau = rng.normal(size=3000) + y_true, 0.1
     found = influence(get_measure("precision@top0.1"), y_true, y_score)
     blocks = counted_blocks(y_score, y_true)
-    eta = share_at(2700, blocks.below, blocks.size, blocks.n_pos)
+    reach = int(np.ceil(2 * 0.3 * np.ceil(np.sqrt(3000))))
+    eta = share_at(2700, blocks.below, blocks.size, blocks.n_pos, reach)
     pi = found.estimate
     expected = (pi * (1 - pi) + (1 - tau) * (pi - eta) ** 2) / 300
     assert found.variance() + found.label_variance() == pytest.approx(expected, rel=0.02)

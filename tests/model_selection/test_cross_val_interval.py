@@ -304,6 +304,10 @@ def test_average_precision_is_of_one_list_or_of_queries():
     assert found.fold_sizes[0] == (4, 6)
     values = [get_measure("ap")(y[t], X[t, 0]) for _, t in StratifiedKFold(4).split(X, y)]
     np.testing.assert_allclose(found.fold_values, values)
+    # Scores without information: the limits are about the share of positives, as of one list.
+    tied = interval(np.zeros_like(X), y, measure="ap", cv=4)
+    assert tied.estimate > 0.44
+    assert (tied.low + tied.high) / 2 < 0.44
     grouped = interval(X, y, measure="ap", groups=groups, single_list=True, cv=4)
     assert len(grouped.fold_sizes[0]) == 2
     with pytest.warns(sklearn.exceptions.UndefinedMetricWarning):
