@@ -26,7 +26,7 @@ from top_of_list.data_sets import SETS, split_of
 from top_of_list.methods import inner_folds, smoothed_precisions
 
 from sklearn_rank._order import top_mass
-from sklearn_rank._solvers import PivotProblem, PivotSolver, select_solution, solve_candidates
+from sklearn_rank._solvers import PivotProblem, select_solution, solve_candidates
 from sklearn_rank.metrics import precision_at_top_score
 
 TAUS = (0.01, 0.05, 0.1, 0.19)
@@ -57,9 +57,7 @@ def solutions_of(X, y, C, selections=SELECTIONS):
     share = np.where(y == 1, y.mean(), 1 - y.mean())
     problem = PivotProblem.from_rows(X, 2.0 * y - 1, C / (2 * share), np.ones(len(y)))
     tops = [(problem.mass, top_mass(problem.mass, tau)[0]) for tau in TAUS]
-    solved = solve_candidates(
-        problem, tops, scales="refine" in selections, solver=PivotSolver(tol=1e-5)
-    )
+    solved = solve_candidates(problem, tops, scales="refine" in selections, tol=1e-5)
     return {
         (selection, tau): select_solution(solved, selection, top=k)
         for selection in selections

@@ -3,7 +3,6 @@
 from ._accuracy_at_top import (
     AccuracyAtTopSolution,
     CandidateValues,
-    PivotSolver,
     Selection,
     best_scales,
     refine_top,
@@ -28,7 +27,6 @@ from ._design import (
     view_design,
 )
 from ._linear import (
-    HingeProblem,
     LabelProblem,
     LinearProblem,
     LinearSolution,

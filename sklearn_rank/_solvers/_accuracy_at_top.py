@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pickle
-import threading
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -42,8 +42,10 @@ class SentOnce:
     """What all blocks need, large enough that no backend should send it with each of them.
 
     Large arrays are written once to memory that joblib's processes map; dask sends once to each
-    worker what says that it is large.
+    worker what says that it is large. ``stopped`` asks threads of this process to give up.
     """
+
+    stopped = False
 
     def __sizeof__(self) -> int:
         rest, arrays = _pickle_apart(self)
@@ -64,22 +66,6 @@ def _pickle_apart(value: Any) -> tuple[bytes, list[AnyArray]]:
     return rest, [np.frombuffer(buffer.raw(), np.uint8) for buffer in buffers]
 
 
-class Stop:
-    """Asks the threads of this process to give up; sent to another process, it never does."""
-
-    def __init__(self) -> None:
-        self._event = threading.Event()
-
-    def ask(self) -> None:
-        self._event.set()
-
-    def __call__(self) -> bool:
-        return self._event.is_set()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Stop, ()
-
-
 @contextmanager
 def in_blocks(
     function: Callable[[Any, IntArray], Result],
@@ -87,7 +73,6 @@ def in_blocks(
     blocks: Sequence[IntArray],
     *,
     n_jobs: int | None,
-    stop: Stop | None = None,
 ) -> Iterator[Iterator[Result]]:
     """Call a function for each block, by the joblib backend that is active, else by threads."""
     results = _run(function, work, blocks, effective_n_jobs(n_jobs))
@@ -96,8 +81,7 @@ def in_blocks(
         for _ in results:  # to its end, where joblib gives back what it used
             pass
     except BaseException:
-        if stop is not None:
-            stop.ask()
+        work.stopped = True
         with warnings.catch_warnings():
             # joblib would warn of blocks that nobody took.
             warnings.simplefilter("ignore", UserWarning)
@@ -124,25 +108,10 @@ def _run(
             )
 
 
-@dataclass(frozen=True)
-class PivotSolver:
-    """Solver of the problems of pivots, and its tolerance."""
-
-    name: Literal["newton", "cvxpy"] = "newton"  # The fast solver or the slow reference
-    tol: float = 1e-6  # Relative duality gap at which a problem counts as solved
-    max_iter: int = 500  # Most iterations for one problem
-
-    def __call__(
-        self,
-        problem: PivotProblem,
-        pivots: IntArray,
-        interrupted: Callable[[], bool] = lambda: False,
-    ) -> PivotSolutions:
-        options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
-        if self.name == "newton":
-            return solve_pivots_newton(problem, pivots, interrupted=interrupted, **options)
-        return solve_pivots_cvxpy(problem, pivots, **options)
-
+SOLVERS: dict[str, Callable[..., PivotSolutions]] = {
+    "newton": solve_pivots_newton,
+    "cvxpy": solve_pivots_cvxpy,  # the slow reference
+}
 
 # A quantile of the scores, the largest such that the rows at or above it have a mass: the positive
 # weight of each row of the problem in it, and that mass.
@@ -184,7 +153,8 @@ class CandidateSolutions(NamedTuple):
 
     problem: PivotProblem
     basis: FloatArray | None
-    solver: PivotSolver  # Solver that was used
+    solve: Callable[..., PivotSolutions]
+    tol: float
     tops: Sequence[Top]
     values: CandidateValues
     all_coefs: FloatArray | None
@@ -193,9 +163,9 @@ class CandidateSolutions(NamedTuple):
         """Weights of some candidates. Shape (m, n_coordinates)."""
         if self.all_coefs is not None:
             return self.all_coefs[candidates]
-        work = _Work(self.problem, self.solver)
+        work = _Work(self.problem, self.solve)
         blocks = self.problem.blocks(self.problem.pivots[candidates])
-        with in_blocks(_coefs_of_block, work, blocks, n_jobs=n_jobs, stop=work.stop) as coefs:
+        with in_blocks(_coefs_of_block, work, blocks, n_jobs=n_jobs) as coefs:
             return np.concatenate(list(coefs))
 
 
@@ -204,7 +174,9 @@ def solve_candidates(
     tops: Sequence[Top],
     *,
     scales: bool = False,
-    solver: PivotSolver | None = None,
+    solver: str = "newton",
+    tol: float = 1e-6,
+    max_iter: int = 500,
     n_jobs: int | None = None,
     on_block: Callable[[], None] = lambda: None,
 ) -> CandidateSolutions:
@@ -214,22 +186,22 @@ def solve_candidates(
     Solutions of dense data are held, as many numbers as the data have; those of sparse data that
     are selected are solved for again.
     """
-    solver = solver or PivotSolver()
+    solve = partial(SOLVERS[solver], tol=tol, max_iter=max_iter)
     basis = None
     if problem.rows.is_dense and problem.n_features > len(problem.y):
         # Weights off the span of the rows only add to the norm, so that no solution has any.
         basis, coordinates = np.linalg.qr(problem.rows.to_array().T)
         problem = replace(problem, rows=DenseDesign(np.ascontiguousarray(coordinates.T)))
-    if solver.name == "newton":
+    if solver == "newton":
         prepare_newton(problem)
-    work = _Work(problem, solver, tops, scales)
+    work = _Work(problem, solve, tops, scales)
     is_dense = problem.rows.is_dense
     all_coefs = np.empty((problem.n_candidates, problem.n_features)) if is_dense else None
     values: list[CandidateValues] = []
     n_done = 0
     with (
         one_blas_thread(),
-        in_blocks(_solve_block, work, problem.blocks(), n_jobs=n_jobs, stop=work.stop) as solved,
+        in_blocks(_solve_block, work, problem.blocks(), n_jobs=n_jobs) as solved,
     ):
         for block_values, coef in solved:
             values.append(block_values)
@@ -238,30 +210,32 @@ def solve_candidates(
             n_done += len(block_values.objective)
             on_block()
     all_values = CandidateValues.concatenate(values)
-    return CandidateSolutions(problem, basis, solver, tops, all_values, all_coefs)
+    return CandidateSolutions(problem, basis, solve, tol, tops, all_values, all_coefs)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Work(SentOnce):
     """Data shared by all blocks of pivots."""
 
     problem: PivotProblem
-    solver: PivotSolver
+    solve: Callable[..., PivotSolutions]
     tops: Sequence[Top] = ()
     scales: bool = False
-    stop: Stop = field(default_factory=Stop)
+
+    def solutions(self, pivots: IntArray) -> PivotSolutions:
+        return self.solve(self.problem, pivots, interrupted=lambda: self.stopped)
 
 
 def _coefs_of_block(work: _Work, pivots: IntArray) -> FloatArray:
     with one_blas_thread():
-        return work.solver(work.problem, pivots, work.stop).coef
+        return work.solutions(pivots).coef
 
 
 def _solve_block(work: _Work, pivots: IntArray) -> tuple[CandidateValues, FloatArray]:
     """Numbers of the candidates of a block, and their weights where these are held."""
     problem, tops = work.problem, work.tops
     with one_blas_thread():
-        solutions = work.solver(problem, pivots, work.stop)
+        solutions = work.solutions(pivots)
         if not np.all(np.isfinite(solutions.objective)):
             raise ValueError(
                 "The scores overflow: the features are too large for float64 sums of squares;"
@@ -339,11 +313,11 @@ def select_solution(
             with_mass = replace(problem, mass=mass)
             if selection == "average":
                 count = max(1, problem.n_candidates // ONE_IN)
-                averaged = _closest(candidates, solutions.solver.tol, count)
+                averaged = _closest(candidates, solutions.tol, count)
                 coef = _average(with_mass, solutions.coefs(averaged, n_jobs), top_mass)
             else:
                 likeliest = np.argsort(candidates.scaled, kind="stable")[:STARTS]
-                starts, tol = solutions.coefs(likeliest), solutions.solver.tol
+                starts, tol = solutions.coefs(likeliest), solutions.tol
                 coef = refine_top(with_mass, starts, top_mass, tol=tol).coef
             # The weights are no candidate's, and their pivot is a row at the quantile: around its
             # score Problem (2) and Problem (1) are one.
@@ -356,7 +330,7 @@ def select_solution(
         else:
             candidate = int(np.argmin(candidates.objective_top))
             if selection == "closest":
-                candidate = int(_closest(candidates, solutions.solver.tol, 1)[0])
+                candidate = int(_closest(candidates, solutions.tol, 1)[0])
             coef = solutions.coefs(np.array([candidate]))[0]
             distance = float(candidates.distance[candidate])
             pivot_objective = float(candidates.objective[candidate])

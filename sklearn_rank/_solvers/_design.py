@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ COPIED_ROWS = 2048
 CompiledArrays: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, IntArray, IntArray]
 
 
-class Design(ABC):
+class Design:
     """Rows X of shape (n_rows, n_features), accessed through products only.
 
     Rows that are read in chunks or lie on other machines need no other solver; a problem that

@@ -1013,43 +1013,57 @@ class SmoothedHinge:
         return np.maximum(self.factor * (outer - inner), 0.0), []
 
 
-@dataclass(frozen=True, eq=False)
-class HingeProblem:
-    """Minimise ``factor sum over pairs of max(0, margin - d) + alpha / 2 ||w||**2``.
+def solve_linear_hinge(
+    problem: LinearProblem,
+    hinge: Callable[..., LossOfScores],
+    squared_hinge: Callable[..., LossOfScores],
+    *,
+    margin: float = 1.0,
+    tol: float = 1e-4,
+    max_iter: int = 1000,
+    start: FloatArray | None = None,
+    on_iteration: Callable[[int, float, float], None] | None = None,
+) -> SolverResult:
+    """Minimise a hinge of pairs of linear scores, in place of the loss of a problem.
 
-    d are differences of scores X w. The hinges take the lists of a part and a margin.
+    It is ``max(0, margin - d)`` of differences d of scores; the hinges take a margin and the lists
+    of a part. Its kink is rounded off, ever less; the slopes of the pairs are a point of the dual
+    problem.
     """
-
-    rows: Parts  # The rows X
-    hinge: Callable[..., LossOfScores]
-    squared_hinge: Callable[..., LossOfScores]
-    alpha: float  # Penalty, greater than 0
-    margin: float = 1.0  # Margin of the hinge, greater than 0
-    factor: float = 1.0  # Factor of the hinge, greater than 0
-    bends: FloatArray | None = None
-
-    @property
-    def n_features(self) -> int:
-        return self.rows.n_features
-
-    def smooth_problem(self, width: float) -> LinearProblem:
-        """The problem of the hinge whose kink is a parabola of a width."""
-        rows = self.rows.on(
-            partial(_smoothed_hinge, self.squared_hinge, self.margin, width), SmoothedHinge
+    w = np.zeros(problem.n_features) if start is None else np.array(start, dtype=np.float64)
+    width = margin / 2
+    best_w, best, bound, gap = w, np.inf, 0.0, np.inf
+    n_iter = 0
+    while n_iter < max_iter and width > LEAST_WIDTH * margin:
+        make = partial(_smoothed_hinge, squared_hinge, margin, width)
+        solution = solve_linear(
+            replace(problem, rows=problem.rows.on(make, SmoothedHinge)),
+            # A small part of the gap comes from here, the rest from the width.
+            tol=INNER * float(np.sqrt(width / margin)),
+            max_iter=max_iter - n_iter,
+            start=w,
         )
-        return LinearProblem(rows, self.alpha, bends=self.bends, factor=self.factor)
-
-    def bounds(self, coef: FloatArray, width: float) -> tuple[float, float]:
-        """Objective and dual objective."""
-        rows = self.rows.on(
-            partial(_hinge_losses, self.hinge, self.squared_hinge, self.margin, width), None
-        )
-        sums = rows.total(_hinge_sums, at=rows.scores(coef))
-        value, inner, gradient = (self.factor * total for total in sums)
+        n_iter += max(1, solution.certificate.n_iter)
+        w = solution.coef
+        rows = problem.rows.on(partial(_hinge_losses, hinge, squared_hinge, margin, width), None)
+        sums = rows.total(_hinge_sums, at=rows.scores(w))
+        value, inner, gradient = (problem.factor * total for total in sums)
         # What rounding of the difference may have added is no slope.
         slopes = (value - inner - ROUNDING_OF_HINGES * (value + inner)) / width
-        objective = float(value + 0.5 * self.alpha * coef @ coef)
-        return objective, float(self.margin * slopes - gradient @ gradient / (2 * self.alpha))
+        objective = float(value + 0.5 * problem.alpha * w @ w)
+        lower_bound = float(margin * slopes - gradient @ gradient / (2 * problem.alpha))
+        if objective < best:
+            best_w, best = w, objective
+        if lower_bound <= objective * (1 + LARGEST_ERROR):
+            bound = max(bound, lower_bound)
+        gap = float(relative_gap(best, bound))
+        if on_iteration is not None:
+            on_iteration(n_iter, best, gap)
+        if gap <= tol:
+            break
+        width *= SHRINKAGE
+    certificate = Certificate(best, bound, n_iter=n_iter, converged=bool(gap <= tol))
+    return SolverResult(coef=best_w, certificate=certificate)
 
 
 # The hinge at the margin, that at the margin less a width, and that with a kink of this width.
@@ -1074,45 +1088,3 @@ def _hinge_sums(
     """Sums over items from which the bounds are."""
     exact, inner, smoothed = (loss.value_and_gradient(scores) for loss in losses)
     return float(exact[0].sum()), float(inner[0].sum()), items.pull_back(smoothed[1])
-
-
-def solve_linear_hinge(
-    problem: HingeProblem,
-    *,
-    tol: float = 1e-4,
-    max_iter: int = 1000,
-    start: FloatArray | None = None,
-    on_iteration: Callable[[int, float, float], None] | None = None,
-) -> SolverResult:
-    """Minimise a hinge of pairs of linear scores with a ridge penalty.
-
-    Its kink is rounded off, ever less; the slopes of the pairs are a point of the dual problem.
-    """
-    margin = problem.margin
-    w = np.zeros(problem.n_features) if start is None else np.array(start, dtype=np.float64)
-    width = margin / 2
-    best_w, best, bound, gap = w, np.inf, 0.0, np.inf
-    n_iter = 0
-    while n_iter < max_iter and width > LEAST_WIDTH * margin:
-        solution = solve_linear(
-            problem.smooth_problem(width),
-            # A small part of the gap comes from here, the rest from the width.
-            tol=INNER * float(np.sqrt(width / margin)),
-            max_iter=max_iter - n_iter,
-            start=w,
-        )
-        n_iter += max(1, solution.certificate.n_iter)
-        w = solution.coef
-        objective, lower_bound = problem.bounds(w, width)
-        if objective < best:
-            best_w, best = w, objective
-        if lower_bound <= objective * (1 + LARGEST_ERROR):
-            bound = max(bound, lower_bound)
-        gap = float(relative_gap(best, bound))
-        if on_iteration is not None:
-            on_iteration(n_iter, best, gap)
-        if gap <= tol:
-            break
-        width *= SHRINKAGE
-    certificate = Certificate(best, bound, n_iter=n_iter, converged=bool(gap <= tol))
-    return SolverResult(coef=best_w, certificate=certificate)

@@ -389,6 +389,11 @@ def solve_pivots_newton(
     )
 
 
+def refuse_interrupted(interrupted: Callable[[], bool]) -> None:
+    if interrupted():
+        raise InterruptedError("The fit was interrupted.")
+
+
 def _is_large(problem: PivotProblem) -> bool:
     n, d = problem.rows.shape
     return d >= MANY_FEATURES or n * (d + PER_ROW) >= MANY_ENTRIES
@@ -520,8 +525,7 @@ class _Groups:
     def _minimise(
         self, state: _PivotState, rows: HingeRows, start: Start, parked: Parked, tol: float
     ) -> Start:
-        if self.interrupted():
-            raise InterruptedError("The fit was interrupted.")
+        refuse_interrupted(self.interrupted)
         ends = rows.minimise(
             state.point[np.newaxis],
             tol=tol,
@@ -534,7 +538,12 @@ class _Groups:
 
 
 def solve_pivots_cvxpy(
-    problem: PivotProblem, pivots: IntArray, *, tol: float = 1e-6, max_iter: int = 500
+    problem: PivotProblem,
+    pivots: IntArray,
+    *,
+    tol: float = 1e-6,
+    max_iter: int = 500,
+    interrupted: Callable[[], bool] = lambda: False,
 ) -> PivotSolutions:
     """Solve the problems of some pivots with cvxpy and its interior-point solver Clarabel."""
     import cvxpy as cp
@@ -559,6 +568,7 @@ def solve_pivots_cvxpy(
     lower_bound = np.zeros(n_pivots)
     n_iter = np.zeros(n_pivots, dtype=np.int64)
     for index, row in enumerate(pivots):
+        refuse_interrupted(interrupted)
         pivot.value = unit * problem.rows.rows([row]).to_array()[0]
         # The steps of Problem.solve, without its warning for a solution that is not accurate: the
         # certificate says how accurate it is.

@@ -223,28 +223,6 @@ def logistic_hessian(s, w, a, start, offsets, is_weighted, direction, product):
             product[i] += _total(bend, n)
 
 
-@compiled("void(f8[::1], f8[::1], f8[::1], i8[::1], i8[::1], b1, f8[::1])")
-def logistic_curvature(s, w, a, start, offsets, is_weighted, diagonal):
-    """Diagonal of the Hessian of :func:`logistic_value`."""
-    longest = _longest(offsets)
-    e, bend = np.empty(longest), np.empty(longest)
-    diagonal[:] = 0.0
-    for q in range(len(offsets) - 1):
-        begin, end = offsets[q], offsets[q + 1]
-        width = _exponentials(s, begin, end, e)
-        for i in range(begin, end):
-            c = w[i] * a[i]
-            b, n = start[i], end - start[i]
-            if c == 0.0 or n == 0:
-                continue
-            _bends(s, w, e, width, i, b, n, begin, is_weighted, bend)
-            if b <= i:
-                bend[i - b] = 0.0
-            for k in range(n):
-                diagonal[b + k] += c * bend[k]
-            diagonal[i] += c * _total(bend, n)
-
-
 @compiled()
 def _chances(s, e, width, i, b, n, begin, up, down):
     """Chances that the partners j of item i are above it, e_j / (e_i + e_j), and below it."""

@@ -131,7 +131,7 @@ class LogisticPairs(TemplateLoss):
         return values, gradient
 
     def _curvature(self, pairs: _ByUtility, score: FloatArray) -> FloatArray:
-        return pairs.sums("logistic_curvature", score)[0]
+        return self._gradient_and_curvature(pairs, score)[1]
 
     def _gradient_and_curvature(self, pairs: _ByUtility, score: FloatArray) -> ArrayPair:
         gradient, curvature = pairs.sums("logistic_derivatives", score, n_sums=2)

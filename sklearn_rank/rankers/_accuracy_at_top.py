@@ -32,7 +32,6 @@ from .._solvers import (
     AccuracyAtTopSolution,
     CandidateValues,
     PivotProblem,
-    PivotSolver,
     column_scales,
     most_blocks,
     select_solution,
@@ -67,6 +66,7 @@ from ._two_classes import (
     TwoClasses,
     fitted_scores,
     is_flexible,
+    kernel_of,
     learned_scores,
     mass_of_top,
     of_taken_rows,
@@ -104,10 +104,14 @@ class AccuracyAtTopBase(KernelRanker):
     # Only the top tau of the rows lie above the threshold.
     _poor_score = True
 
-    def _pivot_solver(self) -> PivotSolver:
-        return PivotSolver(
-            "newton" if self.solver == "auto" else self.solver, self.tol, self.max_iter
-        )
+    def _solver_settings(self) -> dict[str, Any]:
+        solver = "newton" if self.solver == "auto" else self.solver
+        return {
+            "solver": solver,
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+            "n_jobs": self.n_jobs,
+        }
 
     def _store_function(
         self, function: ScoreFunction, X: Any, rows: TwoClasses, mass: Any, top: float
@@ -129,7 +133,7 @@ class AccuracyAtTopBase(KernelRanker):
     ) -> None:
         """Fit with the parameters of ``chosen``; the threshold is at this ranker's ``tau``."""
         top = mass_of_top(mass, chosen.tau)
-        kernel = KernelMap.of(self)
+        kernel = kernel_of(self)
         if kernel is None:
             warn_of_scales(self, column_scales(X), sparse=sp.issparse(X))
         problem = pivot_problem(kernel, X, rows, cost, mass)
@@ -139,9 +143,8 @@ class AccuracyAtTopBase(KernelRanker):
             problem,
             top_mass=top,
             selection=chosen.selection,
-            solver=self._pivot_solver(),
-            n_jobs=self.n_jobs,
             on_block=progress.step,
+            **self._solver_settings(),
         )
         top, _ = top_mass(mass, self.tau)
         function = learned_scores(kernel, solution.coef, X)
@@ -1038,7 +1041,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         scores = np.empty((len(folds), *map(len, grid.values())))
         solved: list[CandidateValues] = []
         for of_fold, (train, test) in zip(scores, folds, strict=True):
-            part, X_train, kernel = rows.part(train), self._rows_at(X, train), KernelMap.of(self)
+            part, X_train, kernel = rows.part(train), self._rows_at(X, train), kernel_of(self)
             X_test, y_test = self._rows_at(X, test, train), y[test]
             params_test = {name: rows_at(value, test) for name, value in params.items()}
             masses = {"sample": part.weight, "pairs": part.pair_mass()}
@@ -1053,9 +1056,8 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
                     replace(problem, cost=problem.merge(part.costs(C, self.class_weight))),
                     tops,
                     scales="refine" in grid["selection"],
-                    solver=self._pivot_solver(),
-                    n_jobs=self.n_jobs,
                     on_block=on_block,
+                    **self._solver_settings(),
                 )
                 solved.append(solutions.values)
                 for place in np.ndindex(of_cost.shape):

@@ -66,10 +66,10 @@ from ._list_base import (
     with_query_weight,
 )
 from ._two_classes import (
-    KernelMap,
     check_kernel_shape,
     fit_with_weights,
     fitted_scores,
+    kernel_of,
     weight_argument,
 )
 
@@ -732,7 +732,7 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
                 X = X[:, taken]
             loss = self._loss(lists, taken)
             choose_method(loss, self.solver)
-            kernel = KernelMap.of(self)
+            kernel = kernel_of(self)
             design: Any = as_design(X) if kernel is None else kernel.design(X)
             problem = self._problem(design, lists, loss)
             coef = ridge_solution(self, problem, self._start(problem, last_fit), data).coef

@@ -17,7 +17,6 @@ from .._sklearn_compat import (
     with_callbacks,
 )
 from .._solvers import (
-    HingeProblem,
     LinearProblem,
     OnePart,
     Quadratic,
@@ -702,9 +701,16 @@ n_features)
             criterion: Literal["relative_gap", "gradient_norm"]
             criterion = "relative_gap" if self.loss == "hinge" else "gradient_norm"
             lists = self._relevances(X, y, qid, weights, held)
-            problem: Any = self._problem(X, lists)
+            factor, squared = self.C / lists.weight, ComparisonSquaredHinge(1.0)
+            blocks = lists.blocks.on(partial(LossOnLists, squared), squared)
+            bends = self._bends(X, blocks, curvature_at_0, factor)
+            problem = LinearProblem(blocks, 1.0, bends=bends, factor=factor)
             progress = FitProgress(self, self.max_iter, X, y, criterion=criterion)
-            solve = solve_linear_hinge if self.loss == "hinge" else solve_linear
+            solve: Any = solve_linear
+            if self.loss == "hinge":
+                hinges = ComparisonHinge, ComparisonSquaredHinge
+                hinge, squared_hinge = (partial(_hinge_on, loss) for loss in hinges)
+                solve = partial(solve_linear_hinge, hinge=hinge, squared_hinge=squared_hinge)
             solution = solve(
                 problem,
                 tol=self.tol,
@@ -735,18 +741,6 @@ n_features)
                 "from: each query has one class only; check y and qid."
             )
         return lists
-
-    def _problem(self, X: Any, lists: BlockLists) -> HingeProblem | LinearProblem:
-        factor, squared = self.C / lists.weight, ComparisonSquaredHinge(1.0)
-        blocks = lists.blocks.on(partial(LossOnLists, squared), squared)
-        settings: dict[str, Any] = {"alpha": 1.0, "factor": factor}
-        settings["bends"] = self._bends(X, blocks, curvature_at_0, factor)
-        if self.loss == "hinge":
-            hinge, squared_hinge = (
-                partial(_hinge_on, loss) for loss in (ComparisonHinge, ComparisonSquaredHinge)
-            )
-            return HingeProblem(lists.blocks, hinge, squared_hinge, **settings)
-        return LinearProblem(blocks, **settings)
 
     def _scores(self, X: Any) -> FloatArray:
         return LinearScores(self.coef_).scores(X)

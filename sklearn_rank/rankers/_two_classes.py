@@ -685,10 +685,6 @@ class KernelMap:
         else:
             self.params = {name: getattr(estimator, name) for name in ("gamma", "degree", "coef0")}
 
-    @classmethod
-    def of(cls, estimator: Any) -> KernelMap | None:
-        return None if estimator.kernel == "linear" else cls(estimator)
-
     @property
     def is_precomputed(self) -> bool:
         return bool(self.kernel == "precomputed")
@@ -756,6 +752,10 @@ class KernelMap:
         gamma = self.params["gamma"] or 1.0 / X.shape[1]
         inner = gamma * as_design(X).squared_norms() + self.params["coef0"]
         return np.asarray(inner ** self.params["degree"])
+
+
+def kernel_of(estimator: Any) -> KernelMap | None:
+    return None if estimator.kernel == "linear" else KernelMap(estimator)
 
 
 def check_kernel_shape(estimator: Any, X: Any) -> None:
@@ -855,7 +855,7 @@ def store_scores(estimator: Any, function: ScoreFunction, rows: TwoClasses) -> N
 
 def fitted_scores(estimator: Any, outputs: Any = 0) -> ScoreFunction:
     """Score function of one or all outputs of an estimator, from its fitted attributes."""
-    kernel = KernelMap.of(estimator)
+    kernel = kernel_of(estimator)
     if kernel is None:
         return LinearScores(estimator.coef_[outputs].T)
     rows = None if kernel.is_precomputed else estimator.X_fit_
@@ -1005,7 +1005,7 @@ class OneProblemRanker(KernelRanker):
             else:
                 X, y, rows = self._check_rows(X, y, sample_weight)
                 fitted = X if len(rows.taken) == X.shape[0] else self._rows_at(X, rows.taken)
-                kernel = KernelMap.of(self)
+                kernel = kernel_of(self)
                 design = (
                     self._near_origin(as_design(fitted))
                     if kernel is None

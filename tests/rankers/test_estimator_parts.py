@@ -100,7 +100,7 @@ def test_kernel_scores_are_those_of_the_coordinates(kernel, form):
         X = points
     fitted = estimator(kernel)
     fitted.coef_ = 1
-    kernel_map = KernelMap.of(fitted)
+    kernel_map = KernelMap(fitted)
     coordinates = kernel_map.coordinates(X, np.arange(7))
     coef = rng.normal(size=coordinates.shape[1])
     taken = np.array([3, 4, 6, 7, 8, 9, 11])

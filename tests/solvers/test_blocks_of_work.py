@@ -3,7 +3,7 @@
 import os
 import pickle
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import joblib
 import numpy as np
@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn_rank._solvers import PivotProblem, count_threads, solve_candidates
 from sklearn_rank._solvers import _accuracy_at_top as _blocks_of_work
 from sklearn_rank._solvers import _result as _threads
-from sklearn_rank._solvers._accuracy_at_top import SentOnce, Stop, in_blocks
+from sklearn_rank._solvers._accuracy_at_top import SentOnce, in_blocks
 from tests.naming import shown
 
 PROCESSES = ["loky", "multiprocessing"]
@@ -21,10 +21,9 @@ BACKENDS = ["threading", "loky", pytest.param("multiprocessing", marks=pytest.ma
 BLOCKS = [np.array([k, k + 1]) for k in range(13)]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Rows(SentOnce):
     matrix: np.ndarray
-    stop: Stop = field(default_factory=Stop)
 
 
 def total(work, block):
@@ -85,10 +84,10 @@ def test_an_error_arrives_as_it_was_raised(backend):
     with (
         joblib.parallel_config(backend, n_jobs=2),
         pytest.raises(ValueError, match=r"^Row 5 is wrong\.$"),
-        in_blocks(failing, work, BLOCKS, n_jobs=None, stop=work.stop) as done,
+        in_blocks(failing, work, BLOCKS, n_jobs=None) as done,
     ):
         list(done)
-    assert work.stop()
+    assert work.stopped
 
 
 @pytest.mark.slow
@@ -147,13 +146,6 @@ def test_arrays_that_arrive_anywhere_in_memory_are_aligned():
     np.testing.assert_array_equal(found.matrix, work.matrix)
     kept = pickle.loads(sent, buffers=buffers)
     assert np.shares_memory(kept.matrix, work.matrix)
-
-
-def test_another_process_is_not_asked_to_stop():
-    stop = Stop()
-    stop.ask()
-    assert stop()
-    assert not pickle.loads(pickle.dumps(stop))()
 
 
 @pytest.mark.slow

@@ -8,7 +8,6 @@ import scipy.sparse as sp
 
 from sklearn_rank._solvers import (
     PivotProblem,
-    PivotSolver,
     select_solution,
     solve_accuracy_at_top,
     solve_candidates,
@@ -75,7 +74,7 @@ def test_the_weights_of_candidates_are_those_that_were_solved_for(form):
 
 def test_wide_rows_are_solved_for_in_their_span():
     problem, *_ = problem_of(n=30, d=50)
-    solutions = solve_candidates(problem, [(problem.mass, 5.0)], solver=PivotSolver(tol=1e-9))
+    solutions = solve_candidates(problem, [(problem.mass, 5.0)], tol=1e-9)
     assert solutions.all_coefs.shape == (problem.n_candidates, len(problem.y))
     np.testing.assert_allclose(
         solutions.all_coefs @ solutions.basis.T,

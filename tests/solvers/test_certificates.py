@@ -9,7 +9,6 @@ from scipy.optimize import lsq_linear
 
 from sklearn_rank._solvers import (
     PivotProblem,
-    PivotSolver,
     solve_accuracy_at_top,
     solve_pivots_newton,
 )
@@ -158,14 +157,12 @@ def test_a_solve_that_stops_early_has_not_converged_and_says_how_far_it_is():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(50, 4)), np.where(rng.random(50) < 0.5, 1.0, -1.0)
     problem = PivotProblem.from_rows(X, y, np.ones(50), np.ones(50))
-    solution = solve_accuracy_at_top(
-        problem, top_mass=5.0, solver=PivotSolver(tol=1e-9, max_iter=4)
-    )
+    solution = solve_accuracy_at_top(problem, top_mass=5.0, tol=1e-9, max_iter=4)
     candidates = solution.candidates
     assert not solution.certificate.converged
     assert solution.certificate.n_iter == 4
     np.testing.assert_array_equal(candidates.converged, candidates.relative_gap <= 1e-9)
-    exact = solve_accuracy_at_top(problem, top_mass=5.0, solver=PivotSolver(tol=1e-12))
+    exact = solve_accuracy_at_top(problem, top_mass=5.0, tol=1e-12)
     least = exact.candidates.objective
     assert np.all(candidates.objective >= least * (1 - 1e-11))
     assert np.all(candidates.lower_bound <= least)

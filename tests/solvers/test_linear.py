@@ -9,7 +9,6 @@ import scipy.sparse as sp
 
 from sklearn_rank import losses
 from sklearn_rank._solvers import (
-    HingeProblem,
     LinearProblem,
     OnePart,
     as_design,
@@ -345,14 +344,13 @@ def hinge_by_cvxpy(X, y, offsets, alpha, margin):
 
 
 def solve_hinge(X, y, offsets, *, alpha, margin=1.0, **settings):
-    problem = HingeProblem(
-        OnePart(as_design(X)),
+    return solve_linear_hinge(
+        LinearProblem(OnePart(as_design(X)), alpha),
         lambda margin, *lists: losses.ComparisonHinge(margin).on(y, offsets),
         lambda margin, *lists: losses.ComparisonSquaredHinge(margin).on(y, offsets),
-        alpha=alpha,
         margin=margin,
+        **settings,
     )
-    return solve_linear_hinge(problem, **settings)
 
 
 @pytest.mark.parametrize("alpha", [0.05, 1.0, 30.0])

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 
 from sklearn_rank._solvers import (
     PivotProblem,
-    PivotSolver,
     solve_accuracy_at_top,
     solve_pivots_newton,
 )
@@ -190,7 +189,7 @@ def test_one_class_has_a_solution_too(solver):
 
 
 def solve(problem, top=3.0, solver="newton", tol=1e-6, **options):
-    return solve_accuracy_at_top(problem, top_mass=top, solver=PivotSolver(solver, tol), **options)
+    return solve_accuracy_at_top(problem, top_mass=top, solver=solver, tol=tol, **options)
 
 
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])

@@ -10,7 +10,7 @@ from joblib import Parallel, delayed
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from sklearn_rank._solvers import PivotProblem, PivotSolver
+from sklearn_rank._solvers import PivotProblem, solve_pivots_newton
 
 # Share of the list at which a focused cost is one half, and the least cost.
 FOCUS, FLOOR = 0.25, 0.02
@@ -60,9 +60,9 @@ class FewCandidates:
         )
         nearest = np.argsort(np.abs(scores[problem.candidate_indices] - quantile), kind="stable")
         pivots = problem.pivots[nearest[: self.n_candidates]]
-        solver = PivotSolver(tol=self.tol)
         parts = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-            delayed(solver)(problem, part) for part in np.array_split(pivots, 4)
+            delayed(solve_pivots_newton)(problem, part, tol=self.tol)
+            for part in np.array_split(pivots, 4)
         )
         coef = np.concatenate([part.coef for part in parts])
         of_rows = problem.scores(coef)
