@@ -412,7 +412,8 @@ def check_lists(
                 " collection: pass y_true.compute() and y_score.compute()."
             )
         table = list_of_chunks(measure, y_true, y_score, pos_label, sample_weight)
-        return [Evidence(measure, table.in_one_memory(measure).to_lists(), None, conditional)]
+        evidence = measure.evidence(table.in_one_memory(measure).to_lists())
+        return [replace(evidence, conditional=conditional)]
     y_true = _labels_of_one_list(y_true, name)
     labels = measure.label_type(pos_label, name)
     data = check_scored_lists(y_true, scores[0], labels, sample_weight=sample_weight)
@@ -430,10 +431,10 @@ def check_lists(
         refuse_fractions(sample_weight)
     lists = [data, *(data.scored_by(y_score, np.shape(y_true)) for y_score in scores[1:])]
     fixed = conditional and not sampled
-    return [
-        Evidence(measure, replace(scored, rows=None), dependent, fixed, sampled)
-        for scored in lists
-    ]
+    evidences = [measure.evidence(replace(scored, rows=None), dependent) for scored in lists]
+    if fixed:
+        return evidences
+    return [replace(evidence, conditional=False, sampled=sampled) for evidence in evidences]
 
 
 # --------------------------------------------------------------------------------------- influence

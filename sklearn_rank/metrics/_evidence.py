@@ -67,6 +67,10 @@ class Evidence:
             return runs_of_negatives(self.data)
         return ordered_rows(with_tied_tail(self.data, self.measure.order_counts_within))
 
+    def at_labels(self, labels: FloatArray) -> tuple[float, FloatArray]:
+        """Value at labels that are known in part, as fractions, and derivative in each label."""
+        return self.measure.at_labels(self.data, labels)
+
     @cached_property
     def draws(self) -> Draws:
         """The values of independent items whose weighted sum the measure is."""

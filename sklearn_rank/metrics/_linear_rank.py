@@ -23,6 +23,7 @@ from ._conventions import (
     share_of_total,
 )
 from ._influence import ClassInfluence, rank_influence
+from ._label_totals import LabelTotal, mean_discounts, running_mean
 from ._measure import (
     BinaryOptions,
     ConventionalMeasure,
@@ -81,6 +82,15 @@ class AUCMeasure(Measure):
         with np.errstate(invalid="ignore"):
             # Sums of real weights are rounded.
             return np.minimum(in_order / (n_pos * n_neg), 1.0)
+
+    def label_total(self, lists: ScoredLists) -> LabelTotal:
+        n = float(len(lists.score))
+        ranks = mean_discounts(lists.score, n - np.arange(n))
+
+        def value(total: float, n_pos: float) -> float:
+            return (total - n_pos * (n_pos + 1.0) / 2.0) / (n_pos * (n - n_pos))
+
+        return LabelTotal(ranks, value)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return rank_influence(lists, Wilcoxon())
@@ -349,6 +359,10 @@ class GiniMeasure(Measure):
     def laws(self) -> Mapping[str, Any]:
         return {"placements": "expected Gini coefficient", **super().laws}
 
+    def label_total(self, lists: ScoredLists) -> LabelTotal:
+        weights, area = _AUC.label_total(lists)
+        return LabelTotal(weights, lambda total, n_pos: 2.0 * area(total, n_pos) - 1.0)
+
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return _AUC._influence(lists).scaled(0.5, 0.5, copy=False)
 
@@ -444,6 +458,9 @@ class _RankStatistic(Measure):
     @property
     def order_counts_within(self) -> float | Literal["positives"] | None:
         return within_order_of(self._phi)
+
+    def label_total(self, lists: ScoredLists) -> LabelTotal:
+        return rank_total(lists, self._phi, self.normalize)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return rank_influence(lists, self._phi, self.normalize or "mean")
@@ -692,6 +709,9 @@ class BEDROCMeasure(_EarlyRecognition):
     def _laws(self) -> Mapping[str, Any]:
         return rank_laws(self._phi, "minmax")
 
+    def label_total(self, lists: ScoredLists) -> LabelTotal:
+        return rank_total(lists, self._phi, "minmax")
+
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return rank_influence(lists, self._phi)
 
@@ -820,6 +840,22 @@ def rank_laws(
 ) -> dict[str, Any]:
     law = RankLaw(phi, normalize, by_chance)
     return {"ranks": law, "influence": None} if phi.is_limit_functional else {"rank sums": law}
+
+
+def rank_total(
+    lists: ScoredLists, phi: ScoreGeneratingFunction, normalize: Normalize
+) -> LabelTotal:
+    n = float(len(lists.score))
+    values = phi._at_ranks(n - np.arange(n), np.array([n]))
+    best, worst = running_mean(values), running_mean(values[::-1])
+
+    def value(total: float, n_pos: float) -> float:
+        if normalize != "minmax":
+            return total / n_pos if normalize == "mean" else total
+        low = worst(n_pos)
+        return (total / n_pos - low) / (best(n_pos) - low)
+
+    return LabelTotal(mean_discounts(lists.score, values), value)
 
 
 def within_order_of(phi: ScoreGeneratingFunction) -> float | Literal["positives"]:

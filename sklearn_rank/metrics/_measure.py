@@ -51,6 +51,7 @@ from ._conventions import (
 )
 from ._evidence import Draws, Evidence, Groups, draws_of_places
 from ._influence import ClassInfluence
+from ._label_totals import LabelTotal
 from ._of_collections import value_of_collections
 
 Average: TypeAlias = Literal["mean"] | None
@@ -419,6 +420,41 @@ class Measure(_Frozen, ABC):
             Values and weights of the items.
         """
         return draws_of_places(self, evidence)
+
+    def label_total(self, lists: ScoredLists) -> LabelTotal:
+        """Write the measure of one list as a function of a sum over its labels.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            One list, of which only the scores are used.
+
+        Returns
+        -------
+        LabelTotal
+            Weight of the label of each item, and the value as a function of the weighted sum and
+            of the number of positives.
+        """
+        raise ValueError(f"{self.name} is no known function of a sum over labels.")
+
+    def at_labels(self, lists: ScoredLists, labels: FloatArray) -> tuple[float, FloatArray]:
+        """Evaluate one list at labels that may be fractions, such as those known in part.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            One list, of which only the scores are used.
+        labels : ndarray of shape (n_items,)
+            Labels in [0, 1].
+
+        Returns
+        -------
+        value : float
+            Value of the measure; for labels of 0 and 1 that of :meth:`values`.
+        derivative : ndarray of shape (n_items,)
+            Derivative of the value in the label of each item.
+        """
+        return self.label_total(lists).at(labels)
 
     def evidence(self, lists: ScoredLists, groups: Groups | None = None) -> Evidence:
         """Collect what one list says of the measure.

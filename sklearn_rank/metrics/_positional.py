@@ -27,6 +27,7 @@ from ._conventions import (
 )
 from ._evidence import DRAWS
 from ._influence import ClassInfluence, average_precision_influence
+from ._label_totals import LabelTotal, average_precision_at, mean_discounts, running_mean
 from ._measure import (
     ConventionalMeasure,
     ListOptions,
@@ -203,6 +204,10 @@ class DCGMeasure(ConventionalMeasure):
             )
         return lists
 
+    def label_total(self, lists: ScoredLists) -> LabelTotal:
+        weights = mean_discounts(lists.score, self._discounts(len(lists.score)))
+        return LabelTotal(weights, lambda total, _: total)
+
     def values(self, lists: ScoredLists) -> FloatArray:
         top = self._leading(self.rules.ordered(lists, lists.grade))
         if top.labels is not lists.labels:
@@ -319,6 +324,11 @@ class NDCGMeasure(DCGMeasure):
     @property
     def positional(self) -> PositionalForm:
         return PositionalForm(self._utilities, self._discounts, largest=1.0)
+
+    def label_total(self, lists: ScoredLists) -> LabelTotal:
+        weights = super().label_total(lists).weights
+        ideal = running_mean(self._discounts(len(lists.score)))
+        return LabelTotal(weights, lambda total, n_pos: total / (n_pos * ideal(n_pos)))
 
     def values(self, lists: ScoredLists) -> FloatArray:
         discount = self._discount
@@ -555,6 +565,12 @@ class AveragePrecisionMeasure(ConventionalMeasure):
     @property
     def depends_on_length(self) -> bool:
         return not self.has_influence
+
+    def at_labels(self, lists: ScoredLists, labels: FloatArray) -> tuple[float, FloatArray]:
+        """Value at labels that may be fractions, of which it is a function of degree two."""
+        if self.k is not None or self.convention is not None:
+            return super().at_labels(lists, labels)
+        return average_precision_at(lists.score, labels)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return average_precision_influence(lists.positive, lists.score, lists.weight)

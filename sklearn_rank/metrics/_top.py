@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import inf
 from typing import Any, Unpack
@@ -34,6 +34,7 @@ from ._influence import (
     precision_influence,
     recall_influence,
 )
+from ._label_totals import LabelTotal, mean_discounts, top_places
 from ._measure import (
     BinaryOptions,
     ConventionalMeasure,
@@ -94,6 +95,9 @@ class PrecisionAtKMeasure(_AtK):
     def values(self, lists: ScoredLists) -> FloatArray:
         length = np.minimum(lists.sizes, self.k) if self.rules.divides_by_length else self.k
         return self._n_pos_in_top(lists) / length
+
+    def label_total(self, lists: ScoredLists) -> LabelTotal:
+        return top_total(lists, self.k, lambda total, n_pos: total / self.k)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return precision_influence(lists, self.k, self.name)
@@ -165,6 +169,9 @@ class RecallAtKMeasure(_AtK):
         with np.errstate(invalid="ignore"):
             return n_pos / n_relevant_of(lists, lists.positives)
 
+    def label_total(self, lists: ScoredLists) -> LabelTotal:
+        return top_total(lists, self.k, lambda total, n_pos: total / n_pos)
+
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return recall_influence(lists, float(self.k), self.name)
 
@@ -207,6 +214,13 @@ def recall_at_k_score(
     >>> recall_at_k_score([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0], k=1)
     0.5
     """
+
+
+def top_total(
+    lists: ScoredLists, mass: float, value: Callable[[float, float], float]
+) -> LabelTotal:
+    """A function of the positives in the top and of all positives."""
+    return LabelTotal(mean_discounts(lists.score, top_places(len(lists.score), mass)), value)
 
 
 def positives_in_top(blocks: ClassBlocks, mass: FloatArray) -> FloatArray:
@@ -403,6 +417,9 @@ class F1AtKMeasure(_AtK):
     def values(self, lists: ScoredLists) -> FloatArray:
         n_pos, n_relevant = self._n_pos_in_top(lists), n_relevant_of(lists, lists.positives)
         return np.where(n_relevant > 0, 2.0 * n_pos / (self.k + n_relevant), np.nan)
+
+    def label_total(self, lists: ScoredLists) -> LabelTotal:
+        return top_total(lists, self.k, lambda total, n_pos: 2.0 * total / (self.k + n_pos))
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         recall = recall_influence(lists, float(self.k), self.name)
@@ -625,6 +642,10 @@ class PrecisionAtTopMeasure(_OfTop):
     def values(self, lists: ScoredLists) -> FloatArray:
         mass = masses_of_tops(lists, "tau", self.tau)
         return positives_in_top(lists.leading(mass).blocks(), mass) / mass
+
+    def label_total(self, lists: ScoredLists) -> LabelTotal:
+        mass = float(masses_of_tops(lists, "tau", self.tau)[0])
+        return top_total(lists, mass, lambda total, n_pos: total / mass)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         mass = float(masses_of_tops(lists, "tau", self.tau)[0])
@@ -1074,6 +1095,10 @@ class LiftMeasure(Measure):
     @property
     def order_counts_within(self) -> float:
         return float(self.fraction)
+
+    def label_total(self, lists: ScoredLists) -> LabelTotal:
+        mass = float(self.fraction) * len(lists.score)
+        return top_total(lists, mass, lambda total, n_pos: total / n_pos / float(self.fraction))
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         # A part of the first item is as good as all of it.

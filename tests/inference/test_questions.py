@@ -1,6 +1,6 @@
 """Every measure is asked every question: it answers, or one sentence says why it cannot.
 
-    python -m tests.inference.test_questions    # print the table of the guide
+python -m tests.inference.test_questions    # print the table of the guide
 """
 
 import re
@@ -107,8 +107,8 @@ REASONS = {
     ),
     "b": (
         r"depends on the number of its items|variance on one list is unknown",
-        "It depends on the first places of the list or on an extreme, so that a pilot does not tell"
-        " its variance in a longer list: plan queries, or a measure of a share of the list.",
+        "It depends on the first places of the list or on an extreme, so that a pilot does not"
+        " tell its variance in a longer list: plan queries, or a measure of a share of the list.",
     ),
     "c": (r"is a loss", "A search maximises a lower limit: pass the negated function."),
     "d": (
@@ -118,7 +118,9 @@ REASONS = {
     "e": (r"keeps all rows", "The accumulator keeps all rows: pass them to `metric_interval`."),
 }
 TITLE = ["measure"] + [
-    f"{name}{', ' if units else ''}{units}" for name, (_, all_) in QUESTIONS.items() for units in all_
+    f"{name}{', ' if units else ''}{units}"
+    for name, (_, all_) in QUESTIONS.items()
+    for units in all_
 ]
 
 

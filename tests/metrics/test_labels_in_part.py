@@ -1,0 +1,50 @@
+"""Values and derivatives of measures at labels that are known in part, as fractions."""
+
+import numpy as np
+import pytest
+
+from sklearn_rank.metrics import get_measure
+from tests.oracles import labels_in_part as oracle
+
+SCORES = np.array([3.0, 1.0, 2.0, 2.0, 2.0, 0.0])
+
+
+@pytest.mark.parametrize("name", ["ap", "auc", "precision@2", "recall@2", "f1@2", "dcg"])
+@pytest.mark.parametrize("scores", [SCORES, np.arange(6.0)], ids=["tied", "untied"])
+def test_fractions_count_as_in_the_definition(name, scores):
+    measure = get_measure(name)
+    y = np.array([0.9, 0.0, 0.35, 1.0, 0.5, 0.2])
+    lists = measure.lists([1, 0, 0, 1, 0, 1], scores)
+    value, slope = measure.evidence(lists).at_labels(y)
+    assert value == pytest.approx(oracle.value(scores, y, name))
+    expected = oracle.derivative(scores, y, name)
+    np.testing.assert_allclose(slope, expected, rtol=1e-5, atol=1e-8)
+
+
+NAMES = (
+    "ap auc gini bedroc@20 local_auc@0.5 pnorm@3 precision@5 precision@top0.1 recall@5 f1@5"
+    " lift@0.13 dcg dcg@7 ndcg ndcg@7"
+)
+
+
+@pytest.mark.parametrize("name", NAMES.split())
+@pytest.mark.parametrize("digits", [0, 9], ids=["tied", "untied"])
+def test_whole_labels_have_the_value_of_the_measure_and_a_slope_of_its_changes(name, digits):
+    rng = np.random.default_rng(0)
+    y = (rng.random(60) < 0.3).astype(int)
+    score = np.round(y + rng.normal(size=60), digits)
+    measure = get_measure(name)
+    evidence = measure.evidence(measure.lists(y, score))
+    value, _ = evidence.at_labels(y.astype(float))
+    assert value == pytest.approx(measure(y, score))
+    p = rng.random(60)
+    slope, i = evidence.at_labels(p)[1], 7
+    ends = [evidence.at_labels(p + h * (np.arange(60) == i))[0] for h in (-1e-4, 1e-4)]
+    assert slope[i] == pytest.approx((ends[1] - ends[0]) / 2e-4, rel=1e-4, abs=1e-9)
+
+
+def test_other_measures_say_that_they_have_no_such_value():
+    measure = get_measure("rr")
+    lists = measure.lists([1, 0], [2.0, 1.0])
+    with pytest.raises(ValueError, match="rr is no known function of a sum over labels"):
+        measure.evidence(lists).at_labels(np.array([0.5, 0.5]))
