@@ -126,7 +126,7 @@ def test_errors_and_interrupts_end_a_fit(on_dask, monkeypatch):
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("sklearn_rank.rankers._base.FitProgress.step", interrupted)
+        patch.setattr("sklearn_rank.rankers._base.FitProgress.block_done", interrupted)
         with pytest.raises(KeyboardInterrupt):
             ranker.fit(X, y)
     assert ranker.coef_ is before

@@ -19,7 +19,7 @@ from scipy.special import expit, xlog1py
 
 from .._order import quantile_at_mass
 from .._typing import BoolArray, FloatArray, IntArray
-from ._design import Design, InMemoryDesign, column_scales, squares_about
+from ._design import Design, InMemoryDesign, column_scales
 from ._linear import cholesky_solver, search_line
 from ._result import Certificate, SolverResult, relative_gap
 
@@ -518,8 +518,11 @@ class TopPart:
         rows = self._rows
         if isinstance(rows, InMemoryDesign):
             return column_scales(rows)
-        mean = rows.pull_back(np.full(rows.shape[0], 1.0 / rows.shape[0]))
-        return np.sqrt(squares_about(rows, None, mean)[0] / rows.shape[0])
+        if rows.shape[1] > MOST_FEATURES:
+            return np.ones(rows.shape[1])
+        share = np.full(rows.shape[0], 1.0 / rows.shape[0])
+        gram, mean = rows.gram_and_sums(share, share[:, np.newaxis])
+        return np.sqrt(np.maximum(np.diagonal(gram) - mean[:, 0] ** 2, 0.0))
 
     def difference(self, positive: FloatArray, reference: FloatArray) -> FloatArray:
         """Sum the positives with factors, less the rows that T is of with theirs."""

@@ -143,7 +143,7 @@ class AccuracyAtTopBase(KernelRanker):
             problem,
             top_mass=top,
             selection=chosen.selection,
-            on_block=progress.step,
+            on_block=progress.block_done,
             **self._solver_settings(),
         )
         top, _ = top_mass(mass, self.tau)
@@ -164,7 +164,7 @@ class AccuracyAtTopBase(KernelRanker):
                 of_fold={**self._parameters_of_folds(), **of_fold},
             )
             self.intercept_ = np.array([-self.threshold_])
-        progress.done()
+        progress.fit_done()
 
     def _store_solution(
         self, solution: AccuracyAtTopSolution, rows: TwoClasses, selection: str, tau: float
@@ -905,7 +905,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
                 folds,
                 scorer,
                 for_scorer,
-                on_block=progress.step,
+                on_block=progress.block_done,
             )
             self._choose(grid, scores)
             self.scorer_, self.n_splits_ = scorer, len(folds)

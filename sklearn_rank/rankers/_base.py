@@ -94,7 +94,7 @@ def _with_warnings(
         return function(*call), warnings
 
 
-class FitProgress:
+class FitProgress(BlockProgress):
     """Report the steps of a fit to callbacks and, with ``verbose``, to the user."""
 
     def __init__(
@@ -110,26 +110,23 @@ class FitProgress:
         self._n_steps, self._n_done = n_steps, 0
         self._instead = instead
         self._first_done, self._has_forecast = 0.0, False
-        self._blocks = BlockProgress(estimator, n_steps, X, y)
+        super().__init__(estimator, n_steps, X, y)
         self._verbose = bool(estimator.verbose)
         self._criterion = CRITERIA[criterion]
 
-    def step(self) -> None:
-        self._blocks.block_done()
+    def block_done(self) -> None:
+        super().block_done()
         self._n_done += 1
         if self._instead:
             self._forecast()
 
     def iteration(self, n_iter: int, objective: float, certificate: float) -> None:
-        self.step()
+        self.block_done()
         if self._verbose:
             sys.stderr.write(
                 f"iteration {n_iter}: objective {objective:.10g},"
                 f" {self._criterion} {certificate:.2e}\n"
             )
-
-    def done(self) -> None:
-        self._blocks.fit_done()
 
     def _forecast(self) -> None:
         """Warn once if the rest will take long; the first step can include preparations."""

@@ -860,11 +860,11 @@ class BoostedOrderPreservingRanker(BoostedRanker, CalibratedRanker):
                 random,
                 float(weights_of(train) @ train.sizes) * train.n_lists,
                 monitor,
-                progress.step,
+                progress.block_done,
                 of=f" of {self.n_estimators}",
                 held_out="held-out",
             )
-            progress.done()
+            progress.fit_done()
             self.objective_ = float(on_lists.value_and_gradient(result.train_scores)[0].sum())
             self.loss_ = loss
             self._store_queries(lists)

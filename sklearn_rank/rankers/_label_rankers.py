@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
@@ -38,6 +39,7 @@ from .._solvers import (
     choose_method,
     column_scales,
     count_threads,
+    solve_linear,
 )
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import ravelled
@@ -735,7 +737,10 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
             kernel = kernel_of(self)
             design: Any = as_design(X) if kernel is None else kernel.design(X)
             problem = self._problem(design, lists, loss)
-            coef = ridge_solution(self, problem, self._start(problem, last_fit), data).coef
+            start = self._start(problem, last_fit)
+            solve = partial(solve_linear, method=self.solver)
+            solution = ridge_solution(self, problem, start, data, solve=solve)
+            coef, self.intercept_ = solution.coef, solution.intercept
             forget(self, "coef_", "dual_coef_", "support_", "X_fit_")
             if kernel is None:
                 self.coef_ = coef

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, ClassVar, NamedTuple
+from itertools import pairwise
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,7 +21,6 @@ from .._sklearn_compat import StrOptions
 from .._solvers import (
     Design,
     LinearProblem,
-    LinearSolution,
     OnePart,
     Parts,
     as_design,
@@ -45,7 +45,14 @@ from ._blocked_rows import (
     persisted,
     scores_by_blocks,
 )
-from ._list_base import QueryRanker, checked_labels, in_lists, remembered_lists, weights_of
+from ._list_base import (
+    QueryRanker,
+    checked_labels,
+    in_lists,
+    remembered_lists,
+    standardised_utilities,
+    weights_of,
+)
 
 # What the parameter ``normalize`` may be, for scikit-learn's validation.
 NORMALIZE_CONSTRAINTS = [None, StrOptions(set(METHODS)), QueryNormalizer]
@@ -452,9 +459,7 @@ def label_alpha(
 def _curvatures(loss: LossOnLists) -> FloatArray:
     """Curvature of the loss of each list along its standardised utilities."""
     lists = loss.lists
-    standard = QueryNormalizer().fit_transform(
-        lists.grade[:, np.newaxis], qid=lists.list_of, sample_weight=lists.weight
-    )[:, 0]
+    standard = standardised_utilities(lists)
     _, above = loss.value_and_gradient(STEP * standard)
     _, below = loss.value_and_gradient(-STEP * standard)
     return lists.totals(standard * (above - below)) / (2.0 * STEP)
@@ -462,69 +467,41 @@ def _curvatures(loss: LossOnLists) -> FloatArray:
 
 def _variances(items: Design, lists: Lists, factor: FloatArray) -> FloatArray:
     """Sum over the lists, with factors, of the variance of each feature in the list."""
-    n, n_features = items.shape
     share = lists.counts / lists.to_items(lists.sizes)
-    total, last_parts = np.zeros(n_features), None
-    for start in range(0, n, COPIED):
-        stop = min(start + COPIED, n)
-        first, last = np.searchsorted(lists.offsets, (start, stop - 1), "right") - 1
-        begins = np.maximum(lists.offsets[first : last + 1], start) - start
-        block: Any = items.rows(slice(start, stop))
-        # The list of the first row may have begun in an earlier block.
-        earlier = last_parts if lists.offsets[first] < start else None
-        parts = _parts_of(block.matrix, share[start:stop], begins, earlier)
-        # The last one may go on in the next.
-        ends = last + 1 if lists.offsets[last + 1] <= stop else last
-        total += parts.variances(factor[first:ends])
-        last_parts = parts.last()
+    firsts = np.searchsorted(lists.offsets, np.arange(0, lists.offsets[-1], COPIED))
+    total = np.zeros(items.shape[1])
+    for first, last in pairwise(np.unique(np.append(firsts, lists.n_lists))):
+        offsets = lists.offsets[first : last + 1]
+        total += _variances_of(items, share, offsets, factor[first:last])
     return total
 
 
-class _Parts(NamedTuple):
-    """Weighted sums over the rows of lists, as far as they were seen."""
-
-    origin: FloatArray | None
-    means: Any  # (n_lists, n_features): Sums of rows times their shares
-    squares: Any  # (n_lists, n_features): Sums of squares of rows times their shares
-
-    def variances(self, factor: FloatArray) -> FloatArray:
-        means, squares = self.means[: len(factor)], self.squares[: len(factor)]
-        if self.origin is None:
-            centred = (squares - means.multiply(means)).tocsr()
-            # Of a feature that is constant in a list rounding is left.
-            centred = centred.multiply(centred > LOST * squares).tocsr()
-            return np.asarray(centred.T @ factor)
-        variances = np.maximum(squares - means * means, 0.0)
-        variances[variances <= LOST * LOST * self.origin[: len(factor)] ** 2] = 0.0
-        return np.asarray(factor @ variances)
-
-    def last(self) -> _Parts:
-        origin = None if self.origin is None else self.origin[-1:]
-        return _Parts(origin, self.means[-1:], self.squares[-1:])
-
-
-def _parts_of(rows: Any, share: FloatArray, begins: IntArray, earlier: _Parts | None) -> _Parts:
-    """Sums over a block of rows, which go on with those of an earlier block."""
-    if sp.issparse(rows):
-        columns = np.arange(len(share))
-        by_list = sp.csr_array((share, columns, np.append(begins, len(share))))
-        means, squares = by_list @ rows, by_list @ rows.power(2)
-        if earlier is not None:
-            means = sp.vstack((means[:1] + earlier.means, means[1:]), format="csr")
-            squares = sp.vstack((squares[:1] + earlier.squares, squares[1:]), format="csr")
-        return _Parts(None, means, squares)
-    origin = rows[begins].astype(np.float64)
-    if earlier is not None:
-        origin[0] = earlier.origin
-    moved = rows - np.repeat(origin, np.diff(begins, append=len(share)), axis=0)
-    weighted = share[:, np.newaxis] * moved
-    means = np.add.reduceat(weighted, begins, axis=0)
-    weighted *= moved
-    squares = np.add.reduceat(weighted, begins, axis=0)
-    if earlier is not None:
-        means[0] += earlier.means[0]
-        squares[0] += earlier.squares[0]
-    return _Parts(origin, means, squares)
+def _variances_of(
+    items: Design, share: FloatArray, offsets: IntArray, factor: FloatArray
+) -> FloatArray:
+    """The same of some lists, which may be one that is long."""
+    means: Any = 0.0
+    squares: Any = 0.0
+    origin = None
+    for start in range(offsets[0], offsets[-1], COPIED):
+        stop = min(start + COPIED, offsets[-1])
+        block: Any = items.rows(slice(start, stop))
+        rows, ends = block.matrix, np.clip(offsets - start, 0, stop - start)
+        if not sp.issparse(rows):
+            origin = rows[ends[:-1]] if origin is None else origin
+            rows = rows - np.repeat(origin, np.diff(ends), axis=0)
+        entries = share[start:stop], np.arange(stop - start), ends
+        by_list = sp.csr_array(entries, shape=(len(factor), stop - start))
+        sums = by_list @ rows, by_list @ (rows * rows)
+        means, squares = sums if start == offsets[0] else (means + sums[0], squares + sums[1])
+    if origin is None:
+        centred = (squares - means * means).tocsr()
+        # Of a feature that is constant in a list rounding is left.
+        centred = centred.multiply(centred > LOST * squares).tocsr()
+        return np.asarray(centred.T @ factor)
+    variances = np.maximum(squares - means * means, 0.0)
+    variances[variances <= LOST * LOST * origin**2] = 0.0
+    return np.asarray(factor @ variances)
 
 
 def ridge_solution(
@@ -532,17 +509,20 @@ def ridge_solution(
     problem: LinearProblem,
     start: FloatArray | None,
     data: tuple[Any, Any],
-) -> LinearSolution:
-    progress = FitProgress(estimator, estimator.max_iter, *data, criterion="gradient_norm")
-    solution = solve_linear(
+    *,
+    solve: Callable[..., Any] = solve_linear,
+    criterion: Literal["relative_gap", "gradient_norm"] = "gradient_norm",
+    regularise: str = "raise alpha",
+) -> Any:
+    """Solve a problem with the settings of an estimator, and store the certificate."""
+    progress = FitProgress(estimator, estimator.max_iter, *data, criterion=criterion)
+    solution = solve(
         problem,
-        method=estimator.solver,
         tol=estimator.tol,
         max_iter=estimator.max_iter,
         start=start,
         on_iteration=progress.iteration,
     )
-    store_certificate(estimator, solution.certificate, "gradient_norm", regularise="raise alpha")
-    estimator.intercept_ = solution.intercept
-    progress.done()
+    store_certificate(estimator, solution.certificate, criterion, regularise=regularise)
+    progress.fit_done()
     return solution

@@ -20,6 +20,7 @@ from .._solvers import (
     LinearProblem,
     OnePart,
     Quadratic,
+    as_design,
     choose_method,
     quadratic_expansion,
     solve_linear,
@@ -34,12 +35,10 @@ from ..losses import ComparisonHinge, ComparisonSquaredHinge, TemplateLoss, get_
 from ..losses._shared import LossOnLists
 from ..metrics import Measure, get_measure
 from ._base import (
-    FitProgress,
     forget,
     is_blocked,
     refuse_blocked,
     restored_on_error,
-    store_certificate,
     store_parameters,
 )
 from ._linear_base import (
@@ -60,7 +59,6 @@ from ._list_base import (
     refuse_propensities,
     with_utilities,
 )
-from ._two_classes import LinearScores
 
 
 class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker):
@@ -323,7 +321,9 @@ n_features)
             start = None
             if self._warm_start(problem.n_features) is not None:
                 start = self._parameters(loss)
-            self.coef_ = ridge_solution(self, problem, start, (X, y)).coef
+            solve = partial(solve_linear, method=self.solver)
+            solution = ridge_solution(self, problem, start, (X, y), solve=solve)
+            self.coef_, self.intercept_ = solution.coef, solution.intercept
             self.loss_ = loss
             self._store_queries(lists)
         return self
@@ -422,8 +422,9 @@ n_features)
             quadratic = Quadratic(self.curvature_ / total, self.slope_ / total)
             keep = not is_first and isinstance(self.alpha, str)
             problem = self._problem(X, lists, loss, total, quadratic, keep_alpha=keep)
-            solution = ridge_solution(self, problem, start, (X, y))
-            self.coef_ = solution.coef
+            solve = partial(solve_linear, method=self.solver)
+            solution = ridge_solution(self, problem, start, (X, y), solve=solve)
+            self.coef_, self.intercept_ = solution.coef, solution.intercept
             expansion = quadratic_expansion(problem, solution.parameters)
             self.curvature_ = self.curvature_ + total * expansion.curvature
             self.slope_ = self.slope_ + total * expansion.slope
@@ -507,7 +508,7 @@ n_features)
         return np.append(self.coef_, self.intercept_) if self._has_intercept(loss) else self.coef_
 
     def _scores(self, X: Any) -> FloatArray:
-        return LinearScores(self.coef_).scores(X) + self.intercept_
+        return as_design(X).scores(self.coef_) + self.intercept_
 
 
 def _utilities_of_chunk(
@@ -705,23 +706,18 @@ n_features)
             blocks = lists.blocks.on(partial(LossOnLists, squared), squared)
             bends = self._bends(X, blocks, curvature_at_0, factor)
             problem = LinearProblem(blocks, 1.0, bends=bends, factor=factor)
-            progress = FitProgress(self, self.max_iter, X, y, criterion=criterion)
             solve: Any = solve_linear
             if self.loss == "hinge":
                 hinges = ComparisonHinge, ComparisonSquaredHinge
                 hinge, squared_hinge = (partial(_hinge_on, loss) for loss in hinges)
                 solve = partial(solve_linear_hinge, hinge=hinge, squared_hinge=squared_hinge)
-            solution = solve(
-                problem,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                start=self._warm_start(problem.n_features),
-                on_iteration=progress.iteration,
-            )
-            store_certificate(self, solution.certificate, criterion, regularise="lower C")
+            start = self._warm_start(problem.n_features)
+            solution = ridge_solution(
+                self, problem, start, (X, y),
+                solve=solve, criterion=criterion, regularise="lower C",
+            )  # fmt: skip
             self.coef_ = solution.coef
             self._store_queries(lists)
-            progress.done()
         return self
 
     def _relevances(
@@ -743,7 +739,7 @@ n_features)
         return lists
 
     def _scores(self, X: Any) -> FloatArray:
-        return LinearScores(self.coef_).scores(X)
+        return as_design(X).scores(self.coef_)
 
 
 def _as_utilities(lists: Lists, columns: Any = None) -> Lists:

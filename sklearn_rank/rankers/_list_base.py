@@ -515,6 +515,15 @@ def with_utilities(measure: Measure, lists: Lists, examined: FloatArray | None) 
     return lists.only(~missing[lists.offsets[:-1]])
 
 
+def standardised_utilities(lists: Lists) -> FloatArray:
+    """Utilities less their mean in each list, in standard deviations; 0 where all are equal."""
+    share = lists.counts / lists.to_items(lists.sizes)
+    centred = lists.grade - lists.to_items(lists.totals(share * lists.grade))
+    spread = np.sqrt(lists.totals(share * centred * centred))
+    constant = lists.largest(lists.grade) == -lists.largest(-lists.grade)
+    return centred / lists.to_items(np.where(constant, np.inf, spread))
+
+
 def nothing_to_learn(measure: Measure, n_rows: int) -> ValueError:
     return ValueError(
         f"No query has a row of positive utility for {measure.name}, for example because no "

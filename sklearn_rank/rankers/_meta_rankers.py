@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._lists import LabelType, Lists
 from .._sklearn_compat import BaseComposition, HasMethods, StrOptions, fit_context
+from .._solvers import as_design
 from .._typing import FloatArray, IntArray
 from .._warn import told_once
 from ..calibration._shared import positional_form, utilities_of
@@ -36,9 +37,10 @@ from ._list_base import (
     QueryRanker,
     check_held_out_weights,
     in_lists,
+    standardised_utilities,
     weights_of,
 )
-from ._two_classes import Fold, LinearScores, of_taken_rows
+from ._two_classes import Fold, of_taken_rows
 
 
 def query_folds(cv: Any, items: Any, lists: Lists, n_rows: int) -> list[Fold]:
@@ -290,7 +292,7 @@ default="zscore"
         return OrderPreservingRanker(measure=self.measure, max_iter=self.max_iter, **params)
 
     def _scores(self, X: Any) -> FloatArray:
-        return LinearScores(self.coef_).scores(X) + self.intercept_
+        return as_design(X).scores(self.coef_) + self.intercept_
 
 
 def _several(choices: Any) -> list[Any]:
@@ -404,9 +406,7 @@ def fitted_weights(values: FloatArray, lists: Lists) -> FloatArray:
     They minimise the mean over the queries of the mean over their rows of ``(values w - v)**2``,
     with the utilities v standardised within each query.
     """
-    utilities = lists.grade[:, np.newaxis]
-    normalizer = QueryNormalizer()
-    target = normalizer.fit_transform(utilities, qid=lists.list_of, sample_weight=lists.weight)
+    target = standardised_utilities(lists)[:, np.newaxis]
     by_list = 1.0 / lists.sizes
     if lists.query_weight is not None:
         by_list = by_list * lists.query_weight

@@ -1030,7 +1030,7 @@ class OneProblemRanker(KernelRanker):
             self.threshold_ = rows.direction * threshold
             self.intercept_ = np.array([-self.threshold_])
             self._store_certificate(result)
-            progress.done()
+            progress.fit_done()
         return self
 
     def _store_certificate(self, result: SolverResult) -> None:
