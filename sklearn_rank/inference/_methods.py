@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -56,8 +57,9 @@ def _placements(name: str) -> Callable[..., Interval]:
 def of_range(area: Interval, measure: Measure) -> Interval:
     """Turn an interval for the AUC into that of a measure that is linear in it."""
     low, high = measure.range
-    target = measure.laws["placements"]
-    return replace(area if low == 0.0 else area._in_unit(high - low, low), target=target)
+    if (low, high) == (0.0, 1.0):
+        return area
+    return replace(area._in_unit(high - low, low), target=measure.laws["placements"])
 
 
 def _top(name: str) -> Callable[..., Interval]:
@@ -164,11 +166,13 @@ METHODS: tuple[Method, ...] = (
 )
 
 
+@lru_cache(maxsize=256)
 def methods_of(measure: Measure) -> dict[str, Method]:
     """Methods by name, the preferred one first; an error says why a measure has none."""
     methods: dict[str, Method] = {}
+    laws = measure.laws
     for method in METHODS:
-        if method.law in measure.laws:
+        if method.law in laws:
             methods.setdefault(method.name, method)
     if not methods:
         raise ValueError(f"{measure.name} {_reason(measure)}.")

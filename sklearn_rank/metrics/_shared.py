@@ -16,20 +16,9 @@ from ._influence import (
 from ._linear_rank import LinearRankMeasure, mean_at_random, phi_of, rank_bias
 from ._of_collections import KeptValues, ListOfChunks
 from ._positional import (
-    AveragePrecisionMeasure,
-    DCGMeasure,
-    NDCGMeasure,
-    PositionalMeasure,
-    RankBiasedPrecisionMeasure,
     has_exponential_gain,
 )
-from ._rank_correlation import SpearmanMeasure, TauAPMeasure, TauBMeasure, TauXMeasure
 from ._roc import (
-    FPRAtTPRMeasure,
-    KolmogorovSmirnovMeasure,
-    NegativeHeightMeasure,
-    PartialAUCMeasure,
-    TPRAtFPRMeasure,
     check_probabilities,
     check_threshold,
     threshold_of,
@@ -50,13 +39,4 @@ from ._scorer import (
     scored_labels,
     scores_with_ids,
     warn_of_trained_queries,
-)
-from ._top import (
-    EnrichmentFactorMeasure,
-    LiftMeasure,
-    PositivesAtTopMeasure,
-    PrecisionAtKMeasure,
-    PrecisionAtTopMeasure,
-    SmoothedPrecisionAtTopMeasure,
-    SuccessMeasure,
 )

@@ -77,14 +77,18 @@ def estimator_of(measure):
     return LogisticRegression() if measure.kind == "binary" else Ridge()
 
 
+def is_of_list(measure):
+    return "influence" in measure.laws and measure.kind == "binary"
+
+
 def folds(measure):
-    ids = {} if measure.laws.keys() & {"influence"} and measure.kind == "binary" else {"qid": QID}
+    ids = {} if is_of_list(measure) else {"qid": QID}
     X, y = rows()[0], labels_of(measure)
     return cross_val_interval(estimator_of(measure), X, y, measure=measure, cv=3, **ids)
 
 
 def search(measure):
-    ids = {} if "influence" in measure.laws and measure.kind == "binary" else {"groups": QID}
+    ids = {} if is_of_list(measure) else {"qid": QID}
     grid = {"C" if measure.kind == "binary" else "alpha": [0.1, 1.0]}
     found = BoundSearchCV(estimator_of(measure), grid, measure=measure, random_state=0)
     return found.fit(rows()[0], labels_of(measure), **ids)
