@@ -281,7 +281,8 @@ def metric_interval(
 
     Other measures, such as ``"ndcg"``, ``"rr"`` and ``"err"``, are means over queries and need
     ``qid``. "influence" uses Wilson's limits within the range of the measure, or exact limits if
-    these are wider, with half an item or group added at either end in both classes. The cost
+    these are wider, with half an item added at either end in both classes. With groups, what this
+    adds to the variance counts as many times as groups vary more than independent items. The cost
     beyond the measure is O(n log n) time and O(n) memory, and O(n_resamples n) time for
     bootstraps. :doc:`/benchmarks/inference` has the measured coverage.
 
