@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, describe_machine, format_table, write_table
 
 from sklearn_rank.model_selection._candidates import lower_limits
-from sklearn_rank.model_selection._evidence import list_evidence, measure_with_limits
+from sklearn_rank.model_selection._held_out import HeldOut, measure_with_limits
 
 DELTA = 0.1
 N_CANDIDATES = 8
@@ -62,7 +62,7 @@ def of_measure(name, scores, counts, n_draws):
     observed = {method: [] for method in methods}
     for _ in range(n_draws):
         found = draw(scores, *counts, N_CANDIDATES, rng)
-        evidence = list_evidence(measure, [positive], [list(found)])
+        evidence = HeldOut(measure, [positive], [list(found)])
         for method in methods:
             lower = lower_limits(evidence, method, DELTA, weights, rng)[1]
             # Of equal limits that of the largest mean, as in a search.

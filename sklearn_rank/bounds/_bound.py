@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf
+from math import inf, log
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -153,6 +153,9 @@ def kl_limits(p: ArrayLike, most: ArrayLike) -> tuple[FloatArray, FloatArray]:
     return low, high
 
 
+# exp of it is still a number, and its reciprocal too.
+LARGEST_LOG = 690.0
+
 # Of fewer draws than these nothing is known; they keep the quotient finite.
 LEAST_DRAWS = 1e-300
 
@@ -173,3 +176,23 @@ def wilson_score_limits(
 ) -> tuple[FloatArray, FloatArray]:
     """Solve ``n_draws (estimate - A)^2 = z^2 A (1 - A)`` for A."""
     return score_limits(estimate, z**2 / np.maximum(n_draws, LEAST_DRAWS))
+
+
+def mean_limits(
+    method: str, mean: Any, n: Any, log_inverse: Any, variance: Any = 0.0
+) -> tuple[FloatArray, FloatArray]:
+    """Limits for the expectation of a mean of n independent terms in [0, 1].
+
+    Each fails with probability ``exp(-log_inverse)`` at most; for "chebyshev", both together.
+    "bernstein" takes the sample variance of the terms, on which it spends half of its error.
+    """
+    if method == "kl":
+        return kl_limits(mean, log_inverse / n)
+    if method == "chebyshev":
+        return score_limits(mean, np.exp(np.minimum(log_inverse - np.log(n), LARGEST_LOG)))
+    if method == "bernstein":
+        logs = log_inverse + log(2.0)
+        reach = np.sqrt(2.0 * variance * logs / n) + 7.0 * logs / (3.0 * np.maximum(n - 1.0, 1.0))
+    else:
+        reach = np.sqrt(log_inverse / (2.0 * n))
+    return mean - reach, mean + reach

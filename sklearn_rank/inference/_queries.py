@@ -122,6 +122,7 @@ def query_values_of(
     weights: WeightMeaning = None,
     groups: Any = None,
     pos_label: Any = None,
+    least: int = 2,
 ) -> dict[str, QueryValues]:
     in_chunks = any_collection(y_true, *scores.values(), qid, sample_weight, groups)
     if not in_chunks:
@@ -164,7 +165,7 @@ def query_values_of(
         scored = lists if name == default else lists.scored_by(scores[name], shape)
         return measure.of_lists(scored, average=None, return_qid=True)
 
-    samples, defined = _on_same_queries(measure, scores, evaluate)
+    samples, defined = _on_same_queries(measure, scores, evaluate, least)
     if weight is not None:
         weight = weight[defined]
         refuse_few_draws(weight, float(weight.max()), "queries")
@@ -232,6 +233,7 @@ def _on_same_queries(
     measure: Measure,
     names: Iterable[str],
     evaluate: Callable[[str], tuple[FloatArray, AnyArray]],
+    least: int = 2,
 ) -> tuple[dict[str, QueryValues], BoolArray]:
     """Values and ids of the queries for each ranker, and which of them have a value."""
     samples: dict[str, QueryValues] = {}
@@ -252,10 +254,11 @@ def _on_same_queries(
                 f"{measure.name} is defined for the query {query!r} with the scores of one system"
                 " but not of another: remove the query or set undefined= of the measure."
             )
-        if np.count_nonzero(defined) < 2:
+        if np.count_nonzero(defined) < least:
             raise ValueError(
                 f"{measure.name} has a value for {np.count_nonzero(defined)} of {len(ids)}"
-                " queries, but at least two are needed: pass more queries with a value."
+                f" queries, but at least {'two are' if least > 1 else 'one is'} needed: pass more"
+                " queries with a value."
             )
         samples[name] = QueryValues(
             values[defined], ids[defined], measure.name, measure.counted_range

@@ -10,6 +10,7 @@ from ._evidence import (
     mean_influences,
     named_scores,
     never_certain_covariance,
+    refuse_one_class,
 )
 from ._limits import midp_limits, safe_limits, two_sided_quantile
 from ._linear_rank import dkw_lower_limits
@@ -24,4 +25,4 @@ from ._queries import (
     query_values_of,
     sample_interval,
 )
-from ._roc import AUCMoments, auc_score_limits, design_effect, sample_moments, unseen_effect
+from ._roc import AUCMoments, auc_score_limits, design_effect, unseen_effect

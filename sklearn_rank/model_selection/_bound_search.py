@@ -37,7 +37,6 @@ from .._validation import (
 )
 from .._warn import warn
 from ..exceptions import ScorerSetupError
-from ..inference._shared import check_two_classes
 from ..metrics import Measure, get_scorer
 from ..metrics._shared import (
     MeasureLike,
@@ -52,17 +51,17 @@ from ._candidates import (
     Grid,
     check_splits,
     fit_candidates,
+    labels_read,
     named_grids,
     positive_rows,
     sizes_of_disjoint,
 )
-from ._evidence import (
+from ._held_out import (
     ASYMPTOTIC,
-    Evidence,
-    is_auc,
-    list_evidence,
+    ASYMPTOTICS,
+    HeldOut,
+    asymptotics_of,
     measure_with_limits,
-    query_evidence,
     refuse_one_list,
     theorems_of,
 )
@@ -465,24 +464,15 @@ arbitrary.
                 f"Each of the {len(fits)} candidates failed on some part, so none can be chosen:"
                 " see the warning of failed fits, or pass error_score='raise'."
             )
-        labels = y if positive is None else positive.astype(int)
         tests = [test for _, test in splits]
-        scores = [[fits[c][part].scores for c in scored] for part in range(len(splits))]
-        disjoint = sizes_of_disjoint(splits, len(labels))
-        evidence: Evidence
-        if qid is None:
-            evidence = list_evidence(
-                measure, [labels[test] == 1 for test in tests], scores, disjoint
-            )
-        else:
-            evidence = query_evidence(
-                measure,
-                [labels[test] for test in tests],
-                scores,
-                [qid[test] for test in tests],
-                disjoint,
-                with_chance=True,
-            )
+        labels, read = labels_read(measure, y, positive)
+        evidence = HeldOut(
+            read,
+            [labels[test] for test in tests],
+            [[fits[c][part].scores for c in scored] for part in range(len(splits))],
+            None if qid is None else [qid[test] for test in tests],
+            sizes_of_disjoint(splits, len(labels)),
+        )
         self.n_splits_ = len(splits)
         scorer = {"single_list": True} if measure.per_query and not of_queries else {}
         if of_queries and not measure.per_query:
@@ -690,9 +680,7 @@ Method: TypeAlias = Literal[
     "kl", "hoeffding", "mcdiarmid", "bernstein", "wilson", "t", "influence"
 ]
 
-# Asymptotic methods for one model on one part, by their names in sklearn_rank.inference.
-OF_QUERIES, OF_AUC, OF_LISTS = "t", "wilson", "influence"
-ASYMPTOTIC_METHODS = (OF_QUERIES, OF_AUC, OF_LISTS)
+ASYMPTOTIC_METHODS = {method.name for method in ASYMPTOTICS}
 
 
 def make_bound_scorer(
@@ -793,11 +781,11 @@ on rows it was not fitted to (kl).
     of_queries = measure.per_query or bool(qid)
     if not of_queries:
         refuse_one_list(measure)
-    asymptotic = OF_QUERIES if of_queries else OF_AUC if is_auc(measure) else OF_LISTS
+    asymptotic = asymptotics_of(measure, of_queries)
     hint = f" for {measure.name!r}{' over queries' if of_queries else ''}"
     if method in ASYMPTOTIC_METHODS:
         hint += f"; {method!r} is for other measures"
-    check_choice("method", method, (*theorems_of(measure, of_queries), asymptotic), hint=hint)
+    check_choice("method", method, (*theorems_of(measure, of_queries), *asymptotic), hint=hint)
     kwargs = {} if pos_label is None else {"pos_label": pos_label}
     return BoundScorer(measure, kwargs, float(delta), method, int(n_candidates), qid)
 
@@ -858,17 +846,10 @@ of 8 models on rows it was not fitted to (bernstein).'
         super()._check_queries(estimator, given)
 
     def _value(self, y_true: Any, y_score: Any, arguments: dict[str, Any]) -> float:
-        evidence: Evidence
+        qid = [arguments["qid"]] if self.of_queries else None
         pos_label = arguments.get("pos_label")
-        if self.of_queries:
-            evidence = query_evidence(
-                self.measure, [y_true], [[y_score]], [arguments["qid"]], pos_label=pos_label
-            )
-        else:
-            lists = check_two_classes(y_true, y_score, pos_label, rel=self.measure.rel)
-            evidence = list_evidence(self.measure, [lists.positive], [[lists.score]])
-        method = ASYMPTOTIC if self.method in ASYMPTOTIC_METHODS else self.method
-        return float(evidence.lower(method, np.array([self.delta / self.n_candidates]))[0])
+        model = HeldOut(self.measure, [y_true], [[y_score]], qid, pos_label=pos_label)
+        return float(model.lower(self.method, np.array([self.delta / self.n_candidates]))[0])
 
     def _value_of_labels(
         self, y_true: Any, y_score: Any, read: Any, arguments: dict[str, Any]

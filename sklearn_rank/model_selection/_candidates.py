@@ -35,10 +35,10 @@ from ..inference._shared import (
     never_certain_covariance,
     normal_draws,
 )
-from ..metrics import Measure
+from ..metrics import Measure, get_measure
 from ..metrics._shared import check_fixed_scale, own_pos_label, ranking_scores, refuse_level
 from ..rankers._shared import positive_or_second
-from ._evidence import ASYMPTOTIC, Evidence
+from ._held_out import ASYMPTOTIC, HeldOut
 
 FORMS = (
     "pass an estimator, a list of estimators or of (estimator, grid) pairs, or a dict of these by"
@@ -298,7 +298,7 @@ def positive_rows(
     classifier = is_classifier(estimators[0])
     for estimator in estimators if classifier else ():
         refuse_level(measure, estimator)
-    if of_queries and not classifier and pos_label is None:
+    if (of_queries or measure.kind == "graded") and not classifier and pos_label is None:
         check_fixed_scale(measure, y)
         return None, None
     assert_all_finite(y, input_name="y")
@@ -322,6 +322,16 @@ def positive_rows(
             " of both classes."
         )
     return pos_label, positive
+
+
+def labels_read(
+    measure: Measure, y: AnyArray, positive: BoolArray | None
+) -> tuple[AnyArray, Measure]:
+    """Labels as the measure reads them: where the positives are known, 0 and 1."""
+    if positive is None:
+        return y, measure
+    labels = positive.astype(np.int64)
+    return labels, get_measure(measure, rel=None) if measure.kind == "binary" else measure
 
 
 def check_splits(
@@ -555,7 +565,7 @@ TILE = 64
 
 
 def simultaneous_tails(
-    evidence: Evidence, delta: float, weights: FloatArray, rng: np.random.Generator
+    evidence: HeldOut, delta: float, weights: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
     """Probabilities that limits for single candidates may have to hold together.
 
@@ -580,7 +590,7 @@ def simultaneous_tails(
     return np.clip(quantile, delta, delta / weights.max()) * weights
 
 
-def _safe_delta(evidence: Evidence, delta: float) -> float:
+def _safe_delta(evidence: HeldOut, delta: float) -> float:
     """Largest probability of failure up to which a bound of the covariance is on the safe side.
 
     Of two normal variables of mean 0 the one of the larger covariance lies in a convex set of
@@ -589,7 +599,7 @@ def _safe_delta(evidence: Evidence, delta: float) -> float:
     return delta if evidence.disjoint is None else min(delta, 0.5)
 
 
-def may_be_best(evidence: Evidence, delta: float, rng: np.random.Generator) -> BoolArray:
+def may_be_best(evidence: HeldOut, delta: float, rng: np.random.Generator) -> BoolArray:
     """Find the candidates that a simultaneous paired test does not distinguish from the best.
 
     A candidate stays unless some other one is better than it by more than ``q`` standard errors of
@@ -690,7 +700,7 @@ def _rank_descending(values: FloatArray) -> IntArray:
 
 
 def lower_limits(
-    evidence: Evidence, method: str, delta: float, weights: FloatArray, rng: np.random.Generator
+    evidence: HeldOut, method: str, delta: float, weights: FloatArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Lower limits that hold at once: the delta of each, the limit, and it without clipping."""
     if method == ASYMPTOTIC:
@@ -699,7 +709,7 @@ def lower_limits(
         return deltas, lower, lower
     deltas = delta * weights
     unclipped = evidence.means - evidence.widths(method, deltas)
-    return deltas, np.maximum(unclipped, evidence.measure.counted_range[0]), unclipped
+    return deltas, np.maximum(unclipped, evidence.range[0]), unclipped
 
 
 class Choice:
@@ -712,7 +722,7 @@ class Choice:
         self,
         grid: Grid,
         scored: IntArray,
-        evidence: Evidence,
+        evidence: HeldOut,
         method: str,
         delta: float,
         rule: str,
@@ -821,6 +831,6 @@ class Choice:
             covers_best_estimator=one_part and not refit,
             remark=remark,
             chance=evidence.chance,
-            least=evidence.measure.counted_range[0],
+            least=evidence.range[0],
             overlap=evidence.disjoint is not None,
         )

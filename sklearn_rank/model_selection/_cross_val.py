@@ -8,7 +8,7 @@ of all rows.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -36,27 +36,9 @@ from .._validation import (
 )
 from .._warn import warn
 from ..inference import Comparison, Interval
-from ..inference._shared import (
-    AUCMoments,
-    JointEstimate,
-    QueryValues,
-    Question,
-    are_shares,
-    auc_score_limits,
-    check_groups,
-    design_effect,
-    joint_comparison,
-    joint_influence,
-    list_interval,
-    mean_influences,
-    safe_limits,
-    sample_interval,
-    two_sided_quantile,
-    unseen_effect,
-)
+from ..inference._shared import Question, check_groups, joint_comparison, joint_influence
 from ..metrics import Measure, get_measure
 from ..metrics._shared import (
-    ClassInfluence,
     Groups,
     MeasureLike,
     RankingScorer,
@@ -73,10 +55,11 @@ from ._candidates import (
     check_splits,
     divide_params,
     divide_rows,
+    labels_read,
     number_repeated,
     positive_rows,
 )
-from ._evidence import influence_of_list, is_auc, refuse_one_list
+from ._held_out import HeldOut, refuse_one_list
 from ._query_splitters import NAMES_OF_IDS, QueryKFold, groups_for, places_of, queries_of
 
 
@@ -128,12 +111,8 @@ def _fit_part(
     X_train, X_test = divide_rows(estimator, plan.X, train, test)
     params = divide_params(plan.params, len(plan.y), train)
     if plan.ids is not None:
-        ids_test, ids_train = plan.ids[test], plan.ids[train]
-        if copies is not None:
-            # Copies of a query are queries of their own.
-            known, codes = np.unique(plan.ids, return_inverse=True)
-            ids_train = codes[train] + len(known) * copies
-        params |= dict.fromkeys(plan.ids_as, ids_train)
+        ids_test = plan.ids[test]
+        params |= dict.fromkeys(plan.ids_as, _ids_of(plan.ids, train, copies))
     try:
         routing = plan.routed or sklearn.get_config()["enable_metadata_routing"]
         with sklearn.config_context(enable_metadata_routing=routing):
@@ -150,6 +129,14 @@ def _fit_part(
         raise
     rows = f"the {len(test)} rows of split {number}"
     return check_scores(scores, estimator, len(test), rows)
+
+
+def _ids_of(ids: AnyArray, rows: IntArray, copies: IntArray | None) -> AnyArray:
+    """Ids of rows; copies of a query are queries of their own."""
+    if copies is None:
+        return ids[rows]
+    known, codes = np.unique(ids, return_inverse=True)
+    return codes[rows] + len(known) * copies
 
 
 N_FOLDS = 5
@@ -216,7 +203,8 @@ class Sample(NamedTuple):
 
     @property
     def positive(self) -> BoolArray | None:
-        return None if self.qid is not None else self.labels == 1
+        of_classes = self.qid is None and self.measure.kind == "binary"
+        return self.labels == 1 if of_classes else None
 
     @property
     def units(self) -> AnyArray | None:
@@ -245,10 +233,7 @@ def _samples_of(
     samples = []
     for estimator in estimators:
         label, positive = positive_rows([estimator], y, measure, pos_label, qid is not None)
-        labels, read = y, measure
-        if positive is not None:
-            labels = positive.astype(np.int64)
-            read = get_measure(measure, rel=None) if measure.kind == "binary" else measure
+        labels, read = labels_read(measure, y, positive)
         of_fit, ids_as, routed = _route_params(estimator, params, ids)
         plan = FitPlan(estimator, X, y, of_fit, label, ids, ids_as, routed)
         samples.append(Sample(read, plan, labels, qid, groups))
@@ -272,7 +257,7 @@ def make_folds(cv: Any, sample: Sample, random_state: Any) -> list[Split]:
         (_row_numbers(train, len(y)), _row_numbers(test, len(y)))
         for train, test in splitter.split(sample.plan.X, y, groups_for(splitter, units))
     ]
-    if sample.positive is not None and any(len(test) == 1 for _, test in splits):
+    if sample.qid is None and any(len(test) == 1 for _, test in splits):
         raise ValueError(
             f"A fold of one row has no value of {sample.measure.name!r}, and scores of different"
             f" fold models must not be pooled: pass cv={N_FOLDS}, not leave-one-out."
@@ -307,198 +292,34 @@ def _make_splitter(n_folds: int, sample: Sample, seed: int | None) -> tuple[Any,
 
 
 def held_out(
-    sample: Sample, tests: Sequence[IntArray], scores: Sequence[Sequence[FloatArray]]
-) -> HeldOutLists | HeldOutQueries:
-    """Evaluate candidates on held-out parts, by the scores of each on each part."""
-    kind = HeldOutLists if sample.qid is None else HeldOutQueries
-    return kind(sample, tests, scores)
-
-
-class HeldOutLists:
-    """Estimates for several candidates from held-out lists of two classes."""
-
-    def __init__(
-        self, sample: Sample, tests: Sequence[IntArray], scores: Sequence[Sequence[FloatArray]]
-    ) -> None:
-        self.measure, positive = sample.measure, sample.labels == 1
-        parts = [
-            [
-                influence_of_list(self.measure, positive[test], score)
-                for test, score in zip(tests, of_parts, strict=True)
-            ]
-            for of_parts in scores
-        ]
-        self.values = np.array([[part.estimate for part in of_parts] for of_parts in parts])
-        self.sizes: list[tuple[int, ...]] = [
-            (part.n_pos, part.n - part.n_pos) for part in parts[0]
-        ]
-        rows = np.unique(np.concatenate(tests))  # Those that are held out at least once
-        groups = sample.groups
-        self.groups = None if groups is None else check_groups(groups[rows], len(rows))
-        self.pooled = [_pool(of_parts, tests, rows, positive) for of_parts in parts]
-
-    @property
-    def joint(self) -> JointEstimate:
-        return joint_influence(self.pooled, conditional=True, groups=self.groups)
-
-    def interval(self, level: float, center: float | None = None) -> Interval:
-        """Interval for the expected mean of the first candidate."""
-        pooled = self.pooled[0]
-        if center is not None:
-            pooled = replace(pooled, estimate=center)
-        if not is_auc(self.measure):
-            # A row by itself is a group of one: Student's quantile then counts the rows.
-            groups = self.groups or Groups(np.arange(pooled.n), pooled.n)
-            return list_interval(self.measure, pooled, level, groups)
-        joint = joint_influence([pooled], conditional=True, groups=self.groups)
-        # Moments of placements, as if all parts were one list.
-        n_pos, n_neg = pooled.n_pos, pooled.n - pooled.n_pos
-        var_pos, var_neg = (
-            part.squares(part.mean) / max(part.size - 1, 1) for part in pooled.parts
-        )
-        moments = AUCMoments.of_independent(pooled.estimate, var_pos, var_neg, 0.0, n_pos, n_neg)
-        if self.groups is not None:
-            sides = pooled.positive, ~pooled.positive
-            fewest = min(int(np.count_nonzero(self.groups.sizes(side))) for side in sides)
-            variance = np.asarray(np.nan_to_num(joint.covariance[0, 0]))
-            moments = replace(moments, variance=variance, n_groups=np.asarray(fewest))
-        z = two_sided_quantile(level, joint.spread.of(np.ones(1)))
-        effect, unseen = design_effect(moments), unseen_effect(moments)
-        low, high = auc_score_limits(pooled.estimate, effect, unseen, z)
-        error = np.sqrt(effect * moments.auc * (1.0 - moments.auc))
-        return Interval(
-            pooled.estimate, float(low), float(high), level, "wilson", "", float(error)
-        )
-
-
-def _pool(
-    parts: list[ClassInfluence], tests: Sequence[IntArray], rows: IntArray, positive: BoolArray
-) -> ClassInfluence:
-    """Influence of each of some rows on the mean over the parts."""
-    values = np.empty(len(rows))
-    ends = np.zeros((len(parts), 2, 2))
-    for side, in_class in enumerate((positive, ~positive)):
-        # Of the mean that the part has: what is added to all rows alike depends on its size.
-        shifts = [part.estimate - part.parts[side].mean for part in parts]
-        of_parts = [
-            part.parts[side].values + shift for part, shift in zip(parts, shifts, strict=True)
-        ]
-        places = [np.searchsorted(rows, test[in_class[test]]) for test in tests]
-        values[in_class[rows]] = _on_mean(of_parts, places, len(rows))[in_class[rows]]
-        ends[:, side] = [
-            np.add(part.class_ends()[side], shift)
-            for part, shift in zip(parts, shifts, strict=True)
-        ]
-    low, high = np.mean([part.range for part in parts], axis=0)
-    known = all(part.ends is not None for part in parts)
-    return ClassInfluence(
-        estimate=float(np.mean([part.estimate for part in parts])),
-        values=values,
-        positive=positive[rows],
-        ends=tuple(ends.mean(axis=0).ravel().tolist()) if known else None,
-        range=(float(low), float(high)),
-        bias=float(np.mean([part.bias for part in parts])),
+    sample: Sample,
+    tests: Sequence[IntArray],
+    scores: Sequence[Sequence[FloatArray]],
+    copies: Sequence[IntArray | None] | None = None,
+) -> HeldOut:
+    """Candidates on held-out parts, by the scores of each on each part."""
+    qid, copies = None, copies or [None] * len(tests)
+    if sample.qid is not None:
+        qid = [_ids_of(sample.qid, *part) for part in zip(tests, copies, strict=True)]
+    return HeldOut(
+        sample.measure,
+        [sample.labels[rows] for rows in tests],
+        list(zip(*scores, strict=True)),
+        qid,
+        rows=tests,
+        least=1,
     )
 
 
-def _on_mean(values: list[FloatArray], places: list[IntArray], n: int) -> FloatArray:
-    """Influence of each row of a class on the mean over the parts, from that on each part.
-
-    With ``v_ij`` the influence of row i on the value of part j, ``n_j`` the rows of the class in
-    it, c the mean of all ``v_ij`` with equal weight for the K parts, and N the rows of the class,
-    it is ``c + N sum over the parts of the row of (v_ij - c) / (K n_j)``. It is about one centre
-    for all folds: what the folds differ by counts as spread, so that a fold with one positive says
-    something of how they vary.
-    """
-    n_parts = len(values)
-    center = float(np.mean([of_part.mean() for of_part in values]))
-    total = np.zeros(n)
-    for of_part, at in zip(values, places, strict=True):
-        total[at] += (of_part - center) / (n_parts * len(of_part))
-    count = len(np.unique(np.concatenate(places)))
-    return center + count * total
-
-
-class HeldOutQueries:
-    def __init__(
-        self, sample: Sample, tests: Sequence[IntArray], scores: Sequence[Sequence[FloatArray]]
-    ) -> None:
-        self.measure = sample.measure
-        parts = [
-            query_values(sample, test, [of_parts[part] for of_parts in scores])
-            for part, test in enumerate(tests)
-        ]
-        self.of_parts = [values for values, _ in parts]
-        self.values = np.array([values.mean(axis=1) for values in self.of_parts]).T
-        self.sizes: list[tuple[int, ...]] = [(len(ids),) for _, ids in parts]
-        self.ids = np.unique(np.concatenate([ids for _, ids in parts]))
-        self.groups = None
-        if sample.groups is not None:
-            of_queries = sample.groups[_rows_of_queries(sample, self.ids)]
-            self.groups = check_groups(of_queries, len(self.ids))
-        places = [np.searchsorted(self.ids, ids) for _, ids in parts]
-        self.pooled = np.stack(
-            [
-                _on_mean([values[c] for values in self.of_parts], places, len(self.ids))
-                for c in range(len(scores))
-            ]
-        )
-
-    @property
-    def joint(self) -> JointEstimate:
-        """Means over the parts, and how the candidates vary together."""
-        influences = mean_influences(self.pooled, self.measure.counted_range)
-        return joint_influence(influences, groups=self.groups)
-
-    def interval(self, level: float, center: float | None = None) -> Interval:
-        """Interval for the expected mean of the first candidate: Student's, or that of a share."""
-        low, high = self.measure.counted_range
-        values = self.pooled[0]
-        if center is not None:
-            values = values + (center - values.mean())
-        pooled = QueryValues(values, self.ids, self.measure.name, (low, high), self.groups)
-        of_parts = np.concatenate([of_part[0] for of_part in self.of_parts])
-        if pooled.constant or not are_shares(replace(pooled, values=of_parts)):
-            return sample_interval(pooled, level, "t")
-        estimate = float(np.clip((values.mean() - low) / (high - low), 0.0, 1.0))
-        variance = (pooled.standard_error / (high - low)) ** 2
-        draws = min(estimate * (1.0 - estimate) / variance, float(len(values)))
-        degrees = np.inf if self.groups is None else pooled.degrees
-        limits = [low + (high - low) * x for x in safe_limits(estimate, draws, level, degrees)]
-        error = pooled.standard_error
-        return Interval(float(values.mean()), limits[0], limits[1], level, "wilson", "", error)
-
-
-def _rows_of_queries(sample: Sample, ids: AnyArray) -> IntArray:
-    """The first row of each of some queries."""
-    known, rows = np.unique(np.asarray(sample.qid), return_index=True)
-    return rows[np.searchsorted(known, ids)]
-
-
-def query_values(
-    sample: Sample, rows: IntArray, scores: Sequence[FloatArray]
-) -> tuple[FloatArray, AnyArray]:
-    measure = sample.measure
-    lists = measure.lists(sample.labels[rows], scores[0], qid=np.asarray(sample.qid)[rows])
-    values, ids = [], np.empty(0)
-    for candidate, score in enumerate(scores):
-        scored = lists.scored_by(score, score.shape) if candidate else lists
-        of_candidate, ids = measure.of_lists(scored, average=None, return_qid=True)
-        values.append(of_candidate)
-    table = np.stack(values)
-    has_value = ~np.isnan(table)
-    defined = has_value.any(axis=0)
-    if not has_value[:, defined].all() or not np.isfinite(table[:, defined]).all():
-        raise ValueError(
-            f"{measure.name} is infinite for a held-out query, or defined for it with the scores"
-            " of some estimators only: choose another measure, or set undefined= of the measure."
-        )
-    if not defined.any():
-        raise ValueError(
-            f"{measure.name} has no value for any of the {len(ids)} queries of a held-out part:"
-            " pass fewer folds, or set undefined= of the measure."
-        )
-    return table[:, defined], ids[defined]
+def _groups_of_units(sample: Sample, parts: HeldOut) -> Groups | None:
+    """Groups of all units that are held out, in the order in which they are pooled."""
+    if sample.groups is None:
+        return None
+    rows = np.unique(np.concatenate(parts.units))
+    if sample.qid is not None:
+        known, first = np.unique(sample.qid, return_index=True)
+        rows = first[np.searchsorted(known, rows)]
+    return check_groups(sample.groups[rows], len(rows))
 
 
 # Number of unsuccessful draws after which an error reports too few items of a class.
@@ -524,13 +345,14 @@ def bootstrap_interval(
     drawn, copies = zip(*(_draw_rows(sample, rng) for _ in range(n_resamples)), strict=True)
     parts = [(train, all_rows) for train in (all_rows, *drawn)]
     scores = fit_parts(sample.plan, parts, [None, *copies], **jobs)
-    apparent = _value(sample, scores[0])
+    whole = held_out(sample, [all_rows], [scores[:1]])
+    apparent = float(whole.means[0])
     outside = [np.setdiff1d(all_rows, train) for train in drawn]
     unseen = held_out(sample, outside, [[s[o] for s, o in zip(scores[1:], outside, strict=True)]])
     if method == "optimism":
         differences = [
-            _value(sample, score, train) - _value(sample, score)
-            for train, score in zip(drawn, scores[1:], strict=True)
+            _value(sample, train, score[train], copy) - _value(sample, all_rows, score)
+            for train, score, copy in zip(drawn, scores[1:], copies, strict=True)
         ]
         optimism = float(np.mean(differences))
         estimate = apparent - optimism
@@ -545,24 +367,24 @@ def bootstrap_interval(
         note = f"Apparent {fixed(apparent)}, of which {fixed(optimism)} is optimism"
     else:
         left_out = float(unseen.values[0].mean())
-        estimate = _weigh_632_plus(sample, apparent, left_out)
+        estimate = _weigh_632_plus(sample.measure, apparent, left_out, whole.chance)
         note = f"Apparent {fixed(apparent)}, and {fixed(left_out)} on rows outside of the samples"
     estimate = float(np.clip(estimate, *sample.measure.counted_range))
-    interval = unseen.interval(level, center=estimate)
+    interval = unseen.interval(level, _groups_of_units(sample, unseen), estimate)
     return interval, f"{note}, by {n_resamples} bootstrap samples."
 
 
-def _weigh_632_plus(sample: Sample, apparent: float, left_out: float) -> float:
+def _weigh_632_plus(
+    measure: Measure, apparent: float, left_out: float, chance: float | None
+) -> float:
     """Weigh the apparent value and that outside of the samples by how far the model overfits."""
-    measure = sample.measure
-    if not measure.is_mean_over_ties:
+    if chance is None:
         raise ValueError(
             f"{measure.name!r} has no known value for a random order, which method='632+' needs:"
             " pass method='optimism' or 'folds'."
         )
     sign = 1.0 if measure.greater_is_better else -1.0
-    tied = sign * _value(sample, np.zeros(len(sample.labels)))
-    seen, unseen, overfit = sign * apparent, sign * left_out, 0.0
+    seen, unseen, tied, overfit = sign * apparent, sign * left_out, sign * chance, 0.0
     if seen > tied:
         unseen = max(unseen, tied)
         overfit = max(seen - unseen, 0.0) / (seen - tied)
@@ -570,16 +392,11 @@ def _weigh_632_plus(sample: Sample, apparent: float, left_out: float) -> float:
     return sign * ((1.0 - weight) * seen + weight * unseen)
 
 
-def _value(sample: Sample, score: FloatArray, train: IntArray | None = None) -> float:
-    """Value of scores of all rows, or of those of a sample, each as often as it was drawn."""
-    rows = np.arange(len(score)) if train is None else train
-    measure = sample.measure
-    if sample.qid is None:
-        labels = (sample.labels[rows] == 1).astype(np.int64)
-        return float(measure.of_lists(measure.lists(labels, score[rows])))
-    values, ids = query_values(sample, np.arange(len(score)), [score])
-    times = np.bincount(rows, minlength=len(score))
-    return float(np.average(values[0], weights=times[_rows_of_queries(sample, ids)]))
+def _value(
+    sample: Sample, rows: IntArray, score: FloatArray, copies: IntArray | None = None
+) -> float:
+    """Value of scores of rows, each as often as it was drawn."""
+    return float(held_out(sample, [rows], [[score]], [copies]).means[0])
 
 
 def _draw_rows(sample: Sample, rng: np.random.Generator) -> tuple[IntArray, IntArray | None]:
@@ -587,7 +404,9 @@ def _draw_rows(sample: Sample, rng: np.random.Generator) -> tuple[IntArray, IntA
     all_rows, copies = np.arange(len(sample.labels)), None
     for _ in range(MAX_DRAWS):
         if sample.units is None:
-            classes = [all_rows[sample.labels == k] for k in (1, 0)]
+            classes = [all_rows]
+            if sample.positive is not None:
+                classes = [all_rows[sample.positive], all_rows[~sample.positive]]
             train = np.sort(np.concatenate([rng.choice(rows, len(rows)) for rows in classes]))
         else:
             # Whole queries or groups.
@@ -863,7 +682,8 @@ def cross_val_interval(
         parts = make_folds(cv, sample, random_state)
         scores = fit_parts(sample.plan, parts, **jobs)
         folds = held_out(sample, [test for _, test in parts], [scores])
-        interval, note = folds.interval(level), _note(parts, sample)
+        interval = folds.interval(level, _groups_of_units(sample, folds))
+        note = _note(parts, sample)
         values, sizes = folds.values[0], folds.sizes
         estimate = float(values.mean())
         target = f"mean expected {sample.measure.name} of {_fold_models(parts)}"
@@ -1053,8 +873,9 @@ def cross_val_compare(
             )
     parts = make_folds(cv, sample, random_state)
     scores = [fit_parts(each.plan, parts, n_jobs=n_jobs, verbose=verbose) for each in samples]
+    folds = held_out(sample, [test for _, test in parts], scores)
     return joint_comparison(
-        held_out(sample, [test for _, test in parts], scores).joint,
+        joint_influence(folds.pooled, groups=_groups_of_units(sample, folds)),
         names,
         contrasts,
         question,

@@ -4,6 +4,9 @@ import numpy as np
 from scipy.special import ndtr
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from sklearn_rank.metrics import make_measure
+from sklearn_rank.model_selection._held_out import HeldOut
+
 
 class Column(ClassifierMixin, BaseEstimator):
     """Scores by one column, whatever the training rows.
@@ -82,3 +85,17 @@ def queries(n_queries=24, seed=0, size=8):
     y[::size], y[1::size] = 2, 0
     rows = rng.permutation(len(qid))
     return X[rows], y[rows], qid[rows]
+
+
+def only_score(y_true, y_score):
+    return y_score[0]
+
+
+ONLY_SCORE = make_measure(only_score, kind="graded", range=(0.0, 1.0))
+
+
+def of_query_values(samples, **arguments):
+    """Candidates with these values of queries, of one row each, on some parts."""
+    ids = [np.arange(values.shape[1]) for values in samples]
+    labels = [np.zeros(len(of_part)) for of_part in ids]
+    return HeldOut(ONLY_SCORE, labels, [list(values) for values in samples], ids, **arguments)

@@ -8,9 +8,11 @@ from sklearn_rank.bounds import auc_bound
 from sklearn_rank.metrics import get_measure, roc_auc_score
 from sklearn_rank.model_selection import BoundSearchCV, StructuralRankSelection, make_bound_scorer
 from sklearn_rank.model_selection._candidates import simultaneous_tails
-from sklearn_rank.model_selection._evidence import AUCEvidence, QueryEvidence
+from sklearn_rank.model_selection._held_out import HeldOut
 
-from .estimators import Column, Share, shifted
+from .estimators import Column, Share, of_query_values, shifted
+
+AUC = get_measure("auc")
 
 # So few violations would be rare if the probability were delta.
 DELTA = 0.2
@@ -115,7 +117,7 @@ def test_means_over_queries(method, n_parts):
     violations = []
     for _ in range(800):
         samples = [rng.binomial(1, 0.2, (8, 20)).astype(float) for _ in range(n_parts)]
-        evidence = QueryEvidence(get_measure("ndcg"), samples)
+        evidence = of_query_values(samples)
         violations.append((evidence.lower(method, np.full(8, DELTA / 8)) > 0.2).any())
     assert at_most(violations)
 
@@ -128,7 +130,7 @@ def test_max_t_limits_hold_together(correlation):
     for seed in range(300):
         rng = np.random.default_rng(seed)
         X, y, aucs = shifted(40, 120, np.full(6, 1.0), rng, correlation)
-        evidence = AUCEvidence([y == 1], [list(X.T)])
+        evidence = HeldOut(AUC, [y == 1], [list(X.T)])
         tails = simultaneous_tails(evidence, DELTA, weights, rng)
         violations.append((evidence.lower("max-t", tails) > aucs).any())
     assert at_most(violations)

@@ -20,10 +20,12 @@ from sklearn_rank.metrics import (
     roc_auc_score,
 )
 from sklearn_rank.model_selection import BoundSearchCV, make_bound_scorer
-from sklearn_rank.model_selection._evidence import AUCEvidence, ListEvidence, list_evidence
+from sklearn_rank.model_selection._held_out import HeldOut
 from tests.oracles import selection as oracle
 
 from .estimators import Column, queries, shifted
+
+AUC = get_measure("auc")
 
 ONE = StratifiedShuffleSplit(1, test_size=0.4, random_state=0)
 
@@ -203,8 +205,8 @@ def test_a_measure_of_one_list_has_asymptotic_limits(measure, cv):
 
 def test_the_auc_by_its_influence_has_nearly_its_limits():
     X, y, _ = shifted(200, 400, (0.8, 1.0), np.random.default_rng(1))
-    by_influence = ListEvidence([y == 1], [list(X.T)], OF_LIST)
-    by_placements = AUCEvidence([y == 1], [list(X.T)])
+    by_influence = HeldOut(OF_LIST, [y == 1], [list(X.T)])
+    by_placements = HeldOut(AUC, [y == 1], [list(X.T)])
     np.testing.assert_allclose(by_influence.means, by_placements.means)
     np.testing.assert_allclose(by_influence.covariance, by_placements.covariance, rtol=1e-3)
     tails = np.full(2, 0.025)
@@ -217,20 +219,20 @@ def test_the_auc_by_its_influence_has_nearly_its_limits():
 def test_a_range_that_is_infinite_has_normal_limits():
     X, y, _ = shifted(100, 200, (0.8, 1.0), np.random.default_rng(1))
     free = make_measure(wins, per_query=False, influence=win_influence)
-    evidence = ListEvidence([y == 1], [list(X.T)], free)
+    evidence = HeldOut(free, [y == 1], [list(X.T)])
     low, high = evidence.asymptotic_limits(np.full(2, 0.025))
     error = np.sqrt(np.diag(oracle.auc_covariance(y == 1, list(X.T))))
     np.testing.assert_allclose(evidence.means - low, 1.96 * error, rtol=0.02)
     np.testing.assert_allclose(high + low, 2 * evidence.means)
     perfect = [np.where(y == 1, 1.0, 0.0)]
     with pytest.raises(ValueError, match="wins has no known range and the same influence"):
-        ListEvidence([y == 1], [perfect], free).asymptotic_limits(np.array([0.05]))
+        HeldOut(free, [y == 1], [perfect]).asymptotic_limits(np.array([0.05]))
 
 
 def test_a_perfect_order_is_not_certain():
     y = np.repeat([1, 0], [10, 20])
     for measure in ("local_auc@0.5", OF_LIST):
-        evidence = ListEvidence([y == 1], [[y * 1.0 + np.arange(30) / 100]], get_measure(measure))
+        evidence = HeldOut(get_measure(measure), [y == 1], [[y * 1.0 + np.arange(30) / 100]])
         low, high = evidence.asymptotic_limits(np.array([0.05]))
         assert high[0] == pytest.approx(1.0)
         assert 0.0 <= low[0] < 0.95
@@ -261,7 +263,7 @@ def test_measures_of_one_list_without_an_influence():
 def test_the_precision_at_the_top_has_the_limits_of_its_interval(tied):
     X, y, _ = shifted(40, 160, (0.4, 1.5), np.random.default_rng(3))
     X = np.round(X) if tied else X
-    evidence = list_evidence(get_measure("precision@top0.2"), [y == 1], [list(X.T)])
+    evidence = HeldOut(get_measure("precision@top0.2"), [y == 1], [list(X.T)])
     low, high = evidence.asymptotic_limits(np.array([0.025, 0.05]))
     for one, level in enumerate((0.95, 0.9)):
         expected = metric_interval("precision@top0.2", y, X[:, one], level=level)
@@ -275,9 +277,9 @@ def test_the_mean_precision_at_the_top_of_parts_is_worth_all_their_tops():
     X, y, _ = shifted(40, 160, (0.4, 1.5), np.random.default_rng(3))
     measure, tails = get_measure("precision@top0.2"), np.full(2, 0.05)
     four = (np.tile(y == 1, 4), np.tile(X, (4, 1)))
-    large = list_evidence(measure, [four[0]], [list(four[1].T)])
-    parts = list_evidence(measure, [y == 1] * 4, [list(X.T)] * 4)
-    of_one = list_evidence(measure, [y == 1], [list(X.T)])
+    large = HeldOut(measure, [four[0]], [list(four[1].T)])
+    parts = HeldOut(measure, [y == 1] * 4, [list(X.T)] * 4)
+    of_one = HeldOut(measure, [y == 1], [list(X.T)])
     for mean, single, whole in zip(
         *(one.asymptotic_limits(tails) for one in (parts, of_one, large)), strict=True
     ):
@@ -285,7 +287,7 @@ def test_the_mean_precision_at_the_top_of_parts_is_worth_all_their_tops():
         np.testing.assert_allclose(mean, whole, atol=0.01)
         assert (np.abs(mean - parts.means) < np.abs(single - parts.means)).all()
     # Parts that share rows are worth one.
-    repeated = list_evidence(measure, [y == 1] * 4, [list(X.T)] * 4, [1] * 4)
+    repeated = HeldOut(measure, [y == 1] * 4, [list(X.T)] * 4, disjoint=[1] * 4)
     for mean, single in zip(
         repeated.asymptotic_limits(tails), of_one.asymptotic_limits(tails), strict=True
     ):
@@ -298,7 +300,7 @@ def test_the_mean_precision_at_the_top_of_parts_is_worth_all_their_tops():
 def test_auto_takes_bands_by_counts_alone(n_parts, n, method):
     rng, y = np.random.default_rng(0), np.arange(n) < n // 10
     for scores in (y * 1.0, np.zeros(n), rng.normal(size=n)):
-        evidence = list_evidence(get_measure("local_auc@0.8"), [y] * n_parts, [[scores]] * n_parts)
+        evidence = HeldOut(get_measure("local_auc@0.8"), [y] * n_parts, [[scores]] * n_parts)
         assert evidence.usual_method("dkw", 0.05, 8) == method
 
 
@@ -321,7 +323,7 @@ def test_limits_by_influence_cover(measure):
     missed = []
     for seed in range(600):
         X, y, _ = shifted(n_pos, n_neg, [1.0], np.random.default_rng(1000 + seed))
-        evidence = ListEvidence([y == 1], [[X[:, 0]]], measure)
+        evidence = HeldOut(measure, [y == 1], [[X[:, 0]]])
         low, high = evidence.asymptotic_limits(np.array([0.05]))
         missed.append([low[0] > truth, high[0] < truth])
     # Either side .05, binomial standard error .009.

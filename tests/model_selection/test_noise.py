@@ -9,16 +9,18 @@ from scipy import stats
 from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.metrics import get_measure
 from sklearn_rank.model_selection._candidates import may_be_best, simultaneous_tails
-from sklearn_rank.model_selection._evidence import AUCEvidence, QueryEvidence, fold_entropy
+from sklearn_rank.model_selection._held_out import HeldOut, fold_entropy
 from tests.oracles import selection as oracle
 
-from .estimators import shifted
+from .estimators import of_query_values, shifted
+
+AUC = get_measure("auc")
 
 
 def of_columns(rng, n_pos=40, n_neg=80, shifts=(1.0, 0.8, 0.4), correlation=0.6, n_parts=1):
     """Evidence of candidates that score by a column each."""
     parts = [shifted(n_pos, n_neg, shifts, rng, correlation)[:2] for _ in range(n_parts)]
-    return AUCEvidence([y == 1 for _, y in parts], [list(X.T) for X, _ in parts])
+    return HeldOut(AUC, [y == 1 for _, y in parts], [list(X.T) for X, _ in parts])
 
 
 def test_values_and_covariance_are_those_of_the_definition():
@@ -26,7 +28,7 @@ def test_values_and_covariance_are_those_of_the_definition():
         rng = np.random.default_rng(seed)
         positive = np.repeat([True, False], [5, 8])
         scores = list(rng.integers(0, 6, (3, 13)).astype(float))
-        evidence = AUCEvidence([positive], [scores])
+        evidence = HeldOut(AUC, [positive], [scores])
         expected = [oracle.auc(positive, score) for score in scores]
         np.testing.assert_allclose(evidence.means, expected)
         np.testing.assert_allclose(
@@ -38,8 +40,8 @@ def test_values_and_covariance_are_those_of_the_definition():
 def test_parts_are_averaged():
     evidence = of_columns(np.random.default_rng(0), n_parts=3)
     single = [
-        AUCEvidence([positive], [scores])
-        for positive, scores in zip(evidence.positive, evidence.scores, strict=True)
+        HeldOut(AUC, [positive], [scores])
+        for positive, scores in zip(evidence.labels, evidence.scores, strict=True)
     ]
     np.testing.assert_allclose(evidence.means, np.mean([one.means for one in single], axis=0))
     np.testing.assert_allclose(
@@ -54,7 +56,7 @@ def test_parts_are_averaged():
 
 def test_three_equal_parts_are_three_times_as_sure():
     one = of_columns(np.random.default_rng(1))
-    three = AUCEvidence(3 * list(one.positive), 3 * list(one.scores))
+    three = HeldOut(AUC, 3 * list(one.labels), 3 * list(one.scores))
     # A third of the variance, of what was seen and of what was not: a z less by sqrt(3).
     z = stats.norm.isf(0.02)
     found = three.asymptotic_limits(np.full(3, 0.02))
@@ -66,7 +68,7 @@ def test_one_part_has_wilsons_limits():
     evidence = of_columns(np.random.default_rng(1))
     low, high = evidence.asymptotic_limits(np.full(3, 0.02))
     for c, score in enumerate(evidence.scores[0]):
-        expected = metric_interval("auc", evidence.positive[0], score, level=0.96)
+        expected = metric_interval("auc", evidence.labels[0], score, level=0.96)
         assert (low[c], high[c]) == pytest.approx((expected.low, expected.high))
 
 
@@ -99,7 +101,7 @@ def test_tails_follow_the_weights():
     np.testing.assert_allclose(tails / tails[0], weights / weights[0])
     assert tails.sum() >= 0.1 - 1e-12
     assert tails.max() <= 0.1 + 1e-12
-    alone = AUCEvidence(evidence.positive, [evidence.scores[0][:1]])
+    alone = HeldOut(AUC, evidence.labels, [evidence.scores[0][:1]])
     assert simultaneous_tails(alone, 0.1, np.ones(1), rng).tolist() == [0.1]
 
 
@@ -127,7 +129,7 @@ def test_two_candidates_are_a_one_sided_paired_test():
         rng = np.random.default_rng(seed)
         evidence = of_columns(rng, shifts=(1.0, 0.6))
         named = dict(zip("ab", evidence.scores[0], strict=True))
-        test = compare("auc", evidence.positive[0], named, random_state=0)["a - b"]
+        test = compare("auc", evidence.labels[0], named, random_state=0)["a - b"]
         worse = 1 if test.estimate > 0 else 0
         expected = stats.norm.sf(abs(test.statistic)) >= 0.05
         assert may_be_best(evidence, 0.05, rng)[worse] == expected
@@ -137,24 +139,24 @@ def test_equal_candidates_are_all_kept_and_certain_ones_are_not_certain():
     rng = np.random.default_rng(0)
     positive = np.repeat([True, False], [10, 20])
     score = rng.normal(size=30)
-    assert may_be_best(AUCEvidence([positive], [[score, score, 2 * score]]), 0.1, rng).all()
+    assert may_be_best(HeldOut(AUC, [positive], [[score, score, 2 * score]]), 0.1, rng).all()
     perfect = positive.astype(float)
     # No variance at all: one item of each class decides nothing, ten and twenty do.
     few = np.array([True, False])
     assert may_be_best(
-        AUCEvidence([few], [[np.array([1.0, 0]), np.array([0, 1.0])]]), 0.1, rng
+        HeldOut(AUC, [few], [[np.array([1.0, 0]), np.array([0, 1.0])]]), 0.1, rng
     ).all()
-    found = may_be_best(AUCEvidence([positive], [[perfect, -perfect, score]]), 0.1, rng)
+    found = may_be_best(HeldOut(AUC, [positive], [[perfect, -perfect, score]]), 0.1, rng)
     assert found.tolist() == [True, False, False]
-    found = may_be_best(AUCEvidence([positive], [[perfect, -perfect]]), 0.1, rng)
+    found = may_be_best(HeldOut(AUC, [positive], [[perfect, -perfect]]), 0.1, rng)
     assert found.tolist() == [True, False]
-    assert may_be_best(AUCEvidence([positive], [[score]]), 0.1, rng).tolist() == [True]
+    assert may_be_best(HeldOut(AUC, [positive], [[score]]), 0.1, rng).tolist() == [True]
 
 
 def test_queries():
     rng = np.random.default_rng(0)
     samples = [rng.random((3, 30)), rng.random((3, 20))]
-    evidence = QueryEvidence(get_measure("ndcg"), samples)
+    evidence = of_query_values(samples)
     np.testing.assert_allclose(
         evidence.means, (samples[0].mean(axis=1) + samples[1].mean(axis=1)) / 2
     )
@@ -165,7 +167,7 @@ def test_queries():
     )
     found = evidence.means - evidence.widths("bernstein", np.full(3, 0.1))
     np.testing.assert_allclose(found, by_parts)
-    constant = QueryEvidence(get_measure("ndcg"), [np.ones((2, 30))])
+    constant = of_query_values([np.ones((2, 30))])
     assert (constant.lower("max-t", np.full(2, 0.05)) < 1).all()
     assert may_be_best(constant, 0.05, rng).all()
 

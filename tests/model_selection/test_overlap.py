@@ -16,9 +16,11 @@ from sklearn_rank.model_selection._candidates import (
     simultaneous_tails,
     sizes_of_disjoint,
 )
-from sklearn_rank.model_selection._evidence import AUCEvidence, QueryEvidence
+from sklearn_rank.model_selection._held_out import HeldOut
 
-from .estimators import Column, queries, shifted
+from .estimators import Column, of_query_values, queries, shifted
+
+AUC = get_measure("auc")
 
 # For rows: each splitter, and of how many parts the classes of its parts are.
 OF_ROWS = {
@@ -92,17 +94,18 @@ def test_each_splitter(name):
     assert report.bound == bound
     # No narrower than the interval of the parts that one class has, taken for independent.
     classes = [sizes[j] if sizes else len(splits) for j in range(len(splits))]
-    evidence = AUCEvidence(
+    evidence = HeldOut(
+        AUC,
         [y[test] == 1 for _, test in splits],
         [[X[test, j] for j in range(2)] for _, test in splits],
         disjoint=sizes,
     )
     expected = sum(
         one.covariance / (len(splits) * size)
-        for one, size in zip(evidence.joint_estimates, classes, strict=True)
+        for one, size in zip(evidence.joints, classes, strict=True)
     )
     np.testing.assert_allclose(evidence.covariance, expected)
-    one_part = np.mean([np.diag(one.covariance) for one in evidence.joint_estimates], axis=0)
+    one_part = np.mean([np.diag(one.covariance) for one in evidence.joints], axis=0)
     np.testing.assert_allclose(
         np.diag(evidence.covariance) / one_part, 1 / np.mean(classes), rtol=0.5
     )
@@ -148,8 +151,8 @@ def test_parts_are_put_into_classes():
 
 def test_a_part_that_is_repeated_tells_nothing_new():
     X, y, _ = rows()
-    once = AUCEvidence([y == 1], [list(X.T)])
-    thrice = AUCEvidence(3 * [y == 1], 3 * [list(X.T)], disjoint=[1, 1, 1])
+    once = HeldOut(AUC, [y == 1], [list(X.T)])
+    thrice = HeldOut(AUC, 3 * [y == 1], 3 * [list(X.T)], disjoint=[1, 1, 1])
     np.testing.assert_allclose(thrice.covariance, once.covariance)
     np.testing.assert_allclose(thrice.regularized_covariance, once.regularized_covariance)
     assert thrice.n_effective == pytest.approx(once.n_effective)
@@ -159,8 +162,8 @@ def test_a_part_that_is_repeated_tells_nothing_new():
     ):
         np.testing.assert_allclose(found, expected)
     values = np.random.default_rng(0).random((2, 20))
-    single = QueryEvidence(get_measure("ndcg"), [values])
-    repeated = QueryEvidence(get_measure("ndcg"), 3 * [values], [1, 1, 1])
+    single = of_query_values([values])
+    repeated = of_query_values(3 * [values], disjoint=[1, 1, 1])
     for found, expected in zip(
         repeated.asymptotic_limits(tails), single.asymptotic_limits(tails), strict=True
     ):
@@ -183,7 +186,7 @@ def test_any_covariance_of_the_classes_is_within_the_bound():
 def test_beyond_one_half_the_larger_covariance_is_no_bound():
     X, y, _ = rows()
     rng = np.random.default_rng(0)
-    split = AUCEvidence(2 * [y == 1], 2 * [list(X.T)], disjoint=[1, 1])
+    split = HeldOut(AUC, 2 * [y == 1], 2 * [list(X.T)], disjoint=[1, 1])
     for delta in (0.6, 0.99):
         tails = simultaneous_tails(split, delta, np.full(2, 0.5), np.random.default_rng(1))
         expected = simultaneous_tails(split, 0.5, np.full(2, 0.5), np.random.default_rng(1))

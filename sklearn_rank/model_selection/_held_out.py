@@ -1,0 +1,700 @@
+"""Several candidates on held-out parts: their values, how these vary together, and their limits.
+
+Each part is scored by models that were fitted without it. The target is the mean over the parts of
+the expected measure of a candidate's models; with one part it is that of one model. A unit is an
+item of one list or a query, whose value is its influence on the mean over the queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import inf, isfinite, log
+from typing import Any, NamedTuple
+
+import numpy as np
+import sklearn.metrics
+from scipy.special import gammaln, logsumexp, ndtri, stdtrit, xlogy
+
+from .._lists import ScoredLists
+from .._order import counted_blocks, top_mass
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._validation import ravelled
+from ..bounds import Bound, auc_bound, auc_fold_mean_bound
+from ..bounds._shared import (
+    SAME_TIES,
+    SANDWICH_THEOREM,
+    TIES_IN_RANDOM_ORDER,
+    TOP_THEOREM,
+    kl_limits,
+    mean_limits,
+    top_precision_limits,
+    wilson_score_limits,
+)
+from ..inference import Interval
+from ..inference._shared import (
+    AUCMoments,
+    JointEstimate,
+    QueryValues,
+    are_shares,
+    auc_score_limits,
+    design_effect,
+    dkw_lower_limits,
+    joint_influence,
+    list_interval,
+    mean_influences,
+    midp_limits,
+    query_values_of,
+    refuse_one_class,
+    safe_limits,
+    sample_interval,
+    share_at_threshold,
+    top_limits,
+    two_sided_quantile,
+    unseen_effect,
+)
+from ..metrics import Measure, get_measure
+from ..metrics._shared import ClassInfluence, Groups, MeasureLike, singleton_groups
+
+# The limits of all candidates from their joint normal distribution.
+ASYMPTOTIC = "max-t"
+
+ArrayLimits = tuple[FloatArray, FloatArray]
+
+
+def measure_with_limits(measure: MeasureLike) -> Measure:
+    """Read a measure that has lower limits and for which greater is better."""
+    try:
+        measure = get_measure(measure)
+    except ValueError as error:
+        if isinstance(measure, str) and measure in sklearn.metrics.get_scorer_names():
+            raise ValueError(
+                f"measure={measure!r} is scikit-learn's score of predicted labels or numbers, not"
+                " of a ranking: pass 'auc', 'ap', 'precision@top0.1' or 'ndcg@10'."
+            ) from error
+        raise
+    if not measure.greater_is_better:
+        raise ValueError(
+            f"measure={measure.name!r} is a loss, but lower limits need a measure for which"
+            " greater is better: pass the negated function to make_measure."
+        )
+    return measure
+
+
+def refuse_one_list(measure: Measure, ids: str = "qid=") -> None:
+    """Refuse a measure that has limits only for its mean over queries."""
+    if measure.has_influence:
+        return
+    reason = "is a mean over queries" if measure.per_query else "has no influence function"
+    raise ValueError(
+        f"measure={measure.name!r} {reason}, so it has no limits for one list: pass {ids}, one id"
+        " per row, for the mean over queries, or 'auc' or another measure with an influence"
+        " function."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Several candidates on held-out parts.
+
+    Asymptotic statements take parts without common items as independent. The mean of K parts is
+    that of the means of the classes, in proportion to their sizes. By convexity of ``x x'`` it
+    varies no more, in any direction and whatever the dependence of the classes, than these do on
+    the average: part j of a class of ``K_j`` enters with its covariance over ``K K_j``.
+    """
+
+    measure: Measure
+    labels: Sequence[Any]  # Of each part
+    scores: Sequence[Sequence[FloatArray]]  # For each part those of each candidate
+    qid: Sequence[Any] | None = None  # Of each part; None is one list
+    disjoint: Sequence[int] | None = None  # Size of the class of each part; None is one class
+    rows: Sequence[IntArray] | None = None  # Numbers of the rows of each part
+    pos_label: Any = None
+    least: int = 2  # Number of queries that a part needs
+
+    # --------------------------------------------------------------------------------- the parts
+
+    @property
+    def of_queries(self) -> bool:
+        return self.qid is not None
+
+    @property
+    def laws(self) -> Collection[str]:
+        """What limits may rest on."""
+        return ("queries",) if self.of_queries else self.measure.laws
+
+    @property
+    def of_new_data(self) -> str:
+        """What the measure of new data is called: that of a population has no length."""
+        return "expected" if self.of_queries or "placements" in self.laws else "population"
+
+    @property
+    def n_parts(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def lists(self) -> list[list[ScoredLists]]:
+        """For each part the one list, as each candidate scores it."""
+        lists = []
+        for labels, scores in zip(self.labels, self.scores, strict=True):
+            y = ravelled(labels, "y_true")
+            data = self.measure.lists(y, scores[0], pos_label=self.pos_label)
+            if self.measure.kind == "binary":
+                refuse_one_class(data)
+            others = [data.scored_by(score, np.shape(y)) for score in scores[1:]]
+            lists.append([data, *others])
+        return lists
+
+    @cached_property
+    def queries(self) -> list[list[QueryValues]]:
+        """For each part the values of the queries, by candidate."""
+        qid: Any = self.qid
+        return [
+            list(
+                query_values_of(
+                    self.measure,
+                    labels,
+                    {str(candidate): score for candidate, score in enumerate(scores)},
+                    qid=ids,
+                    pos_label=self.pos_label,
+                    least=self.least,
+                ).values()
+            )
+            for labels, scores, ids in zip(self.labels, self.scores, qid, strict=True)
+        ]
+
+    @cached_property
+    def influences(self) -> list[list[ClassInfluence]]:
+        """Influence of the units of each part, by candidate."""
+        if self.of_queries:
+            tables = [np.stack([x.values for x in part]) for part in self.queries]
+            return [mean_influences(table, self.range) for table in tables]
+        return [[influence_of_list(self.measure, data) for data in part] for part in self.lists]
+
+    @cached_property
+    def values(self) -> FloatArray:  # (n_candidates, n_parts)
+        if self.of_queries:
+            return np.array([[x.mean for x in part] for part in self.queries]).T
+        of_lists = [[self.measure.values(data)[0] for data in part] for part in self.lists]
+        return np.array(of_lists, dtype=np.float64).T
+
+    @cached_property
+    def means(self) -> FloatArray:
+        return self.values.mean(axis=1)
+
+    @cached_property
+    def units(self) -> list[AnyArray]:
+        """Number of the row, or id of the query, of each unit of a part."""
+        return [part[0].ids for part in self.queries] if self.of_queries else list(self.rows or ())
+
+    @cached_property
+    def sizes(self) -> list[tuple[int, ...]]:
+        """Number of units of each part, by their names."""
+        if self.of_queries:
+            return [(len(part[0].values),) for part in self.queries]
+        if self.measure.kind != "binary":
+            return [(len(part[0].score),) for part in self.lists]
+        n_pos = [int(part[0].positives[0]) for part in self.lists]
+        return [(k, len(part[0].score) - k) for k, part in zip(n_pos, self.lists, strict=True)]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the units."""
+        if self.of_queries:
+            return ("queries",)
+        return ("positives", "negatives") if self.measure.kind == "binary" else ("items",)
+
+    def counts(self) -> str:
+        """Numbers of units in words."""
+        named = []
+        for name, of_parts in zip(self.names, zip(*self.sizes, strict=True), strict=True):
+            low, high = min(of_parts), max(of_parts)
+            named.append(f"{low} {name}" if low == high else f"{low} to {high} {name}")
+        return " and ".join(named) + (" each" if self.n_parts > 1 else "")
+
+    def fewest(self) -> str:
+        """Number of units that guarantees depend on, of the smallest part, in words."""
+        least = [min(of_parts) for of_parts in zip(*self.sizes, strict=True)]
+        return "{} {}".format(*min(zip(least, self.names, strict=True), key=lambda x: x[0]))
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Smallest and largest value of a list, or of a query."""
+        return self.measure.counted_range if self.of_queries else self.measure.range
+
+    @property
+    def length(self) -> float:
+        """Length of the range of the measure; may be infinite."""
+        return self.range[1] - self.range[0]
+
+    @cached_property
+    def chance(self) -> float | None:
+        """Mean over the parts of the value of items that are all tied; None if it is unknown."""
+        if not self.measure.is_mean_over_ties:
+            return None
+        tied = replace(self, scores=[[np.zeros(len(labels))] for labels in self.labels])
+        return float(tied.means[0])
+
+    # ------------------------------------------------------------------------------ how they vary
+
+    @cached_property
+    def joints(self) -> list[JointEstimate]:
+        """Values of the candidates on each part, and how they vary together."""
+        joints = [joint_influence(part) for part in self.influences]
+        if any((np.diag(part.regularized) <= 0.0).any() for part in joints):
+            raise ValueError(
+                f"{self.measure.name} has no known range and the same influence value for all"
+                " items of a held-out part, so its variance cannot be estimated: pass range= to"
+                " make_measure."
+            )
+        return joints
+
+    @cached_property
+    def covariance(self) -> FloatArray:
+        """Covariance of the means; NaN with one item of a class in a part."""
+        return self.joined([part.covariance for part in self.joints])
+
+    @cached_property
+    def regularized_covariance(self) -> FloatArray:
+        """Covariance with half an item added at either end, never singular."""
+        return self.joined([part.regularized for part in self.joints])
+
+    @cached_property
+    def n_effective(self) -> float:
+        """Effective number of items of the means: a harmonic mean."""
+        return 1.0 / float(self.joined([1.0 / part.n_effective for part in self.joints]))
+
+    def joined(self, of_parts: Sequence[Any]) -> Any:
+        """Variances of the mean over the parts, or an upper bound of them, from those of each."""
+        sizes = [self.n_parts] * self.n_parts if self.disjoint is None else self.disjoint
+        return sum(
+            part / (self.n_parts * size) for part, size in zip(of_parts, sizes, strict=True)
+        )
+
+    @cached_property
+    def pooled(self) -> list[ClassInfluence]:
+        """Influence of each unit on the mean over the parts, by candidate, as one sample."""
+        known = np.unique(np.concatenate(self.units))
+        places = [np.searchsorted(known, units) for units in self.units]
+        return [_pool(parts, places, len(known)) for parts in zip(*self.influences, strict=True)]
+
+    # --------------------------------------------------------------------------------- the limits
+
+    @property
+    def asymptotics(self) -> dict[str, Asymptotic]:
+        return asymptotics_of(self.measure, self.of_queries)
+
+    def asymptotic_limits(self, tails: FloatArray) -> ArrayLimits:
+        """Asymptotic limits, each of which fails with the given probability."""
+        return next(iter(self.asymptotics.values())).limits(self, tails)
+
+    def interval(
+        self, level: float, groups: Groups | None = None, center: float | None = None
+    ) -> Interval:
+        """Interval for the expected mean of the first candidate, from all parts as one sample."""
+        return next(iter(self.asymptotics.values())).interval(self, level, groups, center)
+
+    def lower(self, method: str, deltas: FloatArray) -> FloatArray:
+        if method == ASYMPTOTIC:
+            return self.asymptotic_limits(deltas)[0]
+        if method in self.asymptotics:
+            return self.asymptotics[method].limits(self, deltas)[0]
+        return np.maximum(self.means - self.widths(method, deltas), self.range[0])
+
+    def widths(self, method: str, deltas: FloatArray) -> FloatArray:
+        """Distances of the lower limits from the means, each failing with its own delta."""
+        n = self.n_parts
+        if method == "kl" and n > 1:
+            shares, fewest = self.shares(self.means), min(map(min, self.sizes))
+            entropies = np.array([fold_entropy(fewest, float(delta)) for delta in deltas])
+            return self.length * (shares - kl_limits(shares, entropies)[0])
+        guarantee = GUARANTEES[method]
+        of_part = deltas / n if guarantee.of_each_part else deltas
+        lower = [guarantee.lower(self, method, part, of_part) for part in range(n)]
+        return np.maximum(self.means - np.mean(lower, axis=0), 0.0)
+
+    def shares(self, values: FloatArray) -> FloatArray:
+        return np.clip((values - self.range[0]) / self.length, 0.0, 1.0)
+
+    def usual_method(self, method: str, delta: float, n_candidates: int) -> str:
+        """Default method, which must not depend on the scores."""
+        if method == "dkw" and not bands_are_useful(self, delta / n_candidates):
+            return ASYMPTOTIC
+        return "hoeffding" if method == "kl" and self.n_parts > 1 else method
+
+    def bound(
+        self, method: str, candidate: int, delta: float, weights: FloatArray, n_candidates: int
+    ) -> Bound:
+        """Make the bound for a candidate that was chosen by its scores.
+
+        Where the candidates have unequal parts of delta, that of equal ones is restated.
+        """
+        value = float(self.widths(method, delta * weights)[candidate])
+        bound = self._equal_bound(method, candidate, value, delta, n_candidates)
+        in_chernoff_form = method == "kl" and self.n_parts > 1
+        if in_chernoff_form or np.allclose(weights * n_candidates, 1.0, rtol=1e-12, atol=0.0):
+            return bound
+        return replace(
+            bound,
+            value=value,
+            theorem=f"{bound.theorem}, each candidate with its prior share of delta",
+            assumptions=(*bound.assumptions, "the prior weights do not depend on the data"),
+        )
+
+    def _equal_bound(
+        self, method: Any, candidate: int, value: float, delta: float, n_candidates: int
+    ) -> Bound:
+        """Bound for a candidate where all have equal parts of delta."""
+        name, folds, guarantee = self.measure.name, self.n_parts > 1, GUARANTEES[method]
+        in_chernoff_form = method == "kl" and folds
+        if "placements" in self.laws and not in_chernoff_form:
+            n_pos, n_neg = zip(*self.sizes, strict=True)
+            if folds:
+                return auc_fold_mean_bound(
+                    n_pos, n_neg, delta, n_functions=n_candidates, method=method, side="lower"
+                )
+            auc = float(self.means[candidate]) if method == "kl" else None
+            options: Any = {"method": method, "auc": auc, "side": "lower"}
+            return auc_bound(n_pos[0], n_neg[0], delta, function_class=n_candidates, **options)
+        theorem = CHERNOFF_THEOREM if in_chernoff_form else guarantee.theorem
+        theorem += ", for all candidates" if not folds else ", for folds, for all candidates"
+        observed, expected = f"{'mean ' * self.of_queries}{name}", f"{self.of_new_data} {name}"
+        return Bound(
+            value=value,
+            theorem=theorem + " and parts" * (folds and guarantee.of_each_part),
+            target=f"mean {name} of the parts - mean {expected} of their models"
+            if folds
+            else f"{observed} - {expected} of the chosen model",
+            delta=delta,
+            conditioned_on="" if self.of_queries else "the labels",
+            assumptions=(
+                "each part is scored by models that were fitted without it",
+                "queries are independent and of one distribution"
+                if self.of_queries
+                else "items are independent given their labels",
+                *guarantee.assumptions,
+            ),
+        )
+
+
+CHERNOFF_THEOREM = (
+    "sklearn_rank, Choosing a model by what can be guaranteed, folds in Chernoff's form"
+)
+
+
+def influence_of_list(measure: Measure, data: ScoredLists) -> ClassInfluence:
+    influence = measure.influence(data)
+    if influence is None or not isfinite(influence.estimate):
+        n, n_pos = int(data.sizes[0]), int(data.positives[0]) if measure.kind == "binary" else 0
+        items = f"{n_pos} positives and {n - n_pos} negatives" if n_pos else f"{n} items"
+        raise ValueError(
+            f"{measure.name} has no value for a held-out part of {items}: pass larger parts."
+        )
+    return influence.linear
+
+
+def _pool(parts: Sequence[ClassInfluence], places: Sequence[IntArray], n: int) -> ClassInfluence:
+    """Influence of each of n units on the mean over the parts, whose units have these places."""
+    positive: BoolArray | None = None
+    classes: tuple[Any, ...] = (slice(None),)
+    if parts[0].positive is not None:
+        positive = np.zeros(n, dtype=bool)
+        for part, at in zip(parts, places, strict=True):
+            positive[at] = part.positive
+        classes = (positive, ~positive)
+    pooled, ends = np.empty(n), np.zeros((len(parts), len(classes), 2))
+    for side, in_class in enumerate(classes):
+        # Of the mean that the part has: what is added to all rows alike depends on its size.
+        shifts = [part.estimate - part.parts[side].mean for part in parts]
+        of_parts = [
+            part.parts[side].values + shift for part, shift in zip(parts, shifts, strict=True)
+        ]
+        of_class = [place[part.classes[side]] for part, place in zip(parts, places, strict=True)]
+        pooled[in_class] = _on_mean(of_parts, of_class, n)[in_class]
+        ends[:, side] = [
+            np.add(part.class_ends()[side], shift)
+            for part, shift in zip(parts, shifts, strict=True)
+        ]
+    low, high = np.mean([part.range for part in parts], axis=0)
+    known = all(part.ends is not None for part in parts)
+    return ClassInfluence(
+        estimate=float(np.mean([part.estimate for part in parts])),
+        values=pooled,
+        positive=positive,
+        ends=tuple(ends.mean(axis=0).ravel().tolist()) if known else None,
+        range=(float(low), float(high)),
+        bias=float(np.mean([part.bias for part in parts])),
+    )
+
+
+def _on_mean(values: Sequence[FloatArray], places: Sequence[IntArray], n: int) -> FloatArray:
+    """Influence of each row of a class on the mean over the parts, from that on each part.
+
+    With ``v_ij`` the influence of row i on the value of part j, ``n_j`` the rows of the class in
+    it, c the mean of all ``v_ij`` with equal weight for the K parts, and N the rows of the class,
+    it is ``c + N sum over the parts of the row of (v_ij - c) / (K n_j)``. It is about one centre
+    for all folds: what the folds differ by counts as spread, so that a fold with one positive says
+    something of how they vary.
+    """
+    n_parts = len(values)
+    center = float(np.mean([of_part.mean() for of_part in values]))
+    total = np.zeros(n)
+    for of_part, at in zip(values, places, strict=True):
+        total[at] += (of_part - center) / (n_parts * len(of_part))
+    count = len(np.unique(np.concatenate(places)))
+    return center + count * total
+
+
+# ------------------------------------------------------------------------------ asymptotic limits
+
+
+# Standard errors smaller than this, relative to the mean, are due to rounding.
+ROUNDING = 1e-12
+
+
+def student_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
+    """Student's limits, with the variance that queries of equal values may have hidden."""
+    means, variance = held_out.means, np.diag(held_out.covariance)
+    rounding = (ROUNDING * np.abs(means)) ** 2
+    variance = np.where(variance > rounding, variance, np.diag(held_out.regularized_covariance))
+    # Degrees of freedom of the variance: at least those of the parts that are independent.
+    degrees = [n - 1 for (n,) in held_out.sizes]
+    least = sum(degrees)
+    if held_out.disjoint is not None:
+        least = min(n * size for n, size in zip(degrees, held_out.disjoint, strict=True))
+    reach = -stdtrit(least, tails) * np.sqrt(variance)
+    low, high = held_out.range
+    return np.maximum(means - reach, low), np.minimum(means + reach, high)
+
+
+def student_interval(
+    held_out: HeldOut, level: float, groups: Groups | None, center: float | None
+) -> Interval:
+    """Interval for the mean over queries: Student's, or that of a share."""
+    name, (low, high), values = held_out.measure.name, held_out.range, held_out.pooled[0].values
+    if center is not None:
+        values = values + (center - values.mean())
+    sample = QueryValues(values, np.arange(len(values)), name, (low, high), groups)
+    of_parts = [part[0] for part in held_out.queries]
+    if sample.constant or not all(map(are_shares, of_parts)):
+        return sample_interval(sample, level, "t")
+    share = float(held_out.shares(values.mean()))
+    variance = (sample.standard_error / (high - low)) ** 2
+    draws = min(share * (1.0 - share) / variance, float(len(values)))
+    degrees = inf if groups is None else sample.degrees
+    limits = [low + (high - low) * x for x in safe_limits(share, draws, level, degrees)]
+    error = sample.standard_error
+    return Interval(float(values.mean()), limits[0], limits[1], level, "wilson", "", error)
+
+
+def _placements(influence: ClassInfluence) -> AUCMoments:
+    """Moments of the placements, which are the influence on the AUC."""
+    (low, _), length = influence.range, influence.length
+    var_pos, var_neg = (
+        part.squares(part.mean) / max(part.size - 1, 1) / length**2 for part in influence.parts
+    )
+    n_pos, n_neg = (part.size for part in influence.parts)
+    auc = (influence.estimate - low) / length
+    return AUCMoments.of_independent(auc, var_pos, var_neg, 0.0, n_pos, n_neg)
+
+
+def placement_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
+    """Score limits with a variance by placements, regularised."""
+    # A (1 - A) is concave: that of the mean is no less than the mean over the parts.
+    low, length = held_out.range[0], held_out.length
+    moments = [[_placements(x) for x in part] for part in held_out.influences]
+    effect, unseen = (
+        held_out.joined([np.array([float(find(x)) for x in part]) for part in moments])
+        for find in (design_effect, unseen_effect)
+    )
+    limits = auc_score_limits(held_out.shares(held_out.means), effect, unseen, ndtri(tails))
+    return low + length * limits[0], low + length * limits[1]
+
+
+def placement_interval(
+    held_out: HeldOut, level: float, groups: Groups | None, center: float | None
+) -> Interval:
+    """Score interval with the placements of all parts, as if these were one list."""
+    pooled, (low, _), length = held_out.pooled[0], held_out.range, held_out.length
+    if center is not None:
+        pooled = replace(pooled, estimate=center)
+    joint, moments = joint_influence([pooled], groups=groups), _placements(pooled)
+    if groups is not None:
+        fewest = min(int(np.count_nonzero(groups.sizes(side))) for side in pooled.classes)
+        variance = np.asarray(np.nan_to_num(joint.covariance[0, 0]) / length**2)
+        moments = replace(moments, variance=variance, n_groups=np.asarray(fewest))
+    z = two_sided_quantile(level, joint.spread.of(np.ones(1)))
+    effect, unseen = design_effect(moments), unseen_effect(moments)
+    auc = float(moments.auc)
+    least, most = map(float, auc_score_limits(auc, effect, unseen, z))
+    error = float(np.sqrt(effect * auc * (1.0 - auc)))
+    return Interval(auc, least, most, level, "wilson", "", error)._in_unit(length, low)
+
+
+def influence_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
+    """Limits from the influence, with half an item added at either end."""
+    variance, z, means = np.diag(held_out.regularized_covariance), ndtri(tails), held_out.means
+    origin, length = held_out.range[0], held_out.length
+    if not isfinite(length):
+        reach = np.abs(z) * np.sqrt(variance)
+        return means - reach, means + reach
+    shift = np.mean([[x.regularized()[0] for x in part] for part in held_out.influences], axis=0)
+    share = held_out.shares(means)
+    shrunken = np.clip(share + shift / length, 0.0, 1.0)
+    draws = shrunken * (1.0 - shrunken) * length**2 / variance
+    low, high = wilson_score_limits(share, z, draws)
+    for c in np.flatnonzero(tails < 0.5):
+        # The exact limits are farther out where there are few draws.
+        exact = midp_limits(float(share[c]), float(draws[c]), 1.0 - 2.0 * float(tails[c]))
+        low[c], high[c] = min(low[c], exact[0]), max(high[c], exact[1])
+    return origin + length * low, origin + length * high
+
+
+def influence_interval(
+    held_out: HeldOut, level: float, groups: Groups | None, center: float | None
+) -> Interval:
+    pooled = held_out.pooled[0]
+    if center is not None:
+        pooled = replace(pooled, estimate=center)
+    # A row by itself is a group of one: Student's quantile then counts the rows.
+    groups = groups or singleton_groups(pooled.n)
+    return list_interval(held_out.measure, pooled, level, groups)
+
+
+def limits_at_top(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
+    """Score limits of the precision, or exact ones where they are farther out."""
+    tau = float(held_out.measure.laws["top"])
+    tops = [int(top_mass(part[0].sizes, tau)[0]) for part in held_out.lists]
+    # The mean is worth so many items of a top; the threshold adds what it does at their mean.
+    top = 1.0 / float(held_out.joined([1.0 / k for k in tops]))
+    # Probability for each candidate that an item at the threshold of a part is positive.
+    etas = [
+        [
+            share_at_threshold(
+                counted_blocks(x.score, x.positive), len(x.score), float(x.positives[0]), k
+            )
+            for x in part
+        ]
+        for part, k in zip(held_out.lists, tops, strict=True)
+    ]
+    eta, means = np.mean(etas, axis=0), held_out.means
+    low, high = means.copy(), means.copy()
+    for c in np.flatnonzero(tails < 0.5):
+        level = 1.0 - 2.0 * float(tails[c])
+        (low[c], high[c]), _ = top_limits(float(means[c]), float(eta[c]), top, tau, level)
+    return low, high
+
+
+class Asymptotic(NamedTuple):
+    """An asymptotic method for held-out parts."""
+
+    name: str  # As in sklearn_rank.inference
+    law: str  # What it rests on, by its name in ``Measure.laws``, or queries
+    limits: Callable[[HeldOut, FloatArray], ArrayLimits]  # For all candidates
+    interval: Callable[[HeldOut, float, Groups | None, float | None], Interval]  # For the first
+
+
+ASYMPTOTICS = (
+    Asymptotic("t", "queries", student_limits, student_interval),
+    Asymptotic("wilson", "placements", placement_limits, placement_interval),
+    Asymptotic("influence", "top", limits_at_top, influence_interval),
+    Asymptotic("influence", "influence", influence_limits, influence_interval),
+)
+
+
+def asymptotics_of(measure: Measure, of_queries: bool) -> dict[str, Asymptotic]:
+    """Methods by name that the laws of the measure allow, the preferred one first."""
+    laws: Collection[str] = ("queries",) if of_queries else measure.laws
+    methods: dict[str, Asymptotic] = {}
+    for method in ASYMPTOTICS:
+        if method.law in laws:
+            methods.setdefault(method.name, method)
+    return methods
+
+
+# -------------------------------------------------------------------------------------- guarantees
+
+
+def _lower_of_mean(held_out: HeldOut, method: str, part: int, deltas: FloatArray) -> FloatArray:
+    """Lower limits of a mean of independent values, or of the AUC by independent pairs."""
+    sizes = np.array(held_out.sizes[part], dtype=np.float64)
+    n = float(1.0 / np.sum(1.0 / sizes) if method == "mcdiarmid" else sizes.min())
+    values, logs, length = held_out.values[:, part], -np.log(deltas), held_out.length
+    variance: Any = 0.0
+    if method == "bernstein":
+        variance = np.array([x.values.var(ddof=1) for x in held_out.queries[part]]) / length**2
+    shares = held_out.shares(values)
+    reach = shares - mean_limits(method, shares, n, logs, variance)[0]
+    return values - length * np.minimum(reach, 1.0)
+
+
+def _lower_of_top(held_out: HeldOut, _: str, part: int, deltas: FloatArray) -> FloatArray:
+    """Limits by binomial counts of the two classes above the threshold of the population."""
+    # The negatives above each positive, from the top.
+    above = []
+    for data in held_out.lists[part]:
+        score, positive = data.score, data.positive
+        passed = np.searchsorted(np.sort(score[~positive]), np.sort(score[positive])[::-1], "left")
+        above.append(np.count_nonzero(~positive) - passed)
+    tau = held_out.measure.laws["top"]
+    n = len(held_out.lists[part][0].score)
+    return top_precision_limits(np.stack(above), n, tau, np.log(deltas))
+
+
+def _lower_by_bands(held_out: HeldOut, _: str, part: int, deltas: FloatArray) -> FloatArray:
+    return dkw_lower_limits(held_out.lists[part], held_out.measure, deltas)
+
+
+def bands_are_useful(held_out: HeldOut, delta: float) -> bool:
+    """Whether a perfect order keeps two thirds of its distance to tied items.
+
+    With less, the theorem is not useful for realistic orders.
+    """
+    best = replace(held_out, scores=[[_perfect(part[0])] for part in held_out.lists])
+    lead = float(best.means[0]) - float(held_out.chance or 0.0)
+    return float(best.widths("dkw", np.array([delta]))[0]) <= lead / 3.0
+
+
+def _perfect(data: ScoredLists) -> FloatArray:
+    score = np.empty(len(data.score))
+    score[np.argsort(data.positive, kind="stable")] = np.arange(len(score))
+    return score
+
+
+class Guarantee(NamedTuple):
+    """A theorem for the means of candidates on a part."""
+
+    lower: Callable[[HeldOut, str, int, FloatArray], FloatArray]  # Limits for a part
+    theorem: str
+    assumptions: tuple[str, ...] = ()
+    of_each_part: bool = False  # Whether the parts share delta, so that each limit holds
+
+
+GUARANTEES = {
+    "mcdiarmid": Guarantee(_lower_of_mean, ""),
+    "hoeffding": Guarantee(_lower_of_mean, "Hoeffding (1963), Theorem 2"),
+    "kl": Guarantee(_lower_of_mean, "Hoeffding (1963), Theorem 1"),
+    "bernstein": Guarantee(_lower_of_mean, "Maurer & Pontil (2009), Theorem 4", of_each_part=True),
+    "exact": Guarantee(_lower_of_top, TOP_THEOREM, (TIES_IN_RANDOM_ORDER,), of_each_part=True),
+    "dkw": Guarantee(_lower_by_bands, SANDWICH_THEOREM, (SAME_TIES,), of_each_part=True),
+}
+
+
+def theorems_of(measure: Measure, of_queries: bool) -> tuple[str, ...]:
+    """Inequalities for the mean over queries, or for one list."""
+    if of_queries:
+        bounded = np.isfinite(measure.counted_range).all()
+        return ("hoeffding", "kl", "bernstein") if bounded else ()
+    return () if measure.per_query else measure.theorems
+
+
+def fold_entropy(n: int, delta: float) -> float:
+    """Largest relative entropy of a mean over folds: ``ln(xi(n) / delta) / n``.
+
+    ``xi(n) = sum_j C(n, j) (j/n)^j (1 - j/n)^(n-j)``, about ``sqrt(pi n / 2)``.
+    """
+    j = np.arange(n + 1.0)
+    terms = gammaln(n + 1.0) - gammaln(j + 1.0) - gammaln(n - j + 1.0)
+    terms += xlogy(j, j / n) + xlogy(n - j, 1.0 - j / n)
+    return (float(logsumexp(terms)) - log(delta)) / n
