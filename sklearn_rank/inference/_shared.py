@@ -25,4 +25,4 @@ from ._queries import (
     query_values_of,
     sample_interval,
 )
-from ._roc import AUCMoments, auc_score_limits, design_effect, unseen_effect
+from ._roc import AUCMoments, auc_score_limits, design_effect, sample_moments, unseen_effect

@@ -11,7 +11,13 @@ import numpy as np
 import sklearn
 from scipy.sparse import issparse
 from sklearn.base import MetaEstimatorMixin, clone, is_classifier
-from sklearn.model_selection import GroupKFold, GroupShuffleSplit, StratifiedShuffleSplit, check_cv
+from sklearn.model_selection import (
+    GroupKFold,
+    GroupShuffleSplit,
+    ShuffleSplit,
+    StratifiedShuffleSplit,
+    check_cv,
+)
 from sklearn.utils import column_or_1d, get_tags, indexable
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -441,7 +447,7 @@ arbitrary.
         ]
         grid = Grid(bases, self.prior, self.complexity)
         rng = check_generator(self.random_state)
-        splitter = self._splitter(y, of_queries, int(rng.integers(2**31)))
+        splitter = self._splitter(y, measure, of_queries, int(rng.integers(2**31)))
         made_here = self.cv is None or is_whole(self.cv)
         if made_here:
             of_split = places_of(qid if of_split is None else of_split, len(y))
@@ -508,9 +514,10 @@ arbitrary.
             return self.method
         return next((name for name in FIRST_CHOICES if name in theorems), ASYMPTOTIC)
 
-    def _splitter(self, y: AnyArray | None, of_queries: bool, seed: int) -> Any:
+    def _splitter(self, y: AnyArray | None, measure: Measure, of_queries: bool, seed: int) -> Any:
         if self.cv is None:
-            kind = GroupShuffleSplit if of_queries else StratifiedShuffleSplit
+            of_classes = StratifiedShuffleSplit if measure.kind == "binary" else ShuffleSplit
+            kind = GroupShuffleSplit if of_queries else of_classes
             return kind(1, test_size=1 / 3, random_state=seed)
         if of_queries and is_whole(self.cv):
             return GroupKFold(self.cv)
@@ -655,7 +662,7 @@ arbitrary.
         """
         measure = measure_with_limits(self.measure)
         made_here = self.cv is None or is_whole(self.cv)
-        splitter = self._splitter(None, measure.per_query, 0) if made_here else self.cv
+        splitter = self._splitter(None, measure, measure.per_query, 0) if made_here else self.cv
         # Group ids are those of queries where the measure is a mean over queries only.
         scorer = get_scorer(measure, qid=None if measure.per_query else True)
         if sklearn.get_config()["enable_metadata_routing"]:

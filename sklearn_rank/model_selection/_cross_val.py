@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import sklearn
 from sklearn.base import clone, is_classifier
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
+from sklearn.model_selection import KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.utils import column_or_1d, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.parallel import Parallel, delayed
@@ -276,9 +276,9 @@ def _row_numbers(rows: Any, n: int) -> AnyArray:
 def _make_splitter(n_folds: int, sample: Sample, seed: int | None) -> tuple[Any, AnyArray]:
     """The splitter that a number of folds means, and the labels that it gets."""
     shuffle = {"shuffle": seed is not None, "random_state": seed}
-    if sample.positive is None:
-        return QueryKFold(n_folds, **shuffle), sample.plan.y
     units = sample.units
+    if sample.positive is None:
+        return (KFold if units is None else QueryKFold)(n_folds, **shuffle), sample.plan.y
     for name, of_class in (("positive", sample.positive), ("negative", ~sample.positive)):
         count = np.count_nonzero(of_class) if units is None else len(np.unique(units[of_class]))
         if count < n_folds:
@@ -459,7 +459,9 @@ class CrossValInterval(Interval):
     fold_values : tuple of float, default=()
         Value of each fold model on its fold; empty for a bootstrap.
     fold_sizes : tuple of tuple of int, default=()
-        Numbers of positives and negatives of each fold, or its number of queries.
+        Numbers of positives and negatives of each fold, or its number of queries or of items.
+    fold_units : tuple of str, default=()
+        Names of what ``fold_sizes`` counts.
     note : str, default=""
         Sentence that describes the model to which the interval applies.
 
@@ -476,20 +478,21 @@ class CrossValInterval(Interval):
 
     fold_values: tuple[float, ...] = ()
     fold_sizes: tuple[tuple[int, ...], ...] = ()
+    fold_units: tuple[str, ...] = ()
     note: str = ""
 
     def __str__(self) -> str:
         lines = [super().__str__()] + ([self.note] if self.note else [])
         if not self.fold_values:
             return "\n".join(lines)
-        names = ("positives", "negatives") if len(self.fold_sizes[0]) == 2 else ("queries",)
-        lines.append("  ".join(["fold", " value", *names]))
+        lines.append("  ".join(["fold", " value", *self.fold_units]))
         folds = zip(self.fold_values, self.fold_sizes, strict=True)
         for fold, (value, sizes) in enumerate(folds):
             if fold == MAX_PRINTED:
                 lines.append(f"and {len(self.fold_values) - MAX_PRINTED} more")
                 break
-            counts = (f"{size:{len(name)}d}" for size, name in zip(sizes, names, strict=True))
+            columns = zip(sizes, self.fold_units, strict=True)
+            counts = (f"{size:{len(name)}d}" for size, name in columns)
             lines.append("  ".join([f"{fold:4d}", fixed(value), *counts]))
         return "\n".join(lines)
 
@@ -676,16 +679,19 @@ def cross_val_interval(
     ids = groups, qid, params, single_list
     (sample,) = _samples_of([estimator], X, y, measure, pos_label, *ids)
     jobs: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
-    values: FloatArray = np.empty(0)
-    sizes: list[tuple[int, ...]] = []
+    of_folds: dict[str, Any] = {}
     if method == "folds":
         parts = make_folds(cv, sample, random_state)
         scores = fit_parts(sample.plan, parts, **jobs)
         folds = held_out(sample, [test for _, test in parts], [scores])
         interval = folds.interval(level, _groups_of_units(sample, folds))
         note = _note(parts, sample)
-        values, sizes = folds.values[0], folds.sizes
-        estimate = float(values.mean())
+        of_folds = {
+            "fold_values": tuple(folds.values[0]),
+            "fold_sizes": tuple(folds.sizes),
+            "fold_units": folds.names,
+        }
+        estimate = float(folds.means[0])
         target = f"mean expected {sample.measure.name} of {_fold_models(parts)}"
     else:
         if cv is not None:
@@ -704,9 +710,8 @@ def cross_val_interval(
         f"{method}, {interval.method}",
         target,
         interval.standard_error,
-        fold_values=tuple(values),
-        fold_sizes=tuple(sizes),
         note=note,
+        **of_folds,
     )
 
 

@@ -7,6 +7,7 @@ item of one list or a query, whose value is its influence on the mean over the q
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -49,6 +50,7 @@ from ..inference._shared import (
     refuse_one_class,
     safe_limits,
     sample_interval,
+    sample_moments,
     share_at_threshold,
     top_limits,
     two_sided_quantile,
@@ -234,7 +236,10 @@ class HeldOut:
         if not self.measure.is_mean_over_ties:
             return None
         tied = replace(self, scores=[[np.zeros(len(labels))] for labels in self.labels])
-        return float(tied.means[0])
+        with warnings.catch_warnings():
+            # The measure has warned of the labels before.
+            warnings.simplefilter("ignore")
+            return float(tied.means[0])
 
     # ------------------------------------------------------------------------------ how they vary
 
@@ -503,12 +508,16 @@ def placement_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
     """Score limits with a variance by placements, regularised."""
     # A (1 - A) is concave: that of the mean is no less than the mean over the parts.
     low, length = held_out.range[0], held_out.length
-    moments = [[_placements(x) for x in part] for part in held_out.influences]
-    effect, unseen = (
-        held_out.joined([np.array([float(find(x)) for x in part]) for part in moments])
-        for find in (design_effect, unseen_effect)
-    )
-    limits = auc_score_limits(held_out.shares(held_out.means), effect, unseen, ndtri(tails))
+    moments = [
+        [sample_moments(x.score, x.positive, None) for x in part] for part in held_out.lists
+    ]
+    of_parts = [
+        np.array([[float(find(x)) for find in (design_effect, unseen_effect)] for x in part]).T
+        for part in moments
+    ]
+    auc = np.mean([[float(x.auc) for x in part] for part in moments], axis=0)
+    effect, unseen = held_out.joined(of_parts)
+    limits = auc_score_limits(auc, effect, unseen, ndtri(tails))
     return low + length * limits[0], low + length * limits[1]
 
 
@@ -534,7 +543,8 @@ def placement_interval(
 
 def influence_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
     """Limits from the influence, with half an item added at either end."""
-    variance, z, means = np.diag(held_out.regularized_covariance), ndtri(tails), held_out.means
+    variance, z = np.diag(held_out.regularized_covariance), ndtri(tails)
+    means = np.mean([part.estimates for part in held_out.joints], axis=0)
     origin, length = held_out.range[0], held_out.length
     if not isfinite(length):
         reach = np.abs(z) * np.sqrt(variance)

@@ -182,6 +182,25 @@ def _degrees(y, score):
     return sum(parts) ** 2 / sum(p**2 / (n - 1) for p, n in zip(parts, order.shape, strict=True))
 
 
+@pytest.mark.parametrize("name", ["spearman", "tau_b", "negative_height_loss@4", "gini"])
+def test_grades_powers_and_affine_measures_are_those_of_metric_interval(name):
+    X, y, _ = queries(160)
+    y = np.minimum(y, 1) if get_measure(name).kind == "binary" else y
+    cv = KFold(4, shuffle=True, random_state=0)
+    folds = cross_val_interval(Ridge(), X, y, measure=name, cv=cv)
+    scores = [Ridge().fit(X[train], y[train]).predict(X[test]) for train, test in cv.split(X)]
+    parts = [(y[test], score) for (_, test), score in zip(cv.split(X), scores, strict=True)]
+    np.testing.assert_allclose(folds.fold_values, [get_measure(name)(*part) for part in parts])
+    assert folds.fold_units == (("positives", "negatives") if y.max() == 1 else ("items",))
+    # One part is one list, up to Student's quantile and the first order of a power.
+    train, test = next(cv.split(X))
+    single = cross_val_interval(Ridge(), X, y, measure=name, cv=[(train, test)])
+    expected = metric_interval(name, *parts[0])
+    assert single.low == pytest.approx(expected.low, abs=0.05)
+    assert single.high == pytest.approx(expected.high, abs=0.05)
+    assert folds.high - folds.low < 0.8 * (single.high - single.low)
+
+
 def test_the_same_folds_again_say_nothing_new():
     X, y = rows()
     folds = list(StratifiedKFold(4).split(X, y))

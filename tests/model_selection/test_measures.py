@@ -238,6 +238,17 @@ def test_a_perfect_order_is_not_certain():
         assert 0.0 <= low[0] < 0.95
 
 
+def test_a_correlation_of_grades_has_limits_without_ids():
+    X, y, _ = queries(40)
+    search = BoundSearchCV(
+        Ridge(), {"alpha": [0.1, 1e4]}, measure="spearman", refit=False, random_state=0
+    )
+    report = search.fit(X, y).report_
+    assert "spearman of one list on one held-out part" in str(report)
+    assert report.counts.endswith("items")
+    assert report.interval.low < report.lower < report.value < report.interval.high
+
+
 def test_a_scorer_of_one_list():
     X, y = rows(n_pos=100, n_neg=200)
     model = Column(1).fit(X, y)
