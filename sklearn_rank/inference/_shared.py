@@ -4,7 +4,6 @@ from ._compare import Question, covariance_root, joint_comparison, normal_draws
 from ._evidence import (
     JointEstimate,
     check_groups,
-    check_two_classes,
     joint_influence,
     least_variance,
     mean_influences,
