@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, isfinite, isinf, nan
+from math import isfinite, nan
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from scipy.special import ndtr, stdtr, stdtrit
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from scipy.stats import rankdata
 
 from .._partitions import any_collection
@@ -39,12 +39,10 @@ from ._evidence import (
     joint_independent,
     joint_influence,
     joint_samples,
-    least_variance,
     list_target,
     mean_influences,
     measure_influence,
     named_scores,
-    never_certain_covariance,
     refuse_collections,
     refuse_grouped_collections,
     refuse_one_class,
@@ -169,11 +167,10 @@ def largest_of_contrasts(
     covariance: FloatArray,
     contrasts: FloatArray,
     rng: np.random.Generator,
-    degrees: float = inf,
     *,
     signed: bool = False,
 ) -> FloatArray:
-    """Draw the largest statistic of contrasts of normal variables, or Student's; ascending.
+    """Draw the largest statistic of contrasts of normal variables, ascending.
 
     There are 100,000 draws; fewer, at least 10,000, for so many contrasts that they take seconds.
     """
@@ -194,12 +191,7 @@ def largest_of_contrasts(
         statistics.max(axis=1, out=block)
         if not signed:
             np.maximum(block, -statistics.min(axis=1), out=block)
-    largest = np.sort(maxima.astype(np.float64))
-    return largest if isinf(degrees) else stdtrit(degrees, ndtr(largest))
-
-
-# Differences smaller than this, relative to the largest statistic, are treated as 0.
-ROUNDING = 1e-12
+    return np.sort(maxima.astype(np.float64))
 
 
 @dataclass(frozen=True)
@@ -271,13 +263,12 @@ def joint_comparison(
     titles, matrix = contrasts
     alternative, margin = question.alternative, question.margin or 0.0
     differences = matrix @ joint.estimates
-    covariance, certain = _covariance(joint, matrix, differences)
-    added = covariance is not joint.covariance or bool(certain.any())
-    variances = _variances(matrix, covariance)
-    variances[certain] = _variances(matrix[certain], joint.regularized)
-    errors = np.sqrt(variances)
-    uncertain = matrix if certain.all() else matrix[~certain]
-    degrees = joint.spread.of(uncertain)
+    errors, degrees = joint.standard_errors(matrix)
+    if not errors.all():
+        raise ValueError(
+            f"{measure.name} has no known range and the same influence value for all items, so its"
+            " variance cannot be estimated: pass range= to make_measure."
+        )
     sign = 1.0 if measure.greater_is_better else -1.0
     if alternative == "equivalent":
         statistics = (margin - np.abs(differences)) / errors
@@ -289,18 +280,22 @@ def joint_comparison(
     tails = 2.0 if alternative == "two-sided" else 1.0
     m = len(matrix)
     pvalues = np.minimum(tails * m * stdtr(degrees, -extreme), 1.0)
-    critical = float(stdtrit(degrees, 1.0 - (1.0 - question.level) / tails / m))
+    critical = stdtrit(degrees, 1.0 - (1.0 - question.level) / tails / m)
     if m > 1:
         direction = {"less": -1.0, "non-inferior": sign}.get(alternative, 1.0)
         one_sided = alternative in ("greater", "less", "non-inferior")
-        largest = largest_of_contrasts(
-            covariance, direction * uncertain, rng, degrees, signed=one_sided
-        )
-        beyond = len(largest) - np.searchsorted(largest, extreme * (1.0 - 1e-12), "left")
+        known = bool((_variances(matrix, joint.covariance) > 0.0).all())
+        covariance = joint.covariance if known else joint.regularized
+        largest = largest_of_contrasts(covariance, direction * matrix, rng, signed=one_sided)
+        # Each statistic as a normal one, at the probability that Student's distribution gives it.
+        normal = -ndtri(stdtr(degrees, -extreme))
+        beyond = len(largest) - np.searchsorted(largest, normal * (1.0 - 1e-12), "left")
         pvalues = np.minimum(pvalues, (1.0 + beyond) / (1.0 + len(largest)))
-        critical = min(critical, float(np.quantile(largest, question.level, method="higher")))
+        quantile = float(np.quantile(largest, question.level, method="higher"))
+        critical = np.minimum(critical, -stdtrit(degrees, ndtr(-quantile)))
     half = critical * errors
     reach = joint.length * np.abs(matrix).sum(axis=1) / 2.0
+    alone = np.diag(joint.covariance)
     hypothesis = f"equal {measure.name}"
     if question.margin is not None:
         relation = "worse" if alternative == "non-inferior" else "different"
@@ -309,17 +304,18 @@ def joint_comparison(
         measure=measure.name,
         names=names,
         values=tuple(joint.estimates),
-        standard_errors=tuple(np.sqrt(np.diag(covariance))),
+        standard_errors=tuple(np.sqrt(np.where(alone > 0.0, alone, np.diag(joint.regularized)))),
         contrasts=titles,
         differences=tuple(differences),
-        low=tuple(np.maximum(differences - half, -reach)),
-        high=tuple(np.minimum(differences + half, reach)),
+        # Where scores are tied, a value may lie outside of the range without ties.
+        low=tuple(np.minimum(np.maximum(differences - half, -reach), differences)),
+        high=tuple(np.maximum(np.minimum(differences + half, reach), differences)),
         statistics=tuple(statistics),
         pvalues=tuple(pvalues),
         level=question.level,
         alternative=alternative,
         margin=question.margin,
-        method="max-t, added items" if added else "max-t",
+        method="max-t",
         target=target,
         hypothesis=hypothesis,
         difference_errors=tuple(errors),
@@ -329,23 +325,6 @@ def joint_comparison(
 
 def _variances(matrix: FloatArray, covariance: FloatArray) -> FloatArray:
     return np.asarray(np.einsum("mk,mk->m", matrix @ covariance, matrix))
-
-
-def _covariance(
-    joint: JointEstimate, matrix: FloatArray, differences: FloatArray
-) -> tuple[FloatArray, BoolArray]:
-    """Covariance for all contrasts, and which contrasts have neither value nor variance.
-
-    It is that with the added items if a difference would otherwise be certain.
-    """
-    variances = _variances(matrix, joint.covariance)
-    unknown = ~(variances > least_variance(differences, joint.length, joint.n_effective))
-    zero = np.abs(differences) <= ROUNDING * np.abs(joint.estimates).max()
-    certain = unknown & zero & ~np.isnan(variances)
-    if np.array_equal(unknown, certain):
-        return joint.covariance, certain
-    covariance = never_certain_covariance(joint.estimates, joint.regularized, joint.n_effective)
-    return covariance, np.zeros(len(matrix), dtype=bool)
 
 
 # Exchanges if no number is passed: each ranks all items anew.
@@ -589,13 +568,22 @@ def compare(
     -----
     The largest statistic has the distribution of the maximum of correlated normal variables, from
     up to 100,000 draws, with Student's quantiles. Limits are never wider than Bonferroni's. The
-    degrees of freedom are the smallest over the contrasts: items use Satterthwaite's rule with
-    ``n_pos - 1`` and ``n_neg - 1``, n queries have ``n - 1``, ``paired=False`` uses Welch's rule.
+    degrees of freedom of a contrast are at most those of Satterthwaite's rule, with ``n_pos - 1``
+    and ``n_neg - 1``, of n queries ``n - 1``, with ``paired=False`` of Welch's rule.
+
+    The variance V of a difference is the sum S of the squares of what the units (the items of a
+    class, queries or groups) contribute to it. Where few units carry it, a sample that lacks some
+    of them has a small V and a difference that is too far from the truth. With the sum F of
+    fourth powers over n units, half a unit at either end of the list, which the rankers order as
+    alike as the others, is added with the weight ``F / S^2 - 3 / n``, if that is above 0: by so
+    much the squared coefficient of variation of S exceeds that for normal units. The degrees of
+    freedom are at most ``3 V^2 / F``. For normal units neither changes anything; for the AUC the
+    rest is DeLong's test [1]_. A difference without variance has the weight 1, and is not certain.
+
     With ``groups`` the variance is the sum over groups of the squared contributions of their
     items, those of a class over ``sqrt(1 - share)`` of the group's fraction of the class [4]_, and
     the effective number of groups counts, ``(sum of s^2)^2 / sum of s^4`` for groups of s items
-    [5]_. A difference without variance is never certain: half an item, group or query is then
-    added at either end of the list or range, and the method is named "max-t, added items".
+    [5]_.
 
     With a margin, the null hypothesis is a difference equal to the margin. "equivalent" makes two
     one-sided tests [3]_: equivalence is shown if the interval, with ``level`` on either side, lies
@@ -662,7 +650,7 @@ def compare(
     <BLANKLINE>
     contrast  difference       95 % interval         p  conclusion
     a - c        +0.2153  [+0.1449, +0.2856]   2.8e-09  a better
-    b - c        +0.2225  [+0.1507, +0.2942]  1.84e-09  b better
+    b - c        +0.2225  [+0.1507, +0.2942]  1.63e-09  b better
 
     Test whether "a" is worse than "b" by less than 0.05:
 

@@ -28,7 +28,6 @@ from ._evidence import (
     check_weight_meaning,
     influence_of,
     joint_influence,
-    nonzero_variance,
     refuse_fractions,
     refuse_unknown,
 )
@@ -483,11 +482,10 @@ class Asymptotic(Stream):
             influence_of(measure, measure.lists(labels, score), conditional=True)
             for score in scores
         ]
-        joint = joint_influence(influences, conditional=True)
-        contrast = np.array([1.0, -1.0])
-        difference = float(contrast @ joint.estimates)
-        variance = nonzero_variance(joint, contrast, difference)
-        half = two_sided_quantile(level) * float(np.sqrt(variance))
+        joint = joint_influence(influences)
+        difference = float(joint.estimates[0] - joint.estimates[1])
+        (error,), (degrees,) = joint.standard_errors(np.array([[1.0, -1.0]]))
+        half = two_sided_quantile(level, degrees) * float(error)
         low, high = difference - half, difference + half
         if isfinite(joint.length):
             low, high = max(low, -joint.length), min(high, joint.length)

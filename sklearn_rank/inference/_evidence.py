@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isfinite
+from math import inf, isfinite, nan
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -26,6 +26,7 @@ from ..metrics._shared import (
     ListOfChunks,
     singleton_groups,
 )
+from ._differences import ROUNDING_SQUARES, Units, variance_of
 
 
 def list_of_chunks(
@@ -146,6 +147,8 @@ class GroupPart:
     sums: FloatArray  # (n_statistics, n_groups): Sums of the deviations from the mean
     sizes: FloatArray  # (n_groups,): Number of rows of the part in each group, or their weight
     sampled: bool = False  # Whether sizes are sums of inverse probabilities
+    row_squares: Any = None  # (n_statistics,): Sums of squares over the rows
+    row_share: float = nan  # Mean share of a row, weighted by itself
 
     @cached_property
     def share(self) -> FloatArray:
@@ -176,12 +179,30 @@ class GroupPart:
     def of_rows(
         cls, values: FloatArray, groups: Groups, weight: FloatArray | None = None
     ) -> GroupPart:
-        if weight is not None:
+        if weight is None:
+            deviations = values - values.mean(axis=1, keepdims=True)
+            deviations /= values.shape[1]
+            sizes, row_share = groups.sizes(), 1.0 / values.shape[1]
+        else:
             share = weight / weight.sum()
-            deviations = values - (values @ share)[:, np.newaxis]
-            return cls(groups.sums(deviations * share), groups.sums(weight / weight.max()), True)
-        deviations = values - values.mean(axis=1, keepdims=True)
-        return cls(groups.sums(deviations / values.shape[1]), groups.sizes())
+            deviations = (values - (values @ share)[:, np.newaxis]) * share
+            sizes, row_share = groups.sums(weight / weight.max()), float(share @ share)
+        row_squares = np.einsum("ij,ij->i", deviations, deviations)
+        sampled = weight is not None
+        return cls(groups.sums(deviations), sizes, sampled, row_squares, row_share)
+
+    def moved_together(self, lengths: FloatArray) -> FloatArray:
+        """By how much a group moves statistics if one of its rows goes from an end to the other.
+
+        Of its other rows so many move with it as the sums of groups vary more than those of
+        independent rows: from none to all. Shape (n_statistics,).
+        """
+        group = float(self.share @ self.share)
+        of_groups = np.einsum("ij,ij->i", self.sums, self.sums)
+        varied = self.row_squares > ROUNDING_SQUARES * self.row_share * lengths**2
+        together = np.full(len(lengths), inf)
+        np.divide(self.row_share * of_groups, self.row_squares, out=together, where=varied)
+        return lengths * np.minimum(np.maximum(together, self.row_share), group)
 
     def draws_of_share(self, share: float) -> tuple[float, float]:
         """Effective number of draws of a share, and its variance.
@@ -194,6 +215,7 @@ class GroupPart:
         variance = (self.effective**2 * float(np.sum(self.sums**2)) + ends) / count**2
         return shrunken * (1.0 - shrunken) / variance, variance
 
+    @cached_property
     def corrected(self) -> FloatArray:
         """Correct for the mean that was estimated from the same groups.
 
@@ -211,7 +233,7 @@ def robust_sums(parts: Sequence[GroupPart]) -> FloatArray:
     sample variance over the number of rows (Bell & McCaffrey 2002, CR2 with the classes as
     regressors).
     """
-    return np.sum([part.corrected() for part in parts], axis=0)
+    return np.sum([part.corrected for part in parts], axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,7 +248,7 @@ class Spread:
     def of_groups(cls, parts: Sequence[GroupPart]) -> Spread:
         profile = np.stack([part.share**2 for part in parts])
         profile /= np.sqrt((profile**2).sum(axis=1, keepdims=True))
-        sums = [part.corrected() for part in parts]
+        sums = [part.corrected for part in parts]
         degrees = np.array([part.degrees for part in parts])
         return cls(np.stack([x @ x.T for x in sums]), degrees, profile @ profile.T)
 
@@ -570,6 +592,17 @@ class JointEstimate:
     length: float  # Length of the range of the statistic; may be infinite
     n_effective: float  # Effective number of items
     spread: Spread  # Degrees of freedom of the covariance
+    kinds: tuple[Units, ...] = ()  # Units of each class of each sample
+    groups: FloatArray | None = None  # (n_rankers, n_groups): Their sums; None if independent
+
+    def standard_errors(self, contrasts: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Standard errors of contrasts, and their degrees of freedom."""
+        found = np.array([variance_of(self.kinds, row, self.groups) for row in contrasts])
+        degrees = np.minimum(found[:, 1], [self.spread.of(row) for row in contrasts])
+        differences, variances = contrasts @ self.estimates, found[:, 0]
+        unknown = variances <= least_variance(differences, self.length, self.n_effective)
+        variances[unknown] += differences[unknown] ** 2 / self.n_effective
+        return np.sqrt(variances), degrees
 
 
 def joint_influence(
@@ -581,10 +614,12 @@ def joint_influence(
         groups = groups or singleton_groups(len(first.values))
         return _joint_groups([(influences, groups)], conditional=conditional)
     counts, m, n = first.counts, len(influences), first.n
-    lengths = np.array([np.diff(influence.class_ends())[:, 0] for influence in influences])
+    ends = np.array([influence.class_ends() for influence in influences])
+    lengths = np.abs(ends[:, :, 1] - ends[:, :, 0])
     parts = np.empty((len(first.classes), m, m))
     regularized = np.zeros((m, m))
     sizes = np.array([float(part.size) for part in first.parts])
+    kinds = []
     for side, (rows, size) in enumerate(zip(first.classes, sizes, strict=True)):
         values = np.array([influence.values[rows] for influence in influences])
         if counts is None:
@@ -593,7 +628,12 @@ def joint_influence(
         else:
             values -= (values @ counts[rows] / size)[:, np.newaxis]
             squares = (values * counts[rows]) @ values.T
-        parts[side] = squares / (size * (size - 1.0)) if size > 1.0 else np.nan
+        products = squares / (size * max(size - 1.0, 1.0))
+        parts[side] = products if size > 1.0 else np.nan
+        # The squares of the deviations from the mean of a sample are too small by 1 - 1 / size.
+        values /= np.sqrt(size * max(size - 1.0, 1.0))
+        of_rows = None if counts is None else counts[rows]
+        kinds.append(Units(values, products, size, lengths[:, side] / size, of_rows))
         total = size + 2.0 * PSEUDO_WEIGHT
         regularized += (squares + np.diag(PSEUDO_WEIGHT * lengths[:, side] ** 2 / 2.0)) / total**2
     covariance = parts.sum(axis=0)
@@ -602,10 +642,14 @@ def joint_influence(
         share = sizes[0] / n
         labels = np.outer(slopes, slopes) * share * (1.0 - share) / n
         covariance, regularized = covariance + labels, regularized + labels
+        deviations = np.outer(slopes / n, [1.0 - share, -share])
+        kinds.append(Units(deviations, labels, n, np.zeros(m), sizes))
     estimates = np.array([influence.estimate for influence in influences])
     spread = Spread(parts, np.maximum(sizes - 1.0, 1.0), np.eye(len(parts)))
     n_effective = float(np.prod(sizes)) / n ** (len(sizes) - 1)
-    return JointEstimate(estimates, covariance, regularized, first.length, n_effective, spread)
+    return JointEstimate(
+        estimates, covariance, regularized, first.length, n_effective, spread, tuple(kinds)
+    )
 
 
 def joint_samples(
@@ -649,6 +693,7 @@ def joint_independent(joints: Sequence[JointEstimate]) -> JointEstimate:
         spread=Spread(
             parts, np.concatenate([joint.spread.degrees for joint in joints]), np.eye(len(parts))
         ),
+        kinds=tuple(replace(x, first=i) for i, joint in enumerate(joints) for x in joint.kinds),
     )
 
 
@@ -658,7 +703,7 @@ def _joint_groups(
     """Estimate the statistics of samples by the sums of the influence over groups."""
     n_statistics = sum(len(influences) for influences, _ in samples)
     n_groups = samples[0][1].n_groups
-    parts, regularized = [], np.zeros((n_statistics, n_statistics))
+    parts, kinds, regularized = [], [], np.zeros((n_statistics, n_statistics))
     added, labels = np.zeros((2, n_statistics, n_groups))
     start = 0
     for influences, groups in samples:
@@ -677,8 +722,12 @@ def _joint_groups(
             total = part.worth + 2.0 * PSEUDO_WEIGHT
             added += part.sums * (part.worth / total)
             lengths = np.zeros(n_statistics)
-            lengths[rows] = ends[:, side, 1] - ends[:, side, 0]
+            lengths[rows] = np.abs(ends[:, side, 1] - ends[:, side, 0])
             regularized += np.diag(PSEUDO_WEIGHT * lengths**2 / 2.0 / total**2)
+            # What a group that holds all of a class adds is unknown.
+            known = part.corrected if part.count > 1 else part.sums
+            reach = part.moved_together(lengths)
+            kinds.append(Units(known, known @ known.T, float(part.count), reach))
         if not conditional:
             slopes = np.array([influence.label_slope for influence in influences])
             labels[rows] = np.outer(slopes, label_sums(positive, weight, groups))
@@ -690,6 +739,8 @@ def _joint_groups(
         length=max(influences[0].length for influences, _ in samples),
         n_effective=1.0 / sum(1.0 / part.effective for part in parts),
         spread=Spread.of_groups(parts),
+        kinds=tuple(kinds),
+        groups=sum((kind.values for kind in kinds), labels),
     )
 
 

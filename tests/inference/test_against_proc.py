@@ -3,10 +3,12 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from scipy.stats import norm
 
 from sklearn_rank.inference import compare, metric_interval
+from sklearn_rank.inference._evidence import joint_influence, measure_influence
 from sklearn_rank.metrics import get_measure, partial_auc_score, roc_auc_score
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "pROC.json").read_text())
@@ -32,9 +34,14 @@ def test_delongs_interval(case):
 def test_the_paired_test(case):
     found = compare("auc", case["y"], case["a"], case["b"])
     assert found.estimate == pytest.approx(case["auc"] - case["auc_b"], rel=1e-12)
-    assert abs(found.statistic) == pytest.approx(abs(case["paired_z"]), rel=1e-11)
-    # pROC takes the normal distribution, this package Student's.
-    assert 2 * norm.sf(abs(found.statistic)) == pytest.approx(case["paired_p"], rel=1e-10)
+    auc, scores = get_measure("auc"), [case["a"], case["b"]]
+    joint = joint_influence(measure_influence(auc, case["y"], scores)[0])
+    contrast = np.array([1.0, -1.0])
+    statistic = abs(found.estimate) / np.sqrt(contrast @ joint.covariance @ contrast)
+    assert statistic == pytest.approx(abs(case["paired_z"]), rel=1e-11)
+    # pROC takes the normal distribution; this package Student's, with what a sample may lack.
+    assert 2 * norm.sf(statistic) == pytest.approx(case["paired_p"], rel=1e-10)
+    assert 0.99 * statistic < abs(found.statistic) <= statistic * (1.0 + 1e-11)
     assert found.pvalue >= case["paired_p"]
     assert roc_auc_score(case["y"], case["b"]) == pytest.approx(case["auc_b"], rel=1e-13)
 

@@ -257,11 +257,9 @@ def test_differences_of_one_list_are_those_of_paired_tests():
         found = sequence.update(parts[-1][0], a, baseline_score=b)
         joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
         level = level_at_all_times(0.95, 60 * look, 300)
-        test = compare("auc", *joined, pos_label="yes")
-        half = ndtri((1 + level) / 2) * test.interval.standard_error
+        test = compare("auc", *joined, pos_label="yes", level=level)
         np.testing.assert_allclose(
-            [found.estimate, found.low, found.high],
-            [test.estimate, test.estimate - half, test.estimate + half],
+            [found.estimate, found.low, found.high], [test.estimate, test.low[0], test.high[0]]
         )
     same = ConfidenceSequence("auc").update(y, a, baseline_score=a)
     assert same.estimate == 0

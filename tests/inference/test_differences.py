@@ -1,0 +1,148 @@
+"""Limits of differences: standard errors by definition, level where the margin is true."""
+
+import numpy as np
+import pytest
+
+from sklearn_rank.inference import compare
+from sklearn_rank.inference._evidence import (
+    check_groups,
+    joint_influence,
+    joint_samples,
+    mean_influences,
+    measure_influence,
+)
+from sklearn_rank.metrics import get_measure
+from tests.oracles import differences as oracle
+from tests.oracles import rank_inference
+
+CONTRAST = np.array([1.0, -1.0])
+
+
+def rankers(rng, n_pos, n_neg, n_rankers=2, tails=2.0):
+    y = np.arange(n_pos + n_neg) < n_pos
+    common = 1.5 * y + rng.standard_t(tails, len(y))
+    scales = np.linspace(1.0, 0.3, n_rankers)[:, np.newaxis]
+    return y, common + scales * rng.standard_t(tails, (n_rankers, len(y)))
+
+
+def by_definition(influences, contrast):
+    kinds = [
+        (
+            [influence.values[rows].tolist() for influence in influences],
+            [np.ptp(influence.class_ends()[side]) for influence in influences],
+        )
+        for side, rows in enumerate(influences[0].classes)
+    ]
+    return oracle.standard_error(kinds, list(contrast))
+
+
+@pytest.mark.parametrize("measure", ["auc", "bedroc@20", "precision@top0.1", "ap"])
+def test_the_standard_error_by_its_definition(measure):
+    rng = np.random.default_rng(0)
+    for sizes in ((6, 30), (40, 25), (1, 9)):
+        y, scores = rankers(rng, *sizes, n_rankers=3)
+        influences, _ = measure_influence(get_measure(measure), y, list(scores))
+        for contrast in ([1.0, -1.0, 0.0], [0.5, 0.5, -1.0]):
+            (error,), (degrees,) = joint_influence(influences).standard_errors(
+                np.array([contrast])
+            )
+            expected, most = by_definition(influences, contrast)
+            assert error == pytest.approx(expected)
+            assert 1.0 <= degrees <= max(most, 1.0) * (1.0 + 1e-9)
+
+
+def test_aucs_by_the_placements():
+    y, scores = rankers(np.random.default_rng(1), 25, 35)
+    components = [rank_inference.structural_components(y.tolist(), s.tolist()) for s in scores]
+    expected, degrees = oracle.standard_error_of_aucs(components, [1.0, -1.0])
+    found = compare("auc", y, *scores)
+    assert found.difference_errors[0] == pytest.approx(expected)
+    _, of_delong = rank_inference.delong(y.tolist(), *scores.tolist())
+    assert of_delong < expected < 1.02 * of_delong
+    assert degrees < 58.0  # 25 normal positives and 35 normal negatives, at most
+
+
+def test_normal_units_have_students_interval():
+    # Of a kurtosis below 3.
+    values = np.array([np.linspace(0.2, 0.8, 20), np.linspace(0.7, 0.1, 20) ** 2])
+    joint = joint_influence(mean_influences(values, (0.0, 1.0)))
+    (error,), (degrees,) = joint.standard_errors(CONTRAST[np.newaxis])
+    assert error == pytest.approx(np.std(values[0] - values[1], ddof=1) / 20**0.5)
+    assert degrees == pytest.approx(19.0)
+
+
+def test_rows_that_occur_more_than_once_and_rows_in_other_samples():
+    rng = np.random.default_rng(2)
+    y, scores = rankers(rng, 12, 20)
+    weight = rng.integers(1, 4, 32)
+    for measure in ("bedroc@20", "ap"):
+        counted = compare(
+            measure, y, *scores, sample_weight=weight, weights="frequency", margin=0.1
+        )
+        repeated = compare(measure, y.repeat(weight), *scores.repeat(weight, axis=1), margin=0.1)
+        for name in ("low", "high", "pvalues"):
+            assert getattr(counted, name) == pytest.approx(getattr(repeated, name))
+        of_each, _ = measure_influence(get_measure(measure), y, list(scores))
+        apart = joint_samples([(influence, None) for influence in of_each])
+        (error,), _ = apart.standard_errors(CONTRAST[np.newaxis])
+        alone = [by_definition([one], [1.0])[0] for one in of_each]
+        assert error == pytest.approx(np.hypot(*alone))
+
+
+def test_groups_move_together_as_far_as_they_did():
+    rng = np.random.default_rng(3)
+    y, scores = rankers(rng, 20, 60)
+    measure = get_measure("bedroc@20")
+    influences, _ = measure_influence(measure, y, list(scores))
+    (alone,), _ = joint_influence(influences).standard_errors(CONTRAST[np.newaxis])
+    singletons = joint_influence(influences, groups=check_groups(np.arange(80), 80))
+    assert singletons.standard_errors(CONTRAST[np.newaxis])[0] == pytest.approx(alone)
+    # Five copies of each row are worth one: variances are those of the rows, ends are five times
+    # as likely to be seen.
+    copied, _ = measure_influence(measure, y.repeat(5), list(scores.repeat(5, axis=1)))
+    groups = check_groups(np.arange(80).repeat(5), 400)
+    (together,), _ = joint_influence(copied, groups=groups).standard_errors(CONTRAST[np.newaxis])
+    (apart,), _ = joint_influence(copied).standard_errors(CONTRAST[np.newaxis])
+    assert together == pytest.approx(alone, rel=0.1)
+    assert apart < 0.6 * together
+
+
+def test_limits_and_pvalues_agree():
+    y, scores = rankers(np.random.default_rng(4), 30, 30, n_rankers=4)
+    named = dict(zip("abcd", scores, strict=True))
+    for measure in ("bedroc@20", "ap"):
+        for alternative, margin in (("non-inferior", 0.2), ("less", None), ("two-sided", None)):
+            asked = {"baseline": "d", "alternative": alternative, "margin": margin}
+            for level in (0.55, 0.8, 0.9, 0.95, 0.99):
+                found = compare(measure, y, named, level=level, random_state=0, **asked)
+                low, high = np.array(found.low), np.array(found.high)
+                excluded = {
+                    "non-inferior": low > -(margin or 0.0),
+                    "less": high < 0.0,
+                    "two-sided": (low > 0.0) | (high < 0.0),
+                }[alternative]
+                np.testing.assert_array_equal(np.array(found.pvalues) <= 1.0 - level, excluded)
+
+
+def test_the_limits_hold_a_difference_beyond_the_range_without_ties():
+    y = np.repeat([1, 0], [10, 30])
+    found = compare("accuracy_loss@top0.1", y, -np.arange(40.0), np.zeros(40))
+    assert found.low[0] < found.differences[0] <= found.high[0]
+
+
+def test_non_inferiority_keeps_its_level_where_few_items_tell_the_rankers_apart():
+    # Student's interval rejects in 17 % of such samples: the aim is 5 %.
+    rng, rejected = np.random.default_rng(5), 0
+    large = rankers(rng, 300_000, 300_000, tails=30.0)
+    measure = get_measure("precision@top0.1")
+    margin = float(measure(large[0], large[1][1]) - measure(large[0], large[1][0]))
+    students = 0
+    for _ in range(400):
+        y, scores = rankers(rng, 60, 60, tails=30.0)
+        rejected += compare(measure, y, *scores, margin=margin).pvalue <= 0.05
+        influences, _ = measure_influence(measure, y, list(scores))
+        joint = joint_influence(influences)
+        error = np.sqrt(CONTRAST @ joint.covariance @ CONTRAST)
+        students += CONTRAST @ joint.estimates - 1.66 * error > -margin
+    assert rejected <= 36  # .09: 3 standard deviations beyond 5 %
+    assert students > 1.5 * rejected

@@ -1,0 +1,50 @@
+"""Standard error of a contrast of means over independent units, by its definition."""
+
+from math import sqrt
+
+
+def standard_error(kinds, contrast):
+    """Standard error and degrees of freedom of a contrast of statistics.
+
+    Each kind of units is a pair: lists of the influence of its units on the mean, one for each
+    statistic, and the distance of the ends of this influence for each statistic.
+    """
+    statistics = range(len(contrast))
+    variance = fourth_powers = 0.0
+    for values, lengths in kinds:
+        n = len(values[0])
+        apart = [[x - sum(row) / n for x in row] for row in values]
+        moved = [sum(c * row[u] for c, row in zip(contrast, apart, strict=True)) for u in range(n)]
+        squares, fourths = sum(x**2 for x in moved), sum(x**4 for x in moved)
+        variance += squares / (n * max(n - 1, 1))
+        fourth_powers += fourths / (n * max(n - 1, 1)) ** 2
+
+        def alike(j, k, apart=apart, lengths=lengths, n=n):
+            if j == k:
+                return 1.0
+            unbiased = n / max(n - 1, 1)
+            both, one, other = (
+                unbiased * sum(x * y for x, y in zip(apart[a], apart[b], strict=True))
+                for a, b in ((j, k), (j, j), (k, k))
+            )
+            return both / sqrt((one + lengths[j] ** 2) * (other + lengths[k] ** 2))
+
+        ends = sum(
+            contrast[j] * contrast[k] * lengths[j] * lengths[k] * alike(j, k)
+            for j in statistics
+            for k in statistics
+        )
+        weight = 1.0 if squares < 1e-20 else max(fourths / squares**2 - 3.0 / n, 0.0)
+        variance += weight * ends / 4.0 / n**2
+    return sqrt(variance), 3.0 * variance**2 / fourth_powers if fourth_powers else float("inf")
+
+
+def standard_error_of_aucs(components, contrast):
+    """That of AUCs, from the placements of the items of both classes for each scorer.
+
+    A positive goes from below all negatives to above all of them but one that it is.
+    """
+    positives, negatives = ([one[side] for one in components] for side in (0, 1))
+    m = len(negatives[0])
+    kinds = [(positives, [(m - 1) / m] * len(contrast)), (negatives, [1.0] * len(contrast))]
+    return standard_error(kinds, contrast)
