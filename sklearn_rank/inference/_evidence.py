@@ -703,7 +703,7 @@ def _joint_groups(
     """Estimate the statistics of samples by the sums of the influence over groups."""
     n_statistics = sum(len(influences) for influences, _ in samples)
     n_groups = samples[0][1].n_groups
-    parts, kinds, regularized = [], [], np.zeros((n_statistics, n_statistics))
+    parts, reaches, regularized = [], [], np.zeros((n_statistics, n_statistics))
     added, labels = np.zeros((2, n_statistics, n_groups))
     start = 0
     for influences, groups in samples:
@@ -724,14 +724,19 @@ def _joint_groups(
             lengths = np.zeros(n_statistics)
             lengths[rows] = np.abs(ends[:, side, 1] - ends[:, side, 0])
             regularized += np.diag(PSEUDO_WEIGHT * lengths**2 / 2.0 / total**2)
-            # What a group that holds all of a class adds is unknown.
-            known = part.corrected if part.count > 1 else part.sums
-            reach = part.moved_together(lengths)
-            kinds.append(Units(known, known @ known.T, float(part.count), reach))
+            reaches.append(part.moved_together(lengths))
         if not conditional:
             slopes = np.array([influence.label_slope for influence in influences])
             labels[rows] = np.outer(slopes, label_sums(positive, weight, groups))
     sums, added = robust_sums(parts) + labels, added + labels
+    kinds, n_classes = [], len(parts) // len(samples)
+    for side in range(n_classes):
+        in_class = parts[side::n_classes]
+        # What a group that holds all of a class adds is unknown.
+        known = np.sum([x.corrected if x.count > 1 else x.sums for x in in_class], axis=0)
+        n = float(np.count_nonzero(np.sum([x.sizes for x in in_class], axis=0)))
+        reach = np.sum(reaches[side::n_classes], axis=0)
+        kinds.append(Units(known, known @ known.T, n, reach))
     return JointEstimate(
         estimates=np.array([x.estimate for influences, _ in samples for x in influences]),
         covariance=sums @ sums.T,

@@ -241,13 +241,12 @@ def test_a_group_for_each_row_is_no_group_but_for_the_quantile():
         groups={"a": alone, "b": alone + 1000},
     )
     assert apart.statistic == pytest.approx(
-        compare("auc", {"a": y, "b": y}, {"a": a, "b": b}, paired=False).statistic
+        compare("auc", {"a": y, "b": y}, {"a": a, "b": b}, paired=False).statistic, rel=1e-3
     )
     shared = compare(
         "auc", {"a": y, "b": y}, {"a": a, "b": b}, paired=False, groups={"a": alone, "b": alone}
     )
-    # How alike the items of two samples are is not known.
-    assert shared.statistic == pytest.approx(expected.statistic, rel=0.02)
+    assert shared.statistic == pytest.approx(expected.statistic)
     for conditional in (True, False):
         measure = get_measure(linear_rank_score, phi=Exponential(3.0), normalize="mean")
         found = metric_interval(measure, y, a, groups=alone, conditional=conditional)
@@ -276,7 +275,9 @@ def test_queries_of_two_samples_depend_through_the_groups_that_they_share():
     apart = compare(
         FIRST, labels, scores, qid=rows, groups={"a": groups, "b": groups + 99}, paired=False
     )
-    assert apart.difference_errors[0] == pytest.approx(np.hypot(*paired.standard_errors))
+    # What the samples may lack is added.
+    ratio = apart.difference_errors[0] / np.hypot(*paired.standard_errors)
+    assert 1.0 <= ratio < 1.05
 
 
 def test_means_of_queries_by_the_regression_on_a_constant():
