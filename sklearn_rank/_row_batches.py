@@ -929,25 +929,28 @@ def _names(
     return np.array(names, dtype=object)
 
 
-def _refuse_not_finite(X: Any, start: int, names: AnyArray | None) -> None:
+def first_not_finite(X: Any) -> tuple[int, int] | None:
+    """Row and column of the first entry that is NaN or infinite, if any."""
     values = X.data if sp.issparse(X) else X
+    # If the sum is finite, all values are; this needs no copy.
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)):
-            return
-    bad = ~np.isfinite(values)
-    if not bad.any():
-        return
-    entry = int(np.argmax(bad))
+        if np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all():
+            return None
+    entry = int(np.argmin(np.isfinite(values)))
     if sp.issparse(X):
-        row = int(np.searchsorted(X.indptr, entry, side="right")) - 1
-        column, value = int(X.indices[entry]), X.data[entry]
-    else:
-        row, column = divmod(entry, X.shape[1])
-        value = X[row, column]
+        return int(np.searchsorted(X.indptr, entry, side="right")) - 1, int(X.indices[entry])
+    return divmod(entry, X.shape[1])
+
+
+def _refuse_not_finite(X: Any, start: int, names: AnyArray | None) -> None:
+    place = first_not_finite(X)
+    if place is None:
+        return
+    row, column = place
     feature = column if names is None else repr(names[column])
     raise ValueError(
-        f"X is {value:g} at row {row} (row {start + row} of all), feature {feature}: features must"
-        " be finite; fill it in or remove the row."
+        f"X is {X[row, column]:g} at row {row} (row {start + row} of all), feature {feature}:"
+        " features must be finite; fill it in or remove the row."
     )
 
 

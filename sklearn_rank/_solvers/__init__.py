@@ -33,7 +33,6 @@ from ._linear import (
     OnePart,
     Parts,
     Quadratic,
-    at_parameters,
     quadratic_expansion,
     solve_linear,
     solve_linear_hinge,

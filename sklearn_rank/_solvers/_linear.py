@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import scipy.linalg
@@ -380,33 +381,44 @@ def _loss_curvature(
     return (matrix - sums[:, :-1] @ sums[:, :-1].T,)
 
 
-class Parts(Protocol):
+class Parts:
     """Rows in parts of whole lists, with the loss of the scores of each; see :class:`OnePart`."""
 
-    @property
-    def loss(self) -> Any:
-        """The loss, or its properties."""
+    loss: Any  # The loss, or its properties
+    n_features: Any
 
-    @property
-    def n_features(self) -> int: ...
-
+    @abstractmethod
     def on(self, make: Callable[..., Any], loss: Any, /) -> Parts:
         """The same rows with ``make(lists, ...)``, made once for each part, as its loss."""
 
-    def scores(self, parameters: FloatArray, /) -> FloatArray:
+    @abstractmethod
+    def _sum(self, function: Callable[..., tuple[Any, ...]], arguments: tuple[Any, ...]) -> Any:
+        """Sum ``function(items, loss, *arguments)`` over the parts, in one pass over the rows."""
+
+    def scores(self, parameters: FloatArray) -> FloatArray:
         """What the scores of a part come from, a linear function of the parameters."""
+        return parameters
 
     def total(
         self, function: Callable[..., tuple[Any, ...]], /, *arguments: Any, at: Any = None
     ) -> Any:
-        """Sum ``function(items, loss, *arguments)`` over the parts, in one pass over the rows.
+        """Sum a function of items, loss and arguments over the parts.
 
         With ``at``, from :meth:`scores`, the first of the arguments are the scores of the items.
         """
+        if at is not None:
+            function = partial(_at_parameters, function, at)
+        return self._sum(function, arguments)
+
+
+def _at_parameters(
+    function: Callable[..., Any], parameters: FloatArray, items: Design, loss: Any, *arguments: Any
+) -> Any:
+    return function(items, loss, _scores_of(items, parameters), *arguments)
 
 
 @dataclass(frozen=True, eq=False)
-class OnePart:
+class OnePart(Parts):
     """All rows as one part, with their lists if the loss is one of lists."""
 
     items: Any  # Design, or what a function in ``total`` takes
@@ -424,16 +436,11 @@ class OnePart:
     def scores(self, parameters: FloatArray) -> FloatArray:
         return _scores_of(self.items, parameters)
 
-    def total(self, function: Callable[..., Any], *arguments: Any, at: Any = None) -> Any:
-        scores = () if at is None else (at,)
-        return function(self.items, self.loss, *scores, *arguments)
+    def total(self, function: Callable[..., Any], /, *arguments: Any, at: Any = None) -> Any:
+        return self._sum(function, arguments if at is None else (at, *arguments))
 
-
-def at_parameters(
-    function: Callable[..., Any], parameters: FloatArray, items: Design, loss: Any, *arguments: Any
-) -> Any:
-    """Call a function of scores where the rows are of which they come."""
-    return function(items, loss, _scores_of(items, parameters), *arguments)
+    def _sum(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        return function(self.items, self.loss, *arguments)
 
 
 @dataclass(frozen=True, eq=False)

@@ -193,7 +193,7 @@ class _SmoothLoss(ScoreObjective):
 
     def value(self, score: FloatArray) -> float:
         # What pushes keep is of arrays that nobody changes.
-        return self.value_and_gradient(score.copy())[0]
+        return float(self.value_and_gradient(score.copy())[0])
 
     @abstractmethod
     def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]: ...

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 from threading import local
 from typing import Any, NamedTuple, TypeAlias
@@ -22,15 +21,15 @@ from .._lists import Lists
 from .._optional import import_optional
 from .._order import ragged_ranges
 from .._partitions import Partitions, aligned, in_chunk, is_collection, tree_reduce
-from .._row_batches import RowBatches
+from .._row_batches import RowBatches, first_not_finite
 from .._sklearn_compat import check_sample_weight
 from .._solvers import (
     BlockedDesign,
     ChunkedDesign,
     ChunkOfRows,
     Design,
+    Parts,
     as_design,
-    at_parameters,
 )
 from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import missing_label, ravelled
@@ -107,16 +106,10 @@ def checked_chunk(X: Any, *, n_features: int, dtype: Any = ROW_TYPES) -> Any:
     X = check_array(X, accept_sparse="csr", dtype=dtype, input_name="X", ensure_all_finite=False)
     if X.shape[1] != n_features:
         raise ValueError(f"X has {X.shape[1]} features in this chunk, but {n_features} in others.")
-    values = X.data if sp.issparse(X) else X
-    # If the sum is finite, all values are; this needs no copy.
-    if not np.isfinite(values.sum()) and not np.isfinite(values).all():
-        flat = int(np.argmin(np.isfinite(values)))
-        row = (
-            np.searchsorted(X.indptr, flat, "right") - 1 if sp.issparse(X) else flat // n_features
-        )
-        column = X.indices[flat] if sp.issparse(X) else flat % n_features
+    place = first_not_finite(X)
+    if place is not None:
         raise ValueError(
-            f"X contains NaN or infinity, first in row {int(row)}, column {int(column)}: impute "
+            f"X contains NaN or infinity, first in row {place[0]}, column {place[1]}: impute "
             "the value or remove the row."
         )
     return sp.csr_array(X) if sp.issparse(X) else X
@@ -366,13 +359,8 @@ def _stack(pieces: list[Any]) -> Any:
     return sp.vstack(pieces, format="csr") if sp.issparse(pieces[0]) else np.concatenate(pieces)
 
 
-def with_scores(function: Callable[..., Any], at: Any) -> Callable[..., Any]:
-    """A function that is called with the scores of its items at parameters, if any are given."""
-    return function if at is None else partial(at_parameters, function, at)
-
-
 @dataclass(frozen=True, eq=False)
-class BatchedLists:
+class BatchedLists(Parts):
     """Lists whose rows are read in batches; implements ``Parts`` of the solvers."""
 
     rows: RowBatches
@@ -389,12 +377,8 @@ class BatchedLists:
     def on(self, make: Callable[[Lists], Any], loss: Any) -> BatchedLists:
         return replace(self, loss=loss, losses=[make(cell.lists) for cell in self.cells])
 
-    def scores(self, parameters: FloatArray) -> FloatArray:
-        return parameters
-
-    def total(self, function: Callable[..., Any], *arguments: Any, at: Any = None) -> Any:
-        """Sum of a function over the cells, in one reading."""
-        return summed(self._each(with_scores(function, at), arguments))
+    def _sum(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        return summed(self._each(function, arguments))
 
     def _each(self, function: Any, arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
         losses = self.losses or [None] * len(self.cells)
@@ -428,7 +412,7 @@ class BatchedLists:
 
 
 @dataclass(frozen=True, eq=False)
-class ChunkedLists:
+class ChunkedLists(Parts):
     """Lists in the chunks of collections, which the scheduler keeps; see ``Parts``."""
 
     partitions: Partitions  # Source of the chunks, used to name the chunk in errors
@@ -451,11 +435,7 @@ class ChunkedLists:
         prepared = [prepare(number, chunk, shared) for number, chunk in enumerate(self.chunks)]
         return replace(self, loss=loss, prepared=persisted(prepared, self.held))
 
-    def scores(self, parameters: FloatArray) -> FloatArray:
-        return parameters
-
-    def total(self, function: Callable[..., Any], *arguments: Any, at: Any = None) -> Any:
-        function = with_scores(function, at)
+    def _sum(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         delayed = import_optional("dask", USED_BY).delayed
         evaluate = delayed(_evaluate, pure=False)
         call = delayed(lambda items, loss: function(items, loss, *arguments), traverse=False)

@@ -411,11 +411,11 @@ def test_workers_that_die_errors_and_interrupts(client, monkeypatch):
     def disturbed(do, at):
         calls.clear()
 
-        def total_but(self, function, *arguments):
+        def total_but(self, function, *arguments, **named):
             calls.append(function)
             if len(calls) == at:
                 do()
-            return total(self, function, *arguments)
+            return total(self, function, *arguments, **named)
 
         monkeypatch.setattr(ChunkedLists, "total", total_but)
 
