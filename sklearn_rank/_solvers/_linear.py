@@ -13,7 +13,7 @@ import scipy.linalg
 import scipy.optimize
 
 from .._typing import FloatArray, IntArray
-from ._design import Coordinates, Design, InMemoryDesign, column_scales, squares_about
+from ._design import Coordinates, Design, column_scales, squares_about
 from ._result import Certificate, LossOfScores, SolverResult, choose_method, relative_gap
 
 # A direction need not solve Newton's system better than the next one will change it.
@@ -641,6 +641,7 @@ class LabelProblem(LinearProblem):
     m: features of any mean are as good as centred ones, and sparse rows stay sparse.
     """
 
+    rows: OnePart  # The rows X; the loss is of the scores of their items, row by row
     fit_intercept: bool = True
     n_labels: int = 1
     entries: IntArray | None = None
@@ -651,21 +652,12 @@ class LabelProblem(LinearProblem):
     system: Literal["products", "preconditioned", "factorised"] = "preconditioned"
 
     @property
-    def design(self) -> InMemoryDesign:
-        """The rows X; the loss is of the scores of their items, row by row."""
-        return self.rows.items  # type: ignore[attr-defined]
-
-    @property
-    def loss(self) -> Any:
-        return self.rows.loss
-
-    @property
     def n_parameters(self) -> int:
         return (self.n_features + self.fit_intercept) * self.n_labels
 
     @cached_property
     def _share(self) -> FloatArray:
-        n_rows = self.design.shape[0]
+        n_rows = self.rows.items.shape[0]
         if self.row_weight is None:
             return np.full(n_rows, 1.0 / n_rows)
         return self.row_weight / self.row_weight.sum()
@@ -677,22 +669,22 @@ class LabelProblem(LinearProblem):
 
     @cached_property
     def _first_moments(self) -> FloatArray:
-        return self.design.pull_back(self._share)
+        return self.rows.items.pull_back(self._share)
 
     @cached_property
     def _variances(self) -> FloatArray:
         """Second moments of the features about the mean row."""
-        variances = column_scales(self.design, self._share) ** 2
+        variances = column_scales(self.rows.items, self._share) ** 2
         return variances if self.fit_intercept else variances + self._first_moments**2
 
     @cached_property
     def _bend(self) -> float:
         """Mean second derivative of the loss by the shift of the scores of a label."""
-        n_rows = self.design.shape[0]
+        n_rows = self.rows.items.shape[0]
         n_items = n_rows * self.n_labels if self.entries is None else len(self.entries)
         direction = np.where(np.random.default_rng(0).random(n_items) < 0.5, -STEP, STEP)
-        above = self.loss.value_and_gradient(direction)[1]
-        below = self.loss.value_and_gradient(-direction)[1]
+        above = self.rows.loss.value_and_gradient(direction)[1]
+        below = self.rows.loss.value_and_gradient(-direction)[1]
         bend = float(direction @ (above - below)) / (2 * STEP**2) / self.n_labels
         return bend if 0.0 < bend < np.inf else 1.0
 
@@ -713,7 +705,7 @@ class LabelProblem(LinearProblem):
         """
         scale = self.coordinates.scale[:: self.n_labels][: self.n_features]
         penalty = self.alpha / scale**2
-        matrix = self.design.gram(self._share) - np.outer(self._mean, self._mean)
+        matrix = self.rows.items.gram(self._share) - np.outer(self._mean, self._mean)
         # Where the mean is so large that rounding of it would be a moment, features count alone.
         rounded = 1e-13 * self._mean**2 > self._variances
         matrix[rounded] = matrix[:, rounded] = 0.0
@@ -739,17 +731,17 @@ class LabelProblem(LinearProblem):
     def scores(self, parameters: FloatArray) -> FloatArray:
         matrix = parameters.reshape(-1, self.n_labels)
         coef = matrix[: self.n_features]
-        scores = self.design.scores(coef)
+        scores = self.rows.items.scores(coef)
         if self.fit_intercept:
             scores += matrix[-1] - self._mean @ coef
         return self._items(scores)
 
     def loss_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
-        values, by_score = self.loss.value_and_gradient(scores)
+        values, by_score = self.rows.loss.value_and_gradient(scores)
         return float(values.sum()), self._pull_back(by_score)
 
     def loss_product(self, scores: FloatArray, direction: FloatArray) -> FloatArray:
-        return self._pull_back(self.loss.hessian_product(scores, self.scores(direction)))
+        return self._pull_back(self.rows.loss.hessian_product(scores, self.scores(direction)))
 
     def preconditioner(self, scores: FloatArray) -> Solve | None:
         """Solver of the system in which all rows have the mean second derivatives by the scores.
@@ -780,7 +772,7 @@ class LabelProblem(LinearProblem):
     def with_best_intercepts(
         self, parameters: FloatArray, value: float, gradient: FloatArray
     ) -> tuple[float, FloatArray] | None:
-        if not self.loss.has_hessian_product:
+        if not self.rows.loss.has_hessian_product:
             return None
         bends = self._mean_hessian(self.scores(parameters))
         inverse = scipy.linalg.pinvh(bends, check_finite=False)
@@ -806,10 +798,10 @@ class LabelProblem(LinearProblem):
         A product with the unit vector of a label, another one for each row, gives a column of the
         matrix of the row. Where this takes many products, only the diagonal is taken.
         """
-        n_rows, n_labels = self.design.shape[0], self.n_labels
+        n_rows, n_labels = self.rows.items.shape[0], self.n_labels
         n_products = min(n_labels, -(-SAMPLED_ROWS * n_labels // n_rows))
-        if n_products > MOST_PRODUCTS and self.loss.has_curvature:
-            diagonal = self._by_row(self.loss.curvature(scores)).sum(axis=0)
+        if n_products > MOST_PRODUCTS and self.rows.loss.has_curvature:
+            diagonal = self._by_row(self.rows.loss.curvature(scores)).sum(axis=0)
             return self._centre(self._centre(np.diag(diagonal)).T)
         total = np.zeros((n_labels, n_labels))
         weight = np.zeros(n_labels)
@@ -819,7 +811,7 @@ class LabelProblem(LinearProblem):
             labels = (first_labels + turn) % n_labels
             units = np.zeros((n_rows, n_labels))
             units[rows, labels] = 1.0
-            product = self._by_row(self.loss.hessian_product(scores, self._items(units)))
+            product = self._by_row(self.rows.loss.hessian_product(scores, self._items(units)))
             for label in range(n_labels):
                 total[label] += product[labels == label].sum(axis=0)
             weight += np.bincount(labels, self._share, minlength=n_labels)
@@ -840,7 +832,7 @@ class LabelProblem(LinearProblem):
 
     def _by_row(self, by_item: FloatArray) -> FloatArray:
         """Values of items as a matrix, 0 where there is none."""
-        shape = (self.design.shape[0], self.n_labels)
+        shape = (self.rows.items.shape[0], self.n_labels)
         if self.entries is None:
             return by_item.reshape(shape)
         by_row = np.zeros(shape)
@@ -849,7 +841,7 @@ class LabelProblem(LinearProblem):
 
     def _pull_back(self, by_item: FloatArray) -> FloatArray:
         by_row = self._by_row(by_item)
-        by_feature = self.design.pull_back(by_row)
+        by_feature = self.rows.items.pull_back(by_row)
         if not self.fit_intercept:
             return by_feature.ravel()
         totals = by_row.sum(axis=0)

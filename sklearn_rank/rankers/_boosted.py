@@ -34,7 +34,6 @@ from .._solvers import (
 )
 from .._typing import AnyArray, FloatArray
 from .._validation import ravelled
-from .._warn import collected, warn
 from ..losses._shared import LossOnLists
 from ..metrics import Exponential, Measure, ScoreGeneratingFunction, get_measure, roc_auc_score
 from ._base import (
@@ -62,6 +61,7 @@ from ._list_base import (
     MEASURE_CONSTRAINTS,
     CalibratedRanker,
     check_held_out_weights,
+    held_out_value,
     weights_of,
     with_query_weight,
 )
@@ -888,19 +888,4 @@ class BoostedOrderPreservingRanker(BoostedRanker, CalibratedRanker):
         )
 
     def _monitor(self, X: Any, y: Any, qid: Any, **weights: Any) -> Monitor:
-        measure: Measure = get_measure(self.measure)
-        lists = measure.lists(y, np.zeros(X.shape[0]), qid=qid, **weights)
-
-        def value(scores: FloatArray) -> float:
-            with collected() as messages:
-                estimate = measure.of_lists(lists.scored_by(scores, (X.shape[0],)))
-            if np.isnan(estimate):
-                raise ValueError(
-                    f"{measure.name} is undefined for all held-out queries: hold out more "
-                    "queries by validation_fraction=, or pass X_val=, y_val= and qid_val=."
-                )
-            for message, category in messages:
-                warn(message, category)
-            return float(estimate if measure.greater_is_better else -estimate)
-
-        return X, value
+        return X, held_out_value(get_measure(self.measure), y, qid, **weights)

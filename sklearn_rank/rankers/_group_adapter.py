@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -38,7 +37,7 @@ from ._boosting import (
     held_out_lists,
     refuse_unknown_parameters,
 )
-from ._list_base import QueryRanker
+from ._list_base import QueryRanker, held_out_value
 
 
 class GroupedRows(NamedTuple):
@@ -92,27 +91,12 @@ class EarlyStopping:
     def __init__(self, measure: Measure, rows: GroupedRows, patience: int) -> None:
         self.rows, self.patience = rows, patience
         self.values: list[float] = []
-        self._sign = 1.0 if measure.greater_is_better else -1.0
-        self._measure = measure
-        self._lists = measure.lists(
-            rows.labels,
-            np.zeros(len(rows.labels)),
-            qid=rows.codes,
-            query_weight=rows.row_weight,
+        self._value = held_out_value(
+            measure, rows.labels, rows.codes, query_weight=rows.row_weight
         )
-        if np.isnan(measure.values(self._lists)).all():
-            raise ValueError(
-                f"{measure.name} is undefined for all held-out queries: hold out more queries by "
-                "validation_fraction, or pass X_val=, y_val= and qid_val=."
-            )
-        # Queries without a value are warned of here, once.
-        measure.of_lists(self._lists)
 
     def add(self, scores: Any) -> float:
-        scored = self._lists.scored_by(scores, (len(self._lists.labels),))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
-            self.values.append(self._sign * float(self._measure.of_lists(scored)))
+        self.values.append(self._value(scores))
         return self.values[-1]
 
     @property

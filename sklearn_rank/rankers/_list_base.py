@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABCMeta, abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from numbers import Real
@@ -10,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -80,6 +83,26 @@ def check_held_out_weights(measure: Measure, lists: Lists, instead: str = "") ->
         raise ValueError(
             f"Held-out queries are scored by their weights. {error}{instead}"
         ) from None
+
+
+def held_out_value(measure: Measure, y: Any, qid: Any, **weights: Any) -> Callable[[Any], float]:
+    """Value of a measure on held-out queries as a function of their scores; more is better."""
+    lists = measure.lists(y, np.zeros(len(y)), qid=qid, **weights)
+    if np.isnan(measure.values(lists)).all():
+        raise ValueError(
+            f"{measure.name} is undefined for all held-out queries: hold out more queries by "
+            "validation_fraction=, or pass X_val=, y_val= and qid_val=."
+        )
+    # Queries without a value are warned of here, once.
+    measure.of_lists(lists)
+    sign = 1.0 if measure.greater_is_better else -1.0
+
+    def value(scores: Any) -> float:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            return sign * float(measure.of_lists(lists.scored_by(scores, (len(lists.labels),))))
+
+    return value
 
 
 # What the parameter ``measure`` may be, for scikit-learn's validation.

@@ -61,7 +61,7 @@ def test_scores_are_those_of_coefficients_and_intercepts(loss):
     of = problem(loss)
     parameters = np.random.default_rng(1).normal(size=of.n_parameters)
     coef, intercept = of.split(parameters)
-    expected = of.design.scores(coef.T) + intercept
+    expected = of.rows.items.scores(coef.T) + intercept
     scores = of.scores(parameters).reshape(-1, 4)
     if loss.is_translation_invariant:
         expected -= expected.mean(axis=1, keepdims=True)
@@ -88,7 +88,7 @@ def test_the_preconditioner_solves_the_system_of_squared_losses(loss, fit_interc
 def test_sparse_rows_have_the_same_problem(loss):
     for missing in (0.0, 0.5):
         dense = problem(loss, missing)
-        rows = OnePart(as_design(sp.csr_array(dense.design.matrix)), dense.loss)
+        rows = OnePart(as_design(sp.csr_array(dense.rows.items.matrix)), dense.rows.loss)
         sparse = replace(dense, rows=rows)
         one, two = solve_linear(dense, tol=1e-9), solve_linear(sparse, tol=1e-9)
         np.testing.assert_allclose(one.coef, two.coef, atol=1e-9)
