@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import sys
 
 import dask
 import dask.array as da
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
+from sklearn_rank import OrderPreservingRanker
 from sklearn_rank._partitions import (
     aligned,
     any_collection,
@@ -18,6 +20,7 @@ from sklearn_rank._partitions import (
     is_collection,
     tree_reduce,
 )
+from sklearn_rank.datasets import make_subset_ranking
 
 N = 23
 FRAME = pd.DataFrame(
@@ -273,3 +276,20 @@ def test_processes_of_a_cluster(client):
     assert np.concatenate(aligned(y=y).reduce(_rows, _joined), axis=None).tolist() == list(
         range(40)
     )
+
+
+def test_arrays_of_a_fit_are_asked_at_the_door_only():
+    X, y, qid = make_subset_ranking(8, n_items=5, return_X_y=True, random_state=0)
+    ranker, n_asked = OrderPreservingRanker(alpha=1.0), 0
+
+    def count(frame, event, argument):
+        nonlocal n_asked
+        n_asked += event == "call" and frame.f_code is is_collection.__code__
+
+    ranker.fit(X, y, qid=qid)
+    sys.setprofile(count)
+    try:
+        ranker.fit(X, y, qid=qid)
+    finally:
+        sys.setprofile(None)
+    assert n_asked <= 3

@@ -7,6 +7,8 @@ import pytest
 from scipy.special import expit
 
 from sklearn_rank import losses
+from sklearn_rank.losses import _base
+from sklearn_rank.losses._shared import LossOnLists
 from tests.losses.cases import CASES
 from tests.naming import shown
 
@@ -222,6 +224,20 @@ def test_scores_that_do_not_fit():
         on.value([0.0])
     with pytest.raises(ValueError, match="score is inf at item 0"):
         on.value([np.inf, 0.0])
+
+
+def test_scores_of_solvers_are_not_checked_those_of_users_are(monkeypatch):
+    of_user = losses.PairwiseLogistic().on([0.0, 1.0])
+    of_solver = LossOnLists(of_user.loss, of_user.lists)
+    with pytest.raises(ValueError, match="score"):
+        of_user.value([0.0, np.nan])
+    checked = []
+    monkeypatch.setattr(_base, "check_vector", lambda name, values, n: checked.append(name))
+    of_solver.hessian_product(np.zeros(2), np.ones(2))
+    assert not checked
+    with pytest.raises(TypeError):
+        of_user.value(np.zeros(2))
+    assert checked == ["score"]
 
 
 def test_constants_that_are_not_known():

@@ -17,7 +17,7 @@ from sklearn_rank._solvers import (
     solve_linear,
     solve_linear_hinge,
 )
-from sklearn_rank._solvers._linear import Criterion, newton_cg
+from sklearn_rank._solvers._linear import Criterion, newton_cg, search_line
 
 
 def problem(seed=0, n_lists=6, n_features=3):
@@ -289,6 +289,24 @@ def test_newtons_method_that_rounding_stops_has_not_stalled():
     point, _, stalled = newton_cg(Criterion(made, 0.0), np.zeros(3), 200, lambda *told: None)
     assert not stalled
     assert np.linalg.norm(point.gradient) < 1e-12
+
+
+@pytest.mark.parametrize("left", [0.5, 0.01])
+@pytest.mark.parametrize("least", [1e-4, 0.3, 7.0, 1e5])
+def test_a_line_is_left_with_little_of_its_slope(left, least):
+    """Slopes jump at a kink halfway to the minimum, before and beyond the first length."""
+
+    def at(length):
+        steep = 10.0 if length < 0.5 * least else 1.0
+        return length, steep * (length - least) / least
+
+    length, is_enough, has_end = search_line(at, -10.0, left=left)
+    assert is_enough
+    assert has_end
+    assert abs(at(length)[1]) <= 10.0 * left
+    # What is never lower ends nowhere, and soon where the caller gives up.
+    assert not search_line(at, -10.0, is_lower=lambda length: False)[1]
+    assert search_line(lambda x: (x, 1.0), -1.0, is_lower=lambda x: False, gives_up=True)[0] == 1.0
 
 
 def test_losses_without_second_derivatives_go_to_lbfgs():
