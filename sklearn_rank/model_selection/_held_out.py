@@ -550,14 +550,17 @@ def influence_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
         reach = np.abs(z) * np.sqrt(variance)
         return means - reach, means + reach
     shift = np.mean([[x.regularized()[0] for x in part] for part in held_out.influences], axis=0)
-    share = held_out.shares(means)
+    bias = np.mean([[x.bias for x in part] for part in held_out.influences], axis=0)
+    value, share = held_out.shares(means), held_out.shares(means - bias)
     shrunken = np.clip(share + shift / length, 0.0, 1.0)
     draws = shrunken * (1.0 - shrunken) * length**2 / variance
     low, high = wilson_score_limits(share, z, draws)
     for c in np.flatnonzero(tails < 0.5):
         # The exact limits are farther out where there are few draws.
         exact = midp_limits(float(share[c]), float(draws[c]), 1.0 - 2.0 * float(tails[c]))
-        low[c], high[c] = min(low[c], exact[0]), max(high[c], exact[1])
+        # The bias is subtracted from the limits only.
+        low[c] = min(low[c], exact[0], value[c])
+        high[c] = max(high[c], exact[1], value[c])
     return origin + length * low, origin + length * high
 
 

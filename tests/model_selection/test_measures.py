@@ -340,3 +340,10 @@ def test_limits_by_influence_cover(measure):
     # Either side .05, binomial standard error .009.
     assert np.mean(missed, axis=0).max() < 0.05 + 0.03
     assert np.mean(missed, axis=0).sum() > 0.04
+
+
+def test_limits_of_average_precision_are_for_the_population():
+    # Scores without information: lists have .138 on average, and the population .1.
+    evidence = HeldOut(get_measure("ap"), [np.arange(100) < 10], [[np.zeros(100)]])
+    assert evidence.means[0] > 0.13
+    assert evidence.lower("max-t", np.array([0.4]))[0] < 0.1
