@@ -96,7 +96,6 @@ class AccuracyAtTopBase(KernelRanker):
     """Base class of rankers for accuracy at the top: fitted attributes and margin bound."""
 
     _parameter_constraints = {
-        **KernelRanker._parameter_constraints,
         "class_weight": [StrOptions({"balanced", "pairs"}), dict, None],
         "solver": [StrOptions({"auto", "newton", "cvxpy"})],
     }
@@ -457,7 +456,6 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
     """
 
     _parameter_constraints = {
-        **AccuracyAtTopBase._parameter_constraints,
         "quantile": [StrOptions(set(QUANTILES))],
         "selection": [StrOptions(set(SELECTIONS))],
     }
@@ -804,7 +802,6 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
     """
 
     _parameter_constraints = {
-        **AccuracyAtTopBase._parameter_constraints,
         "Cs": [Interval(Integral, 1, 1000, closed="both"), "array-like"],
         "selections": ["array-like"],
         "quantiles": ["array-like"],

@@ -295,11 +295,13 @@ class Ranker(BaseEstimator):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if "_parameter_constraints" in vars(cls):
-            # In the order of the parameters: a set has another one each time.
-            names = filter(COMMON_CONSTRAINTS.get, signature(cls.__init__).parameters)
-            common = {name: COMMON_CONSTRAINTS[name] for name in names}
-            cls._parameter_constraints = common | cls._parameter_constraints
+        if "__init__" in vars(cls):
+            # Those of the base classes too, in the order of the parameters.
+            known = dict(COMMON_CONSTRAINTS)
+            for base in reversed(cls.__mro__):
+                known |= vars(base).get("_parameter_constraints", {})
+            names = signature(cls.__init__).parameters
+            cls._parameter_constraints = {name: known[name] for name in names if name in known}
         for name, method in list(vars(cls).items()):
             public = isfunction(method) and not name.startswith("_")
             if public and "qid" in signature(method).parameters:

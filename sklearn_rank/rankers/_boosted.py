@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import brentq
@@ -127,6 +127,8 @@ ROUNDING = 1e-6
 
 
 class BoostedRanker(CallbackSupportMixin):
+    _parameter_constraints: ClassVar[dict[str, Any]] = TREE_CONSTRAINTS
+
     _trees: Trees
 
     def _grow(
@@ -343,7 +345,6 @@ class BoostedTopRanker(BoostedRanker, BipartiteRanker):
         "phi": [str, Measure, ScoreGeneratingFunction, callable, None],
         "loss": [StrOptions({"logistic", "exponential"})],
         "n_warmup": [Interval(Integral, 0, None, closed="left"), None],
-        **TREE_CONSTRAINTS,
         "measure": [*MEASURE_CONSTRAINTS, None],
     }
     _finite = "allow-nan"
@@ -731,10 +732,6 @@ class BoostedOrderPreservingRanker(BoostedRanker, CalibratedRanker):
     np.int64(0)
     """
 
-    _parameter_constraints = {
-        **CalibratedRanker._parameter_constraints,
-        **TREE_CONSTRAINTS,
-    }
     _finite = "allow-nan"
 
     def __init__(

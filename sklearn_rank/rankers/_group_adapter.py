@@ -579,7 +579,6 @@ class GroupRankerAdapter(QueryRanker):
     """
 
     _parameter_constraints = {
-        **QueryRanker._parameter_constraints,
         "estimator": [HasMethods(["fit", "predict"]), None],
         "row_order": [StrOptions({"content", "given"})],
     }

@@ -301,7 +301,6 @@ class LabelRanker(LabelOrderRanker):
     """
 
     _parameter_constraints = {
-        **LabelOrderRanker._parameter_constraints,
         "estimator": [HasMethods(["fit", "predict"]), None],
         "voting": [StrOptions({"soft", "hard"})],
     }
@@ -649,7 +648,6 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
     """
 
     _parameter_constraints = {
-        **LabelOrderRanker._parameter_constraints,
         "loss": LOSS_CONSTRAINTS,
         "kernel": [StrOptions({"linear", "rbf", "laplacian", "poly", "precomputed"}), callable],
         "solver": [StrOptions({"auto", "newton-cg", "lbfgs"})],

@@ -53,7 +53,6 @@ from ._linear_base import (
 )
 from ._list_base import (
     CalibratedRanker,
-    QueryRanker,
     check_gains,
     nothing_to_learn,
     refuse_propensities,
@@ -223,7 +222,6 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
 
     _row_types = (np.float64, np.float32)
     _parameter_constraints = {
-        **CalibratedRanker._parameter_constraints,
         "normalize": NORMALIZE_CONSTRAINTS,
         "solver": [StrOptions({"auto", "newton-cg", "lbfgs"})],
     }
@@ -622,7 +620,6 @@ class RankSVM(CallbackSupportMixin, BlockRanker):
 
     _row_types = (np.float64, np.float32)
     _parameter_constraints = {
-        **QueryRanker._parameter_constraints,
         "loss": [StrOptions({"hinge", "squared_hinge"})],
         "normalize": NORMALIZE_CONSTRAINTS,
     }

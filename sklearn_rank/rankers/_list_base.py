@@ -487,7 +487,6 @@ class CalibratedRanker(QueryRanker):
     """Base class of rankers with parameters ``loss`` and ``measure``, which defines utilities."""
 
     _parameter_constraints = {
-        **QueryRanker._parameter_constraints,
         "loss": LOSS_CONSTRAINTS,
         "propensity_clip": [Interval(Real, 0, 1, closed="both")],
     }

@@ -164,7 +164,6 @@ default="zscore"
     """
 
     _parameter_constraints = {
-        **QueryRanker._parameter_constraints,
         "losses": [str, TemplateLoss, list, tuple],
         "alphas": ["array-like"],
         "normalize": [*NORMALIZE_CONSTRAINTS, list, tuple],
@@ -526,7 +525,6 @@ class RankEnsemble(QueryRanker, BaseComposition):
     """
 
     _parameter_constraints = {
-        **QueryRanker._parameter_constraints,
         "estimators": [list, None],
         "weights": [StrOptions({"equal", "fitted"}), "array-like"],
         "fusion": [StrOptions(set(FUSIONS))],

@@ -72,7 +72,6 @@ from ._base import (
 )
 from ._list_base import MEASURE_CONSTRAINTS
 from ._two_classes import (
-    KernelRanker,
     OneProblemRanker,
     TwoClasses,
     fit_with_weights,
@@ -224,7 +223,6 @@ class PNormPushRanker(OneProblemRanker):
     """
 
     _parameter_constraints = {
-        **KernelRanker._parameter_constraints,
         # Infinity is allowed here, since it gets its own error message.
         "p": [Interval(Real, 1, np.inf, closed="both")],
         "loss": [StrOptions({"exponential", "logistic"})],
@@ -434,7 +432,6 @@ class TopPushRanker(OneProblemRanker):
     """
 
     _parameter_constraints = {
-        **KernelRanker._parameter_constraints,
         "top_size": [
             Interval(Integral, 1, None, closed="left"),
             Interval(Real, 0, 1, closed="neither"),
@@ -823,7 +820,6 @@ class StructuralRanker(OneProblemRanker):
     """
 
     _parameter_constraints = {
-        **OneProblemRanker._parameter_constraints,
         "measure": MEASURE_CONSTRAINTS,
         "reference": [StrOptions({"labels", "best"})],
         "auc_share": [Interval(Real, 0, 1, closed="left")],
@@ -1108,7 +1104,6 @@ class RankStatisticRanker(OneProblemRanker):
 
     _criterion = "statistic"
     _parameter_constraints = {
-        **KernelRanker._parameter_constraints,
         "phi": [str, Measure, ScoreGeneratingFunction, callable],
         "bandwidth": [Interval(Real, 0, 1e6, closed="right")],
         "anchor": [Interval(Real, 0, None, closed="left")],
