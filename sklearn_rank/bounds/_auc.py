@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, comb, exp, expm1, inf, lgamma, log, log1p, sqrt
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy.optimize import minimize
@@ -39,6 +39,7 @@ from ._bound import (
     FIXED_FUNCTION,
     INDEPENDENT,
     LABELS,
+    LARGEST_LOG,
     OURS,
     SIDES,
     Bound,
@@ -48,18 +49,15 @@ from ._bound import (
     bisect,
     condition,
     deviations,
-    kl_limits,
     least_size,
+    mean_limits,
     of_side,
-    score_limits,
 )
 
 FiniteMethod: TypeAlias = Literal["mcdiarmid", "hoeffding", "kl", "chebyshev"]
 FINITE_METHODS = ("mcdiarmid", "hoeffding", "kl", "chebyshev")
 
 LOG_2 = log(2.0)
-# exp of it is still a number, and its reciprocal too.
-LARGEST_LOG = 690.0
 
 AVERAGING = "Hoeffding (1963), Section 5b, min(n_pos, n_neg) independent pairs"
 SOURCES = {
@@ -77,25 +75,21 @@ def finite_width(
     if fewer == 0:
         return 1.0
     log_inverse = (LOG_2 if side == "both" else 0.0) - log_delta
-    if method == "mcdiarmid":
-        value = sqrt(log_inverse * (n_pos + n_neg) / (2.0 * n_pos * n_neg))
-    elif method == "hoeffding":
-        value = sqrt(log_inverse / (2.0 * fewer))
-    elif method == "kl" and auc is not None:
-        low, high = kl_limits(auc, log_inverse / fewer)
-        value = of_side(side, auc - float(low), float(high) - auc)
-    else:
+    if method == "chebyshev":
         # (auc - A)^2 <= A (1 - A) c, with 1 / delta - 1 on one side by Cantelli's inequality.
-        log_odds = -log_delta
-        if side != "both" and log_odds <= 50.0:
-            log_odds = log(expm1(log_odds))
-        c = exp(min(log_odds - log(fewer), LARGEST_LOG))
+        log_inverse = -log_delta
+        if side != "both" and log_inverse <= 50.0:
+            log_inverse = log(expm1(log_inverse))
         if auc is None:
-            value = sqrt(c / 4.0)
-        else:
-            low, high = score_limits(auc, c)
-            value = of_side(side, auc - float(low), float(high) - auc)
-    return min(value, 1.0)
+            return min(exp(min(log_inverse - log(fewer), LARGEST_LOG) / 2.0) / 2.0, 1.0)
+    mean = 0.0 if auc is None else auc
+    low, high = mean_limits(method, mean, n_terms(method, n_pos, n_neg), log_inverse)
+    return min(of_side(side, mean - float(low), float(high) - mean), 1.0)
+
+
+def n_terms(method: str, n_pos: Any, n_neg: Any) -> Any:
+    """Number of independent terms of which the AUC has the inequality."""
+    return n_pos * n_neg / (n_pos + n_neg) if method == "mcdiarmid" else np.minimum(n_pos, n_neg)
 
 
 def finite_log_probability(

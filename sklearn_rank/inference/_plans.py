@@ -19,7 +19,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import check_choice, check_number, check_share, is_number, ravelled
 from .._warn import warn
 from ..bounds import auc_bound, auc_deviation_bound, auc_variance_bound
-from ..bounds._shared import kl_limits
+from ..bounds._shared import mean_limits
 from ..metrics import Measure
 from ..metrics._shared import PSEUDO_WEIGHT, ClassInfluence, Groups, share_at
 from ._evidence import (
@@ -211,16 +211,10 @@ class GuaranteedModel(PlanModel):
             options: Any = {"method": self.method, "auc": self.expected, "side": side}
             return self.length * auc_bound(n_pos, n_neg, tail, **options).value
         logs = log((2.0 if both else 1.0) / tail)
-        if self.method == "kl":
-            share = float(self.expected or 0.0)
-            low, high = kl_limits(share, logs / n)
-            return self.most * max(share - float(low), float(high) - share)
-        if self.method == "bernstein":
-            # Half of the error of each side is spent on the estimated variance.
-            logs += log(2.0)
-            rest = 7.0 * self.most * logs / (3.0 * max(n - 1.0, 1.0))
-            return sqrt(2.0 * self.variance * logs / n) + rest
-        return self.length * sqrt(logs / (2.0 * n))
+        mean = float(self.expected or 0.0) if self.method == "kl" else 0.0
+        length = self.length if self.method == "hoeffding" else self.most
+        low, high = mean_limits(self.method, mean, n, logs, self.variance / length**2)
+        return length * max(mean - float(low), float(high) - mean)
 
     def tail(self, n: int, deviation: float, *, both: bool) -> float:
         if self.sample.unit == "items":

@@ -22,7 +22,7 @@ from .._printed import Printed
 from .._typing import AnyArray, BoolArray, FloatArray
 from .._validation import check_level, check_number
 from .._warn import warn
-from ..bounds._shared import bisect, kl_limits, score_limits
+from ..bounds._shared import bisect, mean_limits, n_terms, score_limits
 from ..metrics import get_measure
 from ..metrics._shared import partial_auc_influence_of
 from ._evidence import (
@@ -362,7 +362,7 @@ METHODS = {
 def auc_limits(method: str, moments: AUCMoments, level: float) -> ArrayLimits:
     auc, n_pos, n_neg, few = moments.auc, moments.n_pos, moments.n_neg, moments.n_rarer
     delta = 1.0 - level
-    z, log_inverse = -float(ndtri(delta / 2.0)), np.log(2.0 / delta)
+    z = -float(ndtri(delta / 2.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         if method == "wilson":
             low, high = auc_score_limits(auc, design_effect(moments), unseen_effect(moments), z)
@@ -373,19 +373,15 @@ def auc_limits(method: str, moments: AUCMoments, level: float) -> ArrayLimits:
             low, high = expit(logit(auc) - reach), expit(logit(auc) + reach)
         elif method == "normal-worst":
             low, high = score_limits(auc, z**2 / few)
-        elif method == "chebyshev-worst":
-            low, high = score_limits(auc, 1.0 / (delta * few))
-        elif method == "kl":
-            low, high = kl_limits(auc, log_inverse / few)
-        else:
-            if method == "hoeffding":
-                reach = np.sqrt(log_inverse / (2.0 * few))
-            elif method == "mcdiarmid":
-                reach = np.sqrt(log_inverse * (n_pos + n_neg) / (2.0 * n_pos * n_neg))
-            else:
-                factor = 1.0 / np.sqrt(delta) if method == "chebyshev" else z
-                reach = factor * np.sqrt(ESTIMATED[method](moments))
+        elif method in ESTIMATED:
+            factor = 1.0 / np.sqrt(delta) if method == "chebyshev" else z
+            reach = factor * np.sqrt(ESTIMATED[method](moments))
             low, high = auc - reach, auc + reach
+        else:
+            # Chebyshev's inequality holds for both sides together.
+            worst = method == "chebyshev-worst"
+            name, log_inverse = method.removesuffix("-worst"), np.log((2.0 - worst) / delta)
+            low, high = mean_limits(name, auc, n_terms(name, n_pos, n_neg), log_inverse)
     return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
 

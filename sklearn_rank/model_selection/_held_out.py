@@ -30,6 +30,7 @@ from ..bounds._shared import (
     TOP_THEOREM,
     kl_limits,
     mean_limits,
+    n_terms,
     top_precision_limits,
     wilson_score_limits,
 )
@@ -631,8 +632,8 @@ def asymptotics_of(measure: Measure, of_queries: bool) -> dict[str, Asymptotic]:
 
 def _lower_of_mean(held_out: HeldOut, method: str, part: int, deltas: FloatArray) -> FloatArray:
     """Lower limits of a mean of independent values, or of the AUC by independent pairs."""
-    sizes = np.array(held_out.sizes[part], dtype=np.float64)
-    n = float(1.0 / np.sum(1.0 / sizes) if method == "mcdiarmid" else sizes.min())
+    sizes = held_out.sizes[part]
+    n = sizes[0] if held_out.of_queries else n_terms(method, *sizes)
     values, logs, length = held_out.values[:, part], -np.log(deltas), held_out.length
     variance: Any = 0.0
     if method == "bernstein":
