@@ -152,12 +152,13 @@ class ClassInfluence:
 
     def scaled(self, origin: float, length: float, *, copy: bool = True) -> ClassInfluence:
         ends = None if self.ends is None else tuple(end / length for end in self.ends)
+        ends_of_range = [(end - origin) / length for end in self.range]
         return replace(
             self,
             estimate=(self.estimate - origin) / length,
             values=np.divide(self.values, length, out=None if copy else self.values),
             ends=ends,
-            range=((self.range[0] - origin) / length, (self.range[1] - origin) / length),
+            range=(min(ends_of_range), max(ends_of_range)),
             label_slope=self.label_slope / length,
             bias=self.bias / length,
             slope_variance=self.slope_variance / length**2,

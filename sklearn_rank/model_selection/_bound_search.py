@@ -69,6 +69,7 @@ from ._held_out import (
     asymptotics_of,
     measure_with_limits,
     refuse_one_list,
+    sign_of,
     theorems_of,
 )
 from ._query_splitters import places_of
@@ -186,10 +187,11 @@ class BoundSearchCV(MetaEstimatorMixin, Ranker):
         means the estimator without changes; it is required for several estimators, whose grids are
         in the pairs.
     measure : str, Measure, ScoreGeneratingFunction or callable, default="auc"
-        The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts; a greater
-        value must be better. It is a mean over queries if ``fit`` gets query ids (see Notes),
-        which ``"ndcg@10"`` needs; otherwise a measure of one list with an influence function, such
-        as ``"auc"``, ``"ap"``, ``"precision@top0.1"`` and ``"local_auc@0.8"``.
+        The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts. It is a
+        mean over queries if ``fit`` gets query ids (see Notes), which ``"ndcg@10"`` needs;
+        otherwise a measure of one list with an influence function, such as ``"auc"``, ``"ap"``,
+        ``"precision@top0.1"`` and ``"local_auc@0.8"``. Of a loss, such as ``"fpr@tpr0.9"``, the
+        limits are upper ones and the best candidate has the smallest.
     delta : float, default=0.05
         Probability that the limit of at least one candidate fails, in (0, 1). A smaller value
         gives lower limits.
@@ -245,7 +247,7 @@ class BoundSearchCV(MetaEstimatorMixin, Ranker):
     best_score_ : float
         Mean of the measure of the chosen candidate over the held-out parts.
     best_bound_ : float
-        Lower limit of the chosen candidate.
+        Lower limit of the chosen candidate; of a loss the upper limit.
     best_estimator_ : estimator
         Model of the chosen candidate; see ``refit``.
     fold_estimators_ : list of estimator
@@ -253,8 +255,8 @@ class BoundSearchCV(MetaEstimatorMixin, Ranker):
     cv_results_ : dict
         One array per column with one value per candidate. The columns are those of
         :class:`sklearn.model_selection.GridSearchCV`, "estimator" (the names of several
-        estimators), "lower_bound", "rank_bound", "prior", "delta" (probability of failure of each
-        candidate) and "may_be_best".
+        estimators), "lower_bound" (of a loss "upper_bound"), "rank_bound", "prior", "delta"
+        (probability of failure of each candidate) and "may_be_best".
     report_ : SelectionReport
         Report of the choice, the guarantee and the quantity it applies to. Printing it shows the
         text.
@@ -478,6 +480,7 @@ arbitrary.
             [[fits[c][part].scores for c in scored] for part in range(len(splits))],
             None if qid is None else [qid[test] for test in tests],
             sizes_of_disjoint(splits, len(labels)),
+            sign=sign_of(measure),
         )
         self.n_splits_ = len(splits)
         scorer = {"single_list": True} if measure.per_query and not of_queries else {}
@@ -491,7 +494,7 @@ arbitrary.
         self.best_index_ = choice.index
         self.best_params_ = choice.params
         self.best_score_ = choice.value
-        self.best_bound_ = choice.lower
+        self.best_bound_ = choice.limit
         self.report_ = choice.report(self.refit)
         self._keep_models(grid.plans[choice.index], fits[choice.index])
 
@@ -701,9 +704,9 @@ def make_bound_scorer(
 ) -> BoundScorer:
     """Make a scorer that returns a lower confidence limit of a ranking measure.
 
-    With probability ``1 - delta`` the expected measure of *one* model is at least its score on
-    rows that it was not fitted to. With ``n_candidates`` this holds for that many models
-    simultaneously, each at ``delta / n_candidates``.
+    With probability ``1 - delta`` the expected measure of *one* model, or of a loss its negative,
+    is at least its score on rows that it was not fitted to. With ``n_candidates`` this holds for
+    that many models simultaneously, each at ``delta / n_candidates``.
 
     Parameters
     ----------
@@ -855,8 +858,12 @@ of 8 models on rows it was not fitted to (bernstein).'
     def _value(self, y_true: Any, y_score: Any, arguments: dict[str, Any]) -> float:
         qid = [arguments["qid"]] if self.of_queries else None
         pos_label = arguments.get("pos_label")
-        model = HeldOut(self.measure, [y_true], [[y_score]], qid, pos_label=pos_label)
-        return float(model.lower(self.method, np.array([self.delta / self.n_candidates]))[0])
+        sign = sign_of(self.measure)
+        model = HeldOut(self.measure, [y_true], [[y_score]], qid, pos_label=pos_label, sign=sign)
+        # The scorer has the sign.
+        return sign * float(
+            model.lower(self.method, np.array([self.delta / self.n_candidates]))[0]
+        )
 
     def _value_of_labels(
         self, y_true: Any, y_score: Any, read: Any, arguments: dict[str, Any]
@@ -873,8 +880,10 @@ of 8 models on rows it was not fitted to (bernstein).'
         models = "one model" if self.n_candidates == 1 else f"any of {self.n_candidates} models"
         asymptotic = ", asymptotic" if self.method in ASYMPTOTIC_METHODS else ""
         queries = " over queries" if self.of_queries and not self.measure.per_query else ""
+        of_loss = "" if self.measure.greater_is_better else "minus "
         return (
-            f"With probability {1 - self.delta:.6g} the expected {self.measure.name}{queries} of"
+            f"With probability {1 - self.delta:.6g} {of_loss}the expected"
+            f" {self.measure.name}{queries} of"
             f" the model is no less than the score, for {models} on rows it was not fitted to"
             f" ({self.method}{asymptotic})."
         )

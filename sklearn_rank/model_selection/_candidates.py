@@ -417,7 +417,8 @@ class SelectionReport(Printed):
     value : float
         Mean of the measure of the chosen candidate over the held-out parts.
     lower : float
-        Lower limit for ``target``, at ``delta`` for all candidates together.
+        Lower limit for ``target``, at ``delta`` for all candidates together; of a loss the upper
+        one.
     target : str
         The quantity to which the limit applies.
     bound : Bound or None
@@ -434,9 +435,11 @@ class SelectionReport(Printed):
     chance : float or None, default=None
         Value of the measure for a random order; None if it is unknown.
     least : float, default=-inf
-        Smallest value that the measure can have.
+        Worst value that the measure can have.
     overlap : bool, default=False
         Whether some of the parts share items.
+    greater_is_better : bool, default=True
+        True for a score, False for a loss.
 
     See Also
     --------
@@ -479,6 +482,17 @@ class SelectionReport(Printed):
     chance: float | None = None
     least: float = -inf
     overlap: bool = False
+    greater_is_better: bool = True
+
+    @property
+    def _direction(self) -> tuple[str, str, str]:
+        """Which limit, what is best, and what it says."""
+        if self.greater_is_better:
+            return "lower", "largest", "at least"
+        return "upper", "smallest", "at most"
+
+    def _is_no_better(self, than: float) -> bool:
+        return self.lower <= than if self.greater_is_better else self.lower >= than
 
     def __str__(self) -> str:
         return "\n".join(
@@ -486,7 +500,8 @@ class SelectionReport(Printed):
         )
 
     def _chosen(self) -> str:
-        reason = "its lower limit is the largest"
+        side, best, _ = self._direction
+        reason = f"its {side} limit is the {best}"
         if self.rule == WITHIN_NOISE:
             reason = "it is the simplest that does not differ significantly from the best"
         parts = "one held-out part" if self.n_parts == 1 else f"{self.n_parts} held-out parts"
@@ -508,22 +523,24 @@ class SelectionReport(Printed):
         else:
             n = self.n_candidates
             why = f"{n} candidate{'s' * (n > 1)} and {self.fewest}"
-            seen = f"{fixed(self.value)} observed, minus {fixed(self.bound.value)} for {why}"
-            claim = f"on new data the {self.target} is at least {fixed(self.lower)} ({seen})."
-            if self.lower <= self.least:
+            sign = "minus" if self.greater_is_better else "plus"
+            seen = f"{fixed(self.value)} observed, {sign} {fixed(self.bound.value)} for {why}"
+            claim = f"on new data the {self.target} is {self._direction[2]} {fixed(self.lower)}"
+            claim += f" ({seen})."
+            if self._is_no_better(self.least):
                 claim = f"nothing ({seen}, excludes no value)."
             lines = [
                 f"Guaranteed ({100 * (1 - self.bound.delta):.4g} %): {claim}",
                 self.bound.proof,
             ]
-        if self.chance is not None and self.lower <= self.chance:
+        if self.chance is not None and self._is_no_better(self.chance):
             lines.append(f"A model that ranks at random ({self.chance:.3g}) is not ruled out.")
         return lines
 
     def _in_the_limit(self) -> str:
         low, high, level = self.interval.low, self.interval.high, self.interval.level
         if self.bound is None:
-            claim = f"on new data the {self.target} is at least {fixed(self.lower)}"
+            claim = f"on new data the {self.target} is {self._direction[2]} {fixed(self.lower)}"
             claim += f" ({fixed(self.value)} observed), and between {fixed(low)} and {fixed(high)}"
         else:
             claim = f"it is between {fixed(low)} and {fixed(high)}"
@@ -742,7 +759,8 @@ class Choice:
             means = np.round(evidence.means[eligible], DIGITS)
             eligible = eligible[means == means.max()]
         self.best = best = int(eligible[np.argmin(grid.simplicity[scored][eligible])])
-        self.value, self.lower = float(evidence.means[best]), float(lower[best])
+        self.value = evidence.sign * float(evidence.means[best])
+        self.limit = evidence.sign * float(lower[best])
         self.index = int(scored[best])
         self.params = grid.candidates[self.index]
 
@@ -767,14 +785,14 @@ class Choice:
                     values[index] = params[name]
             table[f"param_{name}"] = values
         table["params"] = list(candidates)
-        for part, column in enumerate(self._column(evidence.values).T):
+        for part, column in enumerate(self._column(evidence.sign * evidence.values).T):
             table[f"split{part}_test_score"] = column
         if self.grid.names[0]:
             table["estimator"] = np.array(self.grid.names, dtype=object)
-        table["mean_test_score"] = self._column(evidence.means)
+        table["mean_test_score"] = self._column(evidence.sign * evidence.means)
         table["std_test_score"] = self._column(evidence.values.std(axis=1))
-        table["rank_test_score"] = _rank_descending(table["mean_test_score"])
-        table["lower_bound"] = lower
+        table["rank_test_score"] = _rank_descending(self._column(evidence.means))
+        table["lower_bound" if evidence.sign > 0.0 else "upper_bound"] = evidence.sign * lower
         table["rank_bound"] = _rank_descending(unclipped)
         table["prior"], table["delta"] = self.grid.weights, deltas
         table["may_be_best"] = self._column(self.stays, False)
@@ -802,11 +820,13 @@ class Choice:
             bound = evidence.bound(self.method, self.best, self.delta, weights, n)
         n = len(self.scored)
         tails = simultaneous_tails(evidence, self.delta / 2.0, np.full(n, 1.0 / n), self.rng)
-        low, high = evidence.asymptotic_limits(tails)
+        limits = (evidence.sign * float(x[self.best]) for x in evidence.asymptotic_limits(tails))
+        low, high = sorted(limits)
+        chance = evidence.chance
         interval = Interval(
             estimate=self.value,
-            low=float(low[self.best]),
-            high=float(high[self.best]),
+            low=low,
+            high=high,
             level=1.0 - self.delta,
             method=ASYMPTOTIC,
             target=target,
@@ -823,14 +843,15 @@ class Choice:
             counts=evidence.counts(),
             fewest=evidence.fewest() + ("" if one_part else " in the smallest part"),
             value=self.value,
-            lower=self.lower,
+            lower=self.limit,
             target=target,
             bound=bound,
             interval=interval,
             may_be_best=tuple(self.scored[self.stays].tolist()),
             covers_best_estimator=one_part and not refit,
             remark=remark,
-            chance=evidence.chance,
-            least=evidence.range[0],
+            chance=None if chance is None else evidence.sign * chance,
+            least=evidence.sign * evidence.range[0],
             overlap=evidence.disjoint is not None,
+            greater_is_better=evidence.sign > 0.0,
         )

@@ -67,9 +67,8 @@ ArrayLimits = tuple[FloatArray, FloatArray]
 
 
 def measure_with_limits(measure: MeasureLike) -> Measure:
-    """Read a measure that has lower limits and for which greater is better."""
     try:
-        measure = get_measure(measure)
+        return get_measure(measure)
     except ValueError as error:
         if isinstance(measure, str) and measure in sklearn.metrics.get_scorer_names():
             raise ValueError(
@@ -77,12 +76,11 @@ def measure_with_limits(measure: MeasureLike) -> Measure:
                 " of a ranking: pass 'auc', 'ap', 'precision@top0.1' or 'ndcg@10'."
             ) from error
         raise
-    if not measure.greater_is_better:
-        raise ValueError(
-            f"measure={measure.name!r} is a loss, but lower limits need a measure for which"
-            " greater is better: pass the negated function to make_measure."
-        )
-    return measure
+
+
+def sign_of(measure: Measure) -> float:
+    """Sign with which a greater value is better."""
+    return 1.0 if measure.greater_is_better else -1.0
 
 
 def refuse_one_list(measure: Measure, ids: str = "qid=") -> None:
@@ -115,6 +113,7 @@ class HeldOut:
     rows: Sequence[IntArray] | None = None  # Numbers of the rows of each part
     pos_label: Any = None
     least: int = 2  # Number of queries that a part needs
+    sign: float = 1.0  # Of the values; -1.0 makes greater values of a loss better
 
     # --------------------------------------------------------------------------------- the parts
 
@@ -171,16 +170,20 @@ class HeldOut:
     def influences(self) -> list[list[ClassInfluence]]:
         """Influence of the units of each part, by candidate."""
         if self.of_queries:
-            tables = [np.stack([x.values for x in part]) for part in self.queries]
+            tables = [self.sign * np.stack([x.values for x in part]) for part in self.queries]
             return [mean_influences(table, self.range) for table in tables]
-        return [[influence_of_list(self.measure, data) for data in part] for part in self.lists]
+        influences = [[influence_of_list(self.measure, x) for x in part] for part in self.lists]
+        if self.sign > 0.0:
+            return influences
+        return [[x.scaled(0.0, self.sign) for x in part] for part in influences]
 
     @cached_property
     def values(self) -> FloatArray:  # (n_candidates, n_parts)
         if self.of_queries:
-            return np.array([[x.mean for x in part] for part in self.queries]).T
-        of_lists = [[self.measure.values(data)[0] for data in part] for part in self.lists]
-        return np.array(of_lists, dtype=np.float64).T
+            of_parts = [[x.mean for x in part] for part in self.queries]
+        else:
+            of_parts = [[float(self.measure.values(x)[0]) for x in part] for part in self.lists]
+        return self.sign * np.array(of_parts).T
 
     @cached_property
     def means(self) -> FloatArray:
@@ -224,7 +227,8 @@ class HeldOut:
     @property
     def range(self) -> tuple[float, float]:
         """Smallest and largest value of a list, or of a query."""
-        return self.measure.counted_range if self.of_queries else self.measure.range
+        low, high = self.measure.counted_range if self.of_queries else self.measure.range
+        return (low, high) if self.sign > 0.0 else (-high, -low)
 
     @property
     def length(self) -> float:
@@ -366,12 +370,13 @@ class HeldOut:
         theorem = CHERNOFF_THEOREM if in_chernoff_form else guarantee.theorem
         theorem += ", for all candidates" if not folds else ", for folds, for all candidates"
         observed, expected = f"{'mean ' * self.of_queries}{name}", f"{self.of_new_data} {name}"
+        difference = [f"{observed}", f"{expected} of the chosen model"]
+        if folds:
+            difference = [f"mean {name} of the parts", f"mean {expected} of their models"]
         return Bound(
             value=value,
             theorem=theorem + " and parts" * (folds and guarantee.of_each_part),
-            target=f"mean {name} of the parts - mean {expected} of their models"
-            if folds
-            else f"{observed} - {expected} of the chosen model",
+            target=" - ".join(difference[:: int(self.sign)]),
             delta=delta,
             conditioned_on="" if self.of_queries else "the labels",
             assumptions=(

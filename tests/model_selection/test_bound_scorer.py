@@ -217,7 +217,10 @@ def test_copies_score_alike():
         ({"measure": "ks", "method": "influence"}, "'ks' has no influence function"),
         ({"measure": "local_auc@0.8"}, "must be one of 'dkw', 'influence' for 'local_auc@0.8'"),
         ({"measure": "neg_auc"}, "'neg_auc' is not the name of a measure"),
-        ({"measure": "accuracy_loss@top0.1"}, "is a loss, but lower limits need a measure"),
+        (
+            {"measure": "accuracy_loss@top0.1"},
+            "must be one of 'influence' for 'accuracy_loss@top0.1'",
+        ),
         ({"n_candidates": 0}, "n_candidates=0 must be at least 1"),
         ({"qid": "groups", "method": "mcdiarmid"}, "one of .* for 'auc' over queries"),
     ],

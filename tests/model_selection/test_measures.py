@@ -155,13 +155,58 @@ def test_a_search_with_an_object_is_cloned_and_pickled():
     assert pickle.loads(pickle.dumps(search)).measure == OWN
 
 
-def test_losses_and_grades_of_one_list_are_refused():
-    loss = make_measure(gain_of_first, kind="graded", range=(0, 1), greater_is_better=False)
-    X, y, qid = queries()
-    with pytest.raises(ValueError, match="'gain_of_first' is a loss, but lower limits need"):
-        of_queries(loss).fit(X, y, groups=qid)
-    with pytest.raises(ValueError, match="is a loss"):
-        make_bound_scorer("negative_height_loss@4")
+def negative_gain(y_true, y_score):
+    return -gain_of_first(y_true, y_score)
+
+
+@pytest.mark.parametrize("cv", [None, 3])
+@pytest.mark.parametrize("method", ["kl", "hoeffding", "bernstein", "max-t"])
+def test_a_loss_is_the_negative_of_a_score(method, cv):
+    loss = make_measure(negative_gain, kind="graded", range=(-1, 0), greater_is_better=False)
+    X, y, qid = queries(40)
+    searches = [
+        of_queries(measure, method=method, cv=cv).fit(X, y, groups=qid) for measure in (loss, OWN)
+    ]
+    found, expected = searches
+    assert found.best_index_ == expected.best_index_
+    assert found.best_score_ == -expected.best_score_
+    assert found.best_bound_ == pytest.approx(-expected.best_bound_)
+    np.testing.assert_allclose(
+        found.cv_results_["upper_bound"], -expected.cv_results_["lower_bound"]
+    )
+    assert (found.cv_results_["rank_test_score"] == expected.cv_results_["rank_test_score"]).all()
+    intervals = [search.report_.interval for search in searches]
+    assert intervals[0].low == pytest.approx(-intervals[1].high)
+    assert "because its upper limit is the smallest" in str(found.report_)
+    if method != "max-t":
+        assert found.report_.bound.value == pytest.approx(expected.report_.bound.value)
+        observed, of_models = found.report_.bound.target.split(" - ")[::-1]
+        assert observed.startswith("mean negative_gain")
+        assert of_models.startswith(("expected", "mean expected"))
+        model = Ridge().fit(X, y)
+        scores = [make_bound_scorer(measure, method=method) for measure in (loss, OWN)]
+        limits = [scorer(model, X, y, qid=qid) for scorer in scores]
+        assert limits[0] == pytest.approx(limits[1])
+
+
+def test_the_limit_of_a_loss_is_that_of_its_interval():
+    X, y = rows(n_pos=100, n_neg=200)
+    model = Column(1).fit(X, y)
+    scorer = make_bound_scorer("accuracy_loss@top0.2", method="influence", delta=0.05)
+    high = metric_interval("accuracy_loss@top0.2", y, X[:, 1], level=0.9).high
+    assert scorer(model, X, y) == pytest.approx(-high, abs=0.005)
+    assert "minus the expected accuracy_loss@top0.2" in scorer.statement
+    found = columns("fpr@tpr0.9", refit=False).fit(X, y)
+    values = [
+        get_measure("fpr@tpr0.9")(y[test], X[test, found.best_index_])
+        for _, test in ONE.split(X, y)
+    ]
+    assert found.best_score_ == pytest.approx(values[0])
+    assert found.best_score_ < found.best_bound_ < found.report_.interval.high < 1.0
+    assert "is at most" in str(found.report_)
+
+
+def test_measures_without_limits_are_refused():
     graded = make_measure(gain_of_first, kind="graded", per_query=False)
     with pytest.raises(ValueError, match="has no limits for one list"):
         make_bound_scorer(graded)
