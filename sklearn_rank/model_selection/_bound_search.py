@@ -392,7 +392,7 @@ arbitrary.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows; for a precomputed kernel the square matrix.
         y : array-like of shape (n_samples,)
-            Labels of two classes, or grades for a mean over queries.
+            Labels of two classes, or grades.
         **params : dict
             ``qid``, ``groups`` and the parameters of the estimator's ``fit``; see Notes of the
             class.
@@ -720,7 +720,8 @@ def make_bound_scorer(
         Methods that are valid for every distribution: "kl" and "hoeffding" for the AUC and for
         means over queries of bounded range, "mcdiarmid" (Agarwal et al.) for the AUC, and
         "bernstein" for means over queries. Asymptotic methods, which are much narrower: "wilson"
-        for the AUC, "t" for means over queries, and "influence" for other measures of one list.
+        for the AUC and the Gini coefficient, "t" for means over queries, and "influence" for
+        measures of one list.
     n_candidates : int, default=1
         Number of models that are compared on the same rows, at least 1.
     qid : str, bool or None, default=None

@@ -531,7 +531,7 @@ def cross_val_interval(
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Rows; for a precomputed kernel the square matrix.
     y : array-like of shape (n_samples,)
-        Labels of two classes, or grades for a mean over queries.
+        Labels of two classes, or grades.
     measure : str, Measure, ScoreGeneratingFunction or callable
         The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts: a measure
         of one list with an influence function, such as ``"auc"`` and ``"ap"``, or a mean over
@@ -769,7 +769,7 @@ def cross_val_compare(
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Rows.
     y : array-like of shape (n_samples,)
-        Labels of two classes, or grades for a mean over queries.
+        Labels of two classes, or grades.
     measure : str, Measure, ScoreGeneratingFunction or callable
         The measure; as for :func:`cross_val_interval`.
     cv : int, splitter, iterable or None, default=None

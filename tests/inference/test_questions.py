@@ -78,7 +78,7 @@ def estimator_of(measure):
 
 
 def is_of_list(measure):
-    return "influence" in measure.laws and measure.kind == "binary"
+    return "influence" in measure.laws
 
 
 def folds(measure):
@@ -114,12 +114,7 @@ REASONS = {
         "It depends on the first places of the list or on an extreme, so that a pilot does not"
         " tell its variance in a longer list: plan queries, or a measure of a share of the list.",
     ),
-    "c": (r"is a loss", "A search maximises a lower limit: pass the negated function."),
-    "d": (
-        r"has no influence function, so",
-        "It is the largest of differences, and the limits of folds need the influence of items.",
-    ),
-    "e": (r"keeps all rows", "The accumulator keeps all rows: pass them to `metric_interval`."),
+    "c": (r"keeps all rows", "The accumulator keeps all rows: pass them to `metric_interval`."),
 }
 TITLE = ["measure"] + [
     f"{name}{', ' if units else ''}{units}"

@@ -410,7 +410,6 @@ def test_groups_of_an_auc():
         ({"measure": "dcg"}, "'dcg' is a mean over queries.*pass groups="),
         ({"measure": "accuracy"}, "'accuracy' is scikit-learn's score of predicted labels"),
         ({"measure": "neg_log_loss"}, "'neg_log_loss' is scikit-learn's score of predicted"),
-        ({"measure": "fpr@tpr0.9"}, "'fpr@tpr0.9' is a loss, but lower limits need a measure"),
         ({"rule": "best"}, "rule='best' must be one of"),
         ({"prior": [1.0, 2.0]}, r"prior has shape \(2,\), but there are 3 candidates"),
         ({"prior": [1.0, 0.0, 2.0]}, r"prior is 0 for the candidate \{'j': 1\}"),
