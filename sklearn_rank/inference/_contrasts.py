@@ -16,7 +16,7 @@ from ._methods import interval_of, method_of
 from ._results import Comparison, Interval, level_of_both
 
 # Halvings of the logarithm of a p-value, down from 1 to the least.
-N_HALVINGS, LEAST_PVALUE = 40, 1e-12
+N_HALVINGS, LEAST_PVALUE = 24, 1e-12
 
 
 def interval_comparison(
@@ -30,15 +30,16 @@ def interval_comparison(
     titles, matrix = contrasts
     measure, grouped = evidences[0].measure, evidences[0].groups is not None
     of_draws = "draws" in measure.laws and not grouped
-    limits_of = _square_and_add if of_draws else _joined
+    find = _square_and_add if of_draws else _joined
     method, m = "square-and-add" if of_draws else "bonferroni", len(matrix)
     singles = [_single(evidence, question.level) for evidence in evidences]
     values = np.array([single.estimate for single in singles])
     low, high, pvalues = [], [], []
     for row in matrix:
+        at_level = find(evidences, row)
 
-        def limits(delta: float, row: FloatArray = row) -> Limits:
-            return limits_of(evidences, row, level_of_both(1.0 - delta / m, question.alternative))
+        def limits(delta: float, at_level: Callable[[float], Limits] = at_level) -> Limits:
+            return at_level(level_of_both(1.0 - delta / m, question.alternative))
 
         both = limits(1.0 - question.level)
         low.append(both[0])
@@ -103,40 +104,46 @@ def _single(evidence: Evidence, level: float) -> Interval:
     return interval_of(evidence, level, method)
 
 
-def _joined(evidences: Sequence[Evidence], row: FloatArray, level: float) -> Limits:
+def _joined(evidences: Sequence[Evidence], row: FloatArray) -> Callable[[float], Limits]:
     """Limits that hold where those of all rankers hold, each with an equal part of the error."""
     rankers = np.flatnonzero(row).tolist()
-    low = high = 0.0
-    for ranker in rankers:
-        single = _single(evidences[ranker], 1.0 - (1.0 - level) / len(rankers))
-        ends = row[ranker] * single.low, row[ranker] * single.high
-        low, high = low + min(ends), high + max(ends)
-    return low, high
+
+    def limits(level: float) -> Limits:
+        low = high = 0.0
+        for ranker in rankers:
+            single = _single(evidences[ranker], 1.0 - (1.0 - level) / len(rankers))
+            ends = row[ranker] * single.low, row[ranker] * single.high
+            low, high = low + min(ends), high + max(ends)
+        return low, high
+
+    return limits
 
 
-def _square_and_add(evidences: Sequence[Evidence], row: FloatArray, level: float) -> Limits:
+def _square_and_add(evidences: Sequence[Evidence], row: FloatArray) -> Callable[[float], Limits]:
     """Limits of the gains and of the losses, which are of other items and so independent.
 
     Zou & Donner (2008): the distances of the limits are added in squares.
     """
-    n = len(evidences[0].data.score)
-    weights, values = np.zeros(n), np.zeros(n)
+    weights, values = np.zeros((2, len(evidences[0].data.score)))
     for ranker in np.flatnonzero(row).tolist():
         draws = evidences[ranker].draws
         weights += row[ranker] * draws.unit * draws.groups.sums(draws.weights)
         values[draws.groups.codes] = draws.values
-    center = low = high = 0.0
+    sides = []
     for sign in (1.0, -1.0):
         rows = np.flatnonzero(sign * weights > 0.0)
-        total = float(np.abs(weights[rows]).sum())
-        if total == 0.0:
-            continue
-        side = Draws(
-            np.abs(weights[rows]) / total, values[rows], evidences[0].singletons(), total, ""
-        )
-        of_side = limits_of_draws(side, False, level, "wilson")
-        mean, below, above = (total * x for x in (side.mean, *of_side))
-        center += sign * mean
-        below, above = (mean - below, above - mean) if sign > 0.0 else (above - mean, mean - below)
-        low, high = hypot(low, below), hypot(high, above)
-    return center - low, center + high
+        if total := float(np.abs(weights[rows]).sum()):
+            share = np.abs(weights[rows]) / total
+            draws = Draws(share, values[rows], evidences[0].singletons(), total, "")
+            sides.append((sign * total, draws))
+
+    def limits(level: float) -> Limits:
+        center = below = above = 0.0
+        for total, draws in sides:
+            ends = sorted(total * x for x in limits_of_draws(draws, False, level, "wilson"))
+            value = total * draws.mean
+            center += value
+            below, above = hypot(below, value - ends[0]), hypot(above, ends[1] - value)
+        return center - below, center + above
+
+    return limits

@@ -261,10 +261,19 @@ NODES, WEIGHTS = (np.polynomial.legendre.leggauss(60)[i] / 2.0 for i in (0, 1))
 NODES = NODES + 0.5
 
 
+# From this number of rows on the exponential bound is as good as the distribution itself, whose
+# quantiles then take seconds.
+MANY_ROWS = 1000
+
+
+def largest_excess(delta: float, n: int) -> float:
+    """Quantile of the one-sided Kolmogorov-Smirnov statistic that is exceeded with a chance."""
+    return sqrt(-log(delta) / (2.0 * n)) if n > MANY_ROWS else float(smirnovi(n, delta))
+
+
 def kolmogorov_margin(delta: float, n: int) -> float:
     """Mean of the tail of the Kolmogorov-Smirnov statistic, taken as both one-sided ones."""
-    # For many rows the exponential bound is as good as the distribution itself.
-    if n > 1000:
+    if n > MANY_ROWS:
         return min(1.0, mean_of_tail(2.0, delta, n))
     quantile = float(smirnovi(n, delta / 2.0))
     # Beyond the last point there is less than a share exp(-50) of the tail.

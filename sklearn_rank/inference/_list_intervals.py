@@ -8,7 +8,7 @@ from math import inf, isfinite, isnan, nan
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri, smirnovi
+from scipy.special import ndtri
 from scipy.stats import binom
 
 from .._lists import ScoredLists
@@ -37,6 +37,7 @@ from ._limits import (
     exact_limits,
     independent_rows,
     kolmogorov_margin,
+    largest_excess,
     midp_limits,
     safe_limits,
     two_sided_quantile,
@@ -280,7 +281,7 @@ def any_interval(evidence: Evidence, level: float, **_: Any) -> Interval:
     if draws.whole_places and not grouped:
         k = evidence.measure.laws["any"]
         low = -float(np.expm1(k * np.log1p(-low))) if low < 1.0 else 1.0
-    estimate = float(np.nan_to_num(evidence.measure.values(evidence.data)[0]))
+    estimate = float(np.nan_to_num(evidence.value))
     high = 1.0 if draws.mean > 0.0 else (1.0 + level) / 2.0
     target = f"expected {evidence.measure.name} given the scores, labels new"
     return Interval(estimate, min(low, estimate), high, level, "exact", target)
@@ -299,7 +300,7 @@ def largest_difference_interval(evidence: Evidence, level: float, **_: Any) -> I
     together: ``|D - D'| <= sup|F+ - F+'| + sup|F- - F-'|``.
     """
     measure, data, groups = evidence.measure, evidence.data, evidence.groups
-    estimate = float(measure.values(data)[0])
+    estimate = evidence.value
     n_pos = int(data.positives[0])
     n_neg = int(data.sizes[0]) - n_pos
     if groups is not None:
@@ -323,7 +324,7 @@ def largest_deviation(n_pos: int, n_neg: int, level: float, *, grouped: bool) ->
         else:
             # The classes are independent.
             rest = 1.0 - level / (1.0 - delta)
-            sums.append(float(smirnovi(n_pos, delta / 2.0)) + float(smirnovi(n_neg, rest / 2.0)))
+            sums.append(largest_excess(delta / 2.0, n_pos) + largest_excess(rest / 2.0, n_neg))
     return min(sums)
 
 

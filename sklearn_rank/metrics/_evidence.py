@@ -59,6 +59,10 @@ class Evidence:
     sampled: bool = False  # Whether the weights are inverse probabilities
 
     @cached_property
+    def value(self) -> float:
+        return float(self.measure.values(self.data)[0])
+
+    @cached_property
     def merged(self) -> ScoredLists:
         """The list, in which items are merged that the measure does not distinguish."""
         if self.groups is not None or self.measure.order_counts_within is None:

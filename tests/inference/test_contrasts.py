@@ -1,0 +1,101 @@
+"""Comparisons of one list by limits alone: sums over places, successes, largest differences."""
+
+from math import hypot
+
+import numpy as np
+import pytest
+
+from sklearn_rank.inference import compare, metric_interval
+from sklearn_rank.inference._limits import safe_limits
+from sklearn_rank.metrics import get_measure, positional_score
+
+MEASURES = ["dcg@10", "success@3", "ks", get_measure("rbp@0.8", max_grade=1)]
+
+
+def first_places(k):
+    """Number of relevant items among the first k, as a sum over places."""
+    return get_measure(
+        positional_score, gain="linear", discount=lambda place, _: np.where(place <= k, 1.0, 0.0)
+    )
+
+
+def rows(seed=0, n=200):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < 0.4).astype(int)
+    return y, y + rng.normal(size=n), rng.normal(size=n)
+
+
+@pytest.mark.parametrize("measure", MEASURES, ids=str)
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_the_test_rejects_where_the_limits_exclude_the_hypothesis(measure, alternative):
+    y, a, b = rows()
+    whole = compare(measure, y, a, b, alternative=alternative)
+    assert whole.estimate == pytest.approx(get_measure(measure)(y, a) - get_measure(measure)(y, b))
+    assert whole.low[0] <= whole.estimate <= whole.high[0]
+    p = whole.pvalue
+    for level, rejects in ((1.0 - 1.02 * p, True), (1.0 - 0.98 * p, False)):
+        if 0.5 < level < 1.0 and 1e-11 < p < 0.99:
+            found = compare(measure, y, a, b, alternative=alternative, level=level)
+            below, above = found.low[0] > 0.0, found.high[0] < 0.0
+            excludes = {"two-sided": below or above, "greater": below, "less": above}[alternative]
+            assert excludes == rejects == (found.pvalue <= 1.0 - level)
+
+
+@pytest.mark.parametrize(("measure", "sign"), [("dcg@10", 1.0), ("ks", 1.0)])
+def test_margins_are_of_the_side_that_is_worse(measure, sign):
+    y, a, b = rows()
+    ahead = sign * (get_measure(measure)(y, a) - get_measure(measure)(y, b)) > 0.0
+    better, worse = (a, b) if ahead else (b, a)
+    assert compare(measure, y, better, worse, margin=0.2).pvalue < 0.5
+    assert compare(measure, y, worse, better, margin=0.2).pvalue > 0.5
+
+
+def test_sums_over_places_have_the_limits_of_gains_and_of_losses():
+    n, k = 40, 10
+    a = -np.arange(float(n))
+    b = np.empty(n)  # the first four items leave the top
+    b[4:] = -np.arange(n - 4.0)
+    b[:4] = -np.arange(n - 4.0, n)
+    y = np.zeros(n, dtype=int)
+    y[[0, 1, 2, 11, 20]] = 1
+    found = compare(first_places(k), y, a, b)
+    # Items 0 to 3 are in the top of a only, 10 to 13 in that of b only, four draws each.
+    gains, losses = safe_limits(3 / 4, 4.0, 0.95), safe_limits(1 / 4, 4.0, 0.95)
+    assert found.estimate == pytest.approx(2.0)
+    low = 4 * hypot(3 / 4 - gains[0], losses[1] - 1 / 4)
+    high = 4 * hypot(gains[1] - 3 / 4, 1 / 4 - losses[0])
+    assert (found.low[0], found.high[0]) == pytest.approx((2.0 - low, 2.0 + high))
+    assert found.method == "square-and-add"
+
+
+def test_the_same_order_differs_by_nothing():
+    y, a, _ = rows()
+    found = compare(first_places(10), y, a, 2.0 * a)
+    assert (found.estimate, found.low[0], found.high[0], found.pvalue) == (0.0, 0.0, 0.0, 1.0)
+
+
+def test_limits_of_all_rankers_hold_together():
+    y, a, b = rows()
+    found = compare("ks", y, a, b)
+    single = [metric_interval("ks", y, score, level=0.975) for score in (a, b)]
+    assert found.low[0] == pytest.approx(single[0].low - single[1].high)
+    assert found.high[0] == pytest.approx(single[0].high - single[1].low)
+
+
+def test_true_hypotheses_are_rarely_rejected():
+    rng = np.random.default_rng(0)
+    n, k, rejected = 60, 10, 0
+    chance = np.linspace(0.9, 0.1, n)
+    a, b = -np.arange(float(n)), -np.arange(float(n))
+    # Two items of either half of the top change places with others of the same chance.
+    chance[[30, 31, 32]], b[[1, 4, 7, 30, 31, 32]] = chance[[1, 4, 7]], b[[30, 31, 32, 1, 4, 7]]
+    for _ in range(400):
+        y = (rng.random(n) < chance).astype(int)
+        rejected += compare(first_places(k), y, a, b).pvalue <= 0.05
+    assert rejected <= 32  # of 400: 20 expected at the level
+
+
+def test_labels_that_are_random_need_an_influence_function():
+    y, a, b = rows()
+    with pytest.raises(ValueError, match="needs an influence function, which ks"):
+        compare("ks", y, a, b, conditional=False)
