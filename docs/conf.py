@@ -1,7 +1,10 @@
 """Sphinx configuration. Build with `python -m sphinx -W -b html docs docs/_build/html`."""
 
+import inspect
 import os
+import re
 import sys
+from importlib import import_module
 from pathlib import Path
 
 from docutils import nodes
@@ -152,6 +155,22 @@ html_theme_options = {
 }
 
 
+def add_unlisted(app, docname, source):
+    """Document what a module offers, and its page has under no heading, at its end."""
+    module = re.search(r"^\.\. currentmodule:: (\S+)$", source[0], re.M)
+    if not re.fullmatch(r"api/\w+", docname) or module is None:
+        return
+    module, heading = import_module(module[1]), "\nMore\n----\n"
+    for name in module.__all__:
+        thing = getattr(module, name)
+        if callable(thing) and not re.search(f"^   {name}$", source[0], re.M):
+            kind = "class" if inspect.isclass(thing) else "function"
+            template = HERE / "_templates" / "autosummary" / f"{kind}.rst"
+            directive = template.read_text(encoding="utf-8").split("\n\n")[2]
+            source[0] += f"{heading}\n{directive.replace('{{ objname }}', name)}\n"
+            heading = ""
+
+
 def tidy(app, doctree):
     """Take ndcg@10 for no address of mail, and keep a number and its error on one line."""
     for reference in list(doctree.findall(nodes.reference)):
@@ -168,4 +187,5 @@ def tidy(app, doctree):
 
 
 def setup(app):
+    app.connect("source-read", add_unlisted)
     app.connect("doctree-read", tidy)

@@ -19,62 +19,26 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ._version import __version__
+from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from . import (
-        bounds,
-        calibration,
-        clicks,
-        datasets,
-        exceptions,
-        inference,
-        losses,
-        metrics,
-        model_selection,
-        plotting,
-        preprocessing,
-        rankers,
+    from . import (  # noqa: I001
+        bounds as bounds,
+        calibration as calibration,
+        clicks as clicks,
+        datasets as datasets,
+        exceptions as exceptions,
+        inference as inference,
+        losses as losses,
+        metrics as metrics,
+        model_selection as model_selection,
+        plotting as plotting,
+        preprocessing as preprocessing,
+        rankers as rankers,
     )
-    from .rankers import (
-        AccuracyAtTopRanker,
-        AccuracyAtTopRankerCV,
-        BoostedOrderPreservingRanker,
-        BoostedTopRanker,
-        GroupRankerAdapter,
-        LabelRanker,
-        OrderPreservingLabelRanker,
-        OrderPreservingRanker,
-        OrderPreservingRankerCV,
-        PNormPushRanker,
-        RankBoostRanker,
-        RankEnsemble,
-        RankStatisticRanker,
-        RankSVM,
-        StructuralRanker,
-        TopFocusedRanker,
-        TopPushRanker,
-    )
+    from .rankers import *  # noqa: F403
 
-__all__ = [
-    "AccuracyAtTopRanker",
-    "AccuracyAtTopRankerCV",
-    "BoostedOrderPreservingRanker",
-    "BoostedTopRanker",
-    "GroupRankerAdapter",
-    "LabelRanker",
-    "OrderPreservingLabelRanker",
-    "OrderPreservingRanker",
-    "OrderPreservingRankerCV",
-    "PNormPushRanker",
-    "RankBoostRanker",
-    "RankEnsemble",
-    "RankSVM",
-    "RankStatisticRanker",
-    "StructuralRanker",
-    "TopFocusedRanker",
-    "TopPushRanker",
-    "__version__",
+_MODULES = [
     "bounds",
     "calibration",
     "clicks",
@@ -92,19 +56,20 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     # Submodules are imported on first use: together they take as long as scikit-learn.
-    if name not in __all__:
-        modules = [module for module in __all__ if module.islower() and module != "__version__"]
-        for module in () if name.startswith("_") else modules:
-            if name in import_module(f".{module}", __name__).__all__:
-                hint = f"; write from {__name__}.{module} import {name}"
-                break
-        else:
-            hint = ""
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}.")
-    if name[0].isupper():
-        return getattr(import_module(".rankers", __name__), name)
-    return import_module(f".{name}", __name__)
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
+    if name == "__all__":
+        return sorted(["__version__", *_MODULES, *import_module(".rankers", __name__).__all__])
+    hint = ""
+    for part in () if name.startswith("_") else ("rankers", *_MODULES):
+        module = import_module(f".{part}", __name__)
+        if name in module.__all__ and part == "rankers":
+            return getattr(module, name)
+        if name in module.__all__:
+            hint = f"; write from {module.__name__} import {name}"
+            break
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}.")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__getattr__("__all__")})

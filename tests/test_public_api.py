@@ -4,6 +4,8 @@ import importlib
 import inspect
 import pkgutil
 import re
+import runpy
+import sys
 import tomllib
 import warnings
 from pathlib import Path
@@ -125,18 +127,44 @@ def test_every_module_says_what_it_is():
     assert silent == []
 
 
-def test_every_public_name_is_in_the_reference_once():
+@pytest.fixture
+def completed(monkeypatch):
+    """Function of the text of a page of the reference, as the documentation completes it."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    add_unlisted = runpy.run_path(str(ROOT / "docs" / "conf.py"))["add_unlisted"]
+
+    def complete(text):
+        source = [text]
+        add_unlisted(None, "api/page", source)
+        return source[0]
+
+    return complete
+
+
+def test_every_public_name_is_in_the_reference_once(completed):
     listed = []
     for page in sorted((ROOT / "docs" / "api").glob("*.rst")):
         module = None
-        for line in page.read_text(encoding="utf-8").splitlines():
+        for line in completed(page.read_text(encoding="utf-8")).splitlines():
+            name = re.fullmatch(r"(?:   |\.\. auto(?:class|function):: )(\w+)", line)
             if line.startswith(".. currentmodule:: "):
                 module = line.split()[-1]
-            elif re.fullmatch(r"   \w+", line) and module:
-                listed.append(f"{module}.{line.strip()}")
+            elif name and module:
+                listed.append(f"{module}.{name[1]}")
     # Rankers are listed under the package itself.
     names = [name for name in NAMES if not name.startswith("sklearn_rank.rankers.")]
     assert sorted(listed) == sorted(names)
+
+
+def test_the_reference_documents_what_no_heading_lists(completed):
+    text = (ROOT / "docs" / "api" / "metrics.rst").read_text(encoding="utf-8")
+    fewer = text.replace("   ndcg_score\n", "").replace("   Measure\n", "")
+    added = completed(fewer).removeprefix(fewer)
+    assert re.findall(r"^\.\. auto(\w+):: (\w+)\n(   :members:)?", added, re.M) == [
+        ("class", "Measure", "   :members:"),
+        ("function", "ndcg_score", ""),
+    ]
 
 
 def test_names_of_subpackages_are_found():

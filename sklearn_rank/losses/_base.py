@@ -19,6 +19,9 @@ from .._validation import check_vector
 
 ArrayPair: TypeAlias = tuple[FloatArray, FloatArray]
 
+# Losses by name.
+LOSSES: dict[str, Callable[..., TemplateLoss]] = {}
+
 # Source of the constants of many losses, as text of their bounds.
 CONSTANT_OF_TABLE = "the constant of Table 2"
 
@@ -168,6 +171,12 @@ class TemplateLoss(ABC):
     constant_grows: ClassVar[bool] = False
     regret_theorem: ClassVar[str] = "Lemma 5.1"
     regret_source: ClassVar[str] = "the constant given with the loss"
+
+    def __init_subclass__(cls, *, name: str | None = None, **options: Any) -> None:
+        """Enter a loss of the package in the table of names."""
+        super().__init_subclass__(**options)
+        if name is not None:
+            LOSSES[name] = cls
 
     @property
     def is_convex(self) -> bool:

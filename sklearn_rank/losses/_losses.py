@@ -13,18 +13,10 @@ from scipy.special import expit
 from .._lists import Lists
 from .._typing import FloatArray
 from .._validation import check_flag, check_number
-from ._base import CONSTANT_OF_TABLE, ArrayPair, TemplateLoss, product_or_zero
-from ._pairwise import (
-    ComparisonHinge,
-    ComparisonLogistic,
-    ComparisonSquaredHinge,
-    PairwiseExponential,
-    PairwiseLogistic,
-    PairwiseSquared,
-)
+from ._base import CONSTANT_OF_TABLE, LOSSES, ArrayPair, TemplateLoss, product_or_zero
 
 
-class PointwiseSquared(TemplateLoss):
+class PointwiseSquared(TemplateLoss, name="pointwise_squared"):
     """Pointwise squared loss, ``sum_i (v_i - s_i)**2``.
 
     The constant of the regret bound is sqrt(2).
@@ -120,7 +112,7 @@ class _TwoSided(TemplateLoss):
         return float(np.sqrt(self.eta))
 
 
-class PointwiseLogistic(_TwoSided):
+class PointwiseLogistic(_TwoSided, name="pointwise_logistic"):
     """Pointwise logistic loss, ``sum_i v_i log(1 + exp(-s_i)) + (eta - v_i) log(1 + exp(s_i))``.
 
     The constant of the regret bound is ``sqrt(eta)``.
@@ -157,7 +149,7 @@ class PointwiseLogistic(_TwoSided):
         return np.log(utility) - np.log(self.eta - utility)
 
 
-class PointwiseExponential(_TwoSided):
+class PointwiseExponential(_TwoSided, name="pointwise_exponential"):
     """Pointwise exponential loss, ``sum_i v_i exp(-s_i) + (eta - v_i) exp(s_i)``.
 
     The constant of the regret bound is ``sqrt(eta)``.
@@ -190,7 +182,7 @@ class PointwiseExponential(_TwoSided):
         return 0.5 * (np.log(utility) - np.log(self.eta - utility))
 
 
-class PointwiseSquaredHinge(_TwoSided):
+class PointwiseSquaredHinge(_TwoSided, name="pointwise_squared_hinge"):
     """Pointwise squared hinge, ``sum_i v_i max(0, t - s_i)**2 + (eta - v_i) max(0, s_i)**2``.
 
     The constant of the regret bound is ``sqrt(2 eta) / t``.
@@ -233,7 +225,7 @@ class PointwiseSquaredHinge(_TwoSided):
         return float(np.sqrt(2 * self.eta) / self.t)
 
 
-class PointwiseDifferentiableHinge(_TwoSided):
+class PointwiseDifferentiableHinge(_TwoSided, name="pointwise_differentiable_hinge"):
     """Pointwise differentiable hinge, ``sum_i v_i f(1 - s_i) + (eta - v_i) f(s_i)``.
 
     Here f(x) is 0 for x up to 0, ``x**2 / (2 width)`` up to the width, and ``x - width / 2``
@@ -296,7 +288,7 @@ class PointwiseDifferentiableHinge(_TwoSided):
         return float(2 * np.sqrt(self.eta * max(self.width, 1 / self.width)))
 
 
-class ListwiseSoftmax(TemplateLoss):
+class ListwiseSoftmax(TemplateLoss, name="softmax"):
     """Listwise softmax cross-entropy loss, ``-sum_i v_i log softmax_i(s)``.
 
     The utilities are not divided by their sum; the loss that does so,
@@ -358,7 +350,7 @@ def _softmax(lists: Lists, score: FloatArray) -> ArrayPair:
     return weights / lists.to_items(total), np.log(total) + peak
 
 
-class ListwiseNormalizedSoftmax(ListwiseSoftmax):
+class ListwiseNormalizedSoftmax(ListwiseSoftmax, name="normalized_softmax"):
     """ListNet loss: softmax cross-entropy with utilities divided by their sum.
 
     It is order-preserving for v / sum(v) but not for v, and therefore neither for DCG nor for
@@ -534,22 +526,6 @@ class ListwiseBregman(TemplateLoss):
         return float(2 / np.sqrt(self.mu))
 
 
-_LOSSES: dict[str, Callable[..., TemplateLoss]] = {
-    "comparison_hinge": ComparisonHinge,
-    "comparison_logistic": ComparisonLogistic,
-    "comparison_squared_hinge": ComparisonSquaredHinge,
-    "normalized_softmax": ListwiseNormalizedSoftmax,
-    "pairwise_exponential": PairwiseExponential,
-    "pairwise_logistic": PairwiseLogistic,
-    "pairwise_squared": PairwiseSquared,
-    "pointwise_differentiable_hinge": PointwiseDifferentiableHinge,
-    "pointwise_exponential": PointwiseExponential,
-    "pointwise_logistic": PointwiseLogistic,
-    "pointwise_squared": PointwiseSquared,
-    "pointwise_squared_hinge": PointwiseSquaredHinge,
-    "softmax": ListwiseSoftmax,
-}
-
 # Names of these losses in other packages.
 _ALIASES = {
     "listnet": "normalized_softmax",
@@ -583,11 +559,11 @@ def get_loss_names(*, order_preserving: bool | None = None, aliases: bool = Fals
     if order_preserving is not None:
         check_flag("order_preserving", order_preserving)
     check_flag("aliases", aliases)
-    names = {name: name for name in _LOSSES} | (_ALIASES if aliases else {})
+    names = {name: name for name in LOSSES} | (_ALIASES if aliases else {})
     return sorted(
         name
         for name, canonical in names.items()
-        if order_preserving in (None, _LOSSES[canonical]().is_order_preserving)
+        if order_preserving in (None, LOSSES[canonical]().is_order_preserving)
     )
 
 
@@ -620,12 +596,12 @@ def get_loss(name: str, **parameters: float) -> TemplateLoss:
     ComparisonLogistic()
     """
     canonical = _ALIASES.get(name, name)
-    if canonical not in _LOSSES:
+    if canonical not in LOSSES:
         all_names = get_loss_names(aliases=True)
         close = get_close_matches(str(name), all_names, n=1)
         names = f"did you mean {close[0]!r}? Names are" if close else "names are"
         raise ValueError(f"{name!r} is not the name of a loss: {names} {all_names}.")
-    return _LOSSES[canonical](**parameters)
+    return LOSSES[canonical](**parameters)
 
 
 def check_loss(loss: TemplateLoss | str) -> TemplateLoss:

@@ -17,7 +17,7 @@ from ._base import CONSTANT_OF_TABLE, ArrayPair, TemplateLoss, product_or_zero
 BLOCK = 2**18
 
 
-class PairwiseSquared(TemplateLoss):
+class PairwiseSquared(TemplateLoss, name="pairwise_squared"):
     """Pairwise squared loss, ``sum_{i<j} ((v_i - v_j) - (s_i - s_j))**2``.
 
     The constant of the regret bound is 1.
@@ -144,7 +144,7 @@ class LogisticPairs(TemplateLoss):
         return pairs.sums("logistic_hessian", score, in_order)[0]
 
 
-class PairwiseLogistic(LogisticPairs):
+class PairwiseLogistic(LogisticPairs, name="pairwise_logistic"):
     """Pairwise logistic loss, ``sum_{i<j} v_i log(1 + exp(-d)) + v_j log(1 + exp(d))``.
 
     Here d = s_i - s_j. Each item is compared with all other items of its list, including more
@@ -178,7 +178,7 @@ class PairwiseLogistic(LogisticPairs):
         return np.log(utility)
 
 
-class PairwiseExponential(TemplateLoss):
+class PairwiseExponential(TemplateLoss, name="pairwise_exponential"):
     """Pairwise exponential loss, ``sum_{i<j} v_i exp(-d) + v_j exp(d)``.
 
     Here d = s_i - s_j. The constant of the regret bound is twice the square root of the greatest
@@ -438,7 +438,7 @@ def _pair_blocks(lists: Lists) -> Any:
 LARGEST_SQUARED = 1e150
 
 
-class ComparisonLogistic(LogisticPairs):
+class ComparisonLogistic(LogisticPairs, name="comparison_logistic"):
     """RankNet loss, ``sum over v_i > v_j of log(1 + exp(-(s_i - s_j)))``.
 
     It is not order-preserving: it learns which of two items has the higher label more often, and
@@ -514,7 +514,7 @@ class _Hinge(TemplateLoss):
         return _Levels(lists, level)
 
 
-class ComparisonHinge(_Hinge):
+class ComparisonHinge(_Hinge, name="comparison_hinge"):
     """Ranking SVM hinge loss, ``sum over v_i > v_j of max(0, margin - (s_i - s_j))``.
 
     It is not order-preserving. The gradient is a subgradient where the loss is not differentiable.
@@ -550,7 +550,7 @@ class ComparisonHinge(_Hinge):
         return lists.totals(weight * lacking), weight * (better[:, 0] - worse[:, 0])
 
 
-class ComparisonSquaredHinge(_Hinge):
+class ComparisonSquaredHinge(_Hinge, name="comparison_squared_hinge"):
     """Pairwise squared hinge loss, ``sum over v_i > v_j of max(0, margin - (s_i - s_j))**2``.
 
     It is not order-preserving. Second derivatives are one-sided at discontinuities.
