@@ -22,9 +22,9 @@ BLOCK = re.compile(
 INSERTION = re.compile(
     r"In `(?P<file>[^`]+)`(?:, (?P<where>after|instead of) `(?P<line>[^`]+)`)?$"
 )
-MOST_FILES = 5
+MOST_FILES = 3
 
-KINDS = ["A measure", "A loss", "A ranker"]
+KINDS = ["A measure", "A loss", "A ranker", "A method of interval"]
 
 
 def sections():

@@ -8,9 +8,9 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn_rank.inference import metric_interval
 from sklearn_rank.inference._evidence import check_two_classes
 from sklearn_rank.inference._limits import safe_limits
-from sklearn_rank.inference._methods import methods_of
-from sklearn_rank.metrics import _evidence as _ordered_rows
+from sklearn_rank.inference._methods import METHODS, methods_of
 from sklearn_rank.metrics import (
+    TopDCG,
     dcg_score,
     get_measure,
     get_measure_names,
@@ -18,6 +18,7 @@ from sklearn_rank.metrics import (
     positional_score,
     precision_at_k_score,
 )
+from sklearn_rank.metrics import _evidence as _ordered_rows
 from tests.naming import shown
 from tests.oracles import one_list as oracle
 
@@ -187,6 +188,52 @@ def test_negatives_between_positives_are_as_good_as_tied(name, digits, monkeypat
     assert made.sum() == 490
 
 
+# ------------------------------------------------------------------------------- all methods
+
+# Named measures, and two that only have intervals on request.
+ASKED = [
+    *map(get_measure, MEASURES),
+    get_measure(TopDCG(10)),
+    make_measure(lambda y, s: s[y].mean() - s[~y].mean(), name="difference", range=(-9.0, 9.0)),
+]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: f"{method.name}, {method.law}")
+def test_of_every_method(method):
+    """A new row of the table is tested here, by a measure that has it."""
+    measure = next(
+        measure
+        for measure in ASKED
+        if method.law in measure.laws and methods_of(measure)[method.name] is method
+    )
+    y, score, groups = rows()
+
+    def interval(*rows, **options):
+        options |= {"method": method.name, "n_resamples": 999, "random_state": 0}
+        return metric_interval(measure, *rows, **options)
+
+    found, wider = interval(y, score), interval(y, score, level=0.99)
+    assert (found.method, found.level) == (method.name, 0.95)
+    assert found.estimate == pytest.approx(measure(y, score))
+    low, high = measure.range
+    assert low <= wider.low <= found.low <= found.estimate <= found.high <= wider.high <= high
+    assert found.low < found.estimate or found.estimate == low
+    assert found.high > found.estimate or found.estimate == high
+    if measure.weights != "none":
+        weight = np.random.default_rng(2).integers(0, 3, len(y))
+        said = {"sample_weight": weight, "weights": "frequency"}
+        expected = interval(np.repeat(y, weight), np.repeat(score, weight))
+        assert numbers(interval(y, score, **said)) == pytest.approx(numbers(expected))
+    if method.groups:
+        assert interval(y, score, groups=groups).estimate == pytest.approx(found.estimate)
+    else:
+        with pytest.raises(ValueError, match="takes no groups for"):
+            interval(y, score, groups=groups)
+    if not method.one_class:
+        with pytest.raises(ValueError, match="items of one class only"):
+            interval(np.ones_like(y), score)
+
+
 # ---------------------------------------------------------------------------- the first places
 
 
@@ -303,7 +350,7 @@ def test_positives_above_the_highest_negative(score):
     if score[0] == 5:
         found = metric_interval(get_measure("pos@top", normalize=True), y, score, method="exact")
         assert (found.low, found.high) == pytest.approx(oracle.exact_limits(2, 4, 0.95))
-    with pytest.raises(ValueError, match="pass 'wilson' or 'exact'"):
+    with pytest.raises(ValueError, match="pass 'wilson' or '"):
         metric_interval("pos@top", y, score, method="bootstrap")
 
 
