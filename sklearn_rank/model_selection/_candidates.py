@@ -12,6 +12,7 @@ from math import ceil, inf
 from typing import Any, NamedTuple
 
 import numpy as np
+import sklearn
 from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
 from sklearn.base import clone, is_classifier
@@ -36,7 +37,16 @@ from ..inference._shared import (
     normal_draws,
 )
 from ..metrics import Measure, get_measure
-from ..metrics._shared import check_fixed_scale, own_pos_label, ranking_scores, refuse_level
+from ..metrics._shared import (
+    check_fixed_scale,
+    metadata_for,
+    own_pos_label,
+    ranking_scores,
+    refuse_level,
+    response_method,
+    scored_by,
+    scores_with_ids,
+)
 from ..rankers._shared import positive_or_second
 from ._held_out import ASYMPTOTIC, HeldOut
 
@@ -163,8 +173,10 @@ def fit_candidates(
 ) -> list[list[Fitted]]:
     candidates = zip(grid.plans, grid.candidates, strict=True)
     fits = Parallel(n_jobs=n_jobs, verbose=verbose)(
-        delayed(_fit_candidate)(plan, params, *split, keep_models, raise_errors)
-        for (plan, params), split in product(candidates, splits)
+        delayed(fit_part)(
+            plan, part, *split, params=params, keep_model=keep_models, raise_errors=raise_errors
+        )
+        for (plan, params), (part, split) in product(candidates, enumerate(splits))
     )
     failures = [fit.failure for fit in fits if fit.failure]
     if len(failures) == len(fits):
@@ -182,31 +194,52 @@ def fit_candidates(
     return [list(fits[start : start + n]) for start in range(0, len(fits), n)]
 
 
-def _fit_candidate(
+def fit_part(
     plan: FitPlan,
-    params: dict[str, Any],
+    number: int,
     train: IntArray,
     test: IntArray,
-    keep_models: bool,
-    raise_errors: bool,
+    *,
+    params: dict[str, Any] | None = None,
+    copies: IntArray | None = None,
+    keep_model: bool = False,
+    raise_errors: bool = True,
 ) -> Fitted:
+    """Fit with some parameters to the training rows of a split, and score its other rows."""
     estimator = clone(plan.estimator)
     X_train, X_test = divide_rows(estimator, plan.X, train, test)
     fit_params = divide_params(plan.params, len(plan.y), train)
+    if plan.ids is not None:
+        fit_params |= dict.fromkeys(plan.ids_as, ids_of(plan.ids, train, copies))
     begun = fitted = time.perf_counter()
     try:
-        estimator.set_params(**clone(params, safe=False))
-        estimator.fit(X_train, plan.y[train], **fit_params)
+        estimator.set_params(**clone(params or {}, safe=False))
+        routing = plan.routed or sklearn.get_config()["enable_metadata_routing"]
+        with sklearn.config_context(enable_metadata_routing=routing):
+            estimator.fit(X_train, plan.y[train], **fit_params)
         fitted = time.perf_counter()
-        scores = ranking_scores(estimator, X_test, plan.pos_label)
-        scores = check_scores(scores, estimator, len(test), f"{len(test)} rows")
-    except Exception:
+        ids = {} if plan.ids is None else {"qid": plan.ids[test]}
+        if ids and metadata_for(scored_by(estimator), response_method(estimator), **ids):
+            scores = scores_with_ids(estimator, X_test, ids["qid"], plan.pos_label)
+        else:
+            scores = ranking_scores(estimator, X_test, plan.pos_label)
+        scores = check_scores(scores, estimator, len(test))
+    except Exception as error:
         if raise_errors:
+            error.add_note(f"In split {number} of the cross-validation.")
             raise
         return Fitted(np.empty(0), traceback.format_exc(), fitted - begun, np.nan, None)
     scored = time.perf_counter()
-    model = estimator if keep_models else None
+    model = estimator if keep_model else None
     return Fitted(scores, "", fitted - begun, scored - fitted, model)
+
+
+def ids_of(ids: AnyArray, rows: IntArray, copies: IntArray | None) -> AnyArray:
+    """Ids of rows; copies of a query are queries of their own."""
+    if copies is None:
+        return ids[rows]
+    known, codes = np.unique(ids, return_inverse=True)
+    return codes[rows] + len(known) * copies
 
 
 def divide_rows(estimator: Any, X: Any, train: IntArray, test: IntArray) -> tuple[Any, Any]:
@@ -225,13 +258,14 @@ def divide_params(params: dict[str, Any], n: int, train: IntArray) -> dict[str, 
     }
 
 
-def check_scores(scores: Any, estimator: Any, n: int, rows: str) -> FloatArray:
+def check_scores(scores: Any, estimator: Any, n: int) -> FloatArray:
     """Raise an error unless there is one number for each of n rows."""
     scores = np.asarray(scores, dtype=np.float64)
     if scores.shape != (n,) or np.isnan(scores).any():
         raise ValueError(
             f"{type(estimator).__name__} returned {np.count_nonzero(np.isnan(scores))} NaN in"
-            f" scores of shape {scores.shape} for {rows}: it must return one number for each row."
+            f" scores of shape {scores.shape} for {n} rows: it must return one number for each"
+            " row."
         )
     return scores
 

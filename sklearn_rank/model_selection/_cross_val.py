@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import sklearn
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.model_selection import KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.utils import column_or_1d, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
@@ -42,19 +42,13 @@ from ..metrics._shared import (
     Groups,
     MeasureLike,
     RankingScorer,
-    metadata_for,
-    ranking_scores,
-    response_method,
-    scored_by,
-    scores_with_ids,
 )
 from ._candidates import (
     FitPlan,
     Split,
-    check_scores,
     check_splits,
-    divide_params,
-    divide_rows,
+    fit_part,
+    ids_of,
     labels_read,
     number_repeated,
     positive_rows,
@@ -96,47 +90,11 @@ def fit_parts(
     ``copies`` are numbers of the copy of its query that each training row is in.
     """
     copies = copies or [None] * len(parts)
-    return list(
-        Parallel(n_jobs=n_jobs, verbose=verbose)(
-            delayed(_fit_part)(plan, number, *part, copies[number])
-            for number, part in enumerate(parts)
-        )
+    fits = Parallel(n_jobs=n_jobs, verbose=verbose)(
+        delayed(fit_part)(plan, number, *part, copies=copies[number])
+        for number, part in enumerate(parts)
     )
-
-
-def _fit_part(
-    plan: FitPlan, number: int, train: IntArray, test: IntArray, copies: IntArray | None
-) -> FloatArray:
-    estimator = clone(plan.estimator)
-    X_train, X_test = divide_rows(estimator, plan.X, train, test)
-    params = divide_params(plan.params, len(plan.y), train)
-    if plan.ids is not None:
-        ids_test = plan.ids[test]
-        params |= dict.fromkeys(plan.ids_as, _ids_of(plan.ids, train, copies))
-    try:
-        routing = plan.routed or sklearn.get_config()["enable_metadata_routing"]
-        with sklearn.config_context(enable_metadata_routing=routing):
-            estimator.fit(X_train, plan.y[train], **params)
-        if plan.ids is not None and metadata_for(
-            scored_by(estimator), response_method(estimator), qid=ids_test
-        ):
-            scores = scores_with_ids(estimator, X_test, ids_test, plan.pos_label)
-        else:
-            scores = ranking_scores(estimator, X_test, plan.pos_label)
-        scores = np.asarray(scores, dtype=np.float64)
-    except Exception as error:
-        error.add_note(f"In split {number} of the cross-validation.")
-        raise
-    rows = f"the {len(test)} rows of split {number}"
-    return check_scores(scores, estimator, len(test), rows)
-
-
-def _ids_of(ids: AnyArray, rows: IntArray, copies: IntArray | None) -> AnyArray:
-    """Ids of rows; copies of a query are queries of their own."""
-    if copies is None:
-        return ids[rows]
-    known, codes = np.unique(ids, return_inverse=True)
-    return codes[rows] + len(known) * copies
+    return [fit.scores for fit in fits]
 
 
 N_FOLDS = 5
@@ -300,7 +258,7 @@ def held_out(
     """Candidates on held-out parts, by the scores of each on each part."""
     qid, copies = None, copies or [None] * len(tests)
     if sample.qid is not None:
-        qid = [_ids_of(sample.qid, *part) for part in zip(tests, copies, strict=True)]
+        qid = [ids_of(sample.qid, *part) for part in zip(tests, copies, strict=True)]
     return HeldOut(
         sample.measure,
         [sample.labels[rows] for rows in tests],
