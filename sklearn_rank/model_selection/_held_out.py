@@ -279,7 +279,8 @@ class HeldOut:
         """Variances of the mean over the parts, or an upper bound of them, from those of each."""
         sizes = [self.n_parts] * self.n_parts if self.disjoint is None else self.disjoint
         return sum(
-            part / (self.n_parts * size) for part, size in zip(of_parts, sizes, strict=True)
+            np.asarray(part) / (self.n_parts * size)
+            for part, size in zip(of_parts, sizes, strict=True)
         )
 
     @cached_property
@@ -436,6 +437,7 @@ def _pool(parts: Sequence[ClassInfluence], places: Sequence[IntArray], n: int) -
         ends=tuple(ends.mean(axis=0).ravel().tolist()) if known else None,
         range=(float(low), float(high)),
         bias=float(np.mean([part.bias for part in parts])),
+        slope_variance=float(np.mean([part.slope_variance * part.n for part in parts])) / n,
     )
 
 
@@ -518,7 +520,7 @@ def placement_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
         [sample_moments(x.score, x.positive, None) for x in part] for part in held_out.lists
     ]
     of_parts = [
-        np.array([[float(find(x)) for find in (design_effect, unseen_effect)] for x in part]).T
+        np.transpose([[float(find(x)) for find in (design_effect, unseen_effect)] for x in part])
         for part in moments
     ]
     auc = np.mean([[float(x.auc) for x in part] for part in moments], axis=0)
@@ -549,7 +551,8 @@ def placement_interval(
 
 def influence_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
     """Limits from the influence, with half an item added at either end."""
-    variance, z = np.diag(held_out.regularized_covariance), ndtri(tails)
+    doubt = held_out.joined([[x.slope_variance for x in part] for part in held_out.influences])
+    variance, z = np.diag(held_out.regularized_covariance) + doubt, ndtri(tails)
     means = np.mean([part.estimates for part in held_out.joints], axis=0)
     origin, length = held_out.range[0], held_out.length
     if not isfinite(length):

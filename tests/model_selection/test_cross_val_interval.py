@@ -160,12 +160,12 @@ def test_one_part_has_the_intervals_of_a_list():
     cv = StratifiedShuffleSplit(1, test_size=0.6, random_state=0)
     test = next(cv.split(X, y))[1]
     score, each = X[test, 0], np.arange(len(test))
-    found = interval(X, y, cv=cv, measure="bedroc@2", level=0.9)
-    measure = get_measure("bedroc@2")
-    influence = measure.influence(measure.lists(y[test], score))
-    expected = list_interval(measure, influence, 0.9, check_groups(each, len(each)))
-    for name in ("estimate", "low", "high", "standard_error"):
-        assert getattr(found, name) == pytest.approx(getattr(expected, name)), name
+    for measure in map(get_measure, ("bedroc@2", "lift@0.2", "ap")):
+        found = interval(X, y, cv=cv, measure=measure, level=0.9)
+        influence = measure.influence(measure.lists(y[test], score))
+        expected = list_interval(measure, influence, 0.9, check_groups(each, len(each)))
+        for name in ("estimate", "low", "high", "standard_error"):
+            assert getattr(found, name) == pytest.approx(getattr(expected, name)), name
     # The AUC has Student's quantile, which is that of a higher level.
     found = interval(X, y, cv=cv)
     degrees = _degrees(y[test], score)
