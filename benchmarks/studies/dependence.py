@@ -23,14 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, describe_machine, format_table, write_table
 
 from sklearn_rank.inference import compare, metric_interval, roc_band, two_sample_rank_test
-from sklearn_rank.metrics import (
-    Exponential,
-    get_measure,
-    linear_rank_score,
-    make_measure,
-    partial_auc_score,
-    roc_auc_score,
-)
+from sklearn_rank.metrics import make_measure, roc_auc_score
 
 SIZES = ("equal", "Poisson", "log-normal")
 N_GROUPS = (10, 20, 50, 200)
@@ -76,9 +69,6 @@ def targets(tails):
     order = np.sort(score)[::-1]
     return {
         "auc": roc_auc_score(y_true, score),
-        "exp 5": linear_rank_score(y_true, score, phi=Exponential(5.0), normalize="mean"),
-        "bedroc": get_measure("bedroc@5")(y_true, score),
-        "partial": partial_auc_score(y_true, score, max_fpr=0.3),
         "precision": y_true[score >= order[300_000]].mean(),
         "cdfs": tuple(np.sort(score[side]) for side in (y_true, ~y_true)),
     }
@@ -115,18 +105,6 @@ def group_row(replications, n_groups, sizes, classes, tails, known):
         found = compare("auc", {"a": y, "b": y_b}, {"a": a, "b": c}, **options)
         add("unpaired", found.pvalue <= 0.05)
         add("AUC", known["auc"] not in metric_interval("auc", y, a, groups=groups))
-        found = metric_interval(
-            get_measure(linear_rank_score, phi=Exponential(5.0), normalize="mean"),
-            y,
-            a,
-            conditional=False,
-            groups=groups,
-        )
-        add("exp 5", known["exp 5"] not in found)
-        found = metric_interval("bedroc@5", y, a, groups=groups)
-        add("bedroc", known["bedroc"] not in found)
-        found = metric_interval("partial_auc@fpr0.3", y, a, groups=groups)
-        add("partial", known["partial"] not in found)
         found = metric_interval("precision@top0.3", y, a, groups=groups)
         add("precision", known["precision"] not in found)
         add("band", outside(roc_band(y, a, groups=groups), y, a, known["cdfs"]))

@@ -278,7 +278,6 @@ OF_ROWS = (
     "fpr@tpr0.9",
     "precision@top0.1",
     "recall@50",
-    "enrichment@0.1",
     "lift@0.1",
 )
 

@@ -11,8 +11,8 @@ simulation studies, for every measure and for every method of the AUC.
 # %%
 # ``python benchmarks/studies/interval_coverage.py`` draws samples of many designs and counts how
 # often :func:`~sklearn_rank.inference.metric_interval` covers. Each dot is a design: lists with
-# 10 to 100 positives and scores with normal, heavy or unequal tails; queries; lists of graded
-# items. A design has 150 samples, so that its coverage is known to about .02.
+# 10 to 100 positives and scores with normal, heavy or unequal tails, ties or outliers; queries;
+# lists of graded items. A design has 150 samples or more, so that its coverage is known to .02.
 import csv
 from pathlib import Path
 
@@ -21,7 +21,11 @@ import numpy as np
 
 results = Path("../../../benchmarks/results")
 with (results / "interval_coverage.csv").open() as lines:
-    rows = [row for row in csv.DictReader(lines) if row["n_pos"] != "5"]
+    rows = [
+        row
+        for row in csv.DictReader(lines)
+        if row["n_pos"] != "5" and "groups" not in row["design"]
+    ]
 families = {
     "one list": "#0072B2",
     "graded list": "#009E73",
@@ -30,7 +34,7 @@ families = {
 
 
 def family(row):
-    if row["design"] == "rows":
+    if row["design"] in ("rows", "populations"):
         return "one list"
     return "graded list" if row["design"] == "graded rows" else "mean over queries"
 
