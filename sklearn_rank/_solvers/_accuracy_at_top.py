@@ -11,14 +11,13 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
-import scipy.linalg
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from .._order import quantile_at_mass, quantiles_at_masses
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._design import DenseDesign
-from ._linear import search_line
+from ._linear import cholesky_solver, search_line
 from ._pivots import (
     BLOCK_SIZE,
     PivotProblem,
@@ -687,13 +686,10 @@ def _newton_step(
     is_wide = root.shape[0] < root.shape[1]
     matrix = root @ root.T if is_wide else root.T @ root
     matrix[np.diag_indices_from(matrix)] += 1.0
-    try:
-        factor = scipy.linalg.cho_factor(matrix, check_finite=False, overwrite_a=True)
-    except np.linalg.LinAlgError:
+    solve = cholesky_solver(matrix)
+    if solve is None:
         return None
-    if is_wide:
-        return root.T @ scipy.linalg.cho_solve(factor, root @ gradient) - gradient
-    return -scipy.linalg.cho_solve(factor, gradient)
+    return root.T @ solve(root @ gradient) - gradient if is_wide else -solve(gradient)
 
 
 def _search_line(

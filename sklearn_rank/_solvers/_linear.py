@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 import scipy.linalg
 import scipy.optimize
+from scipy.sparse.linalg import LinearOperator, cg
 
 from .._typing import FloatArray, IntArray
 from ._design import Coordinates, Design, column_scales, squares_about
@@ -608,6 +609,63 @@ def cholesky_solver(matrix: FloatArray) -> Solve | None:
             added = 100.0 * added
         else:
             return partial(scipy.linalg.cho_solve, (factor, True), check_finite=False)
+
+
+# Rows up to which a system of more features is factorised by rows; beyond it, conjugate gradients.
+MOST_ROWS = 4000
+
+# Share of the largest weight below which a row is left out where rows are what costs.
+NEGLIGIBLE = 1e-12
+
+
+def row_system(
+    rows: Design,
+    weight: FloatArray,
+    by_row: FloatArray | None = None,
+    *,
+    by_features: bool | None = None,
+) -> tuple[Solve, FloatArray]:
+    """Solver of ``I + X' diag(weight) X`` for columns of (n_features, k), and sums of the rows.
+
+    It factorises a matrix of the features or, not ``by_features``, of the rows; None chooses.
+    """
+    by_row = np.empty((rows.shape[0], 0)) if by_row is None else by_row
+    if by_features or (by_features is None and rows.shape[1] <= LARGEST_FACTOR):
+        matrix, sums = rows.gram_and_sums(weight, by_row)
+        matrix[np.diag_indices_from(matrix)] += 1.0
+        return _factorised(matrix), sums
+    sums = rows.pull_back(by_row)
+    index = np.flatnonzero(weight > NEGLIGIBLE * weight.max(initial=0.0))
+    if by_features is False or len(index) <= MOST_ROWS:
+        root = np.sqrt(weight[index])
+        used = rows.rows(index)
+        matrix = rows.row_gram(index)
+        matrix = matrix * root[:, np.newaxis] * root
+        matrix[np.diag_indices_from(matrix)] += 1.0
+        return partial(_solve_by_rows, used, root[:, np.newaxis], _factorised(matrix)), sums
+
+    def product(vector: FloatArray) -> FloatArray:
+        return vector + rows.pull_back(weight * rows.scores(vector))
+
+    n = rows.shape[1]
+    operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
+
+    def solve_by_products(right: FloatArray) -> FloatArray:
+        columns = [cg(operator, column, rtol=1e-10, maxiter=10 * n + 100)[0] for column in right.T]
+        return np.column_stack(columns)
+
+    return solve_by_products, sums
+
+
+def _solve_by_rows(rows: Design, root: FloatArray, solve: Solve, right: FloatArray) -> FloatArray:
+    return right - rows.pull_back(root * solve(root * rows.scores(right)))
+
+
+def _factorised(matrix: FloatArray) -> Solve:
+    solve = cholesky_solver(matrix)
+    if solve is None:
+        raise np.linalg.LinAlgError("The matrix has no finite factor.")
+    return solve
 
 
 def quadratic_expansion(problem: LinearProblem, parameters: FloatArray) -> Quadratic:

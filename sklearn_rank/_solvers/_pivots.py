@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ._design import DenseDesign, InMemoryDesign, SparseDesign, as_design
+from ._linear import row_system
 from ._result import relative_gap
 
 # Products of a vector with dense columns are faster than with rows where the rows are short.
@@ -145,36 +145,20 @@ class FreeThreshold:
         self.coef, self.multipliers = ends.coef[0], ends.multipliers[0]
         self.margins = 1.0 - y * augmented.scores(self.coef)
         self._near = np.abs(self.margins) < SMOOTHED
-        self._model_rows = augmented.rows(np.flatnonzero(self._near))
-        weight = cost[self._near] / (2 * SMOOTHED)
-        X, self._root = self._model_rows.matrix, np.sqrt(weight)
-        self._by_features = X.shape[0] >= X.shape[1]
-        if self._by_features:
-            system = self._model_rows.gram(weight)
-        else:
-            system = X @ X.T
-            system = system if rows.is_dense else system.toarray()
-            system = system * self._root * self._root[:, np.newaxis]
-        system.flat[:: len(system) + 1] += 1.0
+        near, weight = (
+            augmented.rows(np.flatnonzero(self._near)),
+            cost[self._near] / (2 * SMOOTHED),
+        )
         try:
-            self._factor = scipy.linalg.cho_factor(system, check_finite=False)
+            self._solve, _ = row_system(near, weight, by_features=near.shape[0] >= near.shape[1])
         except np.linalg.LinAlgError:  # beyond float64: then the prediction is the poorer for it
-            self._factor = None
-
-    def _solve(self, rhs: FloatArray) -> FloatArray:
-        if self._factor is None:
-            return rhs
-        if self._by_features:
-            return np.asarray(scipy.linalg.cho_solve(self._factor, rhs, check_finite=False))
-        X, root = self._model_rows.matrix, self._root
-        inner = scipy.linalg.cho_solve(self._factor, root * (X @ rhs), check_finite=False)
-        return np.asarray(rhs - X.T @ (root * inner))
+            self._solve = np.asarray
 
     def coefs_at(self, pivots: FloatArray) -> tuple[FloatArray, FloatArray]:
         coef, distance = np.empty(pivots.shape), np.empty(len(pivots))
         for k, pivot in enumerate(pivots):  # one by one: to the bit the same in any company
             point = np.append(pivot, self.constant)
-            solved = self._solve(point)
+            solved = self._solve(point[:, np.newaxis])[:, 0]
             distance[k] = point @ self.coef
             coef[k] = (self.coef - distance[k] / (point @ solved) * solved)[:-1]
         return coef, distance

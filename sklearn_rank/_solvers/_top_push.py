@@ -14,13 +14,12 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple, TypeAlias, cast
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, cg
 from scipy.special import expit, xlog1py
 
 from .._order import quantile_at_mass
 from .._typing import BoolArray, FloatArray, IntArray
 from ._design import Design, InMemoryDesign, column_scales
-from ._linear import cholesky_solver, search_line
+from ._linear import LARGEST_FACTOR, Solve, row_system, search_line
 from ._result import Certificate, SolverResult, relative_gap
 
 # Values of a loss, and its first and second derivatives. Each of shape (n,).
@@ -336,58 +335,6 @@ class SurrogateQuantile:
 # A convex nondecreasing function of scores; raising all scores raises it as much.
 TopFunctional: TypeAlias = TopMean | SurrogateQuantile
 
-# Features, and rows, up to which the system is factorised by the one or the other; beyond both,
-# conjugate gradients.
-MOST_FEATURES = 1000
-MOST_ROWS = 4000
-
-# Share of the largest weight below which a row is left out where rows are what costs.
-NEGLIGIBLE = 1e-12
-
-Solve = Callable[[FloatArray], FloatArray]
-
-
-def _factorised(matrix: FloatArray) -> Solve:
-    solve = cholesky_solver(matrix)
-    if solve is None:
-        raise np.linalg.LinAlgError("The matrix has no finite factor.")
-    return solve
-
-
-def row_system(rows: Design, weight: FloatArray, by_row: FloatArray) -> tuple[Solve, FloatArray]:
-    """Solver of ``I + X' diag(weight) X`` for columns of (n_features, k), and sums of the rows."""
-    if rows.shape[1] <= MOST_FEATURES:
-        matrix, sums = rows.gram_and_sums(weight, by_row)
-        matrix[np.diag_indices_from(matrix)] += 1.0
-        return _factorised(matrix), sums
-    sums = rows.pull_back(by_row)
-    index = np.flatnonzero(weight > NEGLIGIBLE * weight.max(initial=0.0))
-    if len(index) <= MOST_ROWS:
-        root = np.sqrt(weight[index])
-        used = rows.rows(index)
-        matrix = rows.row_gram(index)
-        matrix = matrix * root[:, np.newaxis] * root
-        matrix[np.diag_indices_from(matrix)] += 1.0
-        solve_by_rows, root = _factorised(matrix), root[:, np.newaxis]
-
-        def solve(right: FloatArray) -> FloatArray:
-            return right - used.pull_back(root * solve_by_rows(root * used.scores(right)))
-
-        return solve, sums
-
-    def product(vector: FloatArray) -> FloatArray:
-        return vector + rows.pull_back(weight * rows.scores(vector))
-
-    n = rows.shape[1]
-    operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
-
-    def solve_by_products(right: FloatArray) -> FloatArray:
-        columns = [cg(operator, column, rtol=1e-10, maxiter=10 * n + 100)[0] for column in right.T]
-        return np.column_stack(columns)
-
-    return solve_by_products, sums
-
-
 # Distance, relative to the spread of the rows, below which two points are one.
 NEAR = 1e-6
 
@@ -502,7 +449,7 @@ class TopPart:
         self._reference = np.searchsorted(index, reference)
         self._n_rows = len(index)
         rows = problem.design.rows(index)
-        if rows.shape[1] <= MOST_FEATURES and isinstance(rows, InMemoryDesign):
+        if rows.shape[1] <= LARGEST_FACTOR and isinstance(rows, InMemoryDesign):
             if self._origin is None:
                 share = self._join(problem.cost / problem.cost.sum(), np.zeros(len(reference)))
                 self._origin = rows.pull_back(share)
@@ -518,7 +465,7 @@ class TopPart:
         rows = self._rows
         if isinstance(rows, InMemoryDesign):
             return column_scales(rows)
-        if rows.shape[1] > MOST_FEATURES:
+        if rows.shape[1] > LARGEST_FACTOR:
             return np.ones(rows.shape[1])
         share = np.full(rows.shape[0], 1.0 / rows.shape[0])
         gram, mean = rows.gram_and_sums(share, share[:, np.newaxis])

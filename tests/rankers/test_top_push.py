@@ -138,7 +138,7 @@ def test_many_features_and_kernels_are_solved_by_rows(threshold):
 
 
 def test_beyond_both_limits_the_system_is_solved_by_products(monkeypatch):
-    from sklearn_rank._solvers import _top_push as _row_system
+    from sklearn_rank._solvers import _linear as _row_system
 
     rng = np.random.default_rng(7)
     y = np.arange(40) % 2
