@@ -37,11 +37,10 @@ from .._validation import (
 from .._warn import warn
 from ..inference import Comparison, Interval
 from ..inference._shared import Question, check_groups, joint_comparison, joint_influence
-from ..metrics import Measure, get_measure
+from ..metrics import Measure
 from ..metrics._shared import (
     Groups,
     MeasureLike,
-    RankingScorer,
 )
 from ._candidates import (
     FitPlan,
@@ -53,7 +52,7 @@ from ._candidates import (
     number_repeated,
     positive_rows,
 )
-from ._held_out import HeldOut, refuse_one_list
+from ._held_out import HeldOut, measure_with_limits, refuse_one_list
 from ._query_splitters import NAMES_OF_IDS, QueryKFold, groups_for, places_of, queries_of
 
 
@@ -98,20 +97,6 @@ def fit_parts(
 
 
 N_FOLDS = 5
-
-
-def measure_of_rows(measure: MeasureLike) -> Measure:
-    if isinstance(measure, RankingScorer):
-        raise TypeError(
-            f"measure={measure!r} is a scorer: pass the measure, measure={measure.measure.name!r}."
-        )
-    measure = get_measure(measure)
-    if measure.by_class:
-        raise ValueError(
-            f"measure={measure.name!r} takes one score for each class, which has no interval: pass"
-            " 'auc' of two classes or a mean over queries, such as 'ndcg@10'."
-        )
-    return measure
 
 
 def _read_ids(
@@ -633,7 +618,7 @@ def cross_val_interval(
     check_choice("method", method, METHODS)
     check_whole("n_resamples", n_resamples, 20)
     check_flag("single_list", single_list)
-    measure = measure_of_rows(measure)
+    measure = measure_with_limits(measure)
     ids = groups, qid, params, single_list
     (sample,) = _samples_of([estimator], X, y, measure, pos_label, *ids)
     jobs: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
@@ -822,7 +807,7 @@ def cross_val_compare(
     check_flag("single_list", single_list)
     named = _named_estimators(estimators)
     names = tuple(named)
-    measure = measure_of_rows(measure)
+    measure = measure_with_limits(measure)
     question = Question.of(measure, alternative, margin, level)
     contrasts = question.contrasts(names, baseline)
     ids = groups, qid, params, single_list

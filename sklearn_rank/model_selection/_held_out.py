@@ -58,7 +58,13 @@ from ..inference._shared import (
     unseen_effect,
 )
 from ..metrics import Measure, get_measure
-from ..metrics._shared import ClassInfluence, Groups, MeasureLike, singleton_groups
+from ..metrics._shared import (
+    ClassInfluence,
+    Groups,
+    MeasureLike,
+    RankingScorer,
+    singleton_groups,
+)
 
 # The limits of all candidates from their joint normal distribution.
 ASYMPTOTIC = "max-t"
@@ -67,8 +73,12 @@ ArrayLimits = tuple[FloatArray, FloatArray]
 
 
 def measure_with_limits(measure: MeasureLike) -> Measure:
+    if isinstance(measure, RankingScorer):
+        raise TypeError(
+            f"measure={measure!r} is a scorer: pass the measure, measure={measure.measure.name!r}."
+        )
     try:
-        return get_measure(measure)
+        measure = get_measure(measure)
     except ValueError as error:
         if isinstance(measure, str) and measure in sklearn.metrics.get_scorer_names():
             raise ValueError(
@@ -76,6 +86,12 @@ def measure_with_limits(measure: MeasureLike) -> Measure:
                 " of a ranking: pass 'auc', 'ap', 'precision@top0.1' or 'ndcg@10'."
             ) from error
         raise
+    if measure.by_class:
+        raise ValueError(
+            f"measure={measure.name!r} takes one score for each class, which has no limits: pass"
+            " 'auc' of two classes or a mean over queries, such as 'ndcg@10'."
+        )
+    return measure
 
 
 def sign_of(measure: Measure) -> float:
