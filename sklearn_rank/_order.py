@@ -272,6 +272,9 @@ class TiedBlocks:
     order: IntArray  # (n,): Items, list by list, from the highest score of a list to its lowest
     starts: IntArray  # (n_blocks,): Where each block begins in ``order``
     first: IntArray  # (n_lists,): First block of each list
+    # Of one list of two classes, where a row may stand for many items:
+    size: Any = None  # FloatArray of shape (n_blocks,): Number of items of each block
+    n_pos: Any = None  # FloatArray of shape (n_blocks,): Number of positives of each block
 
     def lengths(self) -> IntArray:
         return np.diff(self.starts, append=len(self.order))
@@ -297,6 +300,29 @@ class TiedBlocks:
     def running(self, values: AnyArray) -> AnyArray:
         """Sum the values of the blocks of a list from its top to each, itself included."""
         return running_totals(values, self.first)
+
+    def to_rows(self, values: FloatArray) -> FloatArray:
+        """Give each row, in the order of the blocks, the value of its block."""
+        return values if self.untied else np.repeat(values, self.lengths())
+
+    @cached_property
+    def n(self) -> int:
+        return int(self.size.sum())
+
+    @cached_property
+    def k(self) -> int:
+        return int(self.n_pos.sum())
+
+    @cached_property
+    def below(self) -> FloatArray:
+        if len(self.size) == self.n:
+            return np.arange(self.n - 1.0, -1.0, -1.0)
+        return self.n - np.cumsum(self.size)
+
+    @cached_property
+    def some(self) -> IntArray:
+        """Blocks that hold positives."""
+        return np.flatnonzero(self.n_pos)
 
 
 @dataclass(frozen=True, eq=False)
@@ -358,55 +384,20 @@ class ClassBlocks:
         return sums
 
 
-@dataclass(frozen=True, eq=False)
-class CountedBlocks:
-    """Blocks of tied items of one list, from the top, and how many of either class each holds."""
-
-    rows: TiedBlocks  # Which rows each block holds; a row may stand for many items
-    size: FloatArray  # (n_blocks,): Number of items of each block
-    n_pos: FloatArray  # (n_blocks,): Number of positives of each block
-
-    @cached_property
-    def n(self) -> int:
-        return int(self.size.sum())
-
-    @cached_property
-    def k(self) -> int:
-        return int(self.n_pos.sum())
-
-    @cached_property
-    def below(self) -> FloatArray:
-        if self.untied:
-            return np.arange(self.n - 1.0, -1.0, -1.0)
-        return self.n - np.cumsum(self.size)
-
-    @cached_property
-    def some(self) -> IntArray:
-        return np.flatnonzero(self.n_pos)
-
-    @property
-    def untied(self) -> bool:
-        return len(self.size) == self.n
-
-    def to_rows(self, values: FloatArray) -> FloatArray:
-        """Give each row, in the order of the blocks, the value of its block."""
-        return values if self.rows.untied else np.repeat(values, self.rows.lengths())
-
-
 def counted_blocks(
     y_score: FloatArray, positive: BoolArray, weight: FloatArray | None = None
-) -> CountedBlocks:
+) -> TiedBlocks:
     """Sort the items of one list and count the positives of each block of equal scores."""
-    rows = tied_blocks(y_score)
+    blocks = tied_blocks(y_score)
     if weight is not None:
-        return CountedBlocks(
-            rows, rows.totals(weight), rows.totals(np.where(positive, weight, 0.0))
-        )
-    ordered = positive[rows.order]
-    if rows.untied:
-        return CountedBlocks(rows, np.ones(len(ordered)), ordered.astype(np.float64))
-    n_pos = np.add.reduceat(ordered, rows.starts, dtype=np.float64)
-    return CountedBlocks(rows, rows.lengths().astype(np.float64), n_pos)
+        size, n_pos = blocks.totals(weight), blocks.totals(np.where(positive, weight, 0.0))
+    elif blocks.untied:
+        size, n_pos = np.ones(len(positive)), positive[blocks.order].astype(np.float64)
+    else:
+        ordered = positive[blocks.order]
+        size = blocks.lengths().astype(np.float64)
+        n_pos = np.add.reduceat(ordered, blocks.starts, dtype=np.float64)
+    return TiedBlocks(blocks.order, blocks.starts, blocks.first, size, n_pos)
 
 
 def check_n_places(n_places: float) -> None:

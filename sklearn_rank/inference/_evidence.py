@@ -330,7 +330,7 @@ def accumulated_list(accumulator: Accumulator) -> ScoredLists:
             " counts of scores or values of queries: pass the rows as arrays to metric_interval,"
             " or accumulate with qid and queries='whole'."
         )
-    return table.to_lists()
+    return table
 
 
 WeightMeaning: TypeAlias = Literal["frequency", "sampling"] | None
@@ -434,7 +434,7 @@ def check_lists(
                 " collection: pass y_true.compute() and y_score.compute()."
             )
         table = list_of_chunks(measure, y_true, y_score, pos_label, sample_weight)
-        evidence = measure.evidence(table.in_one_memory(measure).to_lists())
+        evidence = measure.evidence(table.in_one_memory(measure))
         return [replace(evidence, conditional=conditional)]
     y_true = _labels_of_one_list(y_true, name)
     labels = measure.label_type(pos_label, name)
@@ -618,7 +618,7 @@ def joint_influence(
     lengths = np.abs(ends[:, :, 1] - ends[:, :, 0])
     parts = np.empty((len(first.classes), m, m))
     regularized = np.zeros((m, m))
-    sizes = np.array([float(part.size) for part in first.parts])
+    sizes = np.array(first.sizes, dtype=np.float64)
     kinds = []
     for side, (rows, size) in enumerate(zip(first.classes, sizes, strict=True)):
         values = np.array([influence.values[rows] for influence in influences])

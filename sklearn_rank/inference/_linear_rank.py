@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .._lists import ScoredLists
-from .._order import CountedBlocks, counted_blocks, places_of, tied_blocks
+from .._order import TiedBlocks, counted_blocks, places_of, tied_blocks
 from .._typing import FloatArray, IntArray
 from .._validation import (
     check_choice,
@@ -217,7 +217,7 @@ def _ranks_down(n: int, eps: float) -> Callable[[FloatArray], FloatArray]:
 
 
 def _mean_of(
-    phi: ScoreGeneratingFunction, blocks: CountedBlocks, shift: Callable[[FloatArray], FloatArray]
+    phi: ScoreGeneratingFunction, blocks: TiedBlocks, shift: Callable[[FloatArray], FloatArray]
 ) -> float:
     """Mean over the positives of phi at their shifted ranks, tied items in random order."""
     by_block, rank = np.zeros(len(blocks.size)), float(blocks.n)

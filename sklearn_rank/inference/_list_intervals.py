@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from scipy.stats import binom
 
 from .._lists import ScoredLists
-from .._order import CountedBlocks, TiedBlocks, counted_blocks, top_mass
+from .._order import TiedBlocks, counted_blocks, top_mass
 from .._typing import AnyArray, BoolArray, IntArray
 from ..metrics import Measure, get_measure, precision_at_top_score
 from ..metrics._shared import (
@@ -331,7 +331,7 @@ def largest_deviation(n_pos: int, n_neg: int, level: float, *, grouped: bool) ->
 # ----------------------------------------------------------------------------------------- the top
 
 
-def share_at_threshold(blocks: CountedBlocks, n: int, n_pos: float, top: int) -> float:
+def share_at_threshold(blocks: TiedBlocks, n: int, n_pos: float, top: int) -> float:
     """Estimate the probability that an item just at the threshold is positive."""
     if top >= n:
         return n_pos / n
@@ -417,9 +417,7 @@ def top_interval_of(
         if groups is None:
             (low, high), variance = top_limits(estimate, eta, top, tau, level)
         else:
-            n_effective, variance, degrees = grouped_top(
-                data.positive, blocks.rows, groups, top, eta
-            )
+            n_effective, variance, degrees = grouped_top(data.positive, blocks, groups, top, eta)
             low, high = wilson_limits(estimate, n_effective, level, degrees)
         error = float(np.sqrt(variance))
     target = f"precision in the top {tau:g} of the population"

@@ -959,8 +959,7 @@ def _scaled_spreads(
     estimate = scaled.estimate if expected is None else (expected - origin) / length
     spreads = replace(_class_spreads([[scaled]], sample, groups), estimate=estimate)
     if not by_score:
-        ends = zip(scaled.parts, scaled.class_ends(), strict=True)
-        return replace(spreads, classes=[(part.mean, of_class) for part, of_class in ends])
+        return replace(spreads, classes=[*zip(scaled.means, scaled.class_ends(), strict=True)])
     if groups is None or sample.unit == "queries":
         return spreads
     sizes = [groups.sizes(rows) for rows in influence.classes]
@@ -1004,7 +1003,7 @@ def _pilot_top(
     effect = 1.0
     if groups is not None:
         independent = top_limits(precision, eta, top, tau, 0.95)[1]
-        effect = grouped_top(data.positive, blocks.rows, groups, top, eta)[1] / independent
+        effect = grouped_top(data.positive, blocks, groups, top, eta)[1] / independent
     shrunken = (top * precision + 0.5) / (top + 1.0) if expected is None else expected
     return ExpectedTop(shrunken, eta, tau, effect)
 

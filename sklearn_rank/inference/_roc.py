@@ -421,7 +421,7 @@ def auc_interval_of_chunks(
     rows = list_of_chunks(get_measure("auc"), y_true, y_score, pos_label, sample_weight)
     edges = rows.edges()
     if edges is None:
-        data = rows.in_one_memory(get_measure("auc")).to_lists()
+        data = rows.in_one_memory(get_measure("auc"))
         return auc_interval_of(data, level, method)
     tied, sums = rows.by_ranges(edges, placement_sums)
     if _is_one_class(tied):

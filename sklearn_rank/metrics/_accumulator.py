@@ -47,7 +47,6 @@ from ._of_collections import (
     KeptValues,
     ScoreTable,
     SingleWeights,
-    TableLists,
     check_classes_known,
     read_part,
     value_of_rows,
@@ -215,7 +214,7 @@ class KeptBins:
     def of_table(cls, kept: KeptTable, max_items: int) -> KeptBins:
         bins = cls(max_items)
         for table in kept.tables():
-            bins._count_rows(table.score, table.label, table.weight)
+            bins._count_rows(table.score, table.labels, table.weight)
             bins._single |= table.single
         if not bins._is_weighted:
             # The weights are numbers of rows.
@@ -388,7 +387,7 @@ class KeptBins:
         with warnings.catch_warnings():
             # Warnings of the measure come with the result.
             warnings.simplefilter("ignore")
-            return float(measure.values(TableLists.of_blocks(neg, pos, self._single))[0])
+            return float(measure.values(ScoreTable.of_blocks(neg, pos, self._single))[0])
 
     # ---------------------------------------------------------------------------- what it adds
 
@@ -435,7 +434,7 @@ class KeptBins:
 
     def result(self, measure: Measure) -> float:
         cells = self._cells()
-        lists = TableLists.of_blocks(cells.neg, cells.pos, self._single)
+        lists = ScoreTable.of_blocks(cells.neg, cells.pos, self._single)
         return float(np.clip(value_of_rows(lists, measure) + self._added, *measure.range))
 
     def bounds(self, measure: Measure) -> tuple[float, float]:

@@ -11,8 +11,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from .._lists import ScoredLists
-from .._order import CountedBlocks, counted_blocks, places_of
+from .._order import TiedBlocks, counted_blocks, places_of
 from .._typing import BoolArray, FloatArray
+from .._validation import take
 from ._score_generating import ScoreGeneratingFunction, ranks_below
 
 Normalize: TypeAlias = Literal["mean", "minmax"]
@@ -22,26 +23,6 @@ PSEUDO_WEIGHT = 0.5
 
 # Standard deviations of the rank of a threshold over which what is local to it is estimated.
 REACH = 2.0
-
-
-@dataclass(frozen=True, eq=False)
-class ClassPart:
-    """Influence of the items of one class."""
-
-    values: FloatArray  # (n_rows,): Influence of the items of each row
-    counts: FloatArray | None  # (n_rows,): Number of items of each row; None is one
-
-    @cached_property
-    def size(self) -> int:
-        return len(self.values) if self.counts is None else int(self.counts.sum())
-
-    @cached_property
-    def mean(self) -> float:
-        return float(np.average(self.values, weights=self.counts))
-
-    def squares(self, center: float) -> float:
-        squares = (self.values - center) ** 2
-        return float(squares.sum() if self.counts is None else (self.counts * squares).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,20 +74,35 @@ class ClassInfluence:
         return (slice(None),) if self.positive is None else (self.positive, ~self.positive)
 
     @cached_property
-    def parts(self) -> tuple[ClassPart, ...]:
-        counts = self.counts
+    def parts(self) -> tuple[tuple[FloatArray, FloatArray | None], ...]:
+        """Influence of the rows of each class, and the counts of the rows."""
+        return tuple((self.values[rows], take(self.counts, rows)) for rows in self.classes)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of units of each class."""
         return tuple(
-            ClassPart(self.values[rows], None if counts is None else counts[rows])
-            for rows in self.classes
+            len(values) if counts is None else int(counts.sum()) for values, counts in self.parts
         )
+
+    @cached_property
+    def means(self) -> tuple[float, ...]:
+        """Mean influence of each class."""
+        return tuple(float(np.average(values, weights=counts)) for values, counts in self.parts)
+
+    def squares(self, centers: Sequence[float]) -> list[float]:
+        """Sum of the squared deviations from a number for each class."""
+        terms = zip(self.parts, centers, strict=True)
+        squares = [((values - center) ** 2, counts) for (values, counts), center in terms]
+        return [float((x if counts is None else counts * x).sum()) for x, counts in squares]
 
     @property
     def n_pos(self) -> int:
-        return self.parts[0].size
+        return self.sizes[0]
 
     @cached_property
     def n(self) -> int:
-        return sum(part.size for part in self.parts)
+        return sum(self.sizes)
 
     def class_ends(self) -> tuple[tuple[float, float], ...]:
         """Influence at the bottom and at the top of the list, of a positive and of a negative."""
@@ -114,23 +110,23 @@ class ClassInfluence:
             return tuple(zip(self.ends[::2], self.ends[1::2], strict=True))
         reach = self.length / 2.0 if isfinite(self.length) else 0.0
         ends = []
-        for part in self.parts:
-            low, high = float(part.values.min()), float(part.values.max())
+        for values, _ in self.parts:
+            low, high = float(values.min()), float(values.max())
             ends.append((low, high) if low < high else (low - reach, high + reach))
         return tuple(ends)
 
     def centred(self) -> FloatArray:
         """Influence of each item given the labels, with mean 0 within each class. Shape (n,)."""
         centred = np.empty(len(self.values))
-        for rows, part in zip(self.classes, self.parts, strict=True):
-            centred[rows] = (part.values - part.mean) * (self.n / part.size)
+        for rows, mean, size in zip(self.classes, self.means, self.sizes, strict=True):
+            centred[rows] = (self.values[rows] - mean) * (self.n / size)
         return centred
 
     def variance(self) -> float:
         """Variance of the statistic given the labels; NaN with one item of a class."""
+        of_classes = zip(self.squares(self.means), self.sizes, strict=True)
         return sum(
-            part.squares(part.mean) / (part.size - 1) / part.size if part.size > 1 else nan
-            for part in self.parts
+            squares / (size - 1) / size if size > 1 else nan for squares, size in of_classes
         )
 
     def label_variance(self) -> float:
@@ -140,15 +136,13 @@ class ClassInfluence:
 
     def regularized(self) -> tuple[float, float]:
         """Shift and variance if half an item at either end is added to both classes."""
-        shift, variance = 0.0, 0.0
-        for part, ends in zip(self.parts, self.class_ends(), strict=True):
-            total = part.size + 2.0 * PSEUDO_WEIGHT
-            mean = (part.size * part.mean + PSEUDO_WEIGHT * sum(ends)) / total
-            squares = part.squares(mean)
-            squares += PSEUDO_WEIGHT * sum((end - mean) ** 2 for end in ends)
-            shift += mean - part.mean
-            variance += squares / total**2
-        return shift, variance
+        of_classes = zip(self.sizes, self.means, self.class_ends(), strict=True)
+        sizes, means, ends = (np.array(x, dtype=np.float64) for x in zip(*of_classes, strict=True))
+        totals = sizes + 2.0 * PSEUDO_WEIGHT
+        centers = (sizes * means + PSEUDO_WEIGHT * ends.sum(axis=1)) / totals
+        squares = np.array(self.squares(centers.tolist()))
+        squares += PSEUDO_WEIGHT * ((ends - centers[:, np.newaxis]) ** 2).sum(axis=1)
+        return float((centers - means).sum()), float((squares / totals**2).sum())
 
     def scaled(self, origin: float, length: float, *, copy: bool = True) -> ClassInfluence:
         ends = None if self.ends is None else tuple(end / length for end in self.ends)
@@ -220,7 +214,7 @@ def rank_influence(
 
 
 def _mean_influence(
-    blocks: CountedBlocks, positive: BoolArray, phi: ScoreGeneratingFunction, window: int
+    blocks: TiedBlocks, positive: BoolArray, phi: ScoreGeneratingFunction, window: int
 ) -> ClassInfluence:
     """Influence on the mean of phi over the positives."""
     n, k, below, size, n_pos = blocks.n, blocks.k, blocks.below, blocks.size, blocks.n_pos
@@ -280,12 +274,12 @@ def _mean_influence(
 
 
 def by_row(
-    blocks: CountedBlocks, positive: BoolArray, if_positive: FloatArray, if_negative: FloatArray
+    blocks: TiedBlocks, positive: BoolArray, if_positive: FloatArray, if_negative: FloatArray
 ) -> FloatArray:
     """Give each row the value of its block for its class. Shape (n_rows,)."""
-    order = blocks.rows.order
+    order = blocks.order
     values = np.empty(len(order))
-    if blocks.rows.untied:
+    if blocks.untied:
         of_block = if_negative.copy()
         of_block[blocks.some] = if_positive[blocks.some]
         values[order] = of_block

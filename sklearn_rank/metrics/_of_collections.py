@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 from itertools import pairwise
 from math import fsum, inf, isnan
-from operator import attrgetter, getitem
+from operator import attrgetter, getitem, or_
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -146,24 +146,61 @@ class SingleWeights:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TableLists(ScoredLists):
-    """One list whose equal rows stand as one of their weight."""
+class ScoreTable(ScoredLists):
+    """One list as its distinct pairs of a score and a label, and how often each occurs.
 
-    single: SingleWeights  # What is known of the weights of the rows
+    A row takes the bytes of its score, of its label (1 of a class, 8 of a grade) and, where a row
+    occurs more than once, 8 of its weight. Scores ascend, but in tables of blocks.
+    """
+
+    single: SingleWeights  # What is known of the weights of the rows of which the table was made
 
     @classmethod
     def of(
         cls, score: AnyArray, label: AnyArray, weight: FloatArray | None, single: SingleWeights
-    ) -> TableLists:
+    ) -> ScoreTable:
         offsets = np.array([0, len(score)])
         return cls(labels=label, offsets=offsets, weight=weight, score=score, single=single)
 
     @classmethod
-    def of_blocks(cls, neg: FloatArray, pos: FloatArray, single: SingleWeights) -> TableLists:
-        """Make one list of blocks of tied items. The list; its scores are numbers of blocks."""
+    def of_rows(
+        cls, score: AnyArray, label: AnyArray, weight: FloatArray | None = None
+    ) -> ScoreTable:
+        single = SingleWeights.of_rows(len(score), weight)
+        # Adding 0 makes one zero of both.
+        small = score.dtype.itemsize <= 2 or score.dtype == np.float32
+        score = score.astype("f4" if small and label.dtype.kind == "b" else "f8")
+        score += 0.0
+        return cls.of(*_collapse((score, label, weight)), single)
+
+    @classmethod
+    def of_blocks(cls, neg: FloatArray, pos: FloatArray, single: SingleWeights) -> ScoreTable:
+        """Make a table of blocks of tied items. Its scores are numbers of blocks."""
         weight = np.stack([neg, pos], axis=1).ravel()
         some = np.flatnonzero(weight)
         return cls.of(some >> 1, (some & 1).astype(bool), weight[some], single)
+
+    @classmethod
+    def merged(cls, tables: Sequence[ScoreTable]) -> ScoreTable:
+        if len(tables) == 1:
+            return tables[0]
+        single = reduce(or_, (table.single for table in tables))
+        if sum(map(len, tables)) < MANY:
+            return cls.of(*_collapse(join_columns(tables)), single)
+        runs = [(table.score, table.labels, table.weight) for table in tables]
+        while len(runs) > 1:
+            # The shortest first, so that no row is moved more often than needed.
+            runs.sort(key=lambda run: -len(run[0]))
+            runs.append(_merge_runs(runs.pop(), runs.pop()))
+        return cls.of(*runs[0], single)
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+    @property
+    def label(self) -> AnyArray:
+        """Labels, by their public name in the table of an accumulator."""
+        return self.labels
 
     def blocks(self, *, of_negatives: bool = False, joined: bool = True) -> ClassBlocks:
         in_class = ~self.positive if of_negatives else self.positive
@@ -179,71 +216,6 @@ class TableLists(ScoredLists):
     @cached_property
     def smallest(self) -> FloatArray:
         return np.array([self.single.lightest])
-
-
-@dataclass(frozen=True, eq=False)
-class ScoreTable:
-    """Distinct pairs of a score and a label, and how often each occurs.
-
-    Tables are not changed once they are made. A row takes the bytes of its score, of its label (1
-    of a class, 8 of a grade) and, where a row occurs more than once, 8 of its weight.
-    """
-
-    score: AnyArray  # (n,): Scores without NaN, ascending
-    label: AnyArray
-    weight: FloatArray | None  # (n,): How often each counts; None is 1 for each
-    single: SingleWeights  # What is known of the weights of the rows of which the table was made
-
-    @classmethod
-    def of_rows(
-        cls, score: AnyArray, label: AnyArray, weight: FloatArray | None = None
-    ) -> ScoreTable:
-        single = SingleWeights.of_rows(len(score), weight)
-        # Adding 0 makes one zero of both.
-        small = score.dtype.itemsize <= 2 or score.dtype == np.float32
-        score = score.astype("f4" if small and label.dtype.kind == "b" else "f8")
-        score += 0.0
-        return cls(*_collapse((score, label, weight)), single)
-
-    @classmethod
-    def merged(cls, tables: Sequence[ScoreTable]) -> ScoreTable:
-        if len(tables) == 1:
-            return tables[0]
-        single = SingleWeights(0)
-        for table in tables:
-            single |= table.single
-        if sum(map(len, tables)) < MANY:
-            score = np.concatenate([table.score for table in tables])
-            label, weight = np.concatenate([table.label for table in tables]), None
-            if any(table.weight is not None for table in tables):
-                weight = np.concatenate([table.counts for table in tables])
-            return cls(*_collapse((score, label, weight)), single)
-        runs = [(table.score, table.label, table.weight) for table in tables]
-        while len(runs) > 1:
-            # The shortest first, so that no row is moved more often than needed.
-            runs.sort(key=lambda run: -len(run[0]))
-            runs.append(_merge_runs(runs.pop(), runs.pop()))
-        return cls(*runs[0], single)
-
-    def __len__(self) -> int:
-        return len(self.score)
-
-    @property
-    def counts(self) -> FloatArray:
-        return np.ones(len(self)) if self.weight is None else self.weight
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows of which the table was made, each counted once."""
-        return self.single.n_rows
-
-    @property
-    def nbytes(self) -> int:
-        weight = 0 if self.weight is None else self.weight.nbytes
-        return self.score.nbytes + self.label.nbytes + weight
-
-    def to_lists(self) -> TableLists:
-        return TableLists.of(self.score, self.label, self.weight, self.single)
 
 
 def _collapse(columns: _Columns) -> _Columns:
@@ -311,32 +283,19 @@ N_SAMPLES = 1024
 MOST_LABELS = 64
 
 
-@dataclass(frozen=True, eq=False)
-class TableSummary:
-    n_rows: int
-    single: SingleWeights  # What is known of the weights of the rows of which it was made
-    labels: AnyArray
-    samples: AnyArray  # Scores at equal distances among its rows, ascending
-
-
-def summary_of(table: ScoreTable) -> TableSummary:
-    """Summarise a table for the plan of ranges. Its length, labels and some scores."""
+def summary_of(table: ScoreTable) -> ScoreTable:
+    """Rows at equal distances among those of a table, each for so many, for the plan of ranges."""
     n = len(table)
     places = (np.arange(min(n, N_SAMPLES)) * n) // min(n, N_SAMPLES)
-    of_classes = table.label.dtype.kind == "b"
-    labels = table.label[:1] if of_classes else np.unique(table.label)[: MOST_LABELS + 1]
-    return TableSummary(n, table.single, labels, table.score[places])
+    stands_for = np.full(len(places), n / len(places))
+    return ScoreTable.of(table.score[places], table.labels[places], stands_for, table.single)
 
 
-def edges_of(summaries: Sequence[TableSummary], n_ranges: int) -> AnyArray | None:
+def edges_of(summaries: Sequence[ScoreTable], n_ranges: int) -> AnyArray | None:
     """Lowest score of each of about equal ranges of scores but the first; None for one range."""
-    labels = np.unique(np.concatenate([summary.labels for summary in summaries]))
-    if len(labels) > MOST_LABELS:
+    samples, labels, stands_for = join_columns(summaries)
+    if len(np.unique(labels)) > MOST_LABELS:
         return None
-    samples = np.concatenate([summary.samples for summary in summaries])
-    n_samples = np.array([len(summary.samples) for summary in summaries])
-    n_rows = np.array([summary.n_rows for summary in summaries])
-    stands_for = np.repeat(n_rows / n_samples, n_samples)
     order = np.argsort(samples, kind="stable")
     samples, passed = samples[order], np.cumsum(stands_for[order])
     wanted = passed[-1] * np.arange(1, n_ranges) / n_ranges
@@ -350,9 +309,9 @@ def pieces_of(table: ScoreTable, edges: AnyArray) -> list[ScoreTable | None]:
     pieces: list[ScoreTable | None] = []
     for start, stop in pairwise([0, *bounds.tolist(), len(table)]):
         # Copies, so that a piece does not hold the memory of the whole.
-        score, label = table.score[start:stop].copy(), table.label[start:stop].copy()
+        score, label = table.score[start:stop].copy(), table.labels[start:stop].copy()
         weight = None if table.weight is None else table.weight[start:stop].copy()
-        pieces.append(ScoreTable(score, label, weight, table.single) if start < stop else None)
+        pieces.append(ScoreTable.of(score, label, weight, table.single) if start < stop else None)
     return pieces
 
 
@@ -361,30 +320,30 @@ def coarse_of(pieces: Sequence[ScoreTable | None]) -> ScoreTable:
     numbers, labels, weights = [], [], []
     for number, piece in enumerate(pieces):
         if piece is not None:
-            if piece.label.dtype.kind == "b":
+            if piece.labels.dtype.kind == "b":
                 distinct: AnyArray = np.array([False, True])
-                of_row: AnyArray = piece.label.view(np.uint8)
+                of_row: AnyArray = piece.labels.view(np.uint8)
             else:
-                distinct, of_row = np.unique(piece.label, return_inverse=True)
+                distinct, of_row = np.unique(piece.labels, return_inverse=True)
             totals = np.bincount(of_row, piece.weight, len(distinct)).astype(np.float64)
             labels.append(distinct[totals > 0])
             weights.append(totals[totals > 0])
             numbers.append(np.full(len(labels[-1]), number))
     single = next(piece.single for piece in pieces if piece is not None)
     score, label, weight = (np.concatenate(parts) for parts in (numbers, labels, weights))
-    return ScoreTable(score, label, weight, single)
+    return ScoreTable.of(score, label, weight, single)
 
 
-def with_range(coarse: ScoreTable, number: int, fine: ScoreTable) -> TableLists:
+def with_range(coarse: ScoreTable, number: int, fine: ScoreTable) -> ScoreTable:
     """Make the list in which all ranges but one are tied."""
     below, above = coarse.score < number, coarse.score > number
     level = np.zeros(len(fine), dtype=np.int64)  # among the distinct scores
     np.cumsum(fine.score[1:] != fine.score[:-1], out=level[1:])
     level += number
     score = np.concatenate((coarse.score[below], level, coarse.score[above] + level[-1]))
-    label = np.concatenate((coarse.label[below], fine.label, coarse.label[above]))
+    label = np.concatenate((coarse.labels[below], fine.labels, coarse.labels[above]))
     weight = np.concatenate((coarse.counts[below], fine.counts, coarse.counts[above]))
-    return TableLists.of(score, label, weight, coarse.single)
+    return ScoreTable.of(score, label, weight, coarse.single)
 
 
 # Rows that may wait unmerged beside a small table.
@@ -420,8 +379,7 @@ class KeptTable:
     def tables(self) -> list[ScoreTable]:
         tables = [] if self._table is None else [self._table]
         if self._rows:
-            score, labels, weight = join_columns(self._rows)
-            tables.append(ScoreTable.of_rows(score, labels, weight))
+            tables.append(ScoreTable.of_rows(*join_columns(self._rows)))
         return [*tables, *self._waiting]
 
     def _wait(self, n: int) -> None:
@@ -448,7 +406,7 @@ class KeptTable:
         return self._merge()
 
     def result(self, measure: Any) -> float:
-        return value_of_rows(self.table.to_lists(), measure)
+        return value_of_rows(self.table, measure)
 
 
 @dataclass(frozen=True, eq=False)
@@ -625,9 +583,7 @@ def _copy_lists(lists: ScoredLists) -> ScoredLists:
     )
 
 
-def join_columns(
-    parts: list[ScoredLists],
-) -> tuple[AnyArray, AnyArray, FloatArray | None]:
+def join_columns(parts: Sequence[ScoredLists]) -> tuple[AnyArray, AnyArray, Any]:
     weight = None
     if any(part.weight is not None for part in parts):
         weight = np.concatenate([part.counts for part in parts])
@@ -865,11 +821,11 @@ class ListOfChunks:
         table_of = delayed(attrgetter("data"), pure=False)
         self.partitions = partitions
         self.tables = [table_of(chunk_tasks[chunk.number]) for chunk in chunks]
-        self.summaries: list[TableSummary] = [chunk.data for chunk in chunks]
+        self.summaries: list[ScoreTable] = [chunk.data for chunk in chunks]
 
     @property
     def n_rows(self) -> int:
-        return sum(summary.n_rows for summary in self.summaries)
+        return round(sum(float(summary.sizes[0]) for summary in self.summaries))
 
     @property
     def whole(self) -> bool:
@@ -897,7 +853,7 @@ class ListOfChunks:
             merged = delayed(function, pure=False)(merged, *constants)
         return self.partitions.compute(merged)[0]
 
-    def by_ranges(self, edges: AnyArray, function: Callable[..., T]) -> tuple[TableLists, list[T]]:
+    def by_ranges(self, edges: AnyArray, function: Callable[..., T]) -> tuple[ScoreTable, list[T]]:
         """Evaluate the lists in which all ranges but one are tied, where the ranges are."""
         delayed = import_optional("dask", USED_BY).delayed
         at, run = delayed(edges, traverse=False), delayed(function, traverse=False)
@@ -911,7 +867,7 @@ class ListOfChunks:
         ]
         tied, *values = self.partitions.compute(coarse, *values)
         known = [value for value in values if value is not None]
-        return tied.to_lists(), known
+        return tied, known
 
 
 def _table_of(lists: ScoredLists, measure: Any) -> ScoreTable:
@@ -926,10 +882,10 @@ def _summarise(chunk: _ChunkResult | None) -> _ChunkResult | None:
 
 
 def _value_of_table(table: ScoreTable, measure: Any, average: Any) -> tuple[Any, list[Message]]:
-    lists: ScoredLists = table.to_lists()
+    lists: ScoredLists = table
     if measure.weights == "none" and measure.from_ranges is None:
         counts = table.counts.astype(np.intp)
-        label, score = np.repeat(table.label, counts), np.repeat(table.score, counts)
+        label, score = np.repeat(table.labels, counts), np.repeat(table.score, counts)
         lists = ScoredLists(labels=label, offsets=np.array([0, len(label)]), score=score)
     with collected() as messages:
         check_all_weights(lists, measure)
@@ -937,7 +893,7 @@ def _value_of_table(table: ScoreTable, measure: Any, average: Any) -> tuple[Any,
     return value, messages
 
 
-def _value_of_range(measure: Any, lists: TableLists, tied: TableLists) -> float:
+def _value_of_range(measure: Any, lists: ScoreTable, tied: ScoreTable) -> float:
     return float(measure._values(lists)[0])
 
 
@@ -950,4 +906,4 @@ def _of_range(
         return None
     with collected():  # the same are given of the list with all ranges tied
         lists = with_range(coarse, number, ScoreTable.merged(tables))
-        return function(lists, coarse.to_lists())
+        return function(lists, coarse)

@@ -924,7 +924,7 @@ class AccuracyAtTopMeasure(_OfTop):
         window = local_ranks(int(n), lists.draws)
         at = block_across(int(n - mass), blocks.below, blocks.size, window) if mass < n else None
         if at is not None:
-            quantile = lists.score[blocks.rows.order[blocks.rows.starts[at]]]
+            quantile = lists.score[blocks.order[blocks.starts[at]]]
             wrong = np.where(lists.positive, lists.score < quantile, lists.score > quantile)
             return ClassInfluence(
                 estimate=estimate,

@@ -434,10 +434,8 @@ def _pool(parts: Sequence[ClassInfluence], places: Sequence[IntArray], n: int) -
     pooled, ends = np.empty(n), np.zeros((len(parts), len(classes), 2))
     for side, in_class in enumerate(classes):
         # Of the mean that the part has: what is added to all rows alike depends on its size.
-        shifts = [part.estimate - part.parts[side].mean for part in parts]
-        of_parts = [
-            part.parts[side].values + shift for part, shift in zip(parts, shifts, strict=True)
-        ]
+        shifts = [part.estimate - part.means[side] for part in parts]
+        of_parts = [part.parts[side][0] + shift for part, shift in zip(parts, shifts, strict=True)]
         of_class = [place[part.classes[side]] for part, place in zip(parts, places, strict=True)]
         pooled[in_class] = _on_mean(of_parts, of_class, n)[in_class]
         ends[:, side] = [
@@ -520,10 +518,11 @@ def student_interval(
 def _placements(influence: ClassInfluence) -> AUCMoments:
     """Moments of the placements, which are the influence on the AUC."""
     (low, _), length = influence.range, influence.length
+    n_pos, n_neg = influence.sizes
+    squares = influence.squares(influence.means)
     var_pos, var_neg = (
-        part.squares(part.mean) / max(part.size - 1, 1) / length**2 for part in influence.parts
+        x / max(size - 1, 1) / length**2 for x, size in zip(squares, (n_pos, n_neg), strict=True)
     )
-    n_pos, n_neg = (part.size for part in influence.parts)
     auc = (influence.estimate - low) / length
     return AUCMoments.of_independent(auc, var_pos, var_neg, 0.0, n_pos, n_neg)
 

@@ -174,7 +174,7 @@ def test_equal_rows_are_kept_once_and_merges_are_few(monkeypatch):
     for _ in range(100):
         tied.update(rng.integers(0, 2, 32), rng.integers(0, 5, 32))
     assert len(tied.table) == 10
-    assert tied.table.weight.sum() == tied.n_items == tied.table.n_rows == 3200
+    assert tied.table.weight.sum() == tied.n_items == tied.table.single.n_rows == 3200
 
 
 def test_what_is_kept_is_not_the_callers():

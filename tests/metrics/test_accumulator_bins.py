@@ -339,9 +339,9 @@ def test_compiled_tables_are_those_of_numpy(kind, seed, monkeypatch):
         monkeypatch.setattr(_of_collections, "MANY", many)
         made = [_of_collections.ScoreTable.of_rows(*one) for one in several]
         tables[many] = _of_collections.ScoreTable.merged(made)
-    for name in ("score", "label", "weight"):
+    for name in ("score", "labels", "weight"):
         first, second = (getattr(table, name) for table in tables.values())
         assert (first is None) == (second is None)
         if first is not None:
             np.testing.assert_allclose(first, second, rtol=1e-14)
-    assert tables[0].n_rows == 228
+    assert tables[0].single.n_rows == 228

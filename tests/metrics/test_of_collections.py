@@ -87,7 +87,7 @@ def test_the_value_follows_from_ranges(function):
         edges = edges_of([summary_of(table) for table in tables], 6)
         cut = [pieces_of(table, edges) for table in tables]
         coarse = ScoreTable.merged([coarse_of(pieces) for pieces in cut])
-        tied = measure.values(coarse.to_lists())[0]
+        tied = measure.values(coarse)[0]
         values = []
         for number, pieces in enumerate(zip(*cut, strict=True)):
             kept = [piece for piece in pieces if piece is not None]
