@@ -590,8 +590,9 @@ def compare(
     within the margin. The attribute ``conclusions`` states the result for each contrast; with
     "non-inferior" also superiority, which needs no further adjustment.
 
-    Measured rejection rates, some of which exceed the level with a margin, are in
-    :doc:`/benchmarks/inference`.
+    Measured rejection rates and widths are in :doc:`/benchmarks/inference`. With a margin, 5 %
+    tests reject at most 7 % of true hypotheses there, except for precision at a top of 20 items
+    with almost no negative (8 %).
 
     "randomization" is exact for exchangeable systems and any number of queries, with the p-value
     ``(1 + exceedances) / (1 + n_resamples)``, two-sided twice the smaller one-sided one; its
