@@ -320,7 +320,10 @@ class HeldOut:
         self, level: float, groups: Groups | None = None, center: float | None = None
     ) -> Interval:
         """Interval for the expected mean of the first candidate, from all parts as one sample."""
-        return next(iter(self.asymptotics.values())).interval(self, level, groups, center)
+        pooled = self.pooled[0]
+        if center is not None:
+            pooled = replace(pooled, estimate=center)
+        return next(iter(self.asymptotics.values())).interval(self, pooled, level, groups)
 
     def lower(self, method: str, deltas: FloatArray) -> FloatArray:
         if method == ASYMPTOTIC:
@@ -496,12 +499,11 @@ def student_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
 
 
 def student_interval(
-    held_out: HeldOut, level: float, groups: Groups | None, center: float | None
+    held_out: HeldOut, pooled: ClassInfluence, level: float, groups: Groups | None
 ) -> Interval:
     """Interval for the mean over queries: Student's, or that of a share."""
-    name, (low, high), values = held_out.measure.name, held_out.range, held_out.pooled[0].values
-    if center is not None:
-        values = values + (center - values.mean())
+    name, (low, high) = held_out.measure.name, held_out.range
+    values = pooled.values + (pooled.estimate - pooled.values.mean())
     sample = QueryValues(values, np.arange(len(values)), name, (low, high), groups)
     of_parts = [part[0] for part in held_out.queries]
     if sample.constant or not all(map(are_shares, of_parts)):
@@ -545,12 +547,10 @@ def placement_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
 
 
 def placement_interval(
-    held_out: HeldOut, level: float, groups: Groups | None, center: float | None
+    held_out: HeldOut, pooled: ClassInfluence, level: float, groups: Groups | None
 ) -> Interval:
     """Score interval with the placements of all parts, as if these were one list."""
-    pooled, (low, _), length = held_out.pooled[0], held_out.range, held_out.length
-    if center is not None:
-        pooled = replace(pooled, estimate=center)
+    (low, _), length = held_out.range, held_out.length
     joint, moments = joint_influence([pooled], groups=groups), _placements(pooled)
     if groups is not None:
         fewest = min(int(np.count_nonzero(groups.sizes(side))) for side in pooled.classes)
@@ -589,11 +589,8 @@ def influence_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
 
 
 def influence_interval(
-    held_out: HeldOut, level: float, groups: Groups | None, center: float | None
+    held_out: HeldOut, pooled: ClassInfluence, level: float, groups: Groups | None
 ) -> Interval:
-    pooled = held_out.pooled[0]
-    if center is not None:
-        pooled = replace(pooled, estimate=center)
     # A row by itself is a group of one: Student's quantile then counts the rows.
     groups = groups or singleton_groups(pooled.n)
     return list_interval(held_out.measure, pooled, level, groups)
@@ -629,7 +626,8 @@ class Asymptotic(NamedTuple):
     name: str  # As in sklearn_rank.inference
     law: str  # What it rests on, by its name in ``Measure.laws``, or queries
     limits: Callable[[HeldOut, FloatArray], ArrayLimits]  # For all candidates
-    interval: Callable[[HeldOut, float, Groups | None, float | None], Interval]  # For the first
+    # For the first, from its influence on the mean
+    interval: Callable[[HeldOut, ClassInfluence, float, Groups | None], Interval]
 
 
 ASYMPTOTICS = (
