@@ -309,7 +309,7 @@ def bootstrap_interval(
             )
         note = f"Apparent {fixed(apparent)}, of which {fixed(optimism)} is optimism"
     else:
-        left_out = float(unseen.values[0].mean())
+        left_out = float(unseen.estimates[0].mean())
         estimate = _weigh_632_plus(sample.measure, apparent, left_out, whole.chance)
         note = f"Apparent {fixed(apparent)}, and {fixed(left_out)} on rows outside of the samples"
     estimate = float(np.clip(estimate, *sample.measure.counted_range))
@@ -630,11 +630,10 @@ def cross_val_interval(
         interval = folds.interval(level, _groups_of_units(sample, folds))
         note = _note(parts, sample)
         of_folds = {
-            "fold_values": tuple(folds.values[0]),
+            "fold_values": tuple(folds.estimates[0]),
             "fold_sizes": tuple(folds.sizes),
             "fold_units": folds.names,
         }
-        estimate = float(folds.means[0])
         target = f"mean expected {sample.measure.name} of {_fold_models(parts)}"
     else:
         if cv is not None:
@@ -643,10 +642,9 @@ def cross_val_interval(
             )
         rng = check_generator(random_state)
         interval, note = bootstrap_interval(sample, method, n_resamples, level, rng, jobs)
-        estimate = interval.estimate
         target = f"expected {measure.name} of the model fitted to all rows"
     return CrossValInterval(
-        estimate,
+        interval.estimate,
         interval.low,
         interval.high,
         level,

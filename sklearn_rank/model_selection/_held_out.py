@@ -201,6 +201,11 @@ class HeldOut:
             of_parts = [[float(self.measure.values(x)[0]) for x in part] for part in self.lists]
         return self.sign * np.array(of_parts).T
 
+    @property
+    def estimates(self) -> FloatArray:
+        """The values, where the influence is known too."""
+        return np.array([[x.estimate for x in part] for part in self.influences]).T
+
     @cached_property
     def means(self) -> FloatArray:
         return self.values.mean(axis=1)
@@ -568,7 +573,7 @@ def influence_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
     """Limits from the influence, with half an item added at either end."""
     doubt = held_out.joined([[x.slope_variance for x in part] for part in held_out.influences])
     variance, z = np.diag(held_out.regularized_covariance) + doubt, ndtri(tails)
-    means = np.mean([part.estimates for part in held_out.joints], axis=0)
+    means = held_out.estimates.mean(axis=1)
     origin, length = held_out.range[0], held_out.length
     if not isfinite(length):
         reach = np.abs(z) * np.sqrt(variance)
