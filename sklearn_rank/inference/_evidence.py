@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from math import inf, isfinite, nan
 from typing import Any, Literal, TypeAlias
 
@@ -233,7 +233,7 @@ def robust_sums(parts: Sequence[GroupPart]) -> FloatArray:
     sample variance over the number of rows (Bell & McCaffrey 2002, CR2 with the classes as
     regressors).
     """
-    return np.sum([part.corrected for part in parts], axis=0)
+    return reduce(np.add, [part.corrected for part in parts])
 
 
 @dataclass(frozen=True, eq=False)
@@ -733,9 +733,9 @@ def _joint_groups(
     for side in range(n_classes):
         in_class = parts[side::n_classes]
         # What a group that holds all of a class adds is unknown.
-        known = np.sum([x.corrected if x.count > 1 else x.sums for x in in_class], axis=0)
-        n = float(np.count_nonzero(np.sum([x.sizes for x in in_class], axis=0)))
-        reach = np.sum(reaches[side::n_classes], axis=0)
+        known = reduce(np.add, [x.corrected if x.count > 1 else x.sums for x in in_class])
+        n = float(np.count_nonzero(reduce(np.add, [x.sizes for x in in_class])))
+        reach = reduce(np.add, reaches[side::n_classes])
         kinds.append(Units(known, known @ known.T, n, reach))
     return JointEstimate(
         estimates=np.array([x.estimate for influences, _ in samples for x in influences]),
