@@ -32,15 +32,24 @@ class Start(NamedTuple):
     penalty: float  # That of the augmented Lagrangian
 
 
-class Ends(NamedTuple):
-    """Where the iterations ended, one for each pivot."""
+class PivotSolutions(NamedTuple):
+    """Solutions of the problems of several pivots, with the values of a :class:`Certificate`."""
 
-    coef: FloatArray  # (n_pivots, n_features)
-    multipliers: FloatArray
-    penalty: FloatArray  # (n_pivots,): Those of the augmented Lagrangians
-    objective: FloatArray
-    lower_bound: FloatArray
-    n_iter: IntArray  # (n_pivots,): Newton steps
+    coef: FloatArray  # (n_pivots, n_features): Weight vectors
+    objective: FloatArray  # (n_pivots,): Objective values at ``coef``
+    lower_bound: FloatArray  # (n_pivots,): Values of a feasible dual point
+    n_iter: IntArray  # (n_pivots,): Iterations taken
+    tol: float  # Relative gap at which a problem counts as solved
+    multipliers: FloatArray = np.empty((0, 0))  # (n_pivots, n_rows), and penalties, if one goes on
+    penalty: FloatArray = np.empty(0)
+
+    @property
+    def relative_gap(self) -> FloatArray:
+        return relative_gap(self.objective, self.lower_bound)
+
+    @property
+    def converged(self) -> BoolArray:
+        return self.relative_gap <= self.tol
 
 
 class HingeRows(NamedTuple):
@@ -75,7 +84,7 @@ class HingeRows(NamedTuple):
         max_iter: int,
         start: Start | None = None,
         parked: Parked | None = None,
-    ) -> Ends:
+    ) -> PivotSolutions:
         """Solve the problems of some pivots, from nothing or from a start for the only one."""
         from .._jit import address_of_potrf
         from ._kernels import solve_pivots
@@ -88,7 +97,6 @@ class HingeRows(NamedTuple):
         penalty = np.full(n_pivots, 0.0 if start is None else start.penalty)
         objective, lower_bound = np.empty((2, n_pivots))
         n_iter = np.empty(n_pivots, dtype=np.int64)
-        ends = Ends(coef, multipliers, penalty, objective, lower_bound, n_iter)
         vector, parked_cost = parked or (np.zeros((n_pivots, d)), np.zeros(n_pivots))
         by_columns = start is None and d <= MOST_FEATURES_BY_COLUMNS
         solve_pivots(
@@ -104,9 +112,14 @@ class HingeRows(NamedTuple):
             tol,
             max_iter,
             address_of_potrf(),
-            *ends,
+            coef,
+            multipliers,
+            penalty,
+            objective,
+            lower_bound,
+            n_iter,
         )
-        return ends
+        return PivotSolutions(coef, objective, lower_bound, n_iter, tol, multipliers, penalty)
 
 
 # The hinge is smoothed over this half width, in units of the margin. On 3,000 to 10,000 rows of
@@ -289,24 +302,6 @@ class PivotProblem:
         return np.asarray(0.5 * np.sum(coef**2, axis=-1) + hinge @ self.cost)
 
 
-class PivotSolutions(NamedTuple):
-    """Solutions of the problems of several pivots, with the values of a :class:`Certificate`."""
-
-    coef: FloatArray  # (n_pivots, n_features): Weight vectors
-    objective: FloatArray  # (n_pivots,): Objective values at ``coef``
-    lower_bound: FloatArray  # (n_pivots,): Values of a feasible dual point
-    n_iter: IntArray  # (n_pivots,): Iterations taken
-    tol: float  # Relative gap at which a problem counts as solved
-
-    @property
-    def relative_gap(self) -> FloatArray:
-        return relative_gap(self.objective, self.lower_bound)
-
-    @property
-    def converged(self) -> BoolArray:
-        return self.relative_gap <= self.tol
-
-
 # From how many features on, or rows times features with some for what a row costs besides,
 # problems start from the one with a free threshold and are solved on bands of rows.
 MANY_FEATURES = 100
@@ -356,8 +351,7 @@ def solve_pivots_newton(
     """Solve the problems of some pivots by an augmented Lagrangian with Newton steps."""
     points = problem.rows.rows(pivots).to_array()
     if not _is_large(problem):
-        ends = problem.hinge_rows.minimise(points, tol=tol, max_iter=max_iter)
-        return PivotSolutions(ends.coef, ends.objective, ends.lower_bound, ends.n_iter, tol)
+        return problem.hinge_rows.minimise(points, tol=tol, max_iter=max_iter)
     groups = _Groups(problem, tol, max_iter, interrupted)
     states = [
         state
@@ -397,7 +391,7 @@ class _PivotState:
     lower_bound: float = -np.inf
     n_iter: int = 0
 
-    def take_ends(self, ends: Ends) -> None:
+    def take_ends(self, ends: PivotSolutions) -> None:
         self.coef = ends.coef[0]
         self.lower_bound = max(self.lower_bound, float(ends.lower_bound[0]))
         self.n_iter += int(ends.n_iter[0])
