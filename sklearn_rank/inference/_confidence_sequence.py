@@ -317,7 +317,7 @@ def query_values(ranker: Accumulator, baseline: Accumulator | None) -> FloatArra
 
 def _values_of(accumulator: Accumulator) -> FloatArray:
     queries: Any = accumulator.query_values
-    values = accumulator.measure._combine(queries.values, queries.to_lists(), None, False)
+    values = queries.combine(accumulator.measure, None)
     refuse_infinite(accumulator.measure.name, values, queries.ids)
     return np.asarray(values, dtype=np.float64)
 

@@ -222,10 +222,7 @@ def accumulated_values(measure: Measure, queries: KeptValues) -> QueryValues:
             "query_weight gives queries different weights, but the interval is for the mean over"
             " identically distributed queries: leave query_weight out."
         )
-    lists = queries.to_lists()
-    samples, _ = _on_same_queries(
-        measure, [""], lambda name: measure._combine(queries.values, lists, None, True)
-    )
+    samples, _ = _on_same_queries(measure, [""], lambda _: queries.combine(measure, None, True))
     return samples[""]
 
 

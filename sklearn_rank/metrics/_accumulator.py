@@ -43,7 +43,6 @@ from ._measure import Measure
 from ._of_collections import (
     KeptQueries,
     KeptRows,
-    KeptTable,
     KeptValues,
     ScoreTable,
     SingleWeights,
@@ -211,7 +210,7 @@ class KeptBins:
         self._added = 0.0
 
     @classmethod
-    def of_table(cls, kept: KeptTable, max_items: int) -> KeptBins:
+    def of_table(cls, kept: KeptRows, max_items: int) -> KeptBins:
         bins = cls(max_items)
         for table in kept.tables():
             bins._count_rows(table.score, table.labels, table.weight)
@@ -718,7 +717,7 @@ class Accumulator:
         kept = self._new_kept(form) if self._kept is None else self._kept
         return kept, {**self._classes, **classes}
 
-    def _new_kept(self, form: str) -> KeptRows | KeptQueries | KeptTable:
+    def _new_kept(self, form: str) -> KeptRows | KeptQueries:
         if form != "list":
             return KeptQueries() if self._queries == "whole" else KeptRows()
         measure = self.measure
@@ -734,10 +733,10 @@ class Accumulator:
                 f" a sum over blocks of ties or depends on one of them, but {measure.name} {why}:"
                 " leave max_items out."
             )
-        return KeptRows() if all_rows else KeptTable(self._max_items)
+        return KeptRows(distinct=not all_rows, max_items=self._max_items)
 
     def _bin_if_large(self, kept: Any, *, always: bool = False) -> Any:
-        if isinstance(kept, KeptTable) and (kept.is_full or always):
+        if isinstance(kept, KeptRows) and (kept.is_full or always):
             return KeptBins.of_table(kept, int(self._max_items))
         return kept
 
@@ -868,7 +867,8 @@ class Accumulator:
     @property
     def table(self) -> ScoreTable | None:
         """Distinct rows of one list; None if no such table is kept."""
-        return self._kept.table if isinstance(self._kept, KeptTable) else None
+        is_table = isinstance(self._kept, KeptRows) and self._kept.distinct
+        return self._kept.lists if is_table else None
 
     @property
     def query_values(self) -> KeptValues | None:

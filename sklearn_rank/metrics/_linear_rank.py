@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from itertools import permutations
 from math import inf
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, Unpack
+from typing import Any, ClassVar, Literal, TypeAlias, Unpack
 
 import numpy as np
 
@@ -827,18 +827,11 @@ def phi_of(measure: Measure) -> ScoreGeneratingFunction | None:
     return Wilcoxon() if isinstance(measure, AUCMeasure) else None
 
 
-class RankLaw(NamedTuple):
-    """A mean of phi over the positives: itself, within its range, or by that of all items."""
-
-    phi: ScoreGeneratingFunction
-    normalize: Normalize
-    by_chance: bool = False
-
-
 def rank_laws(
     phi: ScoreGeneratingFunction, normalize: Normalize, *, by_chance: bool = False
 ) -> dict[str, Any]:
-    law = RankLaw(phi, normalize, by_chance)
+    """Law of a mean of phi: itself, within its range, or divided by that of a random order."""
+    law = (phi, normalize, by_chance)
     return {"ranks": law, "influence": None} if phi.is_limit_functional else {"rank sums": law}
 
 

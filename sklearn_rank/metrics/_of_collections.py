@@ -350,65 +350,6 @@ def with_range(coarse: ScoreTable, number: int, fine: ScoreTable) -> ScoreTable:
 FEW = 2**18
 
 
-class KeptTable:
-    """One list, as a table of its distinct rows.
-
-    Rows wait until they are as many as those of the table into which they are merged, or four
-    times as many where hardly any are equal, so that n rows take time O(n log n) however many
-    updates brought them.
-    """
-
-    def __init__(self, max_items: float = inf) -> None:
-        self._max_items = max_items
-        self._table: ScoreTable | None = None
-        self._rows: list[ScoredLists] = []
-        self._waiting: list[ScoreTable] = []
-        self._n_waiting = 0
-        self._times = 1
-
-    def add(self, lists: ScoredLists, measure: Any) -> None:
-        measure._check_row_weights(lists)
-        self._rows.append(_copy_lists(lists))
-        self._wait(len(lists.labels))
-
-    def merge(self, other: KeptTable) -> None:
-        for table in other.tables():
-            self._waiting.append(table)
-            self._wait(len(table))
-
-    def tables(self) -> list[ScoreTable]:
-        tables = [] if self._table is None else [self._table]
-        if self._rows:
-            tables.append(ScoreTable.of_rows(*join_columns(self._rows)))
-        return [*tables, *self._waiting]
-
-    def _wait(self, n: int) -> None:
-        self._n_waiting += n
-        known = 0 if self._table is None else len(self._table)
-        if self._n_waiting > min(max(FEW, self._times * known), self._max_items):
-            self._merge()
-
-    def _merge(self) -> ScoreTable:
-        if self._n_waiting or self._table is None:
-            n = self._n_waiting + (0 if self._table is None else len(self._table))
-            tables = self.tables()
-            self._rows, self._waiting, self._n_waiting = [], [], 0
-            self._table = ScoreTable.merged(tables)
-            self._times = 4 if 2 * len(self._table) > n else 1
-        return self._table
-
-    @property
-    def is_full(self) -> bool:
-        return self._table is not None and len(self._table) > self._max_items
-
-    @property
-    def table(self) -> ScoreTable:
-        return self._merge()
-
-    def result(self, measure: Any) -> float:
-        return value_of_rows(self.table, measure)
-
-
 @dataclass(frozen=True, eq=False)
 class KeptValues:
     ids: AnyArray  # (n_queries,)
@@ -433,7 +374,8 @@ class KeptValues:
             raise ValueError(_MIXED_IDS) from None
         values, weight = np.concatenate([run.values for run in runs])[order], None
         if any(run.query_weight is not None for run in runs):
-            weight = np.concatenate([_query_weight(run.to_lists()) for run in runs])[order]
+            weight = np.concatenate([_query_weight(run.query_weight, len(run)) for run in runs])
+            weight = weight[order]
         return cls(ids[order], values, weight), order
 
     def shared_with(self, other: KeptValues) -> Any:
@@ -448,14 +390,6 @@ class KeptValues:
         in_both = few[many[place] == few]
         return in_both[:1].tolist()[0] if len(in_both) else None
 
-    def to_lists(self) -> Lists:
-        return Lists(
-            labels=np.empty(0),
-            offsets=np.zeros(len(self) + 1, dtype=np.intp),
-            ids=self.ids,
-            query_weight=self.query_weight,
-        )
-
     def shift_ids(self, first: int) -> KeptValues:
         return replace(self, ids=self.ids + first)
 
@@ -464,7 +398,10 @@ class KeptValues:
             raise ValueError(
                 "query_weight is zero for all queries: give one query a positive weight."
             )
-        return measure._combine(self.values, self.to_lists(), average, return_qid)
+        # Of the lists only ids and weights count.
+        offsets = np.zeros(len(self) + 1, dtype=np.intp)
+        lists = Lists(self.values[:0], offsets, ids=self.ids, query_weight=self.query_weight)
+        return measure._combine(self.values, lists, average, return_qid)
 
 
 _MIXED_IDS = "qid has ids of different types: make them all numbers or all strings."
@@ -536,17 +473,49 @@ class KeptQueries:
 
 
 class KeptRows:
-    """All rows, for measures that need them."""
+    """Rows in parts, or one list of ``distinct`` rows as a table.
 
-    def __init__(self) -> None:
+    What is not in the table waits until it has as many rows as the table, or four times as many
+    where hardly any are equal, so that n rows take time O(n log n) in any number of parts.
+    """
+
+    def __init__(self, *, distinct: bool = False, max_items: float = inf) -> None:
+        self.distinct = distinct
+        self._max_items = max_items
         self._parts: list[ScoredLists] = []
+        self._n_known = self._n_waiting = 0  # Rows of the table, and beside it
+        self._times = 1
 
     def add(self, lists: ScoredLists, measure: Any) -> None:
         measure._check_row_weights(lists)
-        self._parts.append(_copy_lists(lists))
+        self._keep(_copy_lists(lists))
 
     def merge(self, other: KeptRows) -> None:
-        self._parts.extend(list(other._parts))
+        for part in list(other._parts):
+            self._keep(part)
+
+    def _keep(self, part: ScoredLists) -> None:
+        self._parts.append(part)
+        self._n_waiting += len(part.labels)
+        most = min(max(FEW, self._times * self._n_known), self._max_items)
+        if self.distinct and self._n_waiting > most:
+            self._make_table()
+
+    def _make_table(self) -> ScoreTable:
+        tables, n = self.tables(), self._n_known + self._n_waiting
+        table = ScoreTable.merged(tables)
+        self._parts, self._n_known, self._n_waiting = [table], len(table), 0
+        self._times = 4 if 2 * len(table) > n else 1
+        return table
+
+    def tables(self) -> list[ScoreTable]:
+        tables = [part for part in self._parts if isinstance(part, ScoreTable)]
+        rows = [part for part in self._parts if not isinstance(part, ScoreTable)]
+        return [*tables, ScoreTable.of_rows(*join_columns(rows))] if rows else tables
+
+    @property
+    def is_full(self) -> bool:
+        return self._n_known > self._max_items
 
     def shift_ids(self, first: int) -> KeptRows:
         moved = KeptRows()
@@ -558,13 +527,16 @@ class KeptRows:
 
     @property
     def lists(self) -> ScoredLists:
+        if self.distinct:
+            return self._make_table() if self._n_waiting else self._parts[0]
         parts, ids, query_weight = self._parts, None, None
         of_rows = [np.repeat(part.ids, part.lengths) for part in parts if part.ids is not None]
         if of_rows:
             joined = reduce(lambda *pair: np.concatenate(_same_type(*pair)), of_rows)
             ids = check_qid(joined, len(joined))
         if any(part.query_weight is not None for part in parts):
-            query_weight = np.concatenate([part.to_items(_query_weight(part)) for part in parts])
+            weights = ((part, _query_weight(part.query_weight, part.n_lists)) for part in parts)
+            query_weight = np.concatenate([part.to_items(weight) for part, weight in weights])
         score, labels, weight = join_columns(parts)
         rows = CheckedRows(labels, score, weight, ids, query_weight, None, None, "y_true")
         return group_scored_rows(rows, lambda checked: labels)
@@ -591,8 +563,8 @@ def join_columns(parts: Sequence[ScoredLists]) -> tuple[AnyArray, AnyArray, Any]
     return score, np.concatenate([part.labels for part in parts]), weight
 
 
-def _query_weight(lists: Lists) -> FloatArray:
-    return np.ones(lists.n_lists) if lists.query_weight is None else lists.query_weight
+def _query_weight(weight: FloatArray | None, n_lists: int) -> FloatArray:
+    return np.ones(n_lists) if weight is None else weight
 
 
 def value_of_rows(lists: ScoredLists, measure: Any) -> float:
