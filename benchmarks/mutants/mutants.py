@@ -161,7 +161,7 @@ MUTANTS = [
     ("exponent", "two_by_q = 2 - 2 / p", "two_by_q = 2 / p", "tests/calibration"),
     (
         "Bernstein",
-        "7.0 * logs / (3.0 * (n - 1.0))",
+        "7.0 * logs / (3.0 * np.maximum(n - 1.0, 1.0))",
         "7.0 * logs / (3.0 * n)",
         "tests/model_selection/test_bound_search.py tests/model_selection/test_measures.py",
     ),

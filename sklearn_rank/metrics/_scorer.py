@@ -777,6 +777,14 @@ def refuse_level(measure: Measure, estimator: Any) -> None:
         )
 
 
+def check_name_of_ids(qid: Any) -> None:
+    if not (qid is None or isinstance(qid, bool | str)):
+        raise TypeError(
+            "qid must be the name under which ids are passed, True for 'qid' or False for none,"
+            f" got {type(qid).__name__}: pass the ids themselves when you call the scorer."
+        )
+
+
 def get_scorer(
     measure: MeasureLike,
     *,
@@ -901,11 +909,7 @@ def get_scorer(
             f"{name!r} is a loss, but scorers need greater values to be better: use"
             f" {NEGATED + name!r}, the negated loss."
         )
-    if not (qid is None or isinstance(qid, bool | str)):
-        raise TypeError(
-            "qid must be the name under which ids are passed, True for 'qid' or False for none,"
-            f" got {type(qid).__name__}: pass the ids themselves when you call the scorer."
-        )
+    check_name_of_ids(qid)
     if isinstance(qid, str) and not qid.isidentifier():
         raise ValueError(f"qid={qid!r} must be a valid keyword name, such as 'groups'.")
     check_flag("single_list", single_list)

@@ -28,6 +28,7 @@ from ._scorer import (
     RankingScorer,
     call_with_metadata,
     check_fixed_scale,
+    check_name_of_ids,
     check_two_grades,
     metadata_for,
     own_pos_label,

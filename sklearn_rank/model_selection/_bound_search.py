@@ -47,6 +47,7 @@ from ..metrics import Measure, get_scorer
 from ..metrics._shared import (
     MeasureLike,
     RankingScorer,
+    check_name_of_ids,
 )
 from ..rankers._shared import Ranker, restored_on_error
 from ._candidates import (
@@ -789,6 +790,7 @@ on rows it was not fitted to (kl).
     measure = measure_with_limits(measure)
     check_share("delta", delta, what="the probability of failure")
     check_whole("n_candidates", n_candidates)
+    check_name_of_ids(qid)
     of_queries = measure.per_query or bool(qid)
     if not of_queries:
         refuse_one_list(measure)
