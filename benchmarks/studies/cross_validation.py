@@ -6,8 +6,9 @@
 
 Each cell draws samples with five features, one of which separates the classes, and counts how
 often 95 % intervals contain their target. The target of folds is the mean over the fold models of
-the expected measure of a list as long as the fold. The target of a bootstrap is the expected
-measure of the model fitted to all rows. The target of a comparison is the difference of two such
+the measure in the population, for average precision at the share of positives of the fold, and
+for measures of the top the expected one of a list as long as the fold. The target of a bootstrap
+is that of the model fitted to all rows. The target of a comparison is the difference of two such
 means; "too high" is then how often a test at 2.5 % puts it above a margin that equals it. The
 targets are computed from 6,000 further rows or queries (120 lists of rows if the length of the
 list matters). The study compares the functions of the package with the mean plus or minus 1.96
@@ -116,11 +117,14 @@ def score_of(model, X):
 
 
 def expected(measure, model, population, n_pos, n_neg, rng):
-    """Expected measure of a model on lists of given numbers of either class."""
+    """Measure of a model in the population, or expected on lists of given numbers of classes."""
     X, y = population
     score = score_of(model, X)
-    if measure.name == "auc":
+    if measure.name == "auc" or measure.name.startswith("tpr"):
         return measure(y, score)
+    if measure.name == "ap":
+        # Both classes have as many rows in the population.
+        return measure(y, score, sample_weight=np.where(y == 1, n_pos, n_neg))
     positive, negative = score[y == 1], score[y == 0]
     scores = np.concatenate(
         [rng.choice(positive, (N_LISTS, n_pos)), rng.choice(negative, (N_LISTS, n_neg))], axis=1
