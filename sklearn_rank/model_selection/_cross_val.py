@@ -559,8 +559,9 @@ def cross_val_interval(
     those of :func:`sklearn_rank.inference.metric_interval` with "wilson" for the AUC, and those of
     :func:`sklearn_rank.inference.metric_interval` for other measures and for queries. The target
     of average precision and of rates at a rate is that of the population there too: the mean bias
-    of the folds is subtracted from the limits. Rank statistics such as BEDROC, whose expectation
-    depends on the length of the list, are those of lists of the length of the folds.
+    of the folds, of bootstraps that of a list of all rows, is subtracted from the limits. Rank
+    statistics such as BEDROC, whose expectation depends on the length of the list, are those of
+    lists of the length of the folds.
 
     The folds are treated as independent given their models, although each row is also used for
     training. This is asymptotically correct for stable estimators, for which one row changes the

@@ -327,7 +327,9 @@ class HeldOut:
         """Interval for the expected mean of the first candidate, from all parts as one sample."""
         pooled = self.pooled[0]
         if center is not None:
-            pooled = replace(pooled, estimate=center)
+            # Of all rows, and the bias of a list falls as its length rises.
+            share = float(np.mean([part[0].n for part in self.influences])) / pooled.n
+            pooled = replace(pooled, estimate=center, bias=pooled.bias * share)
         return next(iter(self.asymptotics.values())).interval(self, pooled, level, groups)
 
     def lower(self, method: str, deltas: FloatArray) -> FloatArray:

@@ -392,3 +392,13 @@ def test_limits_of_average_precision_are_for_the_population():
     evidence = HeldOut(get_measure("ap"), [np.arange(100) < 10], [[np.zeros(100)]])
     assert evidence.means[0] > 0.13
     assert evidence.lower("max-t", np.array([0.4]))[0] < 0.1
+
+
+def test_the_bias_is_that_of_a_list_as_long_as_the_estimate_is_for():
+    part = np.arange(100) < 10
+    rows = [np.arange(100), np.arange(100, 200)]
+    evidence = HeldOut(get_measure("ap"), [part, part], [[np.zeros(100)]] * 2, rows=rows)
+    parts, all_rows = (evidence.interval(0.02, None, center) for center in (None, 0.138))
+    assert parts.estimate == pytest.approx(0.138, abs=1e-3)
+    assert parts.low == pytest.approx(0.1, abs=4e-3)
+    assert all_rows.low == pytest.approx(0.119, abs=4e-3)
