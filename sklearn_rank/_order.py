@@ -301,9 +301,15 @@ class TiedBlocks:
         """Sum the values of the blocks of a list from its top to each, itself included."""
         return running_totals(values, self.first)
 
-    def to_rows(self, values: FloatArray) -> FloatArray:
+    def to_rows(self, values: AnyArray) -> Any:
         """Give each row, in the order of the blocks, the value of its block."""
         return values if self.untied else np.repeat(values, self.lengths())
+
+    def to_items(self, values: AnyArray) -> Any:
+        """Give each item the value of its block."""
+        by_item = np.empty(len(self.order), dtype=values.dtype)
+        by_item[self.order] = self.to_rows(values)
+        return by_item
 
     @cached_property
     def n(self) -> int:

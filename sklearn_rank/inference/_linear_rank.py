@@ -612,9 +612,7 @@ def _mean_values(phi: ScoreGeneratingFunction, score: FloatArray) -> tuple[Float
     size = blocks.lengths().astype(np.float64)
     below = n - blocks.starts - size
     of_blocks = phi._sums(below, below + size, np.array([float(n)])) / size
-    values = np.empty(n)
-    values[blocks.order] = np.repeat(of_blocks, blocks.lengths())
-    return values, len(of_blocks) == 1 or bool(of_blocks[0] == of_blocks[-1])
+    return blocks.to_items(of_blocks), len(of_blocks) == 1 or bool(of_blocks[0] == of_blocks[-1])
 
 
 def _units(

@@ -369,10 +369,8 @@ def grouped_top(
     top``, which includes what it moves the threshold. Half a group of positives and half one of
     negatives is added to the top.
     """
-    n, sizes = len(positive), blocks.lengths()
-    inside = np.empty(n)
-    share = np.clip((top - blocks.starts) / sizes, 0.0, 1.0)
-    inside[blocks.order] = np.repeat(share, sizes)
+    n = len(positive)
+    inside = blocks.to_items(np.clip((top - blocks.starts) / blocks.lengths(), 0.0, 1.0))
     precision = float(inside @ positive) / top
     influence = (inside * (positive - eta) - (precision - eta) * top / n) / top
     in_top = groups.only(inside > 0.0)

@@ -221,10 +221,8 @@ def clustered_moments(groups: ScoredLists) -> AUCMoments:
     # Blocks descend from the top; of its own block an item counts half.
     below = np.cumsum(weight_neg[::-1])[::-1] - weight_neg / 2.0
     above = np.cumsum(weight_pos) - weight_pos / 2.0
-    placement = np.empty(len(positive))
-    block_of = np.repeat(np.arange(len(blocks.starts)), blocks.lengths())
-    ordered = np.where(positive[blocks.order], below[block_of] / n_neg, above[block_of] / n_pos)
-    placement[blocks.order] = np.clip(ordered, 0.0, 1.0)
+    of_classes = blocks.to_items(below / n_neg), blocks.to_items(above / n_pos)
+    placement = np.clip(np.where(positive, *of_classes), 0.0, 1.0)
     auc = float(np.clip(np.dot(weight_pos, below) / (n_pos * n_neg), 0.0, 1.0))
 
     deviations = placement - auc

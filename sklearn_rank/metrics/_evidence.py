@@ -152,9 +152,7 @@ def draws_of_places(measure: Any, evidence: Evidence) -> Draws:
     blocks = tied_blocks(top.data.score)
     lengths, n_draws = blocks.lengths(), len(top.data.score)
     cut = (blocks.starts < places) & (blocks.starts + lengths > places)
-    share = np.add.reduceat(discounts[:n_draws], blocks.starts) / lengths
-    weights = np.empty(n_draws)
-    weights[blocks.order] = np.repeat(share, lengths)
+    weights = blocks.to_items(np.add.reduceat(discounts[:n_draws], blocks.starts) / lengths)
     values = np.asarray(form.utilities(top.data), dtype=np.float64)
     highest = float(form.utilities(data).max()) if form.largest is None else form.largest
     if discounts.min() < 0.0 or values.min() < 0.0:

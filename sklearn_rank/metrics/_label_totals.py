@@ -37,9 +37,7 @@ def mean_discounts(score: AnyArray, discounts: FloatArray) -> FloatArray:
     """Mean discount of the block of tied items of each item, by row; discounts from the top."""
     blocks = tied_blocks(score)
     share = np.add.reduceat(discounts, blocks.starts) / blocks.lengths()
-    weights = np.empty(len(score))
-    weights[blocks.order] = np.repeat(share, blocks.lengths())
-    return weights
+    return np.asarray(blocks.to_items(share))
 
 
 def top_places(n: int, mass: float) -> FloatArray:

@@ -270,10 +270,8 @@ def _credits(
 
 def _levels(by_grade: TiedBlocks) -> IntArray:
     """Number of distinct relevances of the list that are above that of each item."""
-    level = np.empty(len(by_grade.order), dtype=np.int64)
     of_block = np.arange(len(by_grade.starts)) - by_grade.first[by_grade.list_of()]
-    level[by_grade.order] = np.repeat(of_block, by_grade.lengths())
-    return level
+    return np.asarray(by_grade.to_items(of_block), dtype=np.int64)
 
 
 def _agreement(
@@ -416,10 +414,7 @@ def middle_positions(values: FloatArray, weight: FloatArray | None, offsets: Any
     """Middle of the positions of the tied block of each item, from the top of its list."""
     blocks = tied_blocks(values, offsets)
     mass: Any = blocks.lengths() if weight is None else blocks.totals(weight)
-    middle = blocks.running(mass) - (mass - 1.0) / 2.0
-    positions = np.empty(len(values))
-    positions[blocks.order] = np.repeat(middle, blocks.lengths())
-    return positions
+    return np.asarray(blocks.to_items(blocks.running(mass) - (mass - 1.0) / 2.0))
 
 
 def rank_positions(y_score: Any, qid: Any = None) -> FloatArray:
@@ -634,10 +629,7 @@ class _Pairs:
     def __init__(self, data: ScoredLists) -> None:
         self.n = len(data.score)
         self.blocks = blocks = tied_blocks(data.score)
-        # Number of distinct relevances above that of each item.
-        by_grade, level = tied_blocks(data.grade), np.empty(self.n, dtype=np.int64)
-        level[by_grade.order] = np.repeat(np.arange(len(by_grade.starts)), by_grade.lengths())
-        self.level = level[blocks.order]
+        self.level = _levels(tied_blocks(data.grade))[blocks.order]
         # (4, n): Items of higher and of equal relevance, above the block and in the block.
         self.counts = _weights_around(self.level, np.ones(self.n), blocks.starts)
         lengths = blocks.lengths()
@@ -709,16 +701,12 @@ def _of_spearman(data: ScoredLists) -> CorrelationInfluence:
     by_score, by_grade = tied_blocks(data.score), tied_blocks(data.grade)
     ranks = []
     for blocks in (by_score, by_grade):
-        middle = 0.5 - (blocks.starts + blocks.lengths() / 2.0) / n
-        rank = np.empty(n)
-        rank[blocks.order] = np.repeat(middle, blocks.lengths())
-        ranks.append(rank)
+        ranks.append(blocks.to_items(0.5 - (blocks.starts + blocks.lengths() / 2.0) / n))
     values = ranks[0] * ranks[1]
     mean = float(values.mean())
     for blocks, rank in ((by_score, ranks[1]), (by_grade, ranks[0])):
         sums = blocks.totals(rank)
-        above = (np.cumsum(sums) - sums / 2.0) / n
-        values[blocks.order] += np.repeat(above, blocks.lengths())
+        values += blocks.to_items((np.cumsum(sums) - sums / 2.0) / n)
     values *= 12.0
     values -= values.mean()
     return values, (-3.0 - 36.0 * mean, 3.0 - 36.0 * mean)
