@@ -134,7 +134,7 @@ def _square_and_add(evidences: Sequence[Evidence], row: FloatArray) -> Callable[
         rows = np.flatnonzero(sign * weights > 0.0)
         if total := float(np.abs(weights[rows]).sum()):
             share = np.abs(weights[rows]) / total
-            draws = Draws(share, values[rows], evidences[0].singletons(), total, "")
+            draws = Draws(share, values[rows], evidences[0].units, total, "")
             sides.append((sign * total, draws))
 
     def limits(level: float) -> Limits:

@@ -103,7 +103,7 @@ def _influence(evidence: Evidence, level: float, **_: Any) -> Interval:
     if measure.kind == "graded":
         # Student's quantile counts the items, each a group by itself.
         evidence = evidence.repeat()
-        groups = groups or evidence.singletons()
+        groups = evidence.units
     influence = influence_of(measure, evidence.merged, conditional=evidence.conditional)
     return list_interval(measure, influence, level, groups, conditional=evidence.conditional)
 

@@ -95,9 +95,10 @@ class Evidence:
         groups = None if groups is None else groups.only(rows)
         return Evidence(self.measure, repeated, groups, self.conditional)
 
-    def singletons(self) -> Groups:
-        """Groups of one row each."""
-        return singleton_groups(len(self.data.score))
+    @property
+    def units(self) -> Groups:
+        """What is independent: the groups, or each row by itself."""
+        return self.groups or singleton_groups(len(self.data.score))
 
     def by_groups(self) -> ScoredLists:
         """Make a list of each group; without groups the one list."""
@@ -145,7 +146,7 @@ def draws_of_places(measure: Any, evidence: Evidence) -> Draws:
     check_n_places(n)
     discounts = form.discounts(n)
     places = int(np.flatnonzero(discounts)[-1]) + 1 if discounts.any() else 0
-    leading, groups = data.leading(places), evidence.groups or singleton_groups(len(data.score))
+    leading, groups = data.leading(places), evidence.units
     if leading is not data:
         groups = groups.only(leading.rows)
     top = Evidence(measure, leading, groups).repeat()

@@ -24,7 +24,7 @@ from ._conventions import (
     share,
     share_of_total,
 )
-from ._evidence import DRAWS, Draws, Evidence, draws_of_places, singleton_groups
+from ._evidence import DRAWS, Draws, Evidence, draws_of_places
 from ._influence import (
     ClassInfluence,
     affine_of_recall,
@@ -799,7 +799,7 @@ class PositivesAtTopMeasure(Measure):
         above, n_pos = _above_negatives(data)[rows], len(rows)
         quantity = "share" if self.normalize else f"expected number among {n_pos}"
         target = f"{quantity} of new positives above the highest of the {n_neg} negatives seen"
-        groups = (evidence.groups or singleton_groups(len(data.score))).only(rows)
+        groups = evidence.units.only(rows)
         unit = 1.0 if self.normalize else float(n_pos)
         return Draws(np.full(n_pos, 1.0 / n_pos), above, groups, unit, target)
 
