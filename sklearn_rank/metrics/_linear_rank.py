@@ -22,8 +22,8 @@ from ._conventions import (
     share,
     share_of_total,
 )
+from ._evidence import LabelTotal, mean_discounts, running_mean
 from ._influence import ClassInfluence, rank_influence
-from ._label_totals import LabelTotal, mean_discounts, running_mean
 from ._measure import (
     BinaryOptions,
     ConventionalMeasure,

@@ -49,9 +49,8 @@ from ._conventions import (
     with_ideal,
     with_n_relevant,
 )
-from ._evidence import Draws, Evidence, Groups, draws_of_places
+from ._evidence import Draws, Evidence, Groups, LabelTotal, draws_of_places
 from ._influence import ClassInfluence
-from ._label_totals import LabelTotal
 from ._of_collections import value_of_collections
 
 Average: TypeAlias = Literal["mean"] | None

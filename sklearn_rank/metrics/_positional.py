@@ -25,9 +25,8 @@ from ._conventions import (
     rules_of,
     share,
 )
-from ._evidence import DRAWS
+from ._evidence import DRAWS, LabelTotal, average_precision_at, mean_discounts, running_mean
 from ._influence import ClassInfluence, average_precision_influence
-from ._label_totals import LabelTotal, average_precision_at, mean_discounts, running_mean
 from ._measure import (
     ConventionalMeasure,
     ListOptions,

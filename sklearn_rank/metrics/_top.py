@@ -24,7 +24,15 @@ from ._conventions import (
     share,
     share_of_total,
 )
-from ._evidence import DRAWS, Draws, Evidence, draws_of_places
+from ._evidence import (
+    DRAWS,
+    Draws,
+    Evidence,
+    LabelTotal,
+    draws_of_places,
+    mean_discounts,
+    top_places,
+)
 from ._influence import (
     ClassInfluence,
     affine_of_recall,
@@ -34,7 +42,6 @@ from ._influence import (
     precision_influence,
     recall_influence,
 )
-from ._label_totals import LabelTotal, mean_discounts, top_places
 from ._measure import (
     BinaryOptions,
     ConventionalMeasure,
