@@ -136,13 +136,20 @@ class ClassInfluence:
 
     def regularized(self) -> tuple[float, float]:
         """Shift and variance if half an item at either end is added to both classes."""
-        of_classes = zip(self.sizes, self.means, self.class_ends(), strict=True)
-        sizes, means, ends = (np.array(x, dtype=np.float64) for x in zip(*of_classes, strict=True))
-        totals = sizes + 2.0 * PSEUDO_WEIGHT
-        centers = (sizes * means + PSEUDO_WEIGHT * ends.sum(axis=1)) / totals
-        squares = np.array(self.squares(centers.tolist()))
-        squares += PSEUDO_WEIGHT * ((ends - centers[:, np.newaxis]) ** 2).sum(axis=1)
-        return float((centers - means).sum()), float((squares / totals**2).sum())
+        shift, variance, all_ends = 0.0, 0.0, self.class_ends()
+        totals = [size + 2.0 * PSEUDO_WEIGHT for size in self.sizes]
+        centers = [
+            (size * mean + PSEUDO_WEIGHT * sum(ends)) / total
+            for size, mean, ends, total in zip(
+                self.sizes, self.means, all_ends, totals, strict=True
+            )
+        ]
+        of_classes = zip(self.squares(centers), centers, self.means, all_ends, totals, strict=True)
+        for squares, center, mean, ends, total in of_classes:
+            shift += center - mean
+            added = PSEUDO_WEIGHT * sum((end - center) ** 2 for end in ends)
+            variance += (squares + added) / total**2
+        return shift, variance
 
     def scaled(self, origin: float, length: float, *, copy: bool = True) -> ClassInfluence:
         ends = None if self.ends is None else tuple(end / length for end in self.ends)
