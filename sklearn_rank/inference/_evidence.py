@@ -621,7 +621,8 @@ def joint_influence(
     sizes = np.array(first.sizes, dtype=np.float64)
     kinds = []
     for side, (rows, size) in enumerate(zip(first.classes, sizes, strict=True)):
-        values = np.array([influence.values[rows] for influence in influences])
+        places = slice(None) if first.positive is None else np.flatnonzero(rows)
+        values = np.stack([influence.values[places] for influence in influences])
         if counts is None:
             values -= values.mean(axis=1, keepdims=True)
             squares = values @ values.T
