@@ -23,7 +23,6 @@ from ..metrics._shared import (
     Groups,
     RateCurve,
     share_at,
-    singleton_groups,
 )
 from ._evidence import (
     GroupPart,
@@ -72,15 +71,18 @@ def influence_limits(
             values = influence.values[np.newaxis, in_class]
             of_class = None if weight is None else weight[in_class]
             parts.append(GroupPart.of_rows(values, groups.only(in_class), of_class))
-            rows = GroupPart.of_rows(values, singleton_groups(values.size), of_class)
-            count = rows.worth + 2.0 * PSEUDO_WEIGHT
-            center = float(np.average(values[0], weights=of_class))
-            mean = (rows.worth * center + PSEUDO_WEIGHT * sum(ends)) / count
+            share, worth = np.asarray(1.0 / values.size), float(values.size)
+            if of_class is not None:
+                share = of_class / of_class.sum()
+                worth = 1.0 / float(share @ share)
+            count = worth + 2.0 * PSEUDO_WEIGHT
+            center = float(np.sum(values * share))
+            mean = (worth * center + PSEUDO_WEIGHT * sum(ends)) / count
             shift += mean - center
-            squares = float(np.sum(rows.sums**2))
+            squares = float(np.sum(((values - center) * share) ** 2))
             independent += squares
-            variance += squares * (rows.worth / count) ** 2
-            variance += rows.worth * ((center - mean) / count) ** 2
+            variance += squares * (worth / count) ** 2
+            variance += worth * ((center - mean) / count) ** 2
             variance += PSEUDO_WEIGHT * sum((end - mean) ** 2 for end in ends) / count**2
         total = np.sum([part.sums[0] for part in parts], axis=0)
         between = float(total @ total)
