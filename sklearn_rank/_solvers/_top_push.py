@@ -134,7 +134,7 @@ class Hinge(DifferenceLoss):
         return np.asarray(np.maximum(u, -1.0))
 
     def parts(self, u: FloatArray, width: float) -> LossParts:
-        slope = np.clip((1.0 + u) / width, 0.0, 1.0)
+        slope = np.clip(1.0 + u, 0.0, width) / width
         value = slope * (1.0 + u - 0.5 * width * slope)
         return value, slope, np.where((slope > 0) & (slope < 1), 1.0 / width, 0.0)
 

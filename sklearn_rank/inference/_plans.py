@@ -824,10 +824,11 @@ def pilot_model(
 
     model = model_of(slice(None))
     _check_spread(model)
-    strata = [np.full(n, -1) for _ in classes]
-    for blocks, of_class, size in zip(strata, classes, sizes, strict=True):
-        blocks[of_class] = _blocks(size, rng)
-    if groups is not None:
+    if groups is None:
+        strata = [np.full(n, -1) for _ in classes]
+        for blocks, of_class, size in zip(strata, classes, sizes, strict=True):
+            blocks[of_class] = _blocks(size, rng)
+    else:
         strata = [_blocks(groups.n_groups, rng)[groups.codes]]
     degrees = _degrees(variance_of, strata)
     counts = " and ".join(f"{size:,} {name}" for size, name in zip(sizes, names, strict=True))
