@@ -867,14 +867,14 @@ def _pilot_of_queries(measure: Measure, pilot: Pilot, inputs: PlanInputs) -> Pil
 def _pilot_of_items(measure: Measure, pilot: Pilot, inputs: PlanInputs) -> PilotSample:
     y_true, scores, columns = pilot
     is_top = "top" in measure.laws and not inputs.comparing
-    if not is_top:
-        refuse_unknown(measure)
-    if measure.depends_on_length:
+    if measure.laws and measure.depends_on_length:
         raise ValueError(
             f"{measure.name} of one list depends on the number of its items, so that a pilot does"
             " not tell its variance in a longer list: pass qid for the mean over queries, or a"
             " measure of a share of the list, such as 'precision@top0.05'."
         )
+    if not is_top:
+        refuse_unknown(measure)
     of_rows = {"groups": columns["groups"], "pos_label": columns["pos_label"]}
     evidences = check_lists(measure, y_true, list(scores.values())[: inputs.n_rankers], **of_rows)
     data, groups = evidences[0].data, evidences[0].groups

@@ -106,11 +106,11 @@ QUESTIONS = {
 }
 REASONS = {
     "a": (
-        r"single value",
-        "One list has a single value of it, which says nothing of its variance: pass `qid`.",
+        r"single value|variance on one list is unknown",
+        "One list does not tell its variance, as of a single value: pass `qid`.",
     ),
     "b": (
-        r"depends on the number of its items|variance on one list is unknown",
+        r"depends on the number of its items",
         "It depends on the first places of the list or on an extreme, so that a pilot does not"
         " tell its variance in a longer list: plan queries, or a measure of a share of the list.",
     ),
