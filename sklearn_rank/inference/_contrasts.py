@@ -39,7 +39,9 @@ def interval_comparison(
         at_level = find(evidences, row)
 
         def limits(delta: float, at_level: Callable[[float], Limits] = at_level) -> Limits:
-            return at_level(level_of_both(1.0 - delta / m, question.alternative))
+            level = 1.0 - delta / m
+            # All of the error of limits that are joined may lie on one side.
+            return at_level(level_of_both(level, question.alternative) if of_draws else level)
 
         both = limits(1.0 - question.level)
         low.append(both[0])
@@ -124,6 +126,8 @@ def _square_and_add(evidences: Sequence[Evidence], row: FloatArray) -> Callable[
 
     Zou & Donner (2008): the distances of the limits are added in squares.
     """
+    # A row of a weight is so many items, each of which is drawn by itself.
+    evidences = [evidence.repeat() for evidence in evidences]
     weights, values = np.zeros((2, len(evidences[0].data.score)))
     for ranker in np.flatnonzero(row).tolist():
         draws = evidences[ranker].draws

@@ -424,6 +424,10 @@ def check_lists(
     if sampled:
         refuse_collections("inverse probabilities belong to rows", y_true=y_true, y_score=scores)
     if any_collection(y_true, *scores, sample_weight, groups):
+        if len(scores) > 1:
+            # Differences need both scores of each row, which counts of scores do not keep.
+            columns = {name: y_true, "y_score": tuple(scores)}
+            refuse_collections("scorers are compared row by row", **columns)
         y_score = scores[0]
         refuse_grouped_collections(
             groups, y_true=y_true, y_score=y_score, sample_weight=sample_weight
@@ -542,7 +546,7 @@ def sampling_influence(measure: Measure, data: ScoredLists) -> ClassInfluence:
     relative = weight / weight.max()
     n_draws = float(relative.sum() ** 2 / (relative @ relative))
     counted = replace(data, weight=whole_weights(weight), draws=n_draws)
-    influence = influence_of(measure, counted, conditional=False)
+    influence = influence_of(measure, counted, conditional=False).linear
     estimate = influence.estimate
     if measure.weights == "whole":
         # The ends are those of one item above all repetitions, and a drawn row is many of them.

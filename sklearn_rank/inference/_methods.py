@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -36,9 +35,7 @@ class Method:
 
     name: str
     law: str  # What it rests on, by its name in ``Measure.laws``
-    interval: Callable[
-        ..., Interval
-    ]  # Of the evidence, a level and the options of metric_interval
+    interval: Callable[..., Interval]  # Of evidence, a level, options of metric_interval
     theorem: str = "asymptotic"
     groups: bool = False  # Whether it takes groups of rows that depend on each other
     one_class: bool = False  # Whether a list of one class has an interval too
@@ -166,11 +163,9 @@ METHODS: tuple[Method, ...] = (
 )
 
 
-@lru_cache(maxsize=256)
 def methods_of(measure: Measure) -> dict[str, Method]:
     """Methods by name, the preferred one first; an error says why a measure has none."""
-    methods: dict[str, Method] = {}
-    laws = measure.laws
+    laws, methods = measure.laws, dict[str, Method]()
     for method in METHODS:
         if method.law in laws:
             methods.setdefault(method.name, method)

@@ -66,7 +66,8 @@ class Evidence:
     @cached_property
     def merged(self) -> ScoredLists:
         """The list, in which items are merged that the measure does not distinguish."""
-        if self.groups is not None or self.measure.order_counts_within is None:
+        whole = self.groups is not None or self.measure.kind != "binary"
+        if whole or self.measure.order_counts_within is None:
             return self.data
         if self.measure.order_counts_within == "positives":
             return runs_of_negatives(self.data)

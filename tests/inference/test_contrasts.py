@@ -7,7 +7,7 @@ import pytest
 
 from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.inference._limits import safe_limits
-from sklearn_rank.metrics import get_measure, positional_score
+from sklearn_rank.metrics import get_measure, kolmogorov_smirnov_score, positional_score
 
 MEASURES = ["dcg@10", "success@3", "ks", get_measure("rbp@0.8", max_grade=1)]
 
@@ -99,3 +99,31 @@ def test_labels_that_are_random_need_an_influence_function():
     y, a, b = rows()
     with pytest.raises(ValueError, match="needs an influence function, which ks"):
         compare("ks", y, a, b, conditional=False)
+
+
+@pytest.mark.parametrize("measure", [*MEASURES[:3], first_places(10)], ids=str)
+def test_weights_are_repetitions(measure):
+    y, a, b = rows()
+    weight = np.random.default_rng(1).integers(1, 4, len(y))
+    many = np.repeat(np.arange(len(y)), weight)
+    weighted = compare(measure, y, a, b, sample_weight=weight, weights="frequency")
+    repeated = compare(measure, y[many], a[many], b[many])
+    for name in ("estimate", "low", "high", "pvalue"):
+        assert getattr(weighted, name) == pytest.approx(getattr(repeated, name))
+
+
+@pytest.mark.parametrize("measure", MEASURES[:3])
+def test_collections_are_refused(measure):
+    array = pytest.importorskip("dask.array")
+    y, a, b = (array.from_array(column, chunks=50) for column in rows())
+    with pytest.raises(TypeError, match=r"compared row by row: pass y_true.compute\(\)"):
+        compare(measure, y, a, b)
+
+
+def test_joined_limits_of_one_side_have_all_of_the_error():
+    # The error of the largest absolute difference need not be the same on both sides.
+    measure = get_measure(kolmogorov_smirnov_score, two_sided=True)
+    y, a, b = rows()
+    low = compare(measure, y, a, b, alternative="greater", level=0.95).low[0]
+    single = [metric_interval(measure, y, score, level=0.975) for score in (a, b)]
+    assert low == pytest.approx(single[0].low - single[1].high)

@@ -25,6 +25,7 @@ NAMES = (
     "tpr@fpr0.1",
     "fpr@tpr0.8",
     "ap",
+    "negative_height_loss@4",
 )
 
 

@@ -200,6 +200,14 @@ def test_a_subclass_goes_where_a_name_goes():
     assert hash(ShareAbove(threshold=np.float64(0.2))) == hash(ShareAbove(threshold=0.2))
 
 
+def test_a_parameter_may_be_a_list():
+    y, score = [1, 0, 1, 0], [1.0, 2.0, 3.0, 0.0]
+    measure = ShareAbove(threshold=[0.5])
+    assert measure(y, score) == 1.0
+    with pytest.raises(ValueError, match=r"ShareAbove.*pass qid"):
+        metric_interval(measure, y, score)
+
+
 @pytest.mark.parametrize(
     ("answer", "message"),
     [("column", r"gave values of shape \(2, 1\)"), ("wide", "outside its range")],
