@@ -31,11 +31,9 @@ from ._evidence import (
     check_groups,
     check_joined_groups,
     check_lists,
-    check_one_list,
     check_two_classes,
     check_weight_meaning,
     dimensions,
-    influence_of,
     joint_independent,
     joint_influence,
     joint_samples,
@@ -45,7 +43,6 @@ from ._evidence import (
     named_scores,
     refuse_collections,
     refuse_grouped_collections,
-    refuse_one_class,
     refuse_sampling,
     refuse_unknown,
 )
@@ -426,16 +423,10 @@ def _separate_lists(
     """Joint estimate of one list each, by the name of its labels, and its description."""
     samples = []
     for name, (y_true, y_score, groups) in lists.items():
-        if any_collection(y_true, y_score):
-            refuse_unknown(measure)
-            data = check_one_list(measure, y_true, y_score, pos_label=pos_label).data
-            refuse_one_class(data)
-            influence = influence_of(measure, data, conditional=conditional)
-        else:
-            options = {"conditional": conditional, "pos_label": pos_label, "name": name}
-            (influence,), groups = measure_influence(
-                measure, y_true, (y_score,), groups=groups, **options
-            )
+        options = {"conditional": conditional, "pos_label": pos_label, "name": name}
+        (influence,), groups = measure_influence(
+            measure, y_true, (y_score,), groups=groups, **options
+        )
         samples.append((influence, groups))
     joint = joint_samples(samples, conditional=conditional)
     return joint, list_target(measure, *map(list, zip(*samples, strict=True)))
@@ -686,10 +677,7 @@ def compare(
             argument = "paired=False" if not paired else "margin"
             raise ValueError(f"method={method!r} does not support {argument}: leave method out.")
         return _compare_pairs(measure, scores, rows, contrasts, question, method, n_resamples, rng)
-    one_list = qid is None and (
-        any_collection(y_true) or dimensions(ravelled(y_true, "y_true")) != 2
-    )
-    if paired and one_list and "influence" not in measure.laws:
+    if paired and "influence" not in measure.laws and _is_one_list(rows):
         return _by_limits(measure, scores, rows, contrasts, question, conditional)
     estimate = _same_rows if paired else _separate_rows
     joint, target = estimate(measure, scores, rows, conditional)

@@ -476,15 +476,7 @@ def measure_influence(
     **columns: Any,
 ) -> tuple[list[ClassInfluence], Groups | None]:
     """Influence of the same rows on the measure of several rankers, and the groups of the rows."""
-    # Differences need both scores of each row, which counts of scores do not keep.
-    refuse_collections("scorers are compared row by row", **{name: y_true}, y_score=tuple(scores))
     evidences = check_lists(measure, y_true, scores, name=name, **columns)
-    return influences_of(evidences, conditional=conditional, name=name)
-
-
-def influences_of(
-    evidences: Sequence[Evidence], *, conditional: bool, name: str = "y_true"
-) -> tuple[list[ClassInfluence], Groups | None]:
     first = evidences[0]
     if first.measure.kind == "binary":
         refuse_one_class(first.data, name)

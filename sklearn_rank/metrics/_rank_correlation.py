@@ -653,7 +653,7 @@ class _Pairs:
 
 
 def _weights_around(level: IntArray, weight: FloatArray, starts: IntArray) -> FloatArray:
-    from ._pair_kernels import pair_weights
+    from ._kernels import pair_weights
 
     sums = np.empty((4, len(level)))
     level, starts = (np.ascontiguousarray(x, dtype=np.int64) for x in (level, starts))
