@@ -30,7 +30,7 @@ def text_of(value):
     text = re.sub(r"Traceback .*?\n(?=\S)", "", text, flags=re.DOTALL)
     text = re.sub(r"\w+\.(\w+\(\) (?:got|missing|takes) )", r"\1", text)
     text = re.sub(r"sklearn_rank(?:\.\w+)*\.(?=\w)", "sklearn_rank.", text)
-    return re.sub(r"/tmp/\w+", "TMP", text)
+    return re.sub(re.escape(tempfile.gettempdir()) + r"/\w+", "TMP", text)
 
 
 def plain(value, depth=0):
