@@ -392,9 +392,11 @@ def _match_scores(
             )
     if len(shape) == 2 or score.ndim == 2:
         if score.shape != shape:
+            instead = "one score for each label, and ravel() columns"
+            if score.shape == (*shape, 2):
+                instead = "the probabilities of one class, predict_proba(X)[:, 1]"
             raise ValueError(
-                f"{name} has shape {shape}, but y_score {score.shape}: pass one score for each"
-                " label, and ravel() columns."
+                f"{name} has shape {shape}, but y_score {score.shape}: pass {instead}."
             )
         return score.ravel()
     if len(score) != shape[0]:

@@ -643,6 +643,7 @@ def test_nan_is_refused_with_its_row(case):
         (([[[1, 0]]], [[[1.0, 0.0]]]), r"shape \(1, 1, 2\)"),
         (([[1, 0], [1]], [[1.0, 0.0], [2.0]]), "rows of different lengths"),
         (([1, 0], [[1.0, 0.0]]), "shape"),
+        (([1, 0, 1], [[0.2, 0.8]] * 3), "column of the positive|one class, predict_proba"),
         ((1, 0), "y_true is 1: pass an array"),
         (([1, 0], ["a", "b"]), "must be numeric"),
         (([1, 0], [1 + 2j, 1]), "must be numeric"),
