@@ -13,13 +13,12 @@ from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any
 
-import numba
 import numpy as np
-from numba.core import cgutils, types
-from numba.core.caching import NullCache
-from numba.extending import get_cython_function_address, intrinsic
 
+from ._optional import import_optional
 from ._warn import warn
+
+numba = import_optional("numba", "This call")
 
 # Seconds of compiling after which the user gets one warning.
 PATIENCE = 2.0
@@ -103,7 +102,7 @@ def _jit(function: Callable[..., Any], *signature: str) -> Any:
         # Damaged files, a full disk: what else can fail fails again in memory.
         folder = getattr(kernel.stats, "cache_path", None)
         for cached in _cached:
-            cached._cache = NullCache()
+            cached._cache = numba.core.caching.NullCache()
         kernel = _compile(jit(function), signature)
         if not _cache_failed.is_set():
             _cache_failed.set()
@@ -134,12 +133,15 @@ def _tell() -> None:
 
 def address_of_potrf() -> int:
     """Address of LAPACK's Cholesky factorisation in scipy."""
-    return int(get_cython_function_address("scipy.linalg.cython_lapack", "dpotrf"))
+    address = numba.extending.get_cython_function_address
+    return int(address("scipy.linalg.cython_lapack", "dpotrf"))
 
 
-@intrinsic
+@numba.extending.intrinsic
 def call_potrf(typingctx: Any, address: Any, size: Any, matrix: Any) -> Any:
     """Factorise the leading part of a C-contiguous matrix, ``U'U``, by its upper triangle."""
+
+    cgutils, types = numba.core.cgutils, numba.types
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         address, size, matrix = args

@@ -1,24 +1,26 @@
-"""The one place that imports packages which an extra installs."""
+"""The one place that imports packages which may be missing: of extras, and the heavy ones."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import Any
 
-# What pip installs for each package, with the least version: the same as the extras say.
+# What pip installs for each package, with the least version: the same as pyproject.toml says.
 REQUIREMENTS = {
     "catboost": "catboost>=1.2.8",
+    "cvxpy": "cvxpy>=1.6",
     "dask": "dask[array,dataframe,distributed]>=2025.5",
     "distributed": "dask[array,dataframe,distributed]>=2025.5",
     "lightgbm": "lightgbm>=4.7",
-    "pandas": "pandas>=2.2",
+    "numba": "numba>=0.61",
+    "pandas": "pandas>=2.2.2",
     "pyarrow": "pyarrow>=17",
     "xgboost": "xgboost>=3.2",
 }
 
 
 def import_optional(module: str, used_by: str, otherwise: str = "") -> Any:
-    """Import a package that an extra installs, or a module of it."""
+    """Import a package that may be missing, or a module of it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

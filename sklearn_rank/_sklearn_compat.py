@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import _fit_context as fit_context
-from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.base import is_classifier
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
 from sklearn.metrics._scorer import _cached_call as cached_call
 from sklearn.model_selection._search import BaseSearchCV
@@ -23,6 +23,34 @@ from sklearn.utils.metaestimators import _BaseComposition as BaseComposition
 from sklearn.utils.validation import _check_monotonic_cst as check_monotonic_cst
 from sklearn.utils.validation import _num_samples as num_samples
 from sklearn.utils.validation import check_array, check_non_negative
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ModuleNotFoundError:  # before scikit-learn 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """An estimator whose fits nobody follows."""
+
+        def _init_callback_context(self, **_: Any) -> Any:
+            return _NoCallbacks()
+
+    class _NoCallbacks:
+        def call_on_fit_task_begin(self, **_: Any) -> None: ...
+
+        call_on_fit_task_end = call_on_fit_task_begin
+
+        def subcontext(self, **_: Any) -> Any:
+            return self
+
+    def with_callbacks(method: Any) -> Any:
+        return method
+
+
+def any_response(method_caller: Any, estimator: Any, method: Any, X: Any, **options: Any) -> Any:
+    """Call a method, which scorers before 1.9 refuse to call of what is no classifier."""
+    if hasattr(CallbackSupportMixin, "set_callbacks") or is_classifier(estimator):
+        return method_caller(estimator, method, X, **options)
+    return getattr(estimator, method)(X)
 
 
 class Interval(_Interval):

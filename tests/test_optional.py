@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import sys
 import tomllib
 from functools import partial
@@ -31,10 +32,10 @@ def test_modules_are_installed_with_their_package():
 
 
 @pytest.mark.parametrize("package", sorted(REQUIREMENTS))
-def test_the_command_installs_what_the_extras_do(package, monkeypatch):
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    extras = settings["project"]["optional-dependencies"].values()
-    assert REQUIREMENTS[package] in {requirement for extra in extras for requirement in extra}
+def test_the_command_installs_what_the_project_requires(package, monkeypatch):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    required = [project["dependencies"], *project["optional-dependencies"].values()]
+    assert REQUIREMENTS[package] in {requirement for part in required for requirement in part}
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ImportError, match=re.escape(f'pip install "{REQUIREMENTS[package]}"')):
         (import_pandas if package == "pandas" else partial(import_optional, package))("A test")
@@ -52,3 +53,11 @@ def test_pandas_is_of_no_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"A table needs pandas, .* or\s+read its fields"):
         import_pandas("A table", "read its fields")
+
+
+@pytest.mark.slow
+def test_a_light_installation_measures_and_fits():
+    script = ROOT / "tests" / "light_installation.py"
+    command = "import runpy, sys; sys.modules.update(numba=None, cvxpy=None)"
+    command += f"; runpy.run_path({str(script)!r})"
+    subprocess.run([sys.executable, "-W", "error", "-c", command], check=True, cwd=ROOT)

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from sklearn.callback import FitCallback, ProgressBar
 
 from sklearn_rank import AccuracyAtTopRanker, AccuracyAtTopRankerCV
 from sklearn_rank._sklearn_compat import check_sample_weight
+
+callback = pytest.importorskip("sklearn.callback", reason="scikit-learn 1.9 brings callbacks")
+FitCallback, ProgressBar = callback.FitCallback, callback.ProgressBar
 
 N_BLOCKS = 3  # of 32 rows
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 import numpy as np
 import scipy.sparse as sp
 
+from .._optional import import_optional
 from .._typing import BoolArray, FloatArray, IntArray
 from ._design import DenseDesign, InMemoryDesign, SparseDesign, as_design
 from ._linear import row_system
@@ -524,7 +525,7 @@ def solve_pivots_cvxpy(
     interrupted: Callable[[], bool] = lambda: False,
 ) -> PivotSolutions:
     """Solve the problems of some pivots with cvxpy and its interior-point solver Clarabel."""
-    import cvxpy as cp
+    cp = import_optional("cvxpy", "solver='cvxpy'", ", or leave solver='auto'")
 
     # The solver's tolerances are for problems of unit size: the weights are w = unit w'.
     unit = float(np.sqrt(np.mean(problem.cost)))

@@ -102,9 +102,9 @@ def _lower(hits: float, misses: float, tail: float) -> float:
         return 0.0
     if misses <= 0.0:
         return float((2.0 * tail) ** (1.0 / hits))
-    # The observed value counts fully, or not at all.
-    low = float(betaincinv(hits, misses + 1.0, tail))
-    high = float(betaincinv(hits + 1.0, misses, tail))
+    # The observed value counts fully, or not at all. (SciPy before 1.17 has NaN at some of 1e12.)
+    low = float(np.nan_to_num(betaincinv(hits, misses + 1.0, tail), nan=0.0))
+    high = float(np.nan_to_num(betaincinv(hits + 1.0, misses, tail), nan=1.0))
     for _ in range(N_HALVINGS):
         middle = (low + high) / 2.0
         chance = betainc(hits, misses + 1.0, middle) + betainc(hits + 1.0, misses, middle)

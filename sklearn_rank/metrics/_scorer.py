@@ -20,7 +20,13 @@ from sklearn.utils.validation import check_consistent_length
 from .._label_orders import read_label_orders, rows_numbered
 from .._lists import LabelType, Overlap, ScoredLists, TrainingQueries, check_lists, check_overlap
 from .._partitions import aligned, any_collection
-from .._sklearn_compat import BaseScorer, cached_call, check_sample_weight, rows_at
+from .._sklearn_compat import (
+    BaseScorer,
+    any_response,
+    cached_call,
+    check_sample_weight,
+    rows_at,
+)
 from .._typing import AnyArray, FloatArray
 from .._validation import (
     are_usual_labels,
@@ -452,6 +458,8 @@ class RankingScorer(BaseScorer):
         is_set = hasattr(self, "_metadata_request")
         requests = super()._get_metadata_request()
         if not is_set:
+            for name in metadata_of(self.measure):  # scikit-learn before 1.9 has none
+                requests.score.requests.setdefault(name, None)
             qid = self._qid
             if qid is None and self._single_list:
                 qid = False
@@ -531,6 +539,7 @@ class RankingScorer(BaseScorer):
             message="A parameter of this scorer is passed as metadata too: pass it once.",
             kwargs=kwargs,
         )
+        method_caller = partial(any_response, method_caller)
         arguments = {**self._kwargs, **kwargs}
         if any_collection(X, y_true, *arguments.values()):
             value = self._value_of_collections(estimator, X, y_true, arguments)

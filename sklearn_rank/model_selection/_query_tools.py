@@ -100,7 +100,7 @@ class _HalvingByQueries(BaseSuccessiveHalving):
                     " data: pass a smaller number."
                 )
         super()._check_input_parameters(X=X, y=y, split_params=split_params)
-        self._n_samples_orig = queries.count
+        self._n_queries = queries.count
         if self.max_resources == "auto":
             self.max_resources_ = queries.count
         if self.min_resources_ > self.max_resources_:
@@ -109,7 +109,11 @@ class _HalvingByQueries(BaseSuccessiveHalving):
                 f" {self.max_resources_}: pass a smaller min_resources, or fewer folds."
             )
 
-    def _run_search(self, evaluate_candidates: Any, *, callback_ctx: Any) -> None:
+    def _run_search(self, evaluate_candidates: Any, *, callback_ctx: Any = None) -> None:
+        # scikit-learn before 1.9 sets it to the number of rows, and has no callbacks.
+        self._n_samples_orig = self._n_queries
+        context = {} if callback_ctx is None else {"callback_ctx": callback_ctx}
+
         def evaluate_on_queries(candidates: Any, cv: Any, **options: Any) -> Any:
             splitter = _SomeQueries(cv.base_cv, cv.fraction, cv.random_state)
             results = evaluate_candidates(candidates, splitter, **options)
@@ -121,7 +125,7 @@ class _HalvingByQueries(BaseSuccessiveHalving):
                 )
             return results
 
-        super()._run_search(evaluate_on_queries, callback_ctx=callback_ctx)
+        super()._run_search(evaluate_on_queries, **context)
 
 
 class HalvingQueryGridSearchCV(_HalvingByQueries, HalvingGridSearchCV):
