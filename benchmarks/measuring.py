@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -35,6 +36,20 @@ if not os.environ.get("PYTHONPATH"):
 def data_directory():
     """Directory of the data that are not part of a package: by default beside the repository."""
     return Path(os.environ.get("SKLEARN_RANK_DATA", REPOSITORY.parent / "shared" / "data"))
+
+
+@contextmanager
+def tree_of(before):
+    """The folder of a version: a folder as it is, a revision of git in a temporary one."""
+    if Path(before).is_dir():
+        yield Path(before).resolve()
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        archive = subprocess.run(
+            ["git", "-C", REPOSITORY, "archive", before], check=True, capture_output=True
+        )
+        subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
+        yield Path(folder)
 
 
 def pinned_environment(**extra):

@@ -14,11 +14,10 @@ import pickle
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from measuring import REPOSITORY, pinned_environment
+from measuring import REPOSITORY, pinned_environment, tree_of
 
 GROUPS = ("metrics", "inference", "rankers", "searches", "others", "shown")
 
@@ -77,20 +76,6 @@ def read(file):
     """Outcomes that were stored."""
     with open(file, "rb") as stream:
         return pickle.load(stream)
-
-
-@contextmanager
-def tree_of(before):
-    """The folder of a version: a folder as it is, a revision of git in a temporary one."""
-    if Path(before).is_dir():
-        yield Path(before).resolve()
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        archive = subprocess.run(
-            ["git", "-C", REPOSITORY, "archive", before], check=True, capture_output=True
-        )
-        subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
-        yield Path(folder)
 
 
 def compare(before, after, ignored=()):

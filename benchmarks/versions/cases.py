@@ -43,7 +43,7 @@ class Case:
     make : callable
         The imported package to the function that is timed.
     large : bool, default=False
-        Whether --quick leaves it out.
+        Whether only --all runs it.
     """
 
     group: str
@@ -104,11 +104,100 @@ def metric_cases():
             for name, make in single.items():
                 if n <= 1_000_000 or name == "roc_auc":
                     label = f"{name}, {size}{', ties' if ties else ''}"
-                    yield Case("metrics", label, partial(make, n, ties), large=n > 1_000_000)
+                    usual = n == 1_000_000 and (not ties or name == "roc_auc")
+                    yield Case("metrics", label, partial(make, n, ties), large=not usual)
+    for name, make in corners().items():
+        yield Case("metrics", name, make)
     for ids in ("sorted", "shuffled", "strings"):
         for name, (function, parameters) in MEASURES.items():
             make = partial(on_queries, function, ids, parameters)
             yield Case("metrics", f"{name}, {ids} ids", make, large=ids != "sorted")
+
+
+def weighted(function, whole, package, **parameters):
+    """Weights of rows: whole numbers, or fractions."""
+    y, score = inputs.one_list(1_000_000)
+    weight = np.random.default_rng(6).integers(1, 4, len(y)) * (1.0 if whole else 0.7)
+    return partial(
+        getattr(package.metrics, function), y, score, sample_weight=weight, **parameters
+    )
+
+
+def rare_relevance(package):
+    y = (np.random.default_rng(7).random(1_000_000) < 0.001).astype(int)
+    score = inputs.one_list(1_000_000)[1]
+    return partial(package.metrics.expected_reciprocal_rank_score, y, score, max_grade=1)
+
+
+def words(package):
+    y, score = inputs.one_list(1_000_000)
+    return partial(
+        package.metrics.roc_auc_score, np.where(y, "bad", "good"), score, pos_label="bad"
+    )
+
+
+def two_rankings(function, package):
+    first, second = np.random.default_rng(8).normal(size=(2, 1_000_000))
+    return partial(getattr(package.metrics, function), first, first + second)
+
+
+def net_benefit(package):
+    y, score = inputs.one_list(1_000_000)
+    function, probability = package.inference.net_benefit_curve, 1 / (1 + np.exp(-score))
+    return lambda: function(y, probability).net_benefit
+
+
+def accumulated(measure, package):
+    """A million rows in ten batches."""
+    y, score = inputs.one_list(1_000_000)
+
+    def call():
+        accumulator = package.metrics.Accumulator(measure)
+        for batch in range(10):
+            accumulator.update(y[batch::10], score[batch::10])
+        return accumulator.result()
+
+    return call
+
+
+def on_dask(function, package, **parameters):
+    """A million rows in ten chunks, in one thread."""
+    import dask
+    import dask.array
+
+    y, score = inputs.one_list(1_000_000)
+    y, score = (dask.array.from_array(values, chunks=100_000) for values in (y, score))
+
+    def call():
+        with dask.config.set(scheduler="synchronous"):
+            return getattr(package.metrics, function)(y, score, **parameters)
+
+    return call
+
+
+def corners():
+    """What is off the main road: weights, words, rankings, batches and collections."""
+    top = {"tau": 0.01}
+    return {
+        "roc_auc, whole weights, 1e6": partial(weighted, "roc_auc_score", True),
+        "roc_auc, weights, 1e6": partial(weighted, "roc_auc_score", False),
+        "precision at the top, 1e6": partial(
+            on_list, "precision_at_top_score", 1_000_000, False, **top
+        ),
+        "precision at the top, weights, 1e6": partial(
+            weighted, "precision_at_top_score", False, **top
+        ),
+        "err, one in 1,000 relevant, 1e6": rare_relevance,
+        "roc_auc of words, 1e6": words,
+        "tau_b, 1e6": partial(two_rankings, "tau_b_score"),
+        "spearman, 1e6": partial(two_rankings, "spearman_score"),
+        "net benefit curve, 1e6": net_benefit,
+        "Accumulator of auc, 1e6": partial(accumulated, "auc"),
+        "roc_auc of dask arrays, 1e6": partial(on_dask, "roc_auc_score"),
+        "precision at the top of dask arrays, 1e6": partial(
+            on_dask, "precision_at_top_score", **top
+        ),
+    }
 
 
 # --------------------------------------------------------------------------------- small calls
@@ -150,7 +239,7 @@ def call_cases():
             "interval of auc": partial(interval_on, "auc", n),
         }
         for name, make in makers.items():
-            yield Case("calls", f"{name}, {n} rows", make)
+            yield Case("calls", f"{name}, {n} rows", make, large=n != 100)
 
 
 # ------------------------------------------------------------------------------------- rankers
@@ -165,6 +254,21 @@ def at_top(data, package, **parameters):
         return ranker.decision_function(X)
 
     return fit
+
+
+def top_push(n, d, package, degenerate=False, **parameters):
+    """Fit of Top Push; with labels that are noise the solution is zero."""
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(n, d))
+    y = (rng.random(n) < 0.1) if degenerate else X[:, 0] + rng.normal(size=n) > 1.5
+    ranker = package.TopPushRanker(**parameters)
+    return lambda: ranker.fit(X, y.astype(int)).decision_function(X[:100])
+
+
+def boosted_list(package):
+    X, y, qid = inputs.graded(10_000, 10, 10)
+    ranker = package.BoostedOrderPreservingRanker(n_estimators=20)
+    return lambda: ranker.fit(X, y, qid=qid).predict(X[:100], qid=qid[:100])
 
 
 def top_scored(method, package):
@@ -213,13 +317,25 @@ def ranker_cases():
         "AccuracyAtTopRanker, rbf, 300 rows": partial(
             at_top, ("pima_diabetes", 300, 8), C=0.1, kernel="rbf"
         ),
+        "AccuracyAtTopRanker, spambase, 600 rows": partial(at_top, ("spambase", 600, 57), C=0.01),
         "AccuracyAtTopRanker, spambase, 1,500 rows": partial(at_top, spambase, C=0.01),
     }
     for name, make in fits.items():
-        yield Case("rankers", name, make, large="spambase" in name)
+        yield Case("rankers", name, make, large="1,500" in name)
+    pushes = {
+        "TopPushRanker, 20,000 x 20": partial(top_push, 20_000, 20, top_size=0.1),
+        "TopPushRanker, zero solution, 50,000 x 20": partial(
+            top_push, 50_000, 20, top_size=0.3, degenerate=True
+        ),
+        "TopPushRanker, 4,100 x 1,001": partial(top_push, 4_100, 1_001, top_size=0.3, C=0.01),
+        "TopPushRanker, rbf, 1,000 rows": partial(top_push, 1_000, 8, kernel="rbf"),
+        "BoostedOrderPreservingRanker, lists of 1,000": boosted_list,
+    }
+    for name, make in pushes.items():
+        yield Case("rankers", name, make)
     for method in ("predict", "score"):
         name = f"AccuracyAtTopRanker.{method}, 3,000 rows"
-        yield Case("rankers", name, partial(top_scored, method))
+        yield Case("rankers", name, partial(top_scored, method), large=method == "predict")
     made = {f"OrderPreservingRanker {loss}": partial(order_preserving, loss) for loss in LOSSES}
     made |= {f"RankSVM {loss}": partial(svm, loss) for loss in ("hinge", "squared_hinge")}
     for name, make in made.items():
@@ -417,9 +533,9 @@ GROUPS = {
 }
 
 
-def cases_of(groups, quick=False):
+def cases_of(groups, large=True):
     """List the cases of some groups, in their order."""
-    return [case for group in groups for case in GROUPS[group]() if not (quick and case.large)]
+    return [case for group in groups for case in GROUPS[group]() if large or not case.large]
 
 
 def find_case(group, name):

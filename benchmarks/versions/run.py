@@ -1,11 +1,12 @@
 """Two versions of the package side by side: times, memory and values of a fixed list of cases.
 
-    python benchmarks/versions/run.py --before CHECKOUT [--cases metrics rankers inference]
+    python benchmarks/versions/run.py [--before REVISION_OR_FOLDER] [--cases metrics rankers]
 
-Each version runs in a process of its own, with one thread in every library, and the two take
-turns: before, after, after, before and so on, so that whatever slows the machine down for a while
-slows both. Times are CPU seconds. A ratio is that of two timings that follow each other; more than
-1 is slower than before.
+The version before is the last that has a tag. Run it before a change is accepted: it takes about
+five minutes, and ends with 1 if something is slower. Each version runs in a process of its own,
+with one thread in every library, and the two take turns: before, after, after, before and so on,
+so that whatever slows the machine down for a while slows both. Times are CPU seconds. A ratio is
+that of two timings that follow each other; more than 1 is slower than before.
 """
 
 import argparse
@@ -20,12 +21,20 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from measuring import REPOSITORY, describe_machine, format_table, pinned_environment, write_table
+from measuring import (
+    REPOSITORY,
+    describe_machine,
+    format_table,
+    pinned_environment,
+    tree_of,
+    write_table,
+)
 
 VERSIONS = ("before", "after")
 SHORTEST = 0.005  # seconds for one timing: shorter calls are repeated
 FEWEST = 3
-SLOWER = 1.1
+FIRST_ROUNDS = 2  # of fresh processes, whose cache of compiled code is empty
+SLOWER = 1.15
 COLUMNS = [
     ("group", "group", ""),
     ("case", "case", ""),
@@ -49,14 +58,16 @@ class Version:
     ----------
     checkout : Path
         Folder in which ``sklearn_rank`` lies.
+    **variables : str
+        More environment variables.
     """
 
-    def __init__(self, checkout):
+    def __init__(self, checkout, **variables):
         worker = Path(__file__).with_name("worker.py")
         self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115
         self.process = subprocess.Popen(
             [sys.executable, str(worker)],
-            env=pinned_environment(PYTHONPATH=str(checkout)),
+            env=pinned_environment(PYTHONPATH=str(checkout), **variables),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,
@@ -158,9 +169,12 @@ def difference(before, after):
 def compare_first_calls(cases, checkouts, options):
     """Import and call each case ten times in fresh processes; yield rows."""
     found = {}
-    for order in turns(max(FEWEST, options.repeats)):
+    for order in turns(FIRST_ROUNDS):
         for name in order:
-            with Version(checkouts[name]) as version:
+            with (
+                tempfile.TemporaryDirectory() as empty,
+                Version(checkouts[name], NUMBA_CACHE_DIR=empty) as version,
+            ):
                 times = {"import": version.started["imported"]}
                 for case in cases:
                     answer = version.ask("first_and_tenth", group=case.group, name=case.name)
@@ -193,22 +207,29 @@ def conclude(rows):
 def parse_options(groups):
     """Options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--before", type=Path, required=True, help="checkout of the old version")
+    parser.add_argument("--before", help="revision or folder, by default the last tag")
     parser.add_argument(
         "--after", type=Path, default=REPOSITORY, help="checkout of the new one, by default this"
     )
     parser.add_argument("--cases", nargs="+", choices=groups, default=list(groups), help="groups")
     parser.add_argument("--only", nargs="+", metavar="TEXT", help="cases with a text in the name")
-    parser.add_argument("--repeats", type=int, default=7, help="rounds")
+    parser.add_argument("--repeats", type=int, default=5, help="rounds")
     parser.add_argument(
-        "--budget", type=float, default=6, help=f"seconds for a case, but {FEWEST} rounds at least"
+        "--budget", type=float, default=2, help=f"seconds for a case, but {FEWEST} rounds at least"
     )
     parser.add_argument(
-        "--least", type=float, default=0.7, help="seconds for a short case: more rounds, up to 5x"
+        "--least", type=float, default=0.3, help="seconds for a short case: more rounds, up to 5x"
     )
-    parser.add_argument("--quick", action="store_true", help="without the largest data")
+    parser.add_argument("--all", action="store_true", help="the other cases too")
     parser.add_argument("--write", metavar="FILE", help="write the table to a .csv or .md too")
     return parser.parse_args()
+
+
+def last_tag():
+    """The last version that has a tag."""
+    git = ["git", "-C", REPOSITORY, "describe", "--tags", "--abbrev=0"]
+    told = subprocess.run(git, capture_output=True, text=True)
+    return told.stdout.strip() or sys.exit("No version has a tag: pass --before.")
 
 
 def main():
@@ -216,17 +237,23 @@ def main():
     from cases import GROUPS, cases_of
 
     options = parse_options(GROUPS)
-    checkouts = {name: getattr(options, name).resolve() for name in VERSIONS}
-    for checkout in checkouts.values():
-        if not (checkout / "sklearn_rank" / "__init__.py").exists():
-            sys.exit(f"{checkout} holds no sklearn_rank.")
     cases = [
         case
-        for case in cases_of(options.cases, options.quick)
+        for case in cases_of(options.cases, options.all or options.only)
         if not options.only or any(text in case.name for text in options.only)
     ]
     if not cases:
         sys.exit("No case has such a text in its name.")
+    with tree_of(options.before or last_tag()) as before:
+        checkouts = {"before": before, "after": options.after.resolve()}
+        for checkout in checkouts.values():
+            if not (checkout / "sklearn_rank" / "__init__.py").exists():
+                sys.exit(f"{checkout} holds no sklearn_rank.")
+        run(cases, checkouts, options)
+
+
+def run(cases, checkouts, options):
+    """Time the cases and print the table."""
     print(describe_machine())
     print(
         f"one thread; {options.repeats} rounds, fewer of long calls and more of short ones\n",
@@ -250,7 +277,10 @@ def main():
         for row in compare_first_calls(first, checkouts, options):
             add(row)
     print(f"\n{format_table(rows, COLUMNS)}\n")
-    print("\n".join(conclude(rows)))
+    lines = list(conclude(rows))
+    print("\n".join(lines))
+    if any(line.startswith("SLOWER") for line in lines):
+        sys.exit(1)
 
 
 if __name__ == "__main__":

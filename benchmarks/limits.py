@@ -1,0 +1,204 @@
+"""How far are the main calls from what their data cost to touch? One table, from one command.
+
+    python benchmarks/limits.py [--only auc fit] [--write]
+
+Each call stands beside the operation that it cannot do without: ``np.sort`` of the scores for a
+measure of ranks, a pass over the scores for a measure of the top, ``X @ w`` and its transpose for
+a linear fit, the products of all pairs of rows for accuracy at the top; and beside the fastest
+other package that does the same. CPU seconds, one thread, the calls in turns, best of several.
+"""
+
+import argparse
+import sys
+import time
+import warnings
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent / "versions"))
+from inputs import classes, graded, one_list, queries
+from measuring import describe_machine, format_table, run_worker, serve, store_results
+
+COLUMNS = [
+    ("call", "call", ""),
+    ("data", "data", ""),
+    ("ms", "ms", ".1f"),
+    ("touching", "operation", ""),
+    ("ratio", "times it", ".1f"),
+    ("peer", "peer", ""),
+    ("peer_ratio", "peer, times ours", ".1f"),
+]
+
+
+def measures():
+    """Measures of a million scores."""
+    from scipy.stats import kendalltau
+    from sklearn import metrics as peers
+
+    from sklearn_rank import inference, metrics
+
+    y, scores = one_list(1_000_000)
+    other = scores + np.random.default_rng(1).normal(size=len(y))
+    probabilities = 1 / (1 + np.exp(-scores))
+    grades, ranked, qid = queries()
+    sort = ("np.sort of the scores", partial(np.sort, scores))
+    touch = ("np.partition of the scores", partial(np.partition, scores, len(y) // 2))
+    auc = partial(peers.roc_auc_score, y, scores)
+    yield "roc_auc_score", partial(metrics.roc_auc_score, y, scores), sort, ("scikit-learn", auc)
+    ap = partial(peers.average_precision_score, y, scores)
+    call = partial(metrics.average_precision_score, y, scores)
+    yield "average_precision_score", call, sort, ("scikit-learn", ap)
+    yield (
+        "precision_at_top_score",
+        partial(metrics.precision_at_top_score, y, scores, tau=0.01),
+        touch,
+        None,
+    )
+    yield "bedroc_score", partial(metrics.bedroc_score, y, scores), sort, None
+    tau = partial(kendalltau, scores, other)
+    yield "tau_b_score", partial(metrics.tau_b_score, scores, other), sort, ("SciPy", tau)
+    yield (
+        "ndcg_score, 10,000 queries",
+        partial(metrics.ndcg_score, grades, ranked, qid=qid, k=10),
+        ("np.sort of the scores", partial(np.sort, ranked)),
+        None,
+    )
+    for measure in ("auc", "ap", "precision@100"):
+        call = partial(inference.metric_interval, measure, y, scores)
+        yield f"metric_interval of {measure}", call, sort, None
+    call = partial(inference.compare, "auc", y, scores, other)
+    yield "compare of auc", call, sort, None
+    call = partial(inference.net_benefit_curve, y, probabilities)
+    yield "net_benefit_curve", call, sort, None
+    yield "Accumulator of auc", partial(accumulated, metrics, y, scores), sort, None
+    yield "roc_auc_score of dask arrays", partial(on_dask, metrics, y, scores), sort, None
+
+
+def accumulated(metrics, y, scores):
+    accumulator = metrics.Accumulator("auc")
+    for part in range(10):
+        accumulator.update(y[part::10], scores[part::10])
+    return accumulator.result()
+
+
+def on_dask(metrics, y, scores):
+    import dask
+    import dask.array
+
+    chunks = (dask.array.from_array(values, chunks=len(y) // 10) for values in (y, scores))
+    with dask.config.set(scheduler="synchronous"):
+        return metrics.roc_auc_score(*chunks)
+
+
+def fits():
+    """Fits with their usual parameters."""
+    import lightgbm
+    from sklearn.linear_model import LogisticRegression
+
+    import sklearn_rank as package
+
+    X, y = wide = rows_and_classes(100_000, 50)
+    once = ("a pass over X", partial(one_pass, X))
+    logistic = ("scikit-learn's LogisticRegression", partial(LogisticRegression().fit, *wide))
+    for name, ranker in {
+        "TopPushRanker": package.TopPushRanker(),
+        "TopPushRanker(top_size=0.1)": package.TopPushRanker(top_size=0.1),
+        "PNormPushRanker": package.PNormPushRanker(),
+    }.items():
+        yield f"{name}.fit", partial(ranker.fit, X, y), once, logistic
+    X, y, qid = graded()
+    once = ("a pass over X", partial(one_pass, X))
+    for loss in ("pairwise_logistic", "softmax"):
+        ranker = package.OrderPreservingRanker(loss)
+        call = partial(ranker.fit, X, y, qid=qid)
+        yield f"OrderPreservingRanker({loss!r}).fit", call, once, None
+    length = np.bincount(qid)
+    lambdarank = lightgbm.LGBMRanker(n_estimators=100, n_jobs=1, verbose=-1)
+    ranker = package.BoostedOrderPreservingRanker(n_estimators=100)
+    peer = ("LightGBM's lambdarank", partial(lambdarank.fit, X, y, group=length[length > 0]))
+    call = partial(ranker.fit, X, y, qid=qid)
+    yield "BoostedOrderPreservingRanker.fit", call, once, peer
+    for name, n, d in (("pima_diabetes", 512, 8), ("spambase", 1000, 57)):
+        X, y = classes(name, n, d)
+        pairs = ("X @ X.T", partial(np.matmul, X, X.T))
+        ranker = package.AccuracyAtTopRanker(0.05, C=0.01, selection="closest")
+        yield f"AccuracyAtTopRanker.fit, {name}", partial(ranker.fit, X, y), pairs, None
+
+
+def rows_and_classes(n, d):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    return X, (X[:, :5].sum(axis=1) + 2 * rng.normal(size=n) > 4).astype(int)
+
+
+def one_pass(X):
+    return X.T @ (X @ np.ones(X.shape[1]))
+
+
+KINDS = {"measures": measures, "fits": fits}
+
+
+def work(request):
+    """Time the calls of one kind whose names contain one of some texts."""
+    warnings.simplefilter("ignore")
+    for name, call, (touching, touch), peer in KINDS[request["kind"]]():
+        if request["only"] and not any(text in name for text in request["only"]):
+            continue
+        calls = {"ms": call, "touch": touch} | ({"peer": peer[1]} if peer else {})
+        best = in_turns(calls, budget=request["budget"])
+        yield {
+            "call": name,
+            "data": shape_of(call),
+            "ms": 1e3 * best["ms"],
+            "touching": touching,
+            "ratio": best["ms"] / best["touch"],
+            "peer": peer[0] if peer else "",
+            "peer_ratio": best["peer"] / best["ms"] if peer else float("nan"),
+        }
+
+
+def in_turns(calls, *, budget):
+    """Least CPU seconds of each call; three rounds, or as many as the budget allows."""
+    best, spent, rounds = dict.fromkeys(calls, np.inf), 0.0, 0
+    for call in calls.values():
+        call()
+    while rounds < 3 or (spent < budget and rounds < 20):
+        for name, call in calls.items():
+            start = time.process_time()
+            call()
+            best[name] = min(best[name], time.process_time() - start)
+            spent += time.process_time() - start
+        rounds += 1
+    return best
+
+
+def shape_of(call):
+    """Rows, and columns, of the first array that a call gets."""
+    array = next(part for part in call.args if hasattr(part, "shape"))
+    return " x ".join(f"{size:,}" for size in array.shape)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", metavar="TEXT", help="calls with a text in the name")
+    parser.add_argument("--budget", type=float, default=5, help="seconds for a call")
+    parser.add_argument("--write", action="store_true", help="store the table in results/")
+    options = parser.parse_args()
+    print(describe_machine("lightgbm", "dask"))
+    rows = []
+    for kind in KINDS:
+        request = {"kind": kind, "only": options.only, "budget": options.budget}
+        reports, problem = run_worker(__file__, request)
+        rows += reports
+        if problem:
+            print(f"{kind}: {problem}")
+    print(format_table(rows, COLUMNS))
+    if options.write:
+        store_results("limits", rows, describe_machine("lightgbm", "dask"))
+
+
+if __name__ == "__main__" and not serve(work):
+    main()
