@@ -493,7 +493,8 @@ class RowBatches:
     """Rows X of which one batch at a time is in memory; all else of the rows stays in memory.
 
     Labels, ids of queries and weights, 8 to 32 bytes a row, are read and checked once. The
-    features are read anew, in the same batches, each time somebody asks for :meth:`blocks`.
+    features are read anew, in the same batches, each time somebody asks for :meth:`blocks`,
+    unless they fit into `cache_size`: then they are read once and kept.
 
     Parameters
     ----------
@@ -506,6 +507,9 @@ class RowBatches:
         of the query of each row. Batches without rows are skipped.
     feature_names : list of str or None, default=None
         Names of the features; None takes those of the columns of data frames.
+    cache_size : float, default=1000
+        Megabytes that the features of all rows may take to be kept in memory; 0 reads them anew
+        each time. What a list of batches holds is in memory, and is never kept a second time.
 
     Attributes
     ----------
@@ -546,11 +550,12 @@ class RowBatches:
 
     Notes
     -----
-    Peak memory is that of one batch and a copy of it in the type of the others where it has
-    another, beside the small columns; of Parquet, Arrow holds some batches more, since it reads
-    ahead. A reading stops with an error if a batch has not the number
-    of rows, the labels or the features (looked at in eight rows) that it had when the object was
-    made: a file that has changed, or a loader that shuffles, would set labels beside other rows.
+    Peak memory is that of `cache_size`, one batch and a copy of it in the type of the others where
+    it has another, beside the small columns; of Parquet, Arrow holds some batches more, since it
+    reads ahead. What is kept is what the first reading saw. A later reading stops with an error
+    if a batch has not the number of rows, the labels or the features (looked at in eight rows)
+    that it had when the object was made: a file that has changed, or a loader that shuffles, would
+    set labels beside other rows.
     The function is called once for each reading; files that it opens in a generator are closed
     when the generator is, also after an error or an interrupt.
 
@@ -579,6 +584,7 @@ class RowBatches:
         batches: Callable[[], Iterable[Any]] | Iterable[Any],
         *,
         feature_names: Iterable[str] | None = None,
+        cache_size: float = 1000,
     ) -> None:
         if not callable(batches):
             if not isinstance(batches, Iterable):
@@ -593,6 +599,7 @@ class RowBatches:
                     " RowBatches(lambda: read(path))."
                 )
         self._source = batches
+        self.cache_size = cache_size
         names = None if feature_names is None else list(feature_names)
         self._first_reading(names)
 
@@ -607,6 +614,7 @@ class RowBatches:
         query_weight: str | None = None,
         features: Iterable[str] | None = None,
         batch_rows: int = 65536,
+        cache_size: float = 1000,
     ) -> RowBatches:
         """Read the rows of Parquet files, or of a data set of Arrow.
 
@@ -623,6 +631,8 @@ class RowBatches:
             bools among them. Columns of words and dates are left out.
         batch_rows : int, default=65536
             Most rows of a batch. A batch is of one file and one of its row groups.
+        cache_size : float, default=1000
+            Megabytes that the features may take to be read once and kept in memory.
 
         Returns
         -------
@@ -636,7 +646,7 @@ class RowBatches:
             "query_weight": query_weight,
         }
         source, names = parquet_batches(paths, columns, features, batch_rows)
-        return cls(source, feature_names=names)
+        return cls(source, feature_names=names, cache_size=cache_size)
 
     @classmethod
     def from_svmlight(
@@ -648,11 +658,12 @@ class RowBatches:
         sparse: bool = False,
         dtype: Any = np.float64,
         batch_rows: int = 8192,
+        cache_size: float = 1000,
     ) -> RowBatches:
         """Read the rows of files in the svmlight format of LETOR and MSLR.
 
-        Each reading parses the text again, two to three million values a second: what is read
-        more than once is better stored as Parquet. See :func:`~sklearn_rank.datasets.load_letor`
+        Each reading parses the text again, two to three million values a second: what exceeds
+        `cache_size` is better stored as Parquet. See :func:`~sklearn_rank.datasets.load_letor`
         for the format.
 
         Parameters
@@ -669,6 +680,8 @@ class RowBatches:
             Type of the features, float64 or float32.
         batch_rows : int, default=8192
             Most rows of a batch.
+        cache_size : float, default=1000
+            Megabytes that the features may take to be read once and kept in memory.
 
         Returns
         -------
@@ -676,7 +689,7 @@ class RowBatches:
             The rows, in the order of the files; it can be pickled.
         """
         source = SvmlightBatches.of(paths, n_features, zero_based, sparse, dtype, batch_rows)
-        return cls(source, feature_names=source.feature_names)
+        return cls(source, feature_names=source.feature_names, cache_size=cache_size)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -696,6 +709,10 @@ class RowBatches:
         parts += [name for name in ROLES[2:] if getattr(self, name) is not None]
         return f"RowBatches({len(self)} rows in {self.n_batches} batches, {', '.join(parts)})"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the features, which other processes read themselves."""
+        return self.__dict__ | {"_kept": None}
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
         raise TypeError(
             "RowBatches are not in memory as a whole, but an array is needed here: pass an array"
@@ -712,6 +729,10 @@ class RowBatches:
         X : ndarray or csr_array of shape (rows.stop - rows.start, n_features)
             Their features, of :attr:`dtype`, C-contiguous if dense; not to be written to.
         """
+        if self._kept is not None:
+            ends = self.offsets.tolist()
+            yield from zip(map(slice, ends[:-1], ends[1:]), self._kept, strict=True)
+            return
         done = 0
         for batch in self._read():
             with _in_batch(batch.number):
@@ -763,6 +784,8 @@ class RowBatches:
         ends, dtypes = [0], set()
         self._checksums: list[int] = []
         first: _Batch | None = None
+        self._kept: list[Any] | None = [] if callable(self._source) else None
+        size = 0
         for batch in self._read():
             with _in_batch(batch.number):
                 X = batch.features()
@@ -783,10 +806,17 @@ class RowBatches:
             ends.append(ends[-1] + batch.n_rows)
             self._checksums.append(_checksum(X))
             dtypes.add(X.dtype)
+            if self._kept is not None:
+                size += (X.data.nbytes + 2 * X.indices.nbytes) if sp.issparse(X) else X.nbytes
+                self._kept.append(X.copy())  # A generator may write into the same array again
+                if size > 1e6 * self.cache_size:
+                    self._kept = None
         if first is None:
             raise ValueError("The batches have no rows: pass at least one row.")
         self.offsets: IntArray = np.array(ends)
         self.dtype = np.result_type(*dtypes)
+        if self._kept is not None:
+            self._kept = [X.astype(self.dtype, copy=False) for X in self._kept]
         columns = {role: _concatenate(parts, role) for role, parts in small.items() if parts}
         self.y: AnyArray = columns["y"]
         self.qid: AnyArray | None = columns.get("qid")

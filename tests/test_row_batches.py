@@ -204,7 +204,7 @@ def test_what_can_be_read_once_is_refused():
     with pytest.raises(ValueError, match="The batches have no rows"):
         RowBatches([])
     generator = (batch for batch in [GOOD, GOOD])
-    rows = RowBatches(lambda: generator)
+    rows = RowBatches(lambda: generator, cache_size=0)
     with pytest.raises(ValueError, match=r"The batches end after 0 of 8 rows: .* fresh"):
         list(rows.blocks())
 
@@ -233,10 +233,29 @@ def test_batches_that_change_are_refused(name):
         second = X[4:], y[4:]
         yield change(*second) if len(readings) > 2 else second
 
-    rows = RowBatches(read)
+    rows = RowBatches(read, cache_size=0)
     list(rows.blocks())
     with pytest.raises(ValueError, match=message):
         list(rows.blocks())
+
+
+@pytest.mark.parametrize(("make", "size"), [(np.asarray, 192), (sp.csr_array, 384)])
+def test_what_fits_into_the_cache_is_read_once(make, size):
+    readings, buffer = [], np.empty((4, 2))
+
+    def read():
+        readings.append(1)
+        for batch in (1, 2, 3):
+            buffer[:] = batch  # the same array again
+            yield make(buffer), [0, 1, 0, 1]
+
+    for cache_size, n_readings in ((size / 1e6, 1), (0.99 * size / 1e6, 3)):
+        readings.clear()
+        rows = RowBatches(read, cache_size=cache_size)
+        for _ in range(2):
+            values = [(part.start, X.sum()) for part, X in rows.blocks()]
+            assert values == [(0, 8), (4, 16), (8, 24)]
+        assert len(readings) == n_readings
 
 
 def test_more_and_fewer_batches_are_refused():
@@ -259,7 +278,7 @@ def test_shuffled_rows_are_refused():
         for part in np.split(rows, 4):
             yield X[part], y[part]
 
-    rows = RowBatches(read)
+    rows = RowBatches(read, cache_size=0)
     with pytest.raises(ValueError, match=r"Batch 0: Its features have changed: .* not shuffle"):
         list(rows.blocks())
 
@@ -297,7 +316,7 @@ def test_a_reading_that_is_left_closes_its_files():
         finally:
             open_files.pop()
 
-    rows = RowBatches(read)
+    rows = RowBatches(read, cache_size=0)
     blocks = rows.blocks()
     next(blocks)
     assert open_files == [1]
@@ -328,7 +347,7 @@ def test_what_has_a_method_close_is_closed():
         loaders.append(Loader())
         return loaders[-1]
 
-    rows = RowBatches(read)
+    rows = RowBatches(read, cache_size=0)
     blocks = rows.blocks()
     next(blocks)
     blocks.close()

@@ -291,7 +291,7 @@ def row_batches(paths, n, graded, passes):
             else:
                 yield {**batch, "y": binary(batch["y"])}
 
-    return RowBatches(read)
+    return RowBatches(read, cache_size=0)
 
 
 def labelled_rows(request, n, graded, passes):

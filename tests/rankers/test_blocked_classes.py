@@ -338,7 +338,7 @@ def test_what_ends_a_fit_leaves_the_estimator_as_it_was(error):
         yield X[200:], y[200:]
 
     ranker = TopPushRanker(0.6).fit(X, y)
-    before, rows = dict(vars(ranker)), RowBatches(read)
+    before, rows = dict(vars(ranker)), RowBatches(read, cache_size=0)
     with pytest.raises(error, match="in the middle"):
         ranker.fit(rows, rows.y)
     assert vars(ranker) == before

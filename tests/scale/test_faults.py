@@ -37,7 +37,7 @@ def written(folder, n_queries=60, rows_per_file=100, seed=0):
 
 
 def batches_of(parquet):
-    return RowBatches.from_parquet(parquet, label="target", qid="qid")
+    return RowBatches.from_parquet(parquet, label="target", qid="qid", cache_size=0)
 
 
 def damage(file, where=0.5):
@@ -147,7 +147,7 @@ def test_a_loader_that_shuffles_ends_a_fit_without_trace():
         for part in parts[::-1] if shuffles else parts:
             yield X[part], y[part], qid[part]
 
-    rows = RowBatches(read)
+    rows = RowBatches(read, cache_size=0)
     shuffles.append(True)
     ranker = OrderPreservingRanker(alpha=0.1)
     with pytest.raises(ValueError, match=r"Batch 0: Its labels have changed: .* not shuffle"):
