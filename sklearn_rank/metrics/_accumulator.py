@@ -1,32 +1,11 @@
 """Accumulator: a measure of data in batches, or of parts on several machines.
 
-Let V(T) be a measure of a table T, C the table whose bins are blocks of tied items, and F the
-table of all rows. A measure is *additive* if it is a mean over the orders of tied items of
-
-- a sum over blocks of tied items of functions of the block, of the weights of the classes above
-  it and of the weights of the classes in all (or an increasing affine map of one, by numbers that
-  depend on the weights of the classes in all), or
-- a function of one block, and of the weights above it and in all, where these weights alone say
-  which block it is once the blocks within a bin are known.
-
-For a range r of bins let F_r have the rows of r and blocks for all other bins. Then::
-
-    V(F) = V(C) + sum over ranges r of V(F_r) - V(C)
-
-since refining r leaves the blocks elsewhere and the weights above them as they are: of a sum it
-changes the terms of r only, and of one block it changes the value only if that is in r. The same
-difference results if what is above r is one block and what is below it another, in both tables.
-So ranges are read again and evaluated one by one.
-
-An additive measure is a mean over orders, in which a positive counts no less the higher it is.
-What a range can add lies between the orders with all its positives below its negatives and above
-them: a range where these agree is not read again, such as bins of one class, of one score, and
-those far from the cut of a measure of the top.
+With limited room the rows are counted in bins of neighbouring scores, and read again for the bins
+that count: see ``_ranges``.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -44,12 +23,11 @@ from ._of_collections import (
     KeptQueries,
     KeptRows,
     KeptValues,
-    ScoreTable,
-    SingleWeights,
     check_classes_known,
     read_part,
     value_of_rows,
 )
+from ._ranges import Cells, ScoreTable, SingleWeights, is_additive
 
 # The sign, the exponent and 6 more bits of a score make a bin at first.
 ROOT_BITS = 18
@@ -62,14 +40,14 @@ CHUNK = 2**16
 # What happens to the rows of a bin, beside those of the kernels: they count no more.
 COUNT, TAKE, REST, DONE = -1, -2, -3, -4
 
-# Cells that are no bins: rows that are kept now, and rows whose order has been seen.
+# Entries that are no bins: rows that are kept now, and rows whose order has been seen.
 KEPT, SEEN = -1, -2
 
 _ENDS = (np.iinfo(np.int64).max, np.iinfo(np.int64).min)
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class Bins:
     """Bins that hold rows, by ascending score."""
 
     low: IntArray  # (n,): Lowest code of a row of each
@@ -82,11 +60,11 @@ class Cells:
     def __len__(self) -> int:
         return len(self.low)
 
-    def at(self, which: AnyArray) -> Cells:
-        return Cells(*(column[which] for column in vars(self).values()))
+    def at(self, which: AnyArray) -> Bins:
+        return Bins(*(column[which] for column in vars(self).values()))
 
     @classmethod
-    def join(cls, parts: list[Cells]) -> Cells:
+    def join(cls, parts: list[Bins]) -> Bins:
         columns = zip(*(vars(part).values() for part in parts), strict=True)
         cells = cls(*map(np.concatenate, columns))
         return cells.at(np.argsort(cells.low))
@@ -129,7 +107,7 @@ class TakenRows:
             for weights, n in zip(self.weights, self.taken.tolist(), strict=True)
         ]
 
-    def cells(self, low: IntArray, high: IntArray) -> Cells:
+    def cells(self, low: IntArray, high: IntArray) -> Bins:
         masses, n_rows = [], np.zeros(len(low), dtype=np.int64)
         for codes, weights in zip(self.codes, self.weights, strict=True):
             begin, end = np.searchsorted(codes, low), np.searchsorted(codes, high, "right")
@@ -139,7 +117,7 @@ class TakenRows:
                 upto = np.append(0.0, np.cumsum(weights))
                 mass = np.where(end > begin, upto[end] - upto[begin], 0.0)
             masses.append(mass)
-        return Cells(low, high, masses[0], masses[1], n_rows, np.full(len(low), KEPT))
+        return Bins(low, high, masses[0], masses[1], n_rows, np.full(len(low), KEPT))
 
     def edges_within(self, low: int, high: int, most: int) -> IntArray:
         """Cut a range of scores where its sorted rows are too many. Shape (n,)."""
@@ -156,7 +134,7 @@ class TakenRows:
             edges.append(edge)
             place = [int(np.searchsorted(codes, edge)) for codes in self.codes]
 
-    def blocks(self, inside: list[slice], whole: Cells) -> tuple[FloatArray, FloatArray]:
+    def blocks(self, inside: list[slice], whole: Bins) -> FloatArray:
         """Weights of the classes in blocks of ties, ascending; neighbours of one class are one."""
         from ._kernels import blocks_between
 
@@ -164,26 +142,16 @@ class TakenRows:
         for codes, weights, part in zip(self.codes, self.weights, inside, strict=True):
             rows += [codes[part], weights[part] if len(weights) else weights]
         size = 2 * (min(len(rows[0]), len(rows[2])) + len(whole)) + 1
-        neg, pos = np.empty(size), np.empty(size)
-        n = blocks_between(*rows, whole.low, whole.neg, whole.pos, neg, pos)
-        return neg[:n], pos[:n]
+        blocks = np.empty((size, 2))
+        return blocks[: blocks_between(*rows, whole.low, whole.neg, whole.pos, blocks)]
 
 
 # Rows that are evaluated at once.
 SLICE = 2**19
-# A range is not divided further where it holds no larger share of the rows.
-SMALLEST_SHARE = 1 / 64
-# Ranges whose best and worst order differ by no more than rounding need no order.
-ROUNDING = 1e-15
 # Sums of the weights of the same rows in another order differ by no larger share.
 SAME = 1e-9
 # Rows kept in a pass for each item of a table: a row is smaller, and sorted in place.
 ROWS_PER_ITEM = 5
-
-
-def is_additive(measure: Measure) -> bool:
-    of_classes = measure.kind == "binary" and not measure.by_class and measure.weights != "none"
-    return of_classes and measure.from_ranges == "sum" and measure.is_mean_over_ties
 
 
 class KeptBins:
@@ -204,17 +172,17 @@ class KeptBins:
         self._rows: TakenRows | None = None
         self._n_again = 0
         self.is_read_again = False
-        self._opened: Cells | None = None
+        self._opened: Bins | None = None
         self._masses = np.zeros(2)
-        self._done: list[Cells] = []
+        self._done: list[Bins] = []
         self._added = 0.0
 
     @classmethod
     def of_table(cls, kept: KeptRows, max_items: int) -> KeptBins:
         bins = cls(max_items)
-        for table in kept.tables():
-            bins._count_rows(table.score, table.labels, table.weight)
-            bins._single |= table.single
+        table = kept.table
+        bins._count_rows(table.score, table.labels, table.weight)
+        bins._single |= table.single
         if not bins._is_weighted:
             # The weights are numbers of rows.
             bins._count = bins._mass.astype(np.int64)
@@ -331,62 +299,24 @@ class KeptBins:
     def needs_again(self, measure: Measure) -> bool:
         return self._rows is not None or len(self._open(measure)) > 0
 
-    def _cells(self) -> Cells:
+    def _cells(self) -> Bins:
         bins = np.flatnonzero((self._child < 0) & (self._child > DONE) & self._count.any(axis=1))
         low, high = self._ends[bins].T
         neg, pos = self._mass[bins].T
-        cells = Cells(low, high, neg, pos, self._count[bins].sum(axis=1), bins)
-        return Cells.join([cells, *self._done])
+        cells = Bins(low, high, neg, pos, self._count[bins].sum(axis=1), bins)
+        return Bins.join([cells, *self._done])
 
-    def _open(self, measure: Measure) -> Cells:
-        """Cells with rows whose order is unknown and changes the value."""
+    def _open(self, measure: Measure) -> Bins:
+        """Bins with rows whose order is unknown and changes the value."""
         if self._opened is not None:
             return self._opened
         cells = self._cells()
-        mixed = cells.mixed
-        is_open = np.zeros(len(cells), dtype=bool)
-        least = SMALLEST_SHARE * cells.n_rows.sum()
-        ranges = [(0, len(cells))]
-        while ranges:
-            start, stop = ranges.pop()
-            if not mixed[start:stop].any():
-                continue
-            low, high = self._extremes(measure, cells, slice(start, stop))
-            # Lists without a value have none in any order.
-            if not abs(high - low) > ROUNDING * max(abs(low), abs(high)):
-                continue
-            if stop - start == 1 or cells.n_rows[start:stop].sum() <= least:
-                is_open[start:stop] = mixed[start:stop]
-                continue
-            half = np.cumsum(cells.n_rows[start:stop])
-            middle = start + 1 + int(np.searchsorted(half[:-1], half[-1] / 2))
-            middle = min(middle, stop - 1)
-            ranges += [(start, middle), (middle, stop)]
+        is_open = self._masses_of(cells).open(measure, cells.mixed, cells.n_rows)
         self._opened = cells.at(is_open)
         return self._opened
 
-    def _extremes(self, measure: Measure, cells: Cells, part: slice) -> tuple[float, float]:
-        """Values with the positives of each mixed cell of a range below and above all others."""
-        mixed, values = cells.mixed[part], []
-        for raised in (0, 1):
-            # Two blocks for each cell, the upper one of a class of a mixed cell, else empty.
-            blocks = np.zeros((2, len(mixed), 2))
-            blocks[..., 0] = cells.neg[part], cells.pos[part]
-            blocks[raised, mixed] = blocks[raised, mixed, ::-1]
-            values.append(self._value(measure, cells, part, *blocks.reshape(2, -1)))
-        return values[0], values[1]
-
-    def _value(
-        self, measure: Measure, cells: Cells, part: slice, neg: FloatArray, pos: FloatArray
-    ) -> float:
-        """Value with these blocks in place of a range of cells, and one above and one below."""
-        below, above = slice(0, part.start), slice(part.stop, None)
-        neg = np.concatenate([[cells.neg[below].sum()], neg, [cells.neg[above].sum()]])
-        pos = np.concatenate([[cells.pos[below].sum()], pos, [cells.pos[above].sum()]])
-        with warnings.catch_warnings():
-            # Warnings of the measure come with the result.
-            warnings.simplefilter("ignore")
-            return float(measure.values(ScoreTable.of_blocks(neg, pos, self._single))[0])
+    def _masses_of(self, cells: Bins) -> Cells:
+        return Cells(np.stack([cells.neg, cells.pos], axis=1), self._single)
 
     # ---------------------------------------------------------------------------- what it adds
 
@@ -396,7 +326,7 @@ class KeptBins:
         cells = self._cells()
         self._check_same(rows, cells)
         cells = _cut(cells, self._is_taken(cells.bin), rows)
-        taken = cells.bin == KEPT
+        taken, masses = cells.bin == KEPT, self._masses_of(cells)
         begins = [np.searchsorted(codes, cells.low) for codes in rows.codes]
         ends = [np.searchsorted(codes, cells.high, "right") for codes in rows.codes]
         size = np.where(taken, cells.n_rows, 0) + 1
@@ -411,15 +341,15 @@ class KeptBins:
                 for begin, end in zip(begins, ends, strict=True)
             ]
             blocks = rows.blocks(inside, cells.at(np.arange(start, stop)[~taken[part]]))
-            fine = self._value(measure, cells, part, *blocks)
-            coarse = self._value(measure, cells, part, cells.neg[part], cells.pos[part])
+            fine = masses.value(measure, part, blocks)
+            coarse = masses.value(measure, part, masses.mass[part])
             self._added += fine - coarse
         self._child[self._child == TAKE] = DONE
         done = cells.at(taken)
         self._done.append(replace(done, bin=np.full(len(done), SEEN)))
         self._rows = None
 
-    def _check_same(self, rows: TakenRows, cells: Cells) -> None:
+    def _check_same(self, rows: TakenRows, cells: Bins) -> None:
         taken = self._is_taken(cells.bin)
         expected = [*self._masses, cells.neg[taken].sum(), cells.pos[taken].sum()]
         masses = [*self._leaf_masses(), *rows.masses()]
@@ -433,17 +363,18 @@ class KeptBins:
 
     def result(self, measure: Measure) -> float:
         cells = self._cells()
-        lists = ScoreTable.of_blocks(cells.neg, cells.pos, self._single)
+        lists = ScoreTable.of_blocks(self._masses_of(cells).mass, self._single)
         return float(np.clip(value_of_rows(lists, measure) + self._added, *measure.range))
 
     def bounds(self, measure: Measure) -> tuple[float, float]:
         cells = self._cells()
-        extremes = np.sort(self._extremes(measure, cells, slice(0, len(cells)))) + self._added
-        low, high = np.clip(extremes, *measure.range).tolist()
+        whole = slice(0, len(cells))
+        extremes = self._masses_of(cells).extremes(measure, cells.mixed, whole)
+        low, high = np.clip(np.sort(extremes) + self._added, *measure.range).tolist()
         return low, high
 
 
-def _cut(cells: Cells, taken: BoolArray, rows: TakenRows) -> Cells:
+def _cut(cells: Bins, taken: BoolArray, rows: TakenRows) -> Bins:
     """Cut the cells whose rows are kept into parts that can be evaluated at once."""
     kept = cells.at(taken)
     low, high = [kept.low], [kept.high]
@@ -453,7 +384,7 @@ def _cut(cells: Cells, taken: BoolArray, rows: TakenRows) -> Cells:
         high.append(edges - 1)
     # The cells do not overlap: sorted ends belong together.
     parts = rows.cells(np.sort(np.concatenate(low)), np.sort(np.concatenate(high)))
-    return Cells.join([cells.at(~taken), parts])
+    return Bins.join([cells.at(~taken), parts])
 
 
 ARGUMENTS = ("y_true", "y_score", "qid", "sample_weight", "query_weight")
@@ -868,7 +799,7 @@ class Accumulator:
     def table(self) -> ScoreTable | None:
         """Distinct rows of one list; None if no such table is kept."""
         is_table = isinstance(self._kept, KeptRows) and self._kept.distinct
-        return self._kept.lists if is_table else None
+        return self._kept.table.distinct() if is_table else None
 
     @property
     def query_values(self) -> KeptValues | None:

@@ -12,15 +12,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank import metrics
 from sklearn_rank.exceptions import SmallTopWarning
-from sklearn_rank.metrics import _of_collections, get_measure
-from sklearn_rank.metrics._of_collections import (
-    ScoreTable,
-    coarse_of,
-    edges_of,
-    pieces_of,
-    summary_of,
-    with_range,
-)
+from sklearn_rank.metrics import _of_collections, _ranges, get_measure
+from sklearn_rank.metrics._ranges import Plan, Sample, ScoreTable, cut, merge_tied, refined
 from tests.catalogue import FUNCTIONS, METRICS
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
@@ -36,9 +29,10 @@ def _in_this_thread():
 
 @pytest.fixture
 def few_rows(monkeypatch):
-    """Tables of more than a few rows are cut into ranges."""
+    """Tables of more than a few rows are cut into ranges, by samples that say little."""
     monkeypatch.setattr(_of_collections, "FEW_ROWS", 5)
-    monkeypatch.setattr(_of_collections, "ROWS_OF_RANGE", 8)
+    monkeypatch.setattr(_ranges, "ROWS_OF_RANGE", 8)
+    monkeypatch.setattr(_ranges, "N_SAMPLES", 7)
 
 
 def rows_of(case, seed=0):
@@ -84,15 +78,16 @@ def test_the_value_follows_from_ranges(function):
         y_true, y_score = rows_of(case, seed % 2)
         labels = y_true.astype(bool if measure.kind == "binary" else float)
         tables = [ScoreTable.of_rows(y_score[i::3], labels[i::3]) for i in range(3)]
-        edges = edges_of([summary_of(table) for table in tables], 6)
-        cut = [pieces_of(table, edges) for table in tables]
-        coarse = ScoreTable.merged([coarse_of(pieces) for pieces in cut])
+        edges = Plan.of([Sample.of(table) for table in tables]).edges[::5]
+        cuts = [cut(table, edges, np.ones(len(edges) + 1, dtype=bool)) for table in tables]
+        coarse = merge_tied([one for one, _ in cuts])
         tied = measure.values(coarse)[0]
         values = []
-        for number, pieces in enumerate(zip(*cut, strict=True)):
+        for number, pieces in enumerate(zip(*(pieces for _, pieces in cuts), strict=True)):
             kept = [piece for piece in pieces if piece is not None]
             if kept:
-                lists = with_range(coarse, number, ScoreTable.merged(kept))
+                rows = ScoreTable.joined(kept)
+                lists = refined(coarse, number, rows, joined=measure.is_mean_over_ties)
                 values.append(measure.values(lists)[0])
         assert len(values) > 3
         together = max(values)
