@@ -550,9 +550,8 @@ class ListOfChunks:
         chunk_tasks = partitions.persist(*tasks)
         samples = partitions.compute(*map(delayed(_sample, pure=False), chunk_tasks))
         chunks = _check_chunks(samples)
-        table_of = delayed(attrgetter("data"), pure=False)
         self.partitions = partitions
-        self.tables = [table_of(chunk_tasks[chunk.number]) for chunk in chunks]
+        self.chunks = [chunk_tasks[chunk.number] for chunk in chunks]
         self.samples: list[Sample] = [chunk.data for chunk in chunks]
 
     @property
@@ -578,7 +577,8 @@ class ListOfChunks:
                 " y_score.compute()."
             )
         delayed = import_optional("dask", USED_BY).delayed
-        merged = tree_reduce(self.tables, ScoreTable.joined)
+        table_of = delayed(attrgetter("data"), pure=False)
+        merged = tree_reduce([table_of(chunk) for chunk in self.chunks], ScoreTable.joined)
         if function is not None:
             constants = (delayed(argument, traverse=False) for argument in arguments)
             merged = delayed(function, pure=False)(merged, *constants)
@@ -615,7 +615,7 @@ class ListOfChunks:
         how = delayed((function, measure), traverse=False)
         split, take = delayed(_cut, pure=False), delayed(_piece, pure=False)
         first, evaluate = delayed(itemgetter(0), pure=False), delayed(_of_range, pure=False)
-        cuts = [split(table, where) for table in self.tables]
+        cuts = [split(chunk, where) for chunk in self.chunks]
         tied = tree_reduce([first(one) for one in cuts], merge_tied)
         values = [
             evaluate(how, tied, number, *(take(one, place) for one in cuts))
@@ -636,8 +636,8 @@ def _sample(chunk: _ChunkResult | None) -> _ChunkResult | None:
     return chunk._replace(data=Sample.of(chunk.data))
 
 
-def _cut(table: ScoreTable, where: tuple[AnyArray, BoolArray]) -> Any:
-    return cut(table, *where)
+def _cut(chunk: _ChunkResult, where: tuple[AnyArray, BoolArray]) -> Any:
+    return cut(chunk.data, *where)
 
 
 def _piece(cut: Any, place: int) -> ScoreTable | None:

@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._lists import ScoredLists
-from .._order import class_masses, tied_blocks
+from .._order import CHUNK, class_masses, tied_blocks
 from .._typing import AnyArray, BoolArray, FloatArray
 from .._validation import take
 
@@ -163,11 +163,20 @@ class ScoreTable(ScoredLists):
     def condensed(self) -> ScoreTable:
         """Make one of equal rows if that saves memory: if about half of them are equal."""
         # All rows of a score are in a sample of hashes, or none.
-        bits: Any = (self.score + 0).view(f"u{self.score.itemsize}")  # of one zero for both
-        bits *= HASH[bits.itemsize]
-        sample = bits[bits >> (8 * bits.itemsize - SAMPLED_BITS) == 0]
-        n_distinct = len(np.unique(sample)) << SAMPLED_BITS
+        sample = [_sampled(self.score[part]) for part in parts_of(len(self))]
+        n_distinct = len(np.unique(np.concatenate(sample))) << SAMPLED_BITS
         return self if 2 * n_distinct > len(self) else self.distinct()
+
+
+def parts_of(n: int) -> list[slice]:
+    """Parts of rows that are worked on at once: what lies between two steps stays in the cache."""
+    return [slice(start, start + CHUNK) for start in range(0, n, CHUNK)]
+
+
+def _sampled(score: AnyArray) -> Any:
+    bits: Any = (score + 0).view(f"u{score.itemsize}")  # of one zero for both
+    bits *= HASH[bits.itemsize]
+    return bits[bits >> (8 * bits.itemsize - SAMPLED_BITS) == 0]
 
 
 def join_columns(parts: Sequence[ScoredLists]) -> tuple[AnyArray, AnyArray, Any]:
@@ -248,8 +257,9 @@ class Cells(NamedTuple):
 N_SAMPLES = 512
 # Cells that are opened or not, each of about as many rows; numbers of ranges fit into a byte.
 N_CELLS = 256
-# Rows of a range that is evaluated at once.
-ROWS_OF_RANGE = 2**20
+# Rows of a range that is evaluated at once, if there are no fewer ranges than for some workers.
+ROWS_OF_RANGE = 2**22
+FEWEST_RANGES = 8
 # A grade of its own for each row leaves coarse tables as long as the full one.
 MOST_LABELS = 64
 
@@ -305,9 +315,10 @@ class Plan(NamedTuple):
 
     def ranges(self) -> tuple[AnyArray, BoolArray, AnyArray]:
         """Edges of the ranges of opened cells and of others, which are opened, range of cells."""
-        upto = np.cumsum(np.where(self.opened, self.n_rows, 0.0)) // ROWS_OF_RANGE
+        upto = np.cumsum(np.where(self.opened, self.n_rows, 0.0))
+        place = upto // min(ROWS_OF_RANGE, max(upto[-1] / FEWEST_RANGES, 1.0))
         new = self.opened[1:] != self.opened[:-1]
-        new |= self.opened[1:] & (upto[1:] != upto[:-1])
+        new |= self.opened[1:] & (place[1:] != place[:-1])
         number = np.append(0, np.cumsum(new))
         return self.edges[new], self.opened[np.append(True, new)], number
 
@@ -333,23 +344,31 @@ def cut(
 
     None where a range has no rows.
     """
-    number = np.searchsorted(edges, table.score, "right").astype(np.uint8)
     if table.labels.dtype.kind == "b":
         distinct, label = np.array([False, True]), table.labels
     else:
         distinct = np.unique(table.labels)
         label = np.searchsorted(distinct, table.labels)
     n = len(distinct)
-    mass = np.bincount(number * np.intp(n) + label, table.weight, n * len(opened))
+    number, mass = np.zeros(len(table), dtype=np.uint8), np.zeros(n * len(opened))
+    buffer = np.empty(min(CHUNK, len(table)), dtype=np.intp)
+    for part in parts_of(len(table)):
+        # Comparisons one by one take less time than a binary search, whose branches are random.
+        for edge in edges:
+            number[part] += table.score[part] >= edge
+        cell = np.multiply(number[part], n, out=buffer[: len(number[part])])
+        cell += label[part]
+        mass += np.bincount(cell, take(table.weight, part), len(mass))
     some = np.flatnonzero(mass)
-    coarse = ScoreTable.of(
-        some // n, distinct[some % n], mass[some].astype(np.float64), table.single
-    )
-    rows = np.flatnonzero(opened[number])
+    coarse = ScoreTable.of(some // n, distinct[some % n], mass[some], table.single)
     # NumPy sorts a byte by counting.
-    rows = rows[np.argsort(number[rows], kind="stable")]
-    bounds = np.searchsorted(number[rows], np.flatnonzero(opened))
-    pieces = [table.rows_at(part) if len(part) else None for part in np.split(rows, bounds[1:])]
+    if opened.all():
+        rows = np.argsort(number, kind="stable")
+    else:
+        rows = np.flatnonzero(opened[number])
+        rows = rows[np.argsort(number[rows], kind="stable")]
+    bounds = np.cumsum(np.bincount(number, minlength=len(opened))[opened])[:-1]
+    pieces = [table.rows_at(part) if len(part) else None for part in np.split(rows, bounds)]
     return coarse, pieces
 
 
