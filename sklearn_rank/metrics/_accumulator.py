@@ -52,8 +52,7 @@ class Bins:
 
     low: IntArray  # (n,): Lowest code of a row of each
     high: IntArray  # (n,): Highest code
-    neg: FloatArray  # (n,): Weight of the negatives of each
-    pos: FloatArray  # (n,): Weight of the positives
+    mass: FloatArray  # (n, 2): Weights of the negatives and of the positives of each
     n_rows: IntArray  # (n,): Number of rows of each, or fewer where equal rows came as one
     bin: IntArray  # (n,): Bin that each is; KEPT or SEEN for what is a part of one
 
@@ -72,7 +71,7 @@ class Bins:
     @property
     def mixed(self) -> BoolArray:
         """Which hold both classes at more than one score, in an order that is not known."""
-        return (self.neg > 0) & (self.pos > 0) & (self.low < self.high) & (self.bin >= 0)
+        return (self.mass > 0).all(axis=1) & (self.low < self.high) & (self.bin >= 0)
 
 
 class TakenRows:
@@ -96,54 +95,37 @@ class TakenRows:
             self.codes[label] = self.codes[label][:n]
             if len(self.weights[label]):
                 order = np.argsort(self.codes[label])
-                self.weights[label] = self.weights[label][:n][order]
                 self.codes[label] = self.codes[label][order]
+                # From here on the sums of the weights below each row.
+                self.weights[label] = np.append(0.0, np.cumsum(self.weights[label][:n][order]))
             else:
                 self.codes[label].sort()
 
-    def masses(self) -> list[float]:
-        return [
-            float(weights.sum()) if len(weights) else float(n)
-            for weights, n in zip(self.weights, self.taken.tolist(), strict=True)
-        ]
+    def below(self, codes: AnyArray, side: Literal["left", "right"] = "left") -> FloatArray:
+        """Weights of the classes in the sorted rows below codes. Shape (n_codes, 2)."""
+        places = [np.searchsorted(of_class, codes, side) for of_class in self.codes]
+        columns = zip(self.weights, places, strict=True)
+        sums = [weights[place] if len(weights) else place for weights, place in columns]
+        return np.stack(sums, axis=1).astype(np.float64, copy=False)
 
     def cells(self, low: IntArray, high: IntArray) -> Bins:
-        masses, n_rows = [], np.zeros(len(low), dtype=np.int64)
-        for codes, weights in zip(self.codes, self.weights, strict=True):
-            begin, end = np.searchsorted(codes, low), np.searchsorted(codes, high, "right")
-            mass = (end - begin).astype(np.float64)
-            n_rows += end - begin
-            if len(weights):
-                upto = np.append(0.0, np.cumsum(weights))
-                mass = np.where(end > begin, upto[end] - upto[begin], 0.0)
-            masses.append(mass)
-        return Bins(low, high, masses[0], masses[1], n_rows, np.full(len(low), KEPT))
+        counts = (
+            np.searchsorted(one, high, "right") - np.searchsorted(one, low) for one in self.codes
+        )
+        mass = self.below(high, "right") - self.below(low)
+        return Bins(low, high, mass, np.sum(list(counts), axis=0), np.full(len(low), KEPT))
 
-    def edges_within(self, low: int, high: int, most: int) -> IntArray:
-        """Cut a range of scores where its sorted rows are too many. Shape (n,)."""
-        edges: list[int] = []
-        place = [int(np.searchsorted(codes, low)) for codes in self.codes]
-        while True:
-            ahead = zip(self.codes, (at + most // 2 for at in place), strict=True)
-            following = [int(codes[at]) for codes, at in ahead if at < len(codes)]
-            edge = min(following, default=high + 1)
-            if edge == (edges[-1] if edges else low):
-                edge += 1  # behind rows that are equal
-            if edge > high:
-                return np.array(edges, dtype=np.int64)
-            edges.append(edge)
-            place = [int(np.searchsorted(codes, edge)) for codes in self.codes]
-
-    def blocks(self, inside: list[slice], whole: Bins) -> FloatArray:
+    def blocks(self, low: int, high: int, whole: Bins) -> FloatArray:
         """Weights of the classes in blocks of ties, ascending; neighbours of one class are one."""
-        from ._kernels import blocks_between
-
-        rows = []
-        for codes, weights, part in zip(self.codes, self.weights, inside, strict=True):
-            rows += [codes[part], weights[part] if len(weights) else weights]
-        size = 2 * (min(len(rows[0]), len(rows[2])) + len(whole)) + 1
-        blocks = np.empty((size, 2))
-        return blocks[: blocks_between(*rows, whole.low, whole.neg, whole.pos, blocks)]
+        inside = [one[slice(*np.searchsorted(one, [low, high + 1]))] for one in self.codes]
+        codes = np.sort(np.concatenate([min(inside, key=len), whole.low]), kind="stable")
+        # Between these are rows of the other class alone.
+        codes = codes[np.diff(codes, prepend=low - 1) > 0]
+        bounds = np.stack([self.below(codes), self.below(codes, "right")], axis=1).reshape(-1, 2)
+        ends = self.below(np.array([low])), self.below(np.array([high]), "right")
+        blocks = np.diff(bounds, axis=0, prepend=ends[0], append=ends[1])
+        blocks[1 + 2 * np.searchsorted(codes, whole.low)] += whole.mass
+        return blocks
 
 
 # Rows that are evaluated at once.
@@ -302,8 +284,7 @@ class KeptBins:
     def _cells(self) -> Bins:
         bins = np.flatnonzero((self._child < 0) & (self._child > DONE) & self._count.any(axis=1))
         low, high = self._ends[bins].T
-        neg, pos = self._mass[bins].T
-        cells = Bins(low, high, neg, pos, self._count[bins].sum(axis=1), bins)
+        cells = Bins(low, high, self._mass[bins], self._count[bins].sum(axis=1), bins)
         return Bins.join([cells, *self._done])
 
     def _open(self, measure: Measure) -> Bins:
@@ -311,12 +292,9 @@ class KeptBins:
         if self._opened is not None:
             return self._opened
         cells = self._cells()
-        is_open = self._masses_of(cells).open(measure, cells.mixed, cells.n_rows)
+        is_open = Cells(cells.mass, self._single).open(measure, cells.mixed, cells.n_rows)
         self._opened = cells.at(is_open)
         return self._opened
-
-    def _masses_of(self, cells: Bins) -> Cells:
-        return Cells(np.stack([cells.neg, cells.pos], axis=1), self._single)
 
     # ---------------------------------------------------------------------------- what it adds
 
@@ -326,9 +304,7 @@ class KeptBins:
         cells = self._cells()
         self._check_same(rows, cells)
         cells = _cut(cells, self._is_taken(cells.bin), rows)
-        taken, masses = cells.bin == KEPT, self._masses_of(cells)
-        begins = [np.searchsorted(codes, cells.low) for codes in rows.codes]
-        ends = [np.searchsorted(codes, cells.high, "right") for codes in rows.codes]
+        taken, masses = cells.bin == KEPT, Cells(cells.mass, self._single)
         size = np.where(taken, cells.n_rows, 0) + 1
         edges = np.unique(np.append(np.arange(0, size.sum(), SLICE), size.sum()))
         edges = np.unique(np.searchsorted(np.append(0, np.cumsum(size)), edges))
@@ -336,13 +312,10 @@ class KeptBins:
             part = slice(start, stop)
             if not taken[part].any():
                 continue
-            inside = [
-                slice(int(begin[start]), int(end[stop - 1]))
-                for begin, end in zip(begins, ends, strict=True)
-            ]
-            blocks = rows.blocks(inside, cells.at(np.arange(start, stop)[~taken[part]]))
+            whole = cells.at(np.arange(start, stop)[~taken[part]])
+            blocks = rows.blocks(int(cells.low[start]), int(cells.high[stop - 1]), whole)
             fine = masses.value(measure, part, blocks)
-            coarse = masses.value(measure, part, masses.mass[part])
+            coarse = masses.value(measure, part, cells.mass[part])
             self._added += fine - coarse
         self._child[self._child == TAKE] = DONE
         done = cells.at(taken)
@@ -351,8 +324,9 @@ class KeptBins:
 
     def _check_same(self, rows: TakenRows, cells: Bins) -> None:
         taken = self._is_taken(cells.bin)
-        expected = [*self._masses, cells.neg[taken].sum(), cells.pos[taken].sum()]
-        masses = [*self._leaf_masses(), *rows.masses()]
+        expected = [*self._masses, *cells.mass[taken].sum(axis=0)]
+        highest = np.array([np.iinfo(np.int64).max])
+        masses = [*self._leaf_masses(), *rows.below(highest, "right")[0]]
         if not np.allclose(expected, masses, rtol=SAME, atol=0.0):
             raise ValueError(
                 "The rows of this pass differ from those of the first pass: call again(), and pass"
@@ -363,13 +337,13 @@ class KeptBins:
 
     def result(self, measure: Measure) -> float:
         cells = self._cells()
-        lists = ScoreTable.of_blocks(self._masses_of(cells).mass, self._single)
+        lists = ScoreTable.of_blocks(cells.mass, self._single)
         return float(np.clip(value_of_rows(lists, measure) + self._added, *measure.range))
 
     def bounds(self, measure: Measure) -> tuple[float, float]:
         cells = self._cells()
         whole = slice(0, len(cells))
-        extremes = self._masses_of(cells).extremes(measure, cells.mixed, whole)
+        extremes = Cells(cells.mass, self._single).extremes(measure, cells.mixed, whole)
         low, high = np.clip(np.sort(extremes) + self._added, *measure.range).tolist()
         return low, high
 
@@ -377,13 +351,10 @@ class KeptBins:
 def _cut(cells: Bins, taken: BoolArray, rows: TakenRows) -> Bins:
     """Cut the cells whose rows are kept into parts that can be evaluated at once."""
     kept = cells.at(taken)
-    low, high = [kept.low], [kept.high]
-    for cell in np.flatnonzero(kept.n_rows > SLICE).tolist():
-        edges = rows.edges_within(int(kept.low[cell]), int(kept.high[cell]), SLICE)
-        low.append(edges)
-        high.append(edges - 1)
-    # The cells do not overlap: sorted ends belong together.
-    parts = rows.cells(np.sort(np.concatenate(low)), np.sort(np.concatenate(high)))
+    low = np.unique(np.concatenate([kept.low, *(codes[:: SLICE // 2] for codes in rows.codes)]))
+    high = kept.high[np.searchsorted(kept.low, low, "right") - 1]
+    high[:-1] = np.minimum(high[:-1], low[1:] - 1)
+    parts = rows.cells(low, high)
     return Bins.join([cells.at(~taken), parts])
 
 

@@ -1,4 +1,4 @@
-"""Compiled loops over sorted rows: pairs of two orders, tables, bins, blocks of classes."""
+"""Compiled loops over sorted rows: pairs of two orders, and bins."""
 
 from __future__ import annotations
 
@@ -137,38 +137,3 @@ def scan(
                 weights[label][place] = weight[i] if len(weight) > 0 else 1.0
             taken[label] = place + 1
     return -1
-
-
-@compiled("i8(i8[::1], f8[::1], i8[::1], f8[::1], i8[::1], f8[::1], f8[::1], f8[:, ::1])")
-def blocks_between(neg, neg_weight, pos, pos_weight, whole_code, whole_neg, whole_pos, to):
-    """Merge sorted rows of both classes and whole blocks into blocks of ties; their number."""
-    i = j = k = 0
-    out = -1
-    before_neg = before_pos = True
-    while i < len(neg) or j < len(pos) or k < len(whole_code):
-        # The lowest code of what is left.
-        code = np.iinfo(np.int64).max
-        if i < len(neg):
-            code = neg[i]
-        if j < len(pos):
-            code = min(code, pos[j])
-        n_neg = n_pos = 0.0
-        if k < len(whole_code) and whole_code[k] <= code:
-            n_neg, n_pos = whole_neg[k], whole_pos[k]
-            k += 1
-        else:
-            while i < len(neg) and neg[i] == code:
-                n_neg += neg_weight[i] if len(neg_weight) > 0 else 1.0
-                i += 1
-            while j < len(pos) and pos[j] == code:
-                n_pos += pos_weight[j] if len(pos_weight) > 0 else 1.0
-                j += 1
-        joins_last = (n_pos == 0.0 and not before_pos) or (n_neg == 0.0 and not before_neg)
-        if joins_last and out >= 0:
-            to[out, 0] += n_neg
-            to[out, 1] += n_pos
-        else:
-            out += 1
-            to[out, 0], to[out, 1] = n_neg, n_pos
-            before_neg, before_pos = n_neg > 0.0, n_pos > 0.0
-    return out + 1

@@ -26,14 +26,13 @@ from .._warn import Message, collected, warn
 from ._ranges import (
     Cells,
     Plan,
-    Sample,
     ScoreTable,
     cut,
-    few_labels,
     is_additive,
     join_columns,
     merge_tied,
     refined,
+    sample_of,
 )
 
 # Rows of one list, of lists with ids, or of one list in each row of two dimensions.
@@ -350,6 +349,8 @@ T = TypeVar("T")
 
 # Rows of one list that are evaluated in one memory.
 FEW_ROWS = 2**21
+# A grade of its own for each row leaves a list with tied ranges as long as the full one.
+MOST_LABELS = 64
 # Rows of a table that one machine may hold, where there are no ranges.
 MOST_ROWS = 2**28
 
@@ -552,20 +553,21 @@ class ListOfChunks:
         chunks = _check_chunks(samples)
         self.partitions = partitions
         self.chunks = [chunk_tasks[chunk.number] for chunk in chunks]
-        self.samples: list[Sample] = [chunk.data for chunk in chunks]
+        self.samples: list[ScoreTable] = [chunk.data for chunk in chunks]
 
     @property
     def n_rows(self) -> int:
-        return round(sum(float(sample.n_rows.sum()) for sample in self.samples))
+        return round(sum(float(sample.sizes[0]) for sample in self.samples))
 
     @property
     def whole(self) -> bool:
-        return all(sample.table.single.whole for sample in self.samples)
+        return all(sample.single.whole for sample in self.samples)
 
     @property
     def in_ranges(self) -> bool:
         """Whether there are so many rows that they are cut into ranges of scores."""
-        return self.n_rows > FEW_ROWS and few_labels(self.samples)
+        labels = np.concatenate([sample.labels for sample in self.samples])
+        return self.n_rows > FEW_ROWS and len(np.unique(labels)) <= MOST_LABELS
 
     def in_one_memory(
         self, measure: Any, function: Callable[..., Any] | None = None, *arguments: Any
@@ -596,16 +598,15 @@ class ListOfChunks:
         while True:
             edges, opened, range_of = plan.ranges()
             tied, values = self._evaluate(edges, opened, function, measure)
+            if opened.all():
+                return tied, values
             mass = np.zeros((len(opened), 2))
-            if additive:
-                mass[tied.score, tied.labels.view(np.uint8)] = tied.weight
+            mass[tied.score, tied.labels.view(np.uint8)] = tied.weight
             closed = ~opened & (mass > 0).all(axis=1)
-            if not closed.any():
+            missed = Cells(mass, tied.single).open(measure, closed, mass.sum(axis=1))
+            if not missed.any():
                 return tied, values
-            closed = Cells(mass, tied.single).open(measure, closed, mass.sum(axis=1))
-            if not closed.any():
-                return tied, values
-            plan = plan._replace(opened=plan.opened | closed[range_of])
+            plan = plan._replace(opened=plan.opened | missed[range_of])
 
     def _evaluate(
         self, edges: AnyArray, opened: BoolArray, function: Callable[..., T], measure: Any
@@ -633,7 +634,7 @@ def _table_of(lists: ScoredLists, measure: Any) -> ScoreTable:
 def _sample(chunk: _ChunkResult | None) -> _ChunkResult | None:
     if chunk is None or chunk.data is None:
         return chunk
-    return chunk._replace(data=Sample.of(chunk.data))
+    return chunk._replace(data=sample_of(chunk.data))
 
 
 def _cut(chunk: _ChunkResult, where: tuple[AnyArray, BoolArray]) -> Any:

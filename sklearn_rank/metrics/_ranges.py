@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import or_
 from typing import Any, NamedTuple
@@ -260,33 +260,19 @@ N_CELLS = 256
 # Rows of a range that is evaluated at once, if there are no fewer ranges than for some workers.
 ROWS_OF_RANGE = 2**22
 FEWEST_RANGES = 8
-# A grade of its own for each row leaves coarse tables as long as the full one.
-MOST_LABELS = 64
 
 
-class Sample(NamedTuple):
-    """Rows at equal distances among those of a table."""
-
-    table: ScoreTable  # Weighted as the rows that each stands for
-    n_rows: FloatArray  # (n_samples,): Number of rows that each stands for
-
-    @classmethod
-    def of(cls, table: ScoreTable) -> Sample:
-        two = table.labels.dtype.kind == "b"
-        classes = [~table.labels, table.labels] if two else [np.ones(len(table), dtype=bool)]
-        rows, n_rows = [], []
-        for of_class in map(np.flatnonzero, classes):
-            n = len(of_class)
-            m = min(n, N_SAMPLES)
-            rows.append(of_class[(np.arange(m) * n) // max(m, 1)])
-            n_rows.append(np.full(m, n / max(m, 1)))
-        part, stands_for = table.rows_at(np.concatenate(rows)), np.concatenate(n_rows)
-        weight = part.counts * stands_for
-        return cls(ScoreTable.of(part.score, part.labels, weight, part.single), stands_for)
-
-
-def few_labels(samples: Sequence[Sample]) -> bool:
-    return len(np.unique(np.concatenate([one.table.labels for one in samples]))) <= MOST_LABELS
+def sample_of(table: ScoreTable) -> ScoreTable:
+    """Rows at equal distances among those of each class, weighted by how many each stands for."""
+    two = table.labels.dtype.kind == "b"
+    classes = [~table.labels, table.labels] if two else [np.ones(len(table), dtype=bool)]
+    rows, weight = [], []
+    for of_class in map(np.flatnonzero, classes):
+        n = len(of_class)
+        m = min(n, N_SAMPLES)
+        rows.append(of_class[(np.arange(m) * n) // max(m, 1)])
+        weight.append(np.full(m, n / max(m, 1)))
+    return replace(table.rows_at(np.concatenate(rows)), weight=np.concatenate(weight))
 
 
 class Plan(NamedTuple):
@@ -297,21 +283,19 @@ class Plan(NamedTuple):
     opened: BoolArray  # (n_cells,)
 
     @classmethod
-    def of(cls, samples: Sequence[Sample], measure: Any = None) -> Plan:
+    def of(cls, samples: Sequence[ScoreTable], measure: Any = None) -> Plan:
         """Open what seems to count in an additive measure, or all cells."""
-        table = ScoreTable.joined([sample.table for sample in samples])
-        n_rows = np.concatenate([sample.n_rows for sample in samples])
+        table = ScoreTable.joined(samples)
         order = np.argsort(table.score, kind="stable")
-        score, upto = table.score[order], np.cumsum(n_rows[order])
+        score, upto = table.score[order], np.cumsum(table.counts[order])
         wanted = upto[-1] * np.arange(1, N_CELLS) / N_CELLS
         edges = np.unique(score[np.searchsorted(upto, wanted)])
         number, n = np.searchsorted(edges, table.score, "right"), len(edges) + 1
-        n_rows = np.bincount(number, n_rows, n)
-        opened = np.ones(n, dtype=bool)
-        if measure is not None:
-            mass = np.bincount(2 * number + table.labels, table.counts, 2 * n).reshape(-1, 2)
-            opened = _seem_open(Cells(np.rint(mass), table.single), measure, n_rows)
-        return cls(edges, n_rows, opened)
+        if measure is None:
+            return cls(edges, np.bincount(number, table.counts, n), np.ones(n, dtype=bool))
+        mass = np.bincount(2 * number + table.labels, table.counts, 2 * n).reshape(-1, 2)
+        n_rows = mass.sum(axis=1)
+        return cls(edges, n_rows, _seem_open(Cells(np.rint(mass), table.single), measure, n_rows))
 
     def ranges(self) -> tuple[AnyArray, BoolArray, AnyArray]:
         """Edges of the ranges of opened cells and of others, which are opened, range of cells."""

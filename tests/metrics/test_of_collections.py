@@ -13,7 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn_rank import metrics
 from sklearn_rank.exceptions import SmallTopWarning
 from sklearn_rank.metrics import _of_collections, _ranges, get_measure
-from sklearn_rank.metrics._ranges import Plan, Sample, ScoreTable, cut, merge_tied, refined
+from sklearn_rank.metrics._ranges import Plan, ScoreTable, cut, merge_tied, refined, sample_of
 from tests.catalogue import FUNCTIONS, METRICS
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
@@ -78,7 +78,7 @@ def test_the_value_follows_from_ranges(function):
         y_true, y_score = rows_of(case, seed % 2)
         labels = y_true.astype(bool if measure.kind == "binary" else float)
         tables = [ScoreTable.of_rows(y_score[i::3], labels[i::3]) for i in range(3)]
-        edges = Plan.of([Sample.of(table) for table in tables]).edges[::5]
+        edges = Plan.of([sample_of(table) for table in tables]).edges[::5]
         cuts = [cut(table, edges, np.ones(len(edges) + 1, dtype=bool)) for table in tables]
         coarse = merge_tied([one for one, _ in cuts])
         tied = measure.values(coarse)[0]
