@@ -129,7 +129,7 @@ class TakenRows:
 
 
 # Rows that are evaluated at once.
-SLICE = 2**19
+SLICE = 2**17
 # Sums of the weights of the same rows in another order differ by no larger share.
 SAME = 1e-9
 # Rows kept in a pass for each item of a table: a row is smaller, and sorted in place.
@@ -409,8 +409,9 @@ class Accumulator:
     -----
     The data that is kept depends on the measure and on ``qid``:
 
-    - Without ``qid`` all rows are one list. Each distinct pair of score and label is kept once,
-      in the bytes of its score and 1 for the class or 8 for the grade; 8 more for its weight.
+    - Without ``qid`` all rows are one list. A row takes the bytes of its score and 1 for the class
+      or 8 for the grade, and 8 for its weight. Where about half of the rows or more are equal,
+      each distinct pair of score and label is kept once, with its number.
     - With ``qid``, or with labels in two dimensions (one list per row), the value, id and weight
       of each query are kept: 16 to 24 bytes. A query that comes a second time raises an error.
     - All rows are kept with ``queries="split"``, for measures that take no item weights
@@ -418,8 +419,8 @@ class Accumulator:
       more than two classes. If such a measure orders ties by row, the order is that of the
       updates, and rows from ``merge`` come last.
 
-    The time for n rows is O(n log n) for any number of updates; a merge takes up to three times
-    the memory of the kept data. A batch may be empty or hold one class. An update that raises an
+    The time for n rows is O(n log n) for any number of updates: rows of one list are sorted once,
+    by :meth:`result`, which takes up to three times the memory of the kept data. A batch may be empty or hold one class. An update that raises an
     error changes nothing. ``n_relevant`` and ``ideal`` are not supported. The warning about
     undefined queries comes with the result, others with their update.
 

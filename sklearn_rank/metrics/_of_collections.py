@@ -273,8 +273,7 @@ class KeptRows:
         self._parts.append(part)
         self._n_waiting += len(part.labels)
         if self.distinct and self._n_waiting > min(max(FEW, 4 * self._n_known), self._max_items):
-            table = self.table
-            table = table.condensed() if self._max_items == inf else table.distinct()
+            table = self.table.condensed(0 if self._max_items == inf else self._max_items)
             self._parts, self._n_known, self._n_waiting = [table], len(table), 0
 
     @property

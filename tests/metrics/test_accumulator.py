@@ -168,7 +168,7 @@ def test_equal_rows_are_kept_once_and_are_seldom_looked_for(monkeypatch):
     found = ScoreTable.condensed
     monkeypatch.setattr(_of_collections, "FEW", 64)
     monkeypatch.setattr(_ranges, "SAMPLED_BITS", 2)
-    monkeypatch.setattr(ScoreTable, "condensed", lambda table: looked.append(0) or found(table))
+    monkeypatch.setattr(ScoreTable, "condensed", lambda *given: looked.append(0) or found(*given))
     rng = np.random.default_rng(0)
     distinct, tied = Accumulator("auc"), Accumulator("auc")
     for _ in range(1000):

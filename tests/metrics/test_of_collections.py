@@ -68,6 +68,33 @@ def test_one_list_in_ranges_of_scores(case, few_rows):
     assert case(*chunked(y_true, y_score)) == close(case(y_true, y_score))
 
 
+@pytest.mark.parametrize("case", FUNCTIONS, ids=str)
+def test_a_sample_that_shows_nothing_costs_a_round_and_not_the_value(case, few_rows, monkeypatch):
+    monkeypatch.setattr(_ranges, "_seem_open", lambda cells, *_: np.zeros(len(cells.mass), bool))
+    y_true, y_score = rows_of(case)
+    assert case(*chunked(y_true, y_score)) == close(case(y_true, y_score))
+
+
+def test_only_ranges_that_count_are_opened():
+    rng = np.random.default_rng(0)
+    y_true = rng.random(20_000) < 0.1
+    sample = sample_of(ScoreTable.of_rows(rng.standard_normal(20_000) + y_true, y_true))
+    share = {}
+    for name in (
+        "precision@top0.05",
+        "recall@200",
+        "tpr@fpr0.1",
+        "lift@0.2",
+        "f1@50",
+        "auc",
+        "ap",
+    ):
+        plan = Plan.of([sample], get_measure(name))
+        share[name] = plan.n_rows[plan.opened].sum() / plan.n_rows.sum()
+    assert share.pop("auc") == share.pop("ap") == 1.0
+    assert 0.0 < min(share.values()) <= max(share.values()) < 0.05
+
+
 @pytest.mark.parametrize("function", [c.function for c in FUNCTIONS], ids=lambda f: f.__name__)
 def test_the_value_follows_from_ranges(function):
     """Where a measure says so: the same as in the tasks, of every setting."""
