@@ -419,10 +419,11 @@ class Accumulator:
       more than two classes. If such a measure orders ties by row, the order is that of the
       updates, and rows from ``merge`` come last.
 
-    The time for n rows is O(n log n) for any number of updates: rows of one list are sorted once,
-    by :meth:`result`, which takes up to three times the memory of the kept data. A batch may be empty or hold one class. An update that raises an
-    error changes nothing. ``n_relevant`` and ``ideal`` are not supported. The warning about
-    undefined queries comes with the result, others with their update.
+    The time for n rows is O(n log n) for any number of updates: the rows of one list are sorted
+    by :meth:`result`, which takes up to three times the memory of the kept data. A batch may be
+    empty or hold one class. An update that raises an error changes nothing. ``n_relevant`` and
+    ``ideal`` are not supported. The warning about undefined queries comes with the result, others
+    with their update.
 
     **More rows than memory.** With ``max_items`` the memory is at most about 60 bytes per item,
     plus 15 MB. A larger table is replaced by counts of the classes in bins of neighbouring scores,
@@ -770,8 +771,12 @@ class Accumulator:
     @property
     def table(self) -> ScoreTable | None:
         """Distinct rows of one list; None if no such table is kept."""
+        return None if self._rows is None else self._rows.distinct()
+
+    @property
+    def _rows(self) -> ScoreTable | None:
         is_table = isinstance(self._kept, KeptRows) and self._kept.distinct
-        return self._kept.table.distinct() if is_table else None
+        return self._kept.table if is_table else None
 
     @property
     def query_values(self) -> KeptValues | None:

@@ -120,7 +120,7 @@ def _shape(values: Any) -> tuple[int, ...]:
 
 
 # Rows among which equal ones are not looked for.
-FEW = 2**18
+FEW = 2**16
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,7 +273,12 @@ class KeptRows:
         self._parts.append(part)
         self._n_waiting += len(part.labels)
         if self.distinct and self._n_waiting > min(max(FEW, 4 * self._n_known), self._max_items):
-            table = self.table.condensed(0 if self._max_items == inf else self._max_items)
+            # Their number is estimated.
+            most = 0.0 if self._max_items == inf else 1.5 * self._max_items + FEW
+            known, new = self._parts[: self._n_known > 0], self._parts[self._n_known > 0 :]
+            # New rows without weights are sorted faster alone.
+            known.append(ScoreTable.joined(new).condensed(most))
+            table = ScoreTable.joined(known).condensed(most)
             self._parts, self._n_known, self._n_waiting = [table], len(table), 0
 
     @property

@@ -161,11 +161,11 @@ class ScoreTable(ScoredLists):
         return ScoreTable.of(score, label, None if all_one else weight, self.single)
 
     def condensed(self, most: float = 0) -> ScoreTable:
-        """Make one of equal rows if about half of them are equal, or if that may leave so many."""
+        """Make one of equal rows if that leaves about half of them, or no more than so many."""
         # All rows of a score are in a sample of hashes, or none.
         sample = [_sampled(self.score[part]) for part in parts_of(len(self))]
         n_distinct = len(np.unique(np.concatenate(sample))) << SAMPLED_BITS
-        return self.distinct() if n_distinct <= max(len(self) / 2, 1.5 * most) else self
+        return self.distinct() if n_distinct <= max(len(self) / 2, most) else self
 
 
 def parts_of(n: int) -> list[slice]:

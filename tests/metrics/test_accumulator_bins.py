@@ -281,6 +281,9 @@ def test_batches_that_cannot_be_read_again():
         Accumulator.from_batches(iter(parts), "auc", max_items=100)
     expected = get_measure("auc")(**data(0))
     assert Accumulator.from_batches(iter(parts), "auc", max_items=N).result() == close(expected)
+    tied = [([0, 1], [1.0 * part, part + 1.0]) for part in [*range(249), *range(249)]]
+    exact = Accumulator.from_batches(iter(tied), "auc", max_items=N)
+    assert not exact.needs_again
     drained = iter(parts)
     with pytest.raises(ValueError, match="fewer rows in a later pass than the 500"):
         Accumulator.from_batches(lambda: drained, "auc", max_items=100)
