@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import reduce
 from math import fsum, inf, isnan
 from operator import attrgetter, itemgetter
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
@@ -530,7 +530,7 @@ def value_of_one_list(
             )
     rows = ListOfChunks(measure, partitions, pos_label)
     if measure.from_ranges is not None and rows.in_ranges:
-        lists, of_ranges = rows.by_ranges(partial(_value_of_range, measure), measure)
+        lists, of_ranges = rows.by_ranges(lambda lists, _: measure._values(lists)[0], measure)
         check_all_weights(lists, measure)
         value = float(measure._values(lists)[0])
         if measure.from_ranges == "largest":
@@ -617,7 +617,7 @@ class ListOfChunks:
     ) -> tuple[ScoreTable, list[T]]:
         delayed = import_optional("dask", USED_BY).delayed
         where = delayed((edges, opened), traverse=False)
-        how = delayed((function, measure), traverse=False)
+        how = delayed((function, measure is None or measure.is_mean_over_ties), traverse=False)
         split, take = delayed(_cut, pure=False), delayed(_piece, pure=False)
         first, evaluate = delayed(itemgetter(0), pure=False), delayed(_of_range, pure=False)
         cuts = [split(chunk, where) for chunk in self.chunks]
@@ -661,18 +661,13 @@ def _value_of_table(table: ScoreTable, measure: Any, average: Any) -> tuple[Any,
     return value, messages
 
 
-def _value_of_range(measure: Any, lists: ScoreTable, tied: ScoreTable) -> float:
-    return float(measure._values(lists)[0])
-
-
 def _of_range(
-    how: tuple[Callable[..., T], Any], tied: ScoreTable, number: int, *pieces: ScoreTable | None
+    how: tuple[Callable[..., T], bool], tied: ScoreTable, number: int, *pieces: ScoreTable | None
 ) -> T | None:
     """Value of the list in which all ranges but one are tied; None where that one is empty."""
     tables = [piece for piece in pieces if piece is not None]
     if not tables:
         return None
-    function, measure = how
-    joined = measure is None or measure.is_mean_over_ties
+    function, joined = how
     with collected():  # the same are given of the list with all ranges tied
         return function(refined(tied, number, ScoreTable.joined(tables), joined=joined), tied)

@@ -144,8 +144,8 @@ class ScoreTable(ScoredLists):
         score, label, weight = self.score + 0, self.labels, self.weight  # One zero of both
         if weight is None and label.dtype.kind == "b":
             # Sorts of values alone are the fastest, and the one below merges two sorted runs.
-            classes = (np.unique(score[c], return_counts=True) for c in (~label, label))
-            (neg, n_neg), (pos, n_pos) = classes
+            neg, n_neg = np.unique(score[~label], return_counts=True)
+            pos, n_pos = np.unique(score[label], return_counts=True)
             score, weight = np.concatenate([neg, pos]), np.concatenate([n_neg, n_pos])
             label = np.arange(len(score)) >= len(neg)
         order = np.lexsort((label, score))
@@ -154,11 +154,9 @@ class ScoreTable(ScoredLists):
         new = np.ones(len(score), dtype=bool)
         new[1:] = (score[1:] != score[:-1]) | (label[1:] != label[:-1])
         starts = np.flatnonzero(new)
-        if len(starts) < len(score):
-            score, label = score[starts], label[starts]
-            weight = np.add.reduceat(weight, starts)
-        all_one = self.weight is None and len(score) == len(self)
-        return ScoreTable.of(score, label, None if all_one else weight, self.single)
+        all_one = self.weight is None and len(starts) == len(self)
+        counts = None if all_one else np.add.reduceat(weight, starts)
+        return ScoreTable.of(score[starts], label[starts], counts, self.single)
 
     def condensed(self, most: float = 0) -> ScoreTable:
         """Make one of equal rows if that leaves about half of them, or no more than so many."""
@@ -340,7 +338,7 @@ def cut(
         # Comparisons one by one take less time than a binary search, whose branches are random.
         for edge in edges:
             number[part] += table.score[part] >= edge
-        cell = np.multiply(number[part], n, out=buffer[: len(number[part])])
+        cell = np.multiply(number[part], n, out=buffer[: len(number[part])], dtype=np.intp)
         cell += label[part]
         mass += np.bincount(cell, take(table.weight, part), len(mass))
     some = np.flatnonzero(mass)

@@ -75,6 +75,31 @@ def test_a_sample_that_shows_nothing_costs_a_round_and_not_the_value(case, few_r
     assert case(*chunked(y_true, y_score)) == close(case(y_true, y_score))
 
 
+@pytest.mark.parametrize("kind", ["classes", "grades"])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("n_edges", [0, 3, 255])
+def test_cuts_are_those_row_by_row(kind, dtype, n_edges):
+    rng = np.random.default_rng(n_edges)
+    score = rng.standard_normal(40_000).astype(dtype)
+    label = rng.random(40_000) < 0.3 if kind == "classes" else rng.integers(0, 5, 40_000) / 2
+    weight = rng.uniform(1, 2, 40_000) if n_edges else None
+    edges = np.sort(rng.choice(score, n_edges, replace=False)).astype(float)
+    opened = rng.random(n_edges + 1) < (0.5 if n_edges != 3 else 2.0)
+    tied, pieces = cut(ScoreTable.of_rows(score, label, weight), edges, opened)
+    number, counts = np.searchsorted(edges, score, "right"), np.ones(40_000)
+    counts = counts if weight is None else weight
+    expected = {}
+    for *row, count in zip(number.tolist(), label.tolist(), counts, strict=True):
+        expected[tuple(row)] = expected.get(tuple(row), 0.0) + count
+    rows = list(zip(tied.score.tolist(), tied.label.tolist(), strict=True))
+    assert rows == sorted(expected)
+    np.testing.assert_allclose(tied.weight, [expected[row] for row in rows], rtol=1e-12)
+    assert len(pieces) == max(np.count_nonzero(opened), 1)
+    for piece, which in zip(pieces, np.flatnonzero(opened), strict=False):
+        np.testing.assert_array_equal(piece.score, score[number == which])
+        np.testing.assert_array_equal(piece.counts, counts[number == which])
+
+
 def test_only_ranges_that_count_are_opened():
     rng = np.random.default_rng(0)
     y_true = rng.random(20_000) < 0.1
