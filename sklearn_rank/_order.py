@@ -459,6 +459,16 @@ def class_blocks(
             counts = _count_runs(class_codes(y_score, in_class, offsets), offsets, joined)
         return _class_blocks_of_counts(*counts, offsets)
     blocks = tied_blocks(y_score, offsets)
+    inside, other = _masses_of_blocks(blocks, in_class, weight)
+    first = (len(blocks.starts) - np.append(blocks.first[1:], len(blocks.starts)))[::-1]
+    list_of = None if len(first) == 1 else blocks.list_of()[::-1]
+    return _class_blocks_of_masses(inside, other, first, list_of)
+
+
+def _masses_of_blocks(
+    blocks: TiedBlocks, in_class: BoolArray, weight: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Weights of the class and of the other in each block, from the bottom of the last list."""
     # The sign is the class, so that items are looked up once.
     signed = np.where(in_class, weight, -weight)[blocks.order]
     parts: list[FloatArray] = [np.maximum(signed, 0.0), np.maximum(-signed, 0.0)]
@@ -466,9 +476,7 @@ def class_blocks(
         parts = [np.add.reduceat(part, blocks.starts) for part in parts]
     # From the bottom, so that sums of what is below are not differences.
     inside, other = (np.ascontiguousarray(part[::-1]) for part in parts)
-    first = (len(blocks.starts) - np.append(blocks.first[1:], len(blocks.starts)))[::-1]
-    list_of = None if len(first) == 1 else blocks.list_of()[::-1]
-    return _class_blocks_of_masses(inside, other, first, list_of)
+    return inside, other
 
 
 def _class_blocks_of_masses(
@@ -490,23 +498,20 @@ def _class_blocks_of_masses(
     )
 
 
-def sorted_class_blocks(
+def class_masses(
     y_score: AnyArray, in_class: BoolArray, weight: FloatArray | None, *, joined: bool = False
-) -> ClassBlocks:
-    new = np.ones(len(y_score), dtype=bool)
-    np.not_equal(y_score[1:], y_score[:-1], out=new[1:])
-    if joined:
-        # Blocks of one class, whose neighbours above are of that class only too.
-        starts = np.flatnonzero(new)
-        n_class = np.add.reduceat(in_class, starts, dtype=np.int64)
-        size = np.diff(starts, append=len(new))
-        only = np.where(n_class == 0, 1, np.where(n_class == size, 2, 0))
-        new[starts[1:]] = (only[1:] != only[:-1]) | (only[1:] == 0)
-    starts = np.flatnonzero(new)
-    counts = np.ones(len(y_score)) if weight is None else weight
-    inside = np.add.reduceat(np.where(in_class, counts, 0.0), starts)
-    other = np.add.reduceat(np.where(in_class, 0.0, counts), starts)
-    return _class_blocks_of_masses(inside, other, np.zeros(1, dtype=np.intp), None)
+) -> FloatArray:
+    """Weights of the other class and of the class in each block of one list, ascending.
+
+    Shape (n_blocks, 2).
+    """
+    if weight is not None:
+        inside, other = _masses_of_blocks(tied_blocks(y_score), in_class, weight)
+        return np.stack([other, inside], axis=1)
+    offsets = np.array([0, len(y_score)])
+    starts, n_inside = _count_runs(class_codes(y_score, in_class), offsets, joined)
+    size = np.diff(starts, append=len(y_score))
+    return np.stack([size - n_inside, n_inside], axis=1).astype(np.float64)
 
 
 def _class_blocks_of_counts(starts: IntArray, inside: IntArray, offsets: IntArray) -> ClassBlocks:

@@ -7,20 +7,20 @@ one list on dask, the parallel fraction that one and two workers show and the se
 of the stages gives. Of the rounds the least counts, which others disturbed least. Nothing in the
 table beyond two cores was measured. The model:
 
-- chunks: reading, sorting and cutting a chunk, CPU seconds per row as measured, on as many cores
+- chunks: reading and cutting a chunk, CPU seconds per row as measured, on as many cores
   as there are chunks and cores;
-- ranges: merging the pieces of a range of scores and evaluating it, CPU seconds per row as
+- ranges: joining the pieces of a range of scores and evaluating it, CPU seconds per row as
   measured, on as many cores as there are ranges; there are at most 256;
 - shuffle: each row crosses the network once, as a score and a class (9 bytes), over the links of
   the cores that evaluate ranges, each of ``--bandwidth`` MB/s;
 - reading: the bytes of the files over the cores, each with ``--disk`` MB/s;
-- scheduler: ``--task-ms`` for each task, one after the other: chunks times ranges, and 12 for each
+- scheduler: ``--task-ms`` for each task, one after the other: chunks times ranges, and 6 for each
   chunk;
 - the stages follow each other, the slowest task of a stage takes ``--straggler`` times the mean,
   and nobody else uses the machines.
 
-"GB / core" is the larger of what the tables take while they are held (9 bytes a row, over the
-cores) and of what a range takes while it is merged (three times its rows).
+"GB / core" is the larger of what the tables take while they are held and cut (twice 9 bytes a row,
+over the cores) and of what a range takes while it is evaluated (four times its rows).
 """
 
 import argparse
@@ -30,9 +30,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import format_table, stored_results
 
+FEWEST_RANGES = 8
 MOST_RANGES = 256
-ROWS_OF_RANGE = 2**20
-TASKS_OF_CHUNK = 12
+ROWS_OF_RANGE = 2**22
+TASKS_OF_CHUNK = 6
 BYTES = 9  # of a row in a table: a score in double precision, and its class
 COLUMNS = [
     ("rows", "rows", ".0e"),
@@ -86,12 +87,12 @@ def cpu_per_row():
 def predicted(n, cores, chunk, per_row, options):
     """Seconds of each stage."""
     n_chunks = -(-n // chunk)
-    n_ranges = min(MOST_RANGES, -(-n // ROWS_OF_RANGE))
+    n_ranges = min(MOST_RANGES, max(FEWEST_RANGES, -(-n // ROWS_OF_RANGE)))
     evaluating = min(cores, n_ranges)
     tasks = int(n_chunks * n_ranges + TASKS_OF_CHUNK * n_chunks)
     slow = options.straggler if cores > 2 else 1.0
     crossing = BYTES * n * (1 - 1 / cores)
-    held = max(BYTES * n / cores, 3 * BYTES * n / n_ranges)
+    held = max(2 * BYTES * n / cores, 4 * BYTES * n / n_ranges)
     row = {
         "rows": n,
         "cores": cores,

@@ -233,7 +233,7 @@ def bytes_sent(client):
 STAGES = {  # names of the tasks of each stage of a measure of one list
     "read": ("part",),
     "chunk": ("on_chunk",),
-    "cut": ("pieces_of", "coarse_of", "merged"),
+    "cut": ("sample", "cut", "merge_present"),
     "range": ("of_range",),
 }
 

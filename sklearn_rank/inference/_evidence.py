@@ -323,7 +323,7 @@ def accumulated_list(accumulator: Accumulator) -> ScoredLists:
     """List of an accumulator, whose weights must be repetitions."""
     if accumulator.n_items == 0:
         raise ValueError("No row has a positive weight: pass rows of positive weight.")
-    table = accumulator.table
+    table = accumulator._rows
     if table is None:
         raise ValueError(
             f"An accumulator of {accumulator.measure.name} keeps all rows, but an interval needs"

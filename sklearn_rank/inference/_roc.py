@@ -417,11 +417,10 @@ def auc_interval_of_chunks(
     columns = {"y_true": y_true, "y_score": y_score, "sample_weight": sample_weight}
     refuse_grouped_collections(groups, **columns)
     rows = list_of_chunks(get_measure("auc"), y_true, y_score, pos_label, sample_weight)
-    edges = rows.edges()
-    if edges is None:
+    if not rows.in_ranges:
         data = rows.in_one_memory(get_measure("auc"))
         return auc_interval_of(data, level, method)
-    tied, sums = rows.by_ranges(edges, placement_sums)
+    tied, sums = rows.by_ranges(placement_sums)
     if _is_one_class(tied):
         return auc_interval_of(tied, level, method)
     return _interval_of_moments(moments_of_ranges(tied, sums), level, method)

@@ -1,32 +1,11 @@
 """Accumulator: a measure of data in batches, or of parts on several machines.
 
-Let V(T) be a measure of a table T, C the table whose bins are blocks of tied items, and F the
-table of all rows. A measure is *additive* if it is a mean over the orders of tied items of
-
-- a sum over blocks of tied items of functions of the block, of the weights of the classes above
-  it and of the weights of the classes in all (or an increasing affine map of one, by numbers that
-  depend on the weights of the classes in all), or
-- a function of one block, and of the weights above it and in all, where these weights alone say
-  which block it is once the blocks within a bin are known.
-
-For a range r of bins let F_r have the rows of r and blocks for all other bins. Then::
-
-    V(F) = V(C) + sum over ranges r of V(F_r) - V(C)
-
-since refining r leaves the blocks elsewhere and the weights above them as they are: of a sum it
-changes the terms of r only, and of one block it changes the value only if that is in r. The same
-difference results if what is above r is one block and what is below it another, in both tables.
-So ranges are read again and evaluated one by one.
-
-An additive measure is a mean over orders, in which a positive counts no less the higher it is.
-What a range can add lies between the orders with all its positives below its negatives and above
-them: a range where these agree is not read again, such as bins of one class, of one score, and
-those far from the cut of a measure of the top.
+With limited room the rows are counted in bins of neighbouring scores, and read again for the bins
+that count: see ``_ranges``.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -44,12 +23,11 @@ from ._of_collections import (
     KeptQueries,
     KeptRows,
     KeptValues,
-    ScoreTable,
-    SingleWeights,
     check_classes_known,
     read_part,
     value_of_rows,
 )
+from ._ranges import Cells, ScoreTable, SingleWeights, is_additive
 
 # The sign, the exponent and 6 more bits of a score make a bin at first.
 ROOT_BITS = 18
@@ -62,31 +40,30 @@ CHUNK = 2**16
 # What happens to the rows of a bin, beside those of the kernels: they count no more.
 COUNT, TAKE, REST, DONE = -1, -2, -3, -4
 
-# Cells that are no bins: rows that are kept now, and rows whose order has been seen.
+# Entries that are no bins: rows that are kept now, and rows whose order has been seen.
 KEPT, SEEN = -1, -2
 
 _ENDS = (np.iinfo(np.int64).max, np.iinfo(np.int64).min)
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class Bins:
     """Bins that hold rows, by ascending score."""
 
     low: IntArray  # (n,): Lowest code of a row of each
     high: IntArray  # (n,): Highest code
-    neg: FloatArray  # (n,): Weight of the negatives of each
-    pos: FloatArray  # (n,): Weight of the positives
+    mass: FloatArray  # (n, 2): Weights of the negatives and of the positives of each
     n_rows: IntArray  # (n,): Number of rows of each, or fewer where equal rows came as one
     bin: IntArray  # (n,): Bin that each is; KEPT or SEEN for what is a part of one
 
     def __len__(self) -> int:
         return len(self.low)
 
-    def at(self, which: AnyArray) -> Cells:
-        return Cells(*(column[which] for column in vars(self).values()))
+    def at(self, which: AnyArray) -> Bins:
+        return Bins(*(column[which] for column in vars(self).values()))
 
     @classmethod
-    def join(cls, parts: list[Cells]) -> Cells:
+    def join(cls, parts: list[Bins]) -> Bins:
         columns = zip(*(vars(part).values() for part in parts), strict=True)
         cells = cls(*map(np.concatenate, columns))
         return cells.at(np.argsort(cells.low))
@@ -94,7 +71,7 @@ class Cells:
     @property
     def mixed(self) -> BoolArray:
         """Which hold both classes at more than one score, in an order that is not known."""
-        return (self.neg > 0) & (self.pos > 0) & (self.low < self.high) & (self.bin >= 0)
+        return (self.mass > 0).all(axis=1) & (self.low < self.high) & (self.bin >= 0)
 
 
 class TakenRows:
@@ -118,72 +95,45 @@ class TakenRows:
             self.codes[label] = self.codes[label][:n]
             if len(self.weights[label]):
                 order = np.argsort(self.codes[label])
-                self.weights[label] = self.weights[label][:n][order]
                 self.codes[label] = self.codes[label][order]
+                # From here on the sums of the weights below each row.
+                self.weights[label] = np.append(0.0, np.cumsum(self.weights[label][:n][order]))
             else:
                 self.codes[label].sort()
 
-    def masses(self) -> list[float]:
-        return [
-            float(weights.sum()) if len(weights) else float(n)
-            for weights, n in zip(self.weights, self.taken.tolist(), strict=True)
-        ]
+    def below(self, codes: AnyArray, side: Literal["left", "right"] = "left") -> FloatArray:
+        """Weights of the classes in the sorted rows below codes. Shape (n_codes, 2)."""
+        places = [np.searchsorted(of_class, codes, side) for of_class in self.codes]
+        columns = zip(self.weights, places, strict=True)
+        sums = [weights[place] if len(weights) else place for weights, place in columns]
+        return np.stack(sums, axis=1).astype(np.float64, copy=False)
 
-    def cells(self, low: IntArray, high: IntArray) -> Cells:
-        masses, n_rows = [], np.zeros(len(low), dtype=np.int64)
-        for codes, weights in zip(self.codes, self.weights, strict=True):
-            begin, end = np.searchsorted(codes, low), np.searchsorted(codes, high, "right")
-            mass = (end - begin).astype(np.float64)
-            n_rows += end - begin
-            if len(weights):
-                upto = np.append(0.0, np.cumsum(weights))
-                mass = np.where(end > begin, upto[end] - upto[begin], 0.0)
-            masses.append(mass)
-        return Cells(low, high, masses[0], masses[1], n_rows, np.full(len(low), KEPT))
+    def cells(self, low: IntArray, high: IntArray) -> Bins:
+        counts = (
+            np.searchsorted(one, high, "right") - np.searchsorted(one, low) for one in self.codes
+        )
+        mass = self.below(high, "right") - self.below(low)
+        return Bins(low, high, mass, np.sum(list(counts), axis=0), np.full(len(low), KEPT))
 
-    def edges_within(self, low: int, high: int, most: int) -> IntArray:
-        """Cut a range of scores where its sorted rows are too many. Shape (n,)."""
-        edges: list[int] = []
-        place = [int(np.searchsorted(codes, low)) for codes in self.codes]
-        while True:
-            ahead = zip(self.codes, (at + most // 2 for at in place), strict=True)
-            following = [int(codes[at]) for codes, at in ahead if at < len(codes)]
-            edge = min(following, default=high + 1)
-            if edge == (edges[-1] if edges else low):
-                edge += 1  # behind rows that are equal
-            if edge > high:
-                return np.array(edges, dtype=np.int64)
-            edges.append(edge)
-            place = [int(np.searchsorted(codes, edge)) for codes in self.codes]
-
-    def blocks(self, inside: list[slice], whole: Cells) -> tuple[FloatArray, FloatArray]:
+    def blocks(self, low: int, high: int, whole: Bins) -> FloatArray:
         """Weights of the classes in blocks of ties, ascending; neighbours of one class are one."""
-        from ._kernels import blocks_between
-
-        rows = []
-        for codes, weights, part in zip(self.codes, self.weights, inside, strict=True):
-            rows += [codes[part], weights[part] if len(weights) else weights]
-        size = 2 * (min(len(rows[0]), len(rows[2])) + len(whole)) + 1
-        neg, pos = np.empty(size), np.empty(size)
-        n = blocks_between(*rows, whole.low, whole.neg, whole.pos, neg, pos)
-        return neg[:n], pos[:n]
+        inside = [one[slice(*np.searchsorted(one, [low, high + 1]))] for one in self.codes]
+        codes = np.sort(np.concatenate([min(inside, key=len), whole.low]), kind="stable")
+        # Between these are rows of the other class alone.
+        codes = codes[np.diff(codes, prepend=low - 1) > 0]
+        bounds = np.stack([self.below(codes), self.below(codes, "right")], axis=1).reshape(-1, 2)
+        ends = self.below(np.array([low])), self.below(np.array([high]), "right")
+        blocks = np.diff(bounds, axis=0, prepend=ends[0], append=ends[1])
+        blocks[1 + 2 * np.searchsorted(codes, whole.low)] += whole.mass
+        return blocks
 
 
 # Rows that are evaluated at once.
-SLICE = 2**19
-# A range is not divided further where it holds no larger share of the rows.
-SMALLEST_SHARE = 1 / 64
-# Ranges whose best and worst order differ by no more than rounding need no order.
-ROUNDING = 1e-15
+SLICE = 2**17
 # Sums of the weights of the same rows in another order differ by no larger share.
 SAME = 1e-9
 # Rows kept in a pass for each item of a table: a row is smaller, and sorted in place.
 ROWS_PER_ITEM = 5
-
-
-def is_additive(measure: Measure) -> bool:
-    of_classes = measure.kind == "binary" and not measure.by_class and measure.weights != "none"
-    return of_classes and measure.from_ranges == "sum" and measure.is_mean_over_ties
 
 
 class KeptBins:
@@ -204,17 +154,17 @@ class KeptBins:
         self._rows: TakenRows | None = None
         self._n_again = 0
         self.is_read_again = False
-        self._opened: Cells | None = None
+        self._opened: Bins | None = None
         self._masses = np.zeros(2)
-        self._done: list[Cells] = []
+        self._done: list[Bins] = []
         self._added = 0.0
 
     @classmethod
     def of_table(cls, kept: KeptRows, max_items: int) -> KeptBins:
         bins = cls(max_items)
-        for table in kept.tables():
-            bins._count_rows(table.score, table.labels, table.weight)
-            bins._single |= table.single
+        table = kept.table
+        bins._count_rows(table.score, table.labels, table.weight)
+        bins._single |= table.single
         if not bins._is_weighted:
             # The weights are numbers of rows.
             bins._count = bins._mass.astype(np.int64)
@@ -331,62 +281,20 @@ class KeptBins:
     def needs_again(self, measure: Measure) -> bool:
         return self._rows is not None or len(self._open(measure)) > 0
 
-    def _cells(self) -> Cells:
+    def _cells(self) -> Bins:
         bins = np.flatnonzero((self._child < 0) & (self._child > DONE) & self._count.any(axis=1))
         low, high = self._ends[bins].T
-        neg, pos = self._mass[bins].T
-        cells = Cells(low, high, neg, pos, self._count[bins].sum(axis=1), bins)
-        return Cells.join([cells, *self._done])
+        cells = Bins(low, high, self._mass[bins], self._count[bins].sum(axis=1), bins)
+        return Bins.join([cells, *self._done])
 
-    def _open(self, measure: Measure) -> Cells:
-        """Cells with rows whose order is unknown and changes the value."""
+    def _open(self, measure: Measure) -> Bins:
+        """Bins with rows whose order is unknown and changes the value."""
         if self._opened is not None:
             return self._opened
         cells = self._cells()
-        mixed = cells.mixed
-        is_open = np.zeros(len(cells), dtype=bool)
-        least = SMALLEST_SHARE * cells.n_rows.sum()
-        ranges = [(0, len(cells))]
-        while ranges:
-            start, stop = ranges.pop()
-            if not mixed[start:stop].any():
-                continue
-            low, high = self._extremes(measure, cells, slice(start, stop))
-            # Lists without a value have none in any order.
-            if not abs(high - low) > ROUNDING * max(abs(low), abs(high)):
-                continue
-            if stop - start == 1 or cells.n_rows[start:stop].sum() <= least:
-                is_open[start:stop] = mixed[start:stop]
-                continue
-            half = np.cumsum(cells.n_rows[start:stop])
-            middle = start + 1 + int(np.searchsorted(half[:-1], half[-1] / 2))
-            middle = min(middle, stop - 1)
-            ranges += [(start, middle), (middle, stop)]
+        is_open = Cells(cells.mass, self._single).open(measure, cells.mixed, cells.n_rows)
         self._opened = cells.at(is_open)
         return self._opened
-
-    def _extremes(self, measure: Measure, cells: Cells, part: slice) -> tuple[float, float]:
-        """Values with the positives of each mixed cell of a range below and above all others."""
-        mixed, values = cells.mixed[part], []
-        for raised in (0, 1):
-            # Two blocks for each cell, the upper one of a class of a mixed cell, else empty.
-            blocks = np.zeros((2, len(mixed), 2))
-            blocks[..., 0] = cells.neg[part], cells.pos[part]
-            blocks[raised, mixed] = blocks[raised, mixed, ::-1]
-            values.append(self._value(measure, cells, part, *blocks.reshape(2, -1)))
-        return values[0], values[1]
-
-    def _value(
-        self, measure: Measure, cells: Cells, part: slice, neg: FloatArray, pos: FloatArray
-    ) -> float:
-        """Value with these blocks in place of a range of cells, and one above and one below."""
-        below, above = slice(0, part.start), slice(part.stop, None)
-        neg = np.concatenate([[cells.neg[below].sum()], neg, [cells.neg[above].sum()]])
-        pos = np.concatenate([[cells.pos[below].sum()], pos, [cells.pos[above].sum()]])
-        with warnings.catch_warnings():
-            # Warnings of the measure come with the result.
-            warnings.simplefilter("ignore")
-            return float(measure.values(ScoreTable.of_blocks(neg, pos, self._single))[0])
 
     # ---------------------------------------------------------------------------- what it adds
 
@@ -396,9 +304,7 @@ class KeptBins:
         cells = self._cells()
         self._check_same(rows, cells)
         cells = _cut(cells, self._is_taken(cells.bin), rows)
-        taken = cells.bin == KEPT
-        begins = [np.searchsorted(codes, cells.low) for codes in rows.codes]
-        ends = [np.searchsorted(codes, cells.high, "right") for codes in rows.codes]
+        taken, masses = cells.bin == KEPT, Cells(cells.mass, self._single)
         size = np.where(taken, cells.n_rows, 0) + 1
         edges = np.unique(np.append(np.arange(0, size.sum(), SLICE), size.sum()))
         edges = np.unique(np.searchsorted(np.append(0, np.cumsum(size)), edges))
@@ -406,23 +312,21 @@ class KeptBins:
             part = slice(start, stop)
             if not taken[part].any():
                 continue
-            inside = [
-                slice(int(begin[start]), int(end[stop - 1]))
-                for begin, end in zip(begins, ends, strict=True)
-            ]
-            blocks = rows.blocks(inside, cells.at(np.arange(start, stop)[~taken[part]]))
-            fine = self._value(measure, cells, part, *blocks)
-            coarse = self._value(measure, cells, part, cells.neg[part], cells.pos[part])
+            whole = cells.at(np.arange(start, stop)[~taken[part]])
+            blocks = rows.blocks(int(cells.low[start]), int(cells.high[stop - 1]), whole)
+            fine = masses.value(measure, part, blocks)
+            coarse = masses.value(measure, part, cells.mass[part])
             self._added += fine - coarse
         self._child[self._child == TAKE] = DONE
         done = cells.at(taken)
         self._done.append(replace(done, bin=np.full(len(done), SEEN)))
         self._rows = None
 
-    def _check_same(self, rows: TakenRows, cells: Cells) -> None:
+    def _check_same(self, rows: TakenRows, cells: Bins) -> None:
         taken = self._is_taken(cells.bin)
-        expected = [*self._masses, cells.neg[taken].sum(), cells.pos[taken].sum()]
-        masses = [*self._leaf_masses(), *rows.masses()]
+        expected = [*self._masses, *cells.mass[taken].sum(axis=0)]
+        highest = np.array([np.iinfo(np.int64).max])
+        masses = [*self._leaf_masses(), *rows.below(highest, "right")[0]]
         if not np.allclose(expected, masses, rtol=SAME, atol=0.0):
             raise ValueError(
                 "The rows of this pass differ from those of the first pass: call again(), and pass"
@@ -433,27 +337,25 @@ class KeptBins:
 
     def result(self, measure: Measure) -> float:
         cells = self._cells()
-        lists = ScoreTable.of_blocks(cells.neg, cells.pos, self._single)
+        lists = ScoreTable.of_blocks(cells.mass, self._single)
         return float(np.clip(value_of_rows(lists, measure) + self._added, *measure.range))
 
     def bounds(self, measure: Measure) -> tuple[float, float]:
         cells = self._cells()
-        extremes = np.sort(self._extremes(measure, cells, slice(0, len(cells)))) + self._added
-        low, high = np.clip(extremes, *measure.range).tolist()
+        whole = slice(0, len(cells))
+        extremes = Cells(cells.mass, self._single).extremes(measure, cells.mixed, whole)
+        low, high = np.clip(np.sort(extremes) + self._added, *measure.range).tolist()
         return low, high
 
 
-def _cut(cells: Cells, taken: BoolArray, rows: TakenRows) -> Cells:
+def _cut(cells: Bins, taken: BoolArray, rows: TakenRows) -> Bins:
     """Cut the cells whose rows are kept into parts that can be evaluated at once."""
     kept = cells.at(taken)
-    low, high = [kept.low], [kept.high]
-    for cell in np.flatnonzero(kept.n_rows > SLICE).tolist():
-        edges = rows.edges_within(int(kept.low[cell]), int(kept.high[cell]), SLICE)
-        low.append(edges)
-        high.append(edges - 1)
-    # The cells do not overlap: sorted ends belong together.
-    parts = rows.cells(np.sort(np.concatenate(low)), np.sort(np.concatenate(high)))
-    return Cells.join([cells.at(~taken), parts])
+    low = np.unique(np.concatenate([kept.low, *(codes[:: SLICE // 2] for codes in rows.codes)]))
+    high = kept.high[np.searchsorted(kept.low, low, "right") - 1]
+    high[:-1] = np.minimum(high[:-1], low[1:] - 1)
+    parts = rows.cells(low, high)
+    return Bins.join([cells.at(~taken), parts])
 
 
 ARGUMENTS = ("y_true", "y_score", "qid", "sample_weight", "query_weight")
@@ -507,8 +409,9 @@ class Accumulator:
     -----
     The data that is kept depends on the measure and on ``qid``:
 
-    - Without ``qid`` all rows are one list. Each distinct pair of score and label is kept once,
-      in the bytes of its score and 1 for the class or 8 for the grade; 8 more for its weight.
+    - Without ``qid`` all rows are one list. A row takes the bytes of its score and 1 for the class
+      or 8 for the grade, and 8 for its weight. Where about half of the rows or more are equal,
+      each distinct pair of score and label is kept once, with its number.
     - With ``qid``, or with labels in two dimensions (one list per row), the value, id and weight
       of each query are kept: 16 to 24 bytes. A query that comes a second time raises an error.
     - All rows are kept with ``queries="split"``, for measures that take no item weights
@@ -516,10 +419,11 @@ class Accumulator:
       more than two classes. If such a measure orders ties by row, the order is that of the
       updates, and rows from ``merge`` come last.
 
-    The time for n rows is O(n log n) for any number of updates; a merge takes up to three times
-    the memory of the kept data. A batch may be empty or hold one class. An update that raises an
-    error changes nothing. ``n_relevant`` and ``ideal`` are not supported. The warning about
-    undefined queries comes with the result, others with their update.
+    The time for n rows is O(n log n) for any number of updates: the rows of one list are sorted
+    by :meth:`result`, which takes up to three times the memory of the kept data. A batch may be
+    empty or hold one class. An update that raises an error changes nothing. ``n_relevant`` and
+    ``ideal`` are not supported. The warning about undefined queries comes with the result, others
+    with their update.
 
     **More rows than memory.** With ``max_items`` the memory is at most about 60 bytes per item,
     plus 15 MB. A larger table is replaced by counts of the classes in bins of neighbouring scores,
@@ -867,8 +771,12 @@ class Accumulator:
     @property
     def table(self) -> ScoreTable | None:
         """Distinct rows of one list; None if no such table is kept."""
+        return None if self._rows is None else self._rows.distinct()
+
+    @property
+    def _rows(self) -> ScoreTable | None:
         is_table = isinstance(self._kept, KeptRows) and self._kept.distinct
-        return self._kept.lists if is_table else None
+        return self._kept.table if is_table else None
 
     @property
     def query_values(self) -> KeptValues | None:

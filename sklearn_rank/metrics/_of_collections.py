@@ -1,8 +1,8 @@
 """Measures of dask collections, evaluated chunk by chunk, and the data that they keep.
 
 Queries are evaluated in the chunks that hold them. The rows of one list become a table in each
-chunk, sorted by score; small tables are merged in a tree, large ones are cut into ranges of scores
-that are evaluated apart: see ``_accumulator`` for which measures this is exact.
+chunk; small tables are joined, large ones are cut into ranges of scores that are evaluated apart:
+see ``_ranges`` for which measures this is exact.
 """
 
 from __future__ import annotations
@@ -10,21 +10,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property, partial, reduce
-from itertools import pairwise
+from functools import reduce
 from math import fsum, inf, isnan
-from operator import attrgetter, getitem, or_
+from operator import attrgetter, itemgetter
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from .._lists import Lists, ScoredLists, group_scored_rows, refuse_single_rows
 from .._optional import import_optional
-from .._order import ClassBlocks, sorted_class_blocks
 from .._partitions import USED_BY, Partitions, aligned, is_collection, tree_reduce
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import LARGEST_WEIGHT, CheckedRows, check_qid
 from .._warn import Message, collected, warn
+from ._ranges import (
+    Cells,
+    Plan,
+    ScoreTable,
+    cut,
+    is_additive,
+    join_columns,
+    merge_tied,
+    refined,
+    sample_of,
+)
 
 # Rows of one list, of lists with ids, or of one list in each row of two dimensions.
 Form: TypeAlias = Literal["list", "ids", "rows"]
@@ -110,244 +119,8 @@ def _shape(values: Any) -> tuple[int, ...]:
         return (-1,)
 
 
-_Columns: TypeAlias = tuple[AnyArray, AnyArray, FloatArray | None]
-
-# Rows from which compiled loops pay.
-MANY = 2**15
-
-_EMPTY = np.empty(0)
-
-
-@dataclass(frozen=True)
-class SingleWeights:
-    """What is known of the weights of single rows, which a table adds up."""
-
-    n_rows: int  # Number of rows, each counted once
-    lightest: float = 1.0  # Smallest weight
-    heaviest: float = 1.0  # Largest weight
-    whole: bool = True  # Whether all are whole numbers
-
-    @classmethod
-    def of_rows(cls, n_rows: int, weight: FloatArray | None) -> SingleWeights:
-        if weight is None:
-            return cls(n_rows)
-        whole = bool(np.all(weight == np.floor(weight)))
-        return cls(n_rows, float(weight.min()), float(weight.max()), whole)
-
-    def __or__(self, other: SingleWeights) -> SingleWeights:
-        if not self.n_rows or not other.n_rows:
-            return self if self.n_rows else other
-        return SingleWeights(
-            self.n_rows + other.n_rows,
-            min(self.lightest, other.lightest),
-            max(self.heaviest, other.heaviest),
-            self.whole and other.whole,
-        )
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ScoreTable(ScoredLists):
-    """One list as its distinct pairs of a score and a label, and how often each occurs.
-
-    A row takes the bytes of its score, of its label (1 of a class, 8 of a grade) and, where a row
-    occurs more than once, 8 of its weight. Scores ascend, but in tables of blocks.
-    """
-
-    single: SingleWeights  # What is known of the weights of the rows of which the table was made
-
-    @classmethod
-    def of(
-        cls, score: AnyArray, label: AnyArray, weight: FloatArray | None, single: SingleWeights
-    ) -> ScoreTable:
-        offsets = np.array([0, len(score)])
-        return cls(labels=label, offsets=offsets, weight=weight, score=score, single=single)
-
-    @classmethod
-    def of_rows(
-        cls, score: AnyArray, label: AnyArray, weight: FloatArray | None = None
-    ) -> ScoreTable:
-        single = SingleWeights.of_rows(len(score), weight)
-        # Adding 0 makes one zero of both.
-        small = score.dtype.itemsize <= 2 or score.dtype == np.float32
-        score = score.astype("f4" if small and label.dtype.kind == "b" else "f8")
-        score += 0.0
-        return cls.of(*_collapse((score, label, weight)), single)
-
-    @classmethod
-    def of_blocks(cls, neg: FloatArray, pos: FloatArray, single: SingleWeights) -> ScoreTable:
-        """Make a table of blocks of tied items. Its scores are numbers of blocks."""
-        weight = np.stack([neg, pos], axis=1).ravel()
-        some = np.flatnonzero(weight)
-        return cls.of(some >> 1, (some & 1).astype(bool), weight[some], single)
-
-    @classmethod
-    def merged(cls, tables: Sequence[ScoreTable]) -> ScoreTable:
-        if len(tables) == 1:
-            return tables[0]
-        single = reduce(or_, (table.single for table in tables))
-        if sum(map(len, tables)) < MANY:
-            return cls.of(*_collapse(join_columns(tables)), single)
-        runs = [(table.score, table.labels, table.weight) for table in tables]
-        while len(runs) > 1:
-            # The shortest first, so that no row is moved more often than needed.
-            runs.sort(key=lambda run: -len(run[0]))
-            runs.append(_merge_runs(runs.pop(), runs.pop()))
-        return cls.of(*runs[0], single)
-
-    def __len__(self) -> int:
-        return len(self.score)
-
-    @property
-    def label(self) -> AnyArray:
-        """Labels, by their public name in the table of an accumulator."""
-        return self.labels
-
-    def blocks(self, *, of_negatives: bool = False, joined: bool = True) -> ClassBlocks:
-        in_class = ~self.positive if of_negatives else self.positive
-        return sorted_class_blocks(self.score, in_class, self.weight, joined=joined)
-
-    def top_blocks(self, *, of_negatives: bool = False) -> ClassBlocks:
-        return self.blocks(of_negatives=of_negatives)
-
-    @cached_property
-    def whole(self) -> BoolArray:
-        return np.array([self.single.whole])
-
-    @cached_property
-    def smallest(self) -> FloatArray:
-        return np.array([self.single.lightest])
-
-
-def _collapse(columns: _Columns) -> _Columns:
-    """Sort rows by score and label, and make one of equal ones."""
-    score, label, weight = columns
-    if len(score) >= MANY and label.dtype.kind == "b":
-        return _merge_runs(_of_class(columns, label), _of_class(columns, ~label))
-    # The stable sorts below take linear time for a few sorted runs.
-    order = np.lexsort((label, score))
-    score, label = score[order], label[order]
-    new = np.ones(len(score), dtype=bool)
-    new[1:] = (score[1:] != score[:-1]) | (label[1:] != label[:-1])
-    weight = None if weight is None else weight[order]
-    if new.all():
-        return score, label, weight
-    starts = np.flatnonzero(new)
-    if weight is None:
-        weight = np.diff(starts, append=len(score)).astype(np.float64)
-    else:
-        weight = np.add.reduceat(weight, starts)
-    return score[starts], label[starts], weight
-
-
-def _of_class(columns: _Columns, rows: BoolArray) -> _Columns:
-    """Rows of one class by ascending score: sorts of values alone are the fastest."""
-    score, label, weight = columns
-    score, label = score[rows], label[rows]
-    if weight is None:
-        score.sort()
-        return score, label, None
-    order = np.argsort(score)
-    return score[order], label, weight[rows][order]
-
-
-def _merge_runs(first: _Columns, second: _Columns) -> _Columns:
-    """Merge two sorted runs of rows, in linear time."""
-    if not len(second[0]):
-        first, second = second, first  # the kernel looks at the first row of the second
-    dtype = np.promote_types(first[0].dtype, second[0].dtype)
-    of_classes = first[1].dtype.kind == "b"
-    runs = []
-    for score, label, weight in (first, second):
-        label = label.view(np.uint8) if of_classes else label
-        runs.append((score.astype(dtype, copy=False), label, _EMPTY if weight is None else weight))
-    from ._kernels import joins
-
-    join = joins[dtype.str[1:], "b1" if of_classes else "f8"]
-    most = len(first[0]) + len(second[0])
-    to_score, to_label = np.empty(most, dtype), np.empty(most, runs[0][1].dtype)
-    weighs = first[2] is not None or second[2] is not None
-    to_weight = np.empty(most if weighs else 0)
-    n, repeated = join(*runs, (to_score, to_label, to_weight))
-    if repeated and not weighs:
-        to_weight = np.empty(n)
-        join(*runs, (to_score, to_label, to_weight))
-    if n < most:
-        to_score, to_label, to_weight = (x[:n].copy() for x in (to_score, to_label, to_weight))
-    to_label = to_label.view(bool) if of_classes else to_label
-    return to_score, to_label, to_weight if weighs or repeated else None
-
-
-# Scores of each table that are looked at: more than ranges, so that these are of about equal size.
-N_SAMPLES = 1024
-# A grade of its own for each row leaves coarse tables as long as the full one.
-MOST_LABELS = 64
-
-
-def summary_of(table: ScoreTable) -> ScoreTable:
-    """Rows at equal distances among those of a table, each for so many, for the plan of ranges."""
-    n = len(table)
-    places = (np.arange(min(n, N_SAMPLES)) * n) // min(n, N_SAMPLES)
-    stands_for = np.full(len(places), n / len(places))
-    return ScoreTable.of(table.score[places], table.labels[places], stands_for, table.single)
-
-
-def edges_of(summaries: Sequence[ScoreTable], n_ranges: int) -> AnyArray | None:
-    """Lowest score of each of about equal ranges of scores but the first; None for one range."""
-    samples, labels, stands_for = join_columns(summaries)
-    if len(np.unique(labels)) > MOST_LABELS:
-        return None
-    order = np.argsort(samples, kind="stable")
-    samples, passed = samples[order], np.cumsum(stands_for[order])
-    wanted = passed[-1] * np.arange(1, n_ranges) / n_ranges
-    edges = np.unique(samples[np.searchsorted(passed, wanted)])
-    return edges if len(edges) else None
-
-
-def pieces_of(table: ScoreTable, edges: AnyArray) -> list[ScoreTable | None]:
-    """Cut a table at the edges of ranges. The rows of each range; None where there are none."""
-    bounds = np.searchsorted(table.score, edges, "left")
-    pieces: list[ScoreTable | None] = []
-    for start, stop in pairwise([0, *bounds.tolist(), len(table)]):
-        # Copies, so that a piece does not hold the memory of the whole.
-        score, label = table.score[start:stop].copy(), table.labels[start:stop].copy()
-        weight = None if table.weight is None else table.weight[start:stop].copy()
-        pieces.append(ScoreTable.of(score, label, weight, table.single) if start < stop else None)
-    return pieces
-
-
-def coarse_of(pieces: Sequence[ScoreTable | None]) -> ScoreTable:
-    """Tie all rows of each range."""
-    numbers, labels, weights = [], [], []
-    for number, piece in enumerate(pieces):
-        if piece is not None:
-            if piece.labels.dtype.kind == "b":
-                distinct: AnyArray = np.array([False, True])
-                of_row: AnyArray = piece.labels.view(np.uint8)
-            else:
-                distinct, of_row = np.unique(piece.labels, return_inverse=True)
-            totals = np.bincount(of_row, piece.weight, len(distinct)).astype(np.float64)
-            labels.append(distinct[totals > 0])
-            weights.append(totals[totals > 0])
-            numbers.append(np.full(len(labels[-1]), number))
-    single = next(piece.single for piece in pieces if piece is not None)
-    score, label, weight = (np.concatenate(parts) for parts in (numbers, labels, weights))
-    return ScoreTable.of(score, label, weight, single)
-
-
-def with_range(coarse: ScoreTable, number: int, fine: ScoreTable) -> ScoreTable:
-    """Make the list in which all ranges but one are tied."""
-    below, above = coarse.score < number, coarse.score > number
-    level = np.zeros(len(fine), dtype=np.int64)  # among the distinct scores
-    np.cumsum(fine.score[1:] != fine.score[:-1], out=level[1:])
-    level += number
-    score = np.concatenate((coarse.score[below], level, coarse.score[above] + level[-1]))
-    label = np.concatenate((coarse.labels[below], fine.labels, coarse.labels[above]))
-    weight = np.concatenate((coarse.counts[below], fine.counts, coarse.counts[above]))
-    return ScoreTable.of(score, label, weight, coarse.single)
-
-
-# Rows that may wait unmerged beside a small table.
-FEW = 2**18
+# Rows among which equal ones are not looked for.
+FEW = 2**16
 
 
 @dataclass(frozen=True, eq=False)
@@ -473,22 +246,24 @@ class KeptQueries:
 
 
 class KeptRows:
-    """Rows in parts, or one list of ``distinct`` rows as a table.
+    """Rows in parts; of one list, equal ones may be kept once.
 
-    What is not in the table waits until it has as many rows as the table, or four times as many
-    where hardly any are equal, so that n rows take time O(n log n) in any number of parts.
+    Equal rows are looked for when there are five times as many as after the last time, so that n
+    rows take the time of a few sorts in any number of parts.
     """
 
     def __init__(self, *, distinct: bool = False, max_items: float = inf) -> None:
         self.distinct = distinct
         self._max_items = max_items
-        self._parts: list[ScoredLists] = []
-        self._n_known = self._n_waiting = 0  # Rows of the table, and beside it
-        self._times = 1
+        self._parts: list[Any] = []  # ScoreTable of one list of distinct rows, else ScoredLists
+        self._n_known = self._n_waiting = 0  # Rows that were looked at, and others
 
     def add(self, lists: ScoredLists, measure: Any) -> None:
         measure._check_row_weights(lists)
-        self._keep(_copy_lists(lists))
+        if self.distinct:
+            self._keep(ScoreTable.of_rows(lists.score, lists.labels, lists.weight))
+        else:
+            self._keep(_copy_lists(lists))
 
     def merge(self, other: KeptRows) -> None:
         for part in list(other._parts):
@@ -497,21 +272,20 @@ class KeptRows:
     def _keep(self, part: ScoredLists) -> None:
         self._parts.append(part)
         self._n_waiting += len(part.labels)
-        most = min(max(FEW, self._times * self._n_known), self._max_items)
-        if self.distinct and self._n_waiting > most:
-            self._make_table()
+        if self.distinct and self._n_waiting > min(max(FEW, 4 * self._n_known), self._max_items):
+            # Their number is estimated.
+            most = 0.0 if self._max_items == inf else 1.5 * self._max_items + FEW
+            known, new = self._parts[: self._n_known > 0], self._parts[self._n_known > 0 :]
+            # New rows without weights are sorted faster alone.
+            known.append(ScoreTable.joined(new).condensed(most))
+            table = ScoreTable.joined(known).condensed(most)
+            self._parts, self._n_known, self._n_waiting = [table], len(table), 0
 
-    def _make_table(self) -> ScoreTable:
-        tables, n = self.tables(), self._n_known + self._n_waiting
-        table = ScoreTable.merged(tables)
-        self._parts, self._n_known, self._n_waiting = [table], len(table), 0
-        self._times = 4 if 2 * len(table) > n else 1
+    @property
+    def table(self) -> ScoreTable:
+        table = ScoreTable.joined(self._parts)
+        self._parts = [table]
         return table
-
-    def tables(self) -> list[ScoreTable]:
-        tables = [part for part in self._parts if isinstance(part, ScoreTable)]
-        rows = [part for part in self._parts if not isinstance(part, ScoreTable)]
-        return [*tables, ScoreTable.of_rows(*join_columns(rows))] if rows else tables
 
     @property
     def is_full(self) -> bool:
@@ -528,7 +302,7 @@ class KeptRows:
     @property
     def lists(self) -> ScoredLists:
         if self.distinct:
-            return self._make_table() if self._n_waiting else self._parts[0]
+            return self.table
         parts, ids, query_weight = self._parts, None, None
         of_rows = [np.repeat(part.ids, part.lengths) for part in parts if part.ids is not None]
         if of_rows:
@@ -555,14 +329,6 @@ def _copy_lists(lists: ScoredLists) -> ScoredLists:
     )
 
 
-def join_columns(parts: Sequence[ScoredLists]) -> tuple[AnyArray, AnyArray, Any]:
-    weight = None
-    if any(part.weight is not None for part in parts):
-        weight = np.concatenate([part.counts for part in parts])
-    score = np.concatenate([part.score for part in parts])
-    return score, np.concatenate([part.labels for part in parts]), weight
-
-
 def _query_weight(weight: FloatArray | None, n_lists: int) -> FloatArray:
     return np.ones(n_lists) if weight is None else weight
 
@@ -585,10 +351,10 @@ def check_all_weights(lists: Lists, measure: Any) -> None:
 
 T = TypeVar("T")
 
-# Rows of tables that are merged into one, and rows of a range beyond them.
+# Rows of one list that are evaluated in one memory.
 FEW_ROWS = 2**21
-ROWS_OF_RANGE = 2**20
-MOST_RANGES = 256
+# A grade of its own for each row leaves a list with tied ranges as long as the full one.
+MOST_LABELS = 64
 # Rows of a table that one machine may hold, where there are no ranges.
 MOST_ROWS = 2**28
 
@@ -763,9 +529,8 @@ def value_of_one_list(
                 " y_true.compute() and y_score.compute()."
             )
     rows = ListOfChunks(measure, partitions, pos_label)
-    edges = None if measure.from_ranges is None else rows.edges()
-    if edges is not None:
-        lists, of_ranges = rows.by_ranges(edges, partial(_value_of_range, measure))
+    if measure.from_ranges is not None and rows.in_ranges:
+        lists, of_ranges = rows.by_ranges(lambda lists, _: measure._values(lists)[0], measure)
         check_all_weights(lists, measure)
         value = float(measure._values(lists)[0])
         if measure.from_ranges == "largest":
@@ -788,26 +553,25 @@ class ListOfChunks:
         delayed = import_optional("dask", USED_BY).delayed
         tasks = partitions.map(_read_chunk, _table_of, measure, pos_label, {}, numbered=True)
         chunk_tasks = partitions.persist(*tasks)
-        summaries = partitions.compute(*map(delayed(_summarise, pure=False), chunk_tasks))
-        chunks = _check_chunks(summaries)
-        table_of = delayed(attrgetter("data"), pure=False)
+        samples = partitions.compute(*map(delayed(_sample, pure=False), chunk_tasks))
+        chunks = _check_chunks(samples)
         self.partitions = partitions
-        self.tables = [table_of(chunk_tasks[chunk.number]) for chunk in chunks]
-        self.summaries: list[ScoreTable] = [chunk.data for chunk in chunks]
+        self.chunks = [chunk_tasks[chunk.number] for chunk in chunks]
+        self.samples: list[ScoreTable] = [chunk.data for chunk in chunks]
 
     @property
     def n_rows(self) -> int:
-        return round(sum(float(summary.sizes[0]) for summary in self.summaries))
+        return round(sum(float(sample.sizes[0]) for sample in self.samples))
 
     @property
     def whole(self) -> bool:
-        return all(summary.single.whole for summary in self.summaries)
+        return all(sample.single.whole for sample in self.samples)
 
-    def edges(self) -> AnyArray | None:
-        """Edges of ranges of scores; None where the list is evaluated as a whole."""
-        if self.n_rows <= FEW_ROWS:
-            return None
-        return edges_of(self.summaries, min(MOST_RANGES, -(-self.n_rows // ROWS_OF_RANGE)))
+    @property
+    def in_ranges(self) -> bool:
+        """Whether there are so many rows that they are cut into ranges of scores."""
+        labels = np.concatenate([sample.labels for sample in self.samples])
+        return self.n_rows > FEW_ROWS and len(np.unique(labels)) <= MOST_LABELS
 
     def in_one_memory(
         self, measure: Any, function: Callable[..., Any] | None = None, *arguments: Any
@@ -819,38 +583,70 @@ class ListOfChunks:
                 " y_score.compute()."
             )
         delayed = import_optional("dask", USED_BY).delayed
-        merged = tree_reduce(self.tables, ScoreTable.merged)
+        table_of = delayed(attrgetter("data"), pure=False)
+        merged = tree_reduce([table_of(chunk) for chunk in self.chunks], ScoreTable.joined)
         if function is not None:
             constants = (delayed(argument, traverse=False) for argument in arguments)
             merged = delayed(function, pure=False)(merged, *constants)
         return self.partitions.compute(merged)[0]
 
-    def by_ranges(self, edges: AnyArray, function: Callable[..., T]) -> tuple[ScoreTable, list[T]]:
-        """Evaluate the lists in which all ranges but one are tied, where the ranges are."""
+    def by_ranges(
+        self, function: Callable[..., T], measure: Any = None
+    ) -> tuple[ScoreTable, list[T]]:
+        """Evaluate the lists in which all ranges but one are tied, where the ranges are.
+
+        Ranges that count nothing in an additive measure stay tied in all.
+        """
+        additive = measure is not None and is_additive(measure)
+        plan = Plan.of(self.samples, measure if additive else None)
+        while True:
+            edges, opened, range_of = plan.ranges()
+            tied, values = self._evaluate(edges, opened, function, measure)
+            if opened.all():
+                return tied, values
+            mass = np.zeros((len(opened), 2))
+            mass[tied.score, tied.labels.view(np.uint8)] = tied.weight
+            closed = ~opened & (mass > 0).all(axis=1)
+            missed = Cells(mass, tied.single).open(measure, closed, mass.sum(axis=1))
+            if not missed.any():
+                return tied, values
+            plan = plan._replace(opened=plan.opened | missed[range_of])
+
+    def _evaluate(
+        self, edges: AnyArray, opened: BoolArray, function: Callable[..., T], measure: Any
+    ) -> tuple[ScoreTable, list[T]]:
         delayed = import_optional("dask", USED_BY).delayed
-        at, run = delayed(edges, traverse=False), delayed(function, traverse=False)
-        cut, take = delayed(pieces_of, pure=False), delayed(getitem, pure=False)
-        tie, evaluate = delayed(coarse_of, pure=False), delayed(_of_range, pure=False)
-        pieces = [cut(table, at) for table in self.tables]
-        coarse = tree_reduce([tie(piece) for piece in pieces], ScoreTable.merged)
+        where = delayed((edges, opened), traverse=False)
+        how = delayed((function, measure is None or measure.is_mean_over_ties), traverse=False)
+        split, take = delayed(_cut, pure=False), delayed(_piece, pure=False)
+        first, evaluate = delayed(itemgetter(0), pure=False), delayed(_of_range, pure=False)
+        cuts = [split(chunk, where) for chunk in self.chunks]
+        tied = tree_reduce([first(one) for one in cuts], merge_tied)
         values = [
-            evaluate(run, coarse, number, *(take(piece, number) for piece in pieces))
-            for number in range(len(edges) + 1)
+            evaluate(how, tied, number, *(take(one, place) for one in cuts))
+            for place, number in enumerate(np.flatnonzero(opened).tolist())
         ]
-        tied, *values = self.partitions.compute(coarse, *values)
-        known = [value for value in values if value is not None]
-        return tied, known
+        tied, *values = self.partitions.compute(tied, *values)
+        return tied, [value for value in values if value is not None]
 
 
 def _table_of(lists: ScoredLists, measure: Any) -> ScoreTable:
     measure._check_row_weights(lists)
-    return ScoreTable.of_rows(lists.score, lists.labels, lists.weight)
+    return ScoreTable.of_rows(lists.score, lists.labels, lists.weight).condensed()
 
 
-def _summarise(chunk: _ChunkResult | None) -> _ChunkResult | None:
+def _sample(chunk: _ChunkResult | None) -> _ChunkResult | None:
     if chunk is None or chunk.data is None:
         return chunk
-    return chunk._replace(data=summary_of(chunk.data))
+    return chunk._replace(data=sample_of(chunk.data))
+
+
+def _cut(chunk: _ChunkResult, where: tuple[AnyArray, BoolArray]) -> Any:
+    return cut(chunk.data, *where)
+
+
+def _piece(cut: Any, place: int) -> ScoreTable | None:
+    return cut[1][place]
 
 
 def _value_of_table(table: ScoreTable, measure: Any, average: Any) -> tuple[Any, list[Message]]:
@@ -865,17 +661,13 @@ def _value_of_table(table: ScoreTable, measure: Any, average: Any) -> tuple[Any,
     return value, messages
 
 
-def _value_of_range(measure: Any, lists: ScoreTable, tied: ScoreTable) -> float:
-    return float(measure._values(lists)[0])
-
-
 def _of_range(
-    function: Callable[..., T], coarse: ScoreTable, number: int, *pieces: ScoreTable | None
+    how: tuple[Callable[..., T], bool], tied: ScoreTable, number: int, *pieces: ScoreTable | None
 ) -> T | None:
     """Value of the list in which all ranges but one are tied; None where that one is empty."""
     tables = [piece for piece in pieces if piece is not None]
     if not tables:
         return None
+    function, joined = how
     with collected():  # the same are given of the list with all ranges tied
-        lists = with_range(coarse, number, ScoreTable.merged(tables))
-        return function(lists, coarse)
+        return function(refined(tied, number, ScoreTable.joined(tables), joined=joined), tied)

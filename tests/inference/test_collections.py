@@ -20,6 +20,7 @@ from sklearn_rank.metrics import (
     VanDerWaerden,
     Wilcoxon,
     _of_collections,
+    _ranges,
     get_measure,
     get_measure_names,
     linear_rank_score,
@@ -359,7 +360,7 @@ def test_inverse_probabilities_belong_to_rows_in_memory():
 @pytest.fixture
 def _in_ranges(monkeypatch):
     monkeypatch.setattr(_of_collections, "FEW_ROWS", 10)
-    monkeypatch.setattr(_of_collections, "ROWS_OF_RANGE", 12)
+    monkeypatch.setattr(_ranges, "ROWS_OF_RANGE", 12)
 
 
 @pytest.mark.usefixtures("_in_ranges")

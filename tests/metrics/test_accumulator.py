@@ -10,8 +10,14 @@ import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank.exceptions import SmallTopWarning
-from sklearn_rank.metrics import Accumulator, get_measure, make_measure
-from sklearn_rank.metrics import _of_collections as _accumulated
+from sklearn_rank.metrics import (
+    Accumulator,
+    _of_collections,
+    _ranges,
+    get_measure,
+    make_measure,
+)
+from sklearn_rank.metrics._ranges import ScoreTable
 from tests.catalogue import FUNCTIONS
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
@@ -157,22 +163,22 @@ def test_many_small_updates(name):
     assert accumulator.result() == close(get_measure(name)(y_true, y_score))
 
 
-def test_equal_rows_are_kept_once_and_merges_are_few(monkeypatch):
-    merges = []
-    merged = _accumulated.ScoreTable.merged
-    monkeypatch.setattr(_accumulated, "FEW", 64)
-    monkeypatch.setattr(
-        _accumulated.ScoreTable, "merged", lambda tables: merges.append(0) or merged(tables)
-    )
+def test_equal_rows_are_kept_once_and_are_seldom_looked_for(monkeypatch):
+    looked = []
+    found = ScoreTable.condensed
+    monkeypatch.setattr(_of_collections, "FEW", 64)
+    monkeypatch.setattr(_ranges, "SAMPLED_BITS", 2)
+    monkeypatch.setattr(ScoreTable, "condensed", lambda *given: looked.append(0) or found(*given))
     rng = np.random.default_rng(0)
     distinct, tied = Accumulator("auc"), Accumulator("auc")
     for _ in range(1000):
         y_true = rng.integers(0, 2, 32)
         distinct.update(y_true, rng.random(32))
-    assert len(merges) < 12
+    assert len(looked) < 11
     assert len(distinct.table) == 32_000
     for _ in range(100):
         tied.update(rng.integers(0, 2, 32), rng.integers(0, 5, 32))
+    assert sum(map(len, tied._kept._parts)) < 150
     assert len(tied.table) == 10
     assert tied.table.weight.sum() == tied.n_items == tied.table.single.n_rows == 3200
 

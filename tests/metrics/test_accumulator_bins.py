@@ -9,10 +9,9 @@ import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank.exceptions import SmallTopWarning
-from sklearn_rank.metrics import Accumulator, _of_collections, get_measure
+from sklearn_rank.metrics import Accumulator, _ranges, get_measure
 from sklearn_rank.metrics import _accumulator as _binned
-from sklearn_rank.metrics import _accumulator as _score_bins
-from sklearn_rank.metrics._accumulator import is_additive
+from sklearn_rank.metrics._ranges import ScoreTable, is_additive
 from tests.catalogue import FUNCTIONS
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
@@ -55,8 +54,8 @@ def parts_of(columns, n_parts=3):
 
 def small(monkeypatch, slice_rows=40, bits=4):
     monkeypatch.setattr(_binned, "SLICE", slice_rows)
-    monkeypatch.setattr(_binned, "SMALLEST_SHARE", 1 / 16)
-    monkeypatch.setattr(_score_bins, "NODE_BITS", bits)
+    monkeypatch.setattr(_ranges, "SMALLEST_SHARE", 1 / 16)
+    monkeypatch.setattr(_binned, "NODE_BITS", bits)
 
 
 def close(value):
@@ -282,6 +281,9 @@ def test_batches_that_cannot_be_read_again():
         Accumulator.from_batches(iter(parts), "auc", max_items=100)
     expected = get_measure("auc")(**data(0))
     assert Accumulator.from_batches(iter(parts), "auc", max_items=N).result() == close(expected)
+    tied = [([0, 1], [1.0 * part, part + 1.0]) for part in [*range(249), *range(249)]]
+    exact = Accumulator.from_batches(iter(tied), "auc", max_items=N)
+    assert not exact.needs_again
     drained = iter(parts)
     with pytest.raises(ValueError, match="fewer rows in a later pass than the 500"):
         Accumulator.from_batches(lambda: drained, "auc", max_items=100)
@@ -321,27 +323,23 @@ def test_bounds_of_one_pass():
 
 
 @pytest.mark.parametrize("kind", ["classes", "grades"])
-@pytest.mark.parametrize("seed", range(4))
-def test_compiled_tables_are_those_of_numpy(kind, seed, monkeypatch):
-    rng = np.random.default_rng(seed)
-
-    def rows(n):
-        score = rng.integers(0, 40, n) / 4 if seed % 2 else rng.standard_normal(n)
-        score = score.astype(np.float32) if seed == 3 else score
-        label = rng.integers(0, 2, n).astype(bool) if kind == "classes" else rng.integers(0, 4, n)
-        label = label if kind == "classes" else label.astype(float)
-        return score, label, rng.uniform(0.5, 2, n) if seed == 2 else None
-
-    several = [rows(n) for n in (1, 50, 7, 120)]
-    several.append((several[1][0], np.ones_like(several[1][1]), several[1][2]))
-    tables = {}
-    for many in (0, 10**9):
-        monkeypatch.setattr(_of_collections, "MANY", many)
-        made = [_of_collections.ScoreTable.of_rows(*one) for one in several]
-        tables[many] = _of_collections.ScoreTable.merged(made)
-    for name in ("score", "labels", "weight"):
-        first, second = (getattr(table, name) for table in tables.values())
-        assert (first is None) == (second is None)
-        if first is not None:
-            np.testing.assert_allclose(first, second, rtol=1e-14)
-    assert tables[0].single.n_rows == 228
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+def test_equal_rows_are_made_one(kind, weighted, dtype):
+    rng = np.random.default_rng(0)
+    score = (rng.integers(-20, 20, 5000) * rng.choice([-0.25, 0.25], 5000)).astype(dtype)
+    label = rng.integers(0, 2 if kind == "classes" else 4, 5000)
+    label = label.astype(bool if kind == "classes" else float)
+    weight = rng.uniform(0.5, 2, 5000) if weighted else None
+    counts = np.ones(5000) if weight is None else weight
+    table = ScoreTable.of_rows(score, label, weight).condensed()
+    expected = {}
+    for *row, count in zip(score.tolist(), label.tolist(), counts, strict=True):
+        expected[tuple(row)] = expected.get(tuple(row), 0.0) + count
+    rows = list(zip(table.score.tolist(), table.label.tolist(), strict=True))
+    assert rows == sorted(expected)
+    np.testing.assert_allclose(table.weight, [expected[row] for row in rows], rtol=1e-12)
+    assert table.single.n_rows == 5000
+    distinct = ScoreTable.of_rows(rng.permutation(5000) / 8, label)
+    assert distinct.condensed() is distinct
+    assert distinct.distinct().weight is None

@@ -12,15 +12,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank import metrics
 from sklearn_rank.exceptions import SmallTopWarning
-from sklearn_rank.metrics import _of_collections, get_measure
-from sklearn_rank.metrics._of_collections import (
-    ScoreTable,
-    coarse_of,
-    edges_of,
-    pieces_of,
-    summary_of,
-    with_range,
-)
+from sklearn_rank.metrics import _of_collections, _ranges, get_measure
+from sklearn_rank.metrics._ranges import Plan, ScoreTable, cut, merge_tied, refined, sample_of
 from tests.catalogue import FUNCTIONS, METRICS
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{SmallTopWarning.__module__}.SmallTopWarning")
@@ -36,9 +29,10 @@ def _in_this_thread():
 
 @pytest.fixture
 def few_rows(monkeypatch):
-    """Tables of more than a few rows are cut into ranges."""
+    """Tables of more than a few rows are cut into ranges, by samples that say little."""
     monkeypatch.setattr(_of_collections, "FEW_ROWS", 5)
-    monkeypatch.setattr(_of_collections, "ROWS_OF_RANGE", 8)
+    monkeypatch.setattr(_ranges, "ROWS_OF_RANGE", 8)
+    monkeypatch.setattr(_ranges, "N_SAMPLES", 7)
 
 
 def rows_of(case, seed=0):
@@ -74,6 +68,58 @@ def test_one_list_in_ranges_of_scores(case, few_rows):
     assert case(*chunked(y_true, y_score)) == close(case(y_true, y_score))
 
 
+@pytest.mark.parametrize("case", FUNCTIONS, ids=str)
+def test_a_sample_that_shows_nothing_costs_a_round_and_not_the_value(case, few_rows, monkeypatch):
+    monkeypatch.setattr(_ranges, "_seem_open", lambda cells, *_: np.zeros(len(cells.mass), bool))
+    y_true, y_score = rows_of(case)
+    assert case(*chunked(y_true, y_score)) == close(case(y_true, y_score))
+
+
+@pytest.mark.parametrize("kind", ["classes", "grades"])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("n_edges", [0, 3, 255])
+def test_cuts_are_those_row_by_row(kind, dtype, n_edges):
+    rng = np.random.default_rng(n_edges)
+    score = rng.standard_normal(40_000).astype(dtype)
+    label = rng.random(40_000) < 0.3 if kind == "classes" else rng.integers(0, 5, 40_000) / 2
+    weight = rng.uniform(1, 2, 40_000) if n_edges else None
+    edges = np.sort(rng.choice(score, n_edges, replace=False)).astype(float)
+    opened = rng.random(n_edges + 1) < (0.5 if n_edges != 3 else 2.0)
+    tied, pieces = cut(ScoreTable.of_rows(score, label, weight), edges, opened)
+    number, counts = np.searchsorted(edges, score, "right"), np.ones(40_000)
+    counts = counts if weight is None else weight
+    expected = {}
+    for *row, count in zip(number.tolist(), label.tolist(), counts, strict=True):
+        expected[tuple(row)] = expected.get(tuple(row), 0.0) + count
+    rows = list(zip(tied.score.tolist(), tied.label.tolist(), strict=True))
+    assert rows == sorted(expected)
+    np.testing.assert_allclose(tied.weight, [expected[row] for row in rows], rtol=1e-12)
+    assert len(pieces) == max(np.count_nonzero(opened), 1)
+    for piece, which in zip(pieces, np.flatnonzero(opened), strict=False):
+        np.testing.assert_array_equal(piece.score, score[number == which])
+        np.testing.assert_array_equal(piece.counts, counts[number == which])
+
+
+def test_only_ranges_that_count_are_opened():
+    rng = np.random.default_rng(0)
+    y_true = rng.random(20_000) < 0.1
+    sample = sample_of(ScoreTable.of_rows(rng.standard_normal(20_000) + y_true, y_true))
+    share = {}
+    for name in (
+        "precision@top0.05",
+        "recall@200",
+        "tpr@fpr0.1",
+        "lift@0.2",
+        "f1@50",
+        "auc",
+        "ap",
+    ):
+        plan = Plan.of([sample], get_measure(name))
+        share[name] = plan.n_rows[plan.opened].sum() / plan.n_rows.sum()
+    assert share.pop("auc") == share.pop("ap") == 1.0
+    assert 0.0 < min(share.values()) <= max(share.values()) < 0.05
+
+
 @pytest.mark.parametrize("function", [c.function for c in FUNCTIONS], ids=lambda f: f.__name__)
 def test_the_value_follows_from_ranges(function):
     """Where a measure says so: the same as in the tasks, of every setting."""
@@ -84,15 +130,16 @@ def test_the_value_follows_from_ranges(function):
         y_true, y_score = rows_of(case, seed % 2)
         labels = y_true.astype(bool if measure.kind == "binary" else float)
         tables = [ScoreTable.of_rows(y_score[i::3], labels[i::3]) for i in range(3)]
-        edges = edges_of([summary_of(table) for table in tables], 6)
-        cut = [pieces_of(table, edges) for table in tables]
-        coarse = ScoreTable.merged([coarse_of(pieces) for pieces in cut])
+        edges = Plan.of([sample_of(table) for table in tables]).edges[::5]
+        cuts = [cut(table, edges, np.ones(len(edges) + 1, dtype=bool)) for table in tables]
+        coarse = merge_tied([one for one, _ in cuts])
         tied = measure.values(coarse)[0]
         values = []
-        for number, pieces in enumerate(zip(*cut, strict=True)):
+        for number, pieces in enumerate(zip(*(pieces for _, pieces in cuts), strict=True)):
             kept = [piece for piece in pieces if piece is not None]
             if kept:
-                lists = with_range(coarse, number, ScoreTable.merged(kept))
+                rows = ScoreTable.joined(kept)
+                lists = refined(coarse, number, rows, joined=measure.is_mean_over_ties)
                 values.append(measure.values(lists)[0])
         assert len(values) > 3
         together = max(values)

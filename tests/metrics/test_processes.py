@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 from sklearn_rank.metrics import (
     _of_collections,
+    _ranges,
     average_precision_score,
     get_scorer,
     ndcg_score,
@@ -34,7 +35,7 @@ Y, S, Q = (da.from_array(one, chunks=CHUNK) for one in (LABEL, SCORE, QID))
 @pytest.fixture
 def in_ranges(monkeypatch):
     monkeypatch.setattr(_of_collections, "FEW_ROWS", 1000)
-    monkeypatch.setattr(_of_collections, "ROWS_OF_RANGE", 5000)
+    monkeypatch.setattr(_ranges, "ROWS_OF_RANGE", 5000)
 
 
 def test_measures(client, in_ranges):
