@@ -18,6 +18,7 @@ from scipy.special import expit, xlog1py
 
 from .._order import quantile_at_mass
 from .._typing import BoolArray, FloatArray, IntArray
+from ._cutting_planes import Planes
 from ._design import Design, InMemoryDesign, column_scales
 from ._linear import LARGEST_FACTOR, Solve, row_system, search_line
 from ._result import Certificate, SolverResult, relative_gap
@@ -40,9 +41,8 @@ class DualPoint(NamedTuple):
 
 
 class DifferenceLoss(ABC):
-    """A convex nondecreasing loss l(u) of a difference u of scores, large where it is wrong."""
+    """A convex nondecreasing loss l(u) of a difference u of scores, 1 at 0."""
 
-    at_zero: ClassVar[float] = 1.0  # l(0)
     slope_at_zero: ClassVar[float] = 1.0  # A slope there
     reach: ClassVar[float] = 1.0  # The loss is 0 for differences of at most minus this
     # Share of the slopes below which the start is not a point of the dual problem.
@@ -58,7 +58,7 @@ class DifferenceLoss(ABC):
 
     @abstractmethod
     def conjugate(self, slope: FloatArray) -> FloatArray:
-        """Evaluate ``l(0) + sup over u of slope * u - l(u)``, accurate near the slope at 0."""
+        """Evaluate ``1 + sup over u of slope * u - l(u)``, accurate near the slope at 0."""
 
     def first_slopes(self, cost: FloatArray) -> FloatArray:
         return self.slope_at_zero * cost
@@ -216,28 +216,6 @@ class LogisticLoss(DifferenceLoss):
         return [d_slope, -d_slope]
 
 
-class Linear(DifferenceLoss):
-    """The difference itself, what every loss is to a problem of little cost; slopes are costs."""
-
-    at_zero = 0.0
-    reach = np.inf
-
-    def rises(self, u: FloatArray) -> FloatArray:
-        return u
-
-    def parts(self, u: FloatArray, width: float) -> LossParts:
-        return u, np.ones_like(u), np.zeros_like(u)
-
-    def conjugate(self, slope: FloatArray) -> FloatArray:
-        return np.zeros_like(slope)
-
-    def curvature(self, at: DualPoint) -> FloatArray:
-        return np.zeros_like(at.u)
-
-    def constant(self, at: DualPoint) -> FloatArray:
-        return np.zeros_like(at.u)
-
-
 def _least_dual(u: FloatArray) -> float:
     return max(float(np.mean(np.abs(u))), 1e-3)
 
@@ -268,6 +246,23 @@ class TopMean:
     def active(self, scores: FloatArray) -> BoolArray:
         """Whether the value would be less without the score. Shape (n,)."""
         return np.asarray(scores >= quantile_at_mass(scores, self.weight, self.mass))
+
+    def shares(self, scores: FloatArray) -> FloatArray:
+        """Weights of the scores in the value, of sum 1. Shape (n,)."""
+        quantile = quantile_at_mass(scores, self.weight, self.mass)
+        above = np.where(scores > quantile, self.weight, 0.0)
+        tied = np.where(scores == quantile, self.weight, 0.0)
+        return (above + (self.mass - above.sum()) / tied.sum() * tied) / self.mass
+
+    def mass_of_mean(self, scores: FloatArray, mean: float) -> float:
+        """Largest mass of which the top scores have at least a mean."""
+        order = np.argsort(-scores)
+        mass = np.cumsum(self.weight[order])
+        excess = np.cumsum((self.weight * (scores - mean))[order])
+        k = int(np.count_nonzero(excess >= 0.0))  # the excess rises, and then falls
+        if k in (0, len(scores)):
+            return float(mass[k - 1]) if k else 0.0
+        return float(mass[k - 1] + excess[k - 1] / (mean - scores[order[k]]))
 
     def part(self, index: BoolArray) -> TopMean:
         """The functional of some rows, which is no larger."""
@@ -338,8 +333,12 @@ TopFunctional: TypeAlias = TopMean | SurrogateQuantile
 # Distance, relative to the spread of the rows, below which two points are one.
 NEAR = 1e-6
 
-# Share of the objective below which a decrease may be none.
-SUSPECT = 1e-6
+# The same at which the mass of a top is nearly the largest, and a share of its square.
+ROUGHLY_NEAR = 1e-3
+ACCURACY = 1e-3
+
+# Rows in which a mean of the top is looked for first, as a multiple of the top.
+TOPS_IN_SAMPLE = 8
 
 # Relative gap that rounding leaves, and difference of objectives, relative to them, that it hides.
 LEAST_GAP = 1e-15
@@ -363,13 +362,17 @@ class TopPushProblem:
     @cached_property
     def at_zero(self) -> float:
         """The objective at w = 0."""
-        return float(self.cost.sum()) * self.loss.at_zero + self.rise_at_zero
+        return float(self.cost.sum()) + self.rise_at_zero
+
+    @cached_property
+    def top_at_zero(self) -> float:
+        """T of scores of 0, which need not be 0."""
+        return self.top.value(np.zeros(len(self.reference)))
 
     @cached_property
     def rise_at_zero(self) -> float:
-        """The part of it that is due to T of scores of 0, which need not be 0."""
-        top = self.top.value(np.zeros(len(self.reference)))
-        return float(self.cost @ self.loss.rises(np.full(len(self.positive), top)))
+        """The part of the objective at 0 that is due to it."""
+        return float(self.cost @ self.loss.rises(np.full(len(self.positive), self.top_at_zero)))
 
     @property
     def rounding(self) -> float:
@@ -377,35 +380,31 @@ class TopPushProblem:
         return EPS * abs(self.rise_at_zero)
 
     @cached_property
-    def _means(self) -> tuple[float, float]:
-        """Squared distance of the means of positives and reference rows, and squared spread."""
+    def means(self) -> tuple[FloatArray, FloatArray, float]:
+        """Means of the positives and of the reference rows, and squared spread about the first."""
         weight, share = self.top.weight, np.zeros((self.design.shape[0], 2))
         share[self.positive, 0] = self.cost / self.cost.sum()
         share[self.reference, 1] = weight / weight.sum()
         centre, mean = self.design.pull_back(share).T
-        squares = self.design.squared_norms() - 2.0 * self.design.scores(centre)
-        spread = float(np.mean(np.maximum(squares[self.reference] + centre @ centre, 0.0)))
-        return float((centre - mean) @ (centre - mean)), spread
+        square = float(share[:, 1] @ self.design.squared_norms())
+        return centre, mean, max(square + float(centre @ (centre - 2.0 * mean)), 0.0)
 
     @property
-    def has_one_mean(self) -> bool:
-        """Whether positives and reference rows have one mean, to 1e-6 of the spread."""
-        distance, spread = self._means
-        return distance <= NEAR**2 * spread
+    def strides(self) -> list[int]:
+        """Between the rows in which a mean of the top is looked for: of a sample first, if any."""
+        if not isinstance(self.top, TopMean):
+            return []
+        n_tops = float(self.top.weight.sum()) / self.top.mass
+        stride = int(min(len(self.reference) / SAMPLED_ROWS, n_tops / TOPS_IN_SAMPLE))
+        return [stride, 1] if stride > 1 else [1]
 
-    @property
-    def negligible(self) -> float:
-        """Decrease if the positives' mean is a mean of the top, to 1e-6 of the spread."""
-        slope = float(self.cost.sum()) * self.loss.slope_at_zero
-        return 0.5 * (NEAR * slope) ** 2 * self._means[1]
+    def change_of_distance(self, square: float) -> float:
+        """Bound the change from below, by a squared distance of the positives' mean to a top's.
 
-    def is_solved_by_zero(self, lower_bound: float) -> bool:
-        """Whether w = 0 is the solution, given a lower bound of the change of the objective."""
-        if -lower_bound > SUSPECT * abs(self.at_zero):
-            return False  # without a pass over the rows
-        if isinstance(self.top, TopMean):
-            return -lower_bound <= self.negligible
-        return self.has_one_mean
+        That is a gradient at 0, divided by the sum of the slopes.
+        """
+        slopes = self.loss.parts(np.full(len(self.cost), self.top_at_zero), 1.0)[1]
+        return -0.5 * float(self.cost @ slopes) ** 2 * square
 
     def change(self, coef: FloatArray, scores: FloatArray) -> float:
         """The objective less that at 0."""
@@ -513,7 +512,6 @@ class Judge:
     """Keeps the best solution and the best lower bound, and checks their gap."""
 
     tol: float
-    stop: Callable[[float, float], bool]
     max_iter: int
     rounding: float
     polish: bool
@@ -529,7 +527,7 @@ class Judge:
         if is_best(objective, self.objective, self.rounding):
             self.coef, self.objective = coef, objective
         self.lower_bound = max(self.lower_bound, lower_bound)
-        if self.n_iter >= self.max_iter or self.stop(self.objective, self.lower_bound):
+        if self.n_iter >= self.max_iter:
             return True
         last_gap = self.gap
         self.gap = gap_of_change(self.objective, self.lower_bound, self.rounding)
@@ -589,7 +587,7 @@ class _InteriorPoint:
             coef = coef / np.where(scales > 0, scales, 1.0) ** 2
             length = float(np.linalg.norm(coef * scales))
             coef = coef / length if length > 0 else 0.0 * coef
-        elif not isinstance(self.loss, Linear):
+        else:
             slope, coef = scale * slope, scale * coef
         self.coef, self.beta = coef, float(slope.sum()) * share
         self.positive, self.reference = part.scores(coef)
@@ -800,13 +798,11 @@ def minimise_top_quantile(part: TopPart, judge: Judge, start: FloatArray) -> Non
         gradient = point.coef - difference
         if judge.update(point.coef, objective, bound):
             return
-        # Rounding may hide all that can be won from w = 0.
         at_zero = not point.coef.any()
-        is_flat = at_zero and part.problem.has_one_mean
         # The gap is what the gradient is worth and what the rounding is.
         by_gradient = 0.5 * float(gradient @ gradient)
         step, slope = None, 0.0
-        if not is_flat and (at_zero or by_gradient > 0.1 * (objective - bound - by_gradient)):
+        if at_zero or by_gradient > 0.1 * (objective - bound - by_gradient):
             try:
                 step = _direction(part, gradient, values)
             except np.linalg.LinAlgError:
@@ -887,7 +883,6 @@ def solve_top_push(
     *,
     tol: float = 1e-6,
     max_iter: int = 500,
-    stop: Callable[[float, float], bool] | None = None,
     on_iteration: Callable[[int, float, float], None] | None = None,
 ) -> SolverResult:
     """Put positives above a functional of the top of other rows, with a certificate.
@@ -895,23 +890,19 @@ def solve_top_push(
     T is taken of the rows that score high so far, and rows that turn out to count are added.
     """
     n_rows, n_features = problem.design.shape
+    nearest = nearest_top(problem)
+    start, n_iter = nearest.coef, nearest.n_iter
     # No solution is worse than 0, which is the best one more often than one would think.
-    coef, lower = np.zeros(n_features), -np.inf
-    best = problem.change(coef, np.zeros(n_rows))
-
-    def is_near_enough(change: float, bound: float) -> bool:
-        return problem.is_solved_by_zero(bound) or (stop is not None and stop(change, bound))
-
-    n_iter, inner_tol, mask = 0, 0.5 * tol, np.ones(len(problem.reference), dtype=bool)
+    coef, best = np.zeros(n_features), 0.0
+    if nearest.is_one:
+        at_zero, lower = problem.at_zero, problem.change_of_distance(nearest.square)
+        certificate = Certificate(at_zero, at_zero + lower, n_iter=n_iter, gap=-lower / at_zero)
+        return SolverResult(coef, certificate)
+    lower, inner_tol, mask = -np.inf, 0.5 * tol, np.ones(len(problem.reference), dtype=bool)
     if len(mask) > 4 * SPARE_ROWS:
         sample = sample_problem(problem)
         if sample is not None:
             start = solve_top_push(sample, tol=ROUGH, max_iter=max_iter).coef
-        else:  # the difference of the means
-            by_row = np.zeros(n_rows)
-            by_row[problem.reference] = -1.0 / len(problem.reference)
-            by_row[problem.positive] += problem.cost / problem.cost.sum()
-            start = problem.design.pull_back(by_row)
         mask = _active_and_spare(problem, problem.design.scores(start)[problem.reference])
         inner_tol = max(inner_tol, ROUGH)
     part = TopPart(problem, mask)
@@ -919,7 +910,6 @@ def solve_top_push(
     while True:
         judge = Judge(
             inner_tol,
-            is_near_enough,
             max_iter - n_iter,
             problem.rounding,
             polish=is_small,
@@ -938,7 +928,7 @@ def solve_top_push(
         gap = gap_of_change(best, lower, problem.rounding)
         if on_iteration is not None:
             on_iteration(n_iter, problem.at_zero + best, gap)
-        converged = gap <= tol or is_near_enough(best, lower)
+        converged = gap <= tol
         missing = problem.top.active(scores[problem.reference]) & ~part.mask
         if converged or n_iter >= max_iter or (judge.exhausted and not missing.any()):
             break
@@ -946,8 +936,6 @@ def solve_top_push(
         if missing.any():
             part.select(part.mask | _active_and_spare(problem, scores[problem.reference]))
     at_zero = problem.at_zero
-    if problem.is_solved_by_zero(lower):
-        coef, best, gap = np.zeros(n_features), 0.0, -lower / at_zero if at_zero else 0.0
     certificate = Certificate(
         at_zero + best, at_zero + lower, n_iter=n_iter, converged=converged, gap=gap
     )
@@ -982,40 +970,65 @@ def _active_and_spare(problem: TopPushProblem, scores: FloatArray) -> BoolArray:
     return np.asarray(active | (scores >= least))
 
 
-# Relative accuracy of the mass that is searched for, where it is not less than one row.
-ACCURACY = 0.05
+class NearestTop(NamedTuple):
+    """The mean of the positives less one of the top: the nearest, or one by which T is less."""
 
-# Largest number of steps for each mass.
-MOST_STEPS_OF_MASS = 300
+    coef: FloatArray
+    square: float  # Its square, the distance of the two
+    is_one: bool  # Whether the mean of the positives is a mean of the top, to ``near``
+    n_iter: int  # Passes over rows
 
 
-def collapses(problem: TopPushProblem) -> bool:
-    """Whether w = 0 minimises the objective for all costs that are in the same proportions.
+def nearest_top(
+    problem: TopPushProblem, planes: Planes | None = None, near: float = NEAR
+) -> NearestTop:
+    """Find weights by which the mean of the positives is above T, or show that there are none.
 
-    It does where the mean of the positives is a mean of the top rows.
+    There are none where w = 0 minimises the objective for all costs in the same proportions. The
+    planes, whose slopes are means of the top, may be those of a larger mass.
+
+    Wolfe (1976), Finding the nearest point in a polytope, Mathematical Programming 11.
     """
-    # With linear losses half the squared distance of the two is the minimum, negated.
-    linear = replace(problem, cost=problem.cost / problem.cost.sum(), loss=Linear())
-    solution = solve_top_push(
-        linear, max_iter=MOST_STEPS_OF_MASS, stop=lambda change, lower: change < -linear.negligible
-    )
-    return solution.certificate.objective >= -linear.negligible
+    centre, mean, spread = problem.means
+    planes = Planes(len(centre)) if planes is None else planes
+    if not len(planes):
+        planes.add(0.0, mean - centre)
+    n_iter, near = 1, near * near * spread
+    coef = planes.minimise(1.0, ACCURACY * near)[0]
+    square = float(coef @ coef)
+    for stride in problem.strides:
+        design, reference = problem.design, problem.reference[::stride]
+        if stride > 1:
+            design, reference = design.rows(reference), np.arange(len(reference))
+        top, last_square = replace(problem.top, weight=problem.top.weight[::stride]), np.inf
+        while near < square < last_square:
+            n_iter, last_square = n_iter + 1, square
+            scores = design.scores(coef)[reference] - float(centre @ coef)
+            share = np.zeros(design.shape[0])
+            share[reference] = top.shares(scores)
+            if share[reference] @ scores < -ACCURACY * square:  # rounding is less
+                break
+            planes.add(0.0, design.pull_back(share) - centre)
+            coef = planes.minimise(1.0, ACCURACY * near)[0]
+            planes.drop_idle()
+            square = float(coef @ coef)
+    return NearestTop(coef, square, square <= near, n_iter)
 
 
 def largest_collapsing_mass(problem: TopPushProblem) -> float:
-    """Search for the largest mass of the top with which the problem collapses, roughly."""
+    """Search for the largest mass of the top with which w = 0 is the solution, roughly."""
     sample = sample_problem(problem)
     if sample is not None:
         share = largest_collapsing_mass(sample) / float(sample.top.weight.sum())
         return max(problem.top.mass, share * float(problem.top.weight.sum()))
-    top = problem.top
-    total = float(top.weight.sum())
-    low, high = top.mass, total
-    while high - low > max(1.0, ACCURACY * low):
-        middle = np.sqrt(low * high)
-        middle = np.ceil(middle) if np.ceil(middle) < high else middle
-        if collapses(replace(problem, top=replace(top, mass=float(middle)))):
-            low = float(middle)
-        else:
-            high = float(middle)
-    return total if high == total else low
+    planes, mass = Planes(problem.design.shape[1]), float(problem.top.weight.sum())
+    while mass > problem.top.mass:
+        top = TopMean(problem.top.weight, mass)
+        found = nearest_top(replace(problem, top=top), planes, ROUGHLY_NEAR)
+        if found.is_one:
+            return mass
+        scores = problem.design.scores(found.coef)
+        mean = float(problem.cost @ scores[problem.positive] / problem.cost.sum())
+        # T of a larger mass is less than the mean of the positives in this direction.
+        mass = top.mass_of_mean(scores[problem.reference], mean)
+    return problem.top.mass

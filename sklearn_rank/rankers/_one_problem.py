@@ -36,7 +36,6 @@ from .._solvers import (
     TopFunctional,
     TopMean,
     TopPushProblem,
-    collapses,
     largest_collapsing_mass,
     maximise_rank_statistic,
     minimise_push,
@@ -269,10 +268,6 @@ class PNormPushRanker(OneProblemRanker):
 LOSSES = {"squared_hinge": SquaredHinge(), "hinge": Hinge(), "logistic": LogisticLoss()}
 
 
-# Decrease of the objective from w = 0, as a share, below which an unfinished fit may be at 0.
-FALL = 1e-4
-
-
 class TopPushRanker(OneProblemRanker):
     r"""Top Push, Infinite Push, tau-FPL and Pat&Mat: linear or kernel ranker for the top.
 
@@ -368,7 +363,8 @@ class TopPushRanker(OneProblemRanker):
         The greatest share of the decrease of the objective from w = 0 that may be missing; where
         w = 0 is the solution, ``objective_ - lower_bound_`` relative to the objective.
     converged_, n_iter_ : bool, int
-        Whether ``dual_gap_`` is at most ``tol``, and the number of Newton steps.
+        Whether ``dual_gap_`` is at most ``tol``, and the number of Newton steps and of passes over
+        rows that tell whether w = 0 is the solution.
     n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
         Number of features seen in ``fit``, and their names if they are all strings.
 
@@ -496,25 +492,19 @@ class TopPushRanker(OneProblemRanker):
         solution = solve_top_push(
             problem, tol=self.tol, max_iter=self.max_iter, on_iteration=progress.iteration
         )
-        certificate = solution.certificate
-        is_zero = certificate.converged and not solution.coef.any()
-        if self.threshold == "mean":
-            if (
-                not certificate.converged
-                and certificate.objective > (1.0 - FALL) * problem.at_zero
-            ):
-                is_zero = collapses(problem)
-            if is_zero:
-                self._warn_of_zero(problem)
-        elif is_zero:
+        # A fit that ends early is at 0 where no step had led down.
+        if solution.certificate.converged and not solution.coef.any():
+            self._warn_of_zero(problem)
+        return solution
+
+    def _warn_of_zero(self, problem: TopPushProblem) -> None:
+        if self.threshold == "quantile":
             warn(
                 "w = 0 is the solution for every C, so that all rows score alike: the classes have"
                 " the same mean. Use another kernel, or other features.",
                 ZeroSolutionWarning,
             )
-        return solution
-
-    def _warn_of_zero(self, problem: TopPushProblem) -> None:
+            return
         noun = "rows" if self.of == "all" else "negative rows"
         mass = largest_collapsing_mass(problem)
         total = float(problem.top.weight.sum())
