@@ -55,6 +55,10 @@ class Design:
     def row_gram(self, index: IntArray) -> FloatArray:
         """Inner products of some rows with each other. Shape (m, m)."""
 
+    def row_gram_flops(self, n_rows: int) -> float:
+        """Operations that take the inner products of some rows."""
+        return float(n_rows) ** 2 * self.shape[1]
+
     @abstractmethod
     def absolute_scores(self, coef: FloatArray) -> FloatArray:
         """Sum the absolute terms of each score, ``|X| @ |coef|``, by which it may be rounded."""
@@ -62,6 +66,10 @@ class Design:
     @abstractmethod
     def squared_norms(self) -> FloatArray:
         """Square of the Euclidean norm of each row. Shape (n_rows,)."""
+
+    @cached_property
+    def squares(self) -> FloatArray:
+        return self.squared_norms()
 
     # What solvers ask for together, which rows that are read for each product answer at once.
 
@@ -164,6 +172,13 @@ class KernelDesign(DenseDesign):
     def row_gram(self, index: IntArray) -> FloatArray:
         points = self._points[index]
         return self._values[np.ix_(points, points)]
+
+    def row_gram_flops(self, n_rows: int) -> float:
+        return 0.0
+
+    def move(self, origin: FloatArray, *, copy: bool = True) -> KernelDesign:
+        """Leave the images of points where their inner products are known."""
+        return self
 
 
 class SparseDesign(MatrixDesign):

@@ -20,7 +20,7 @@ from .._order import quantile_at_mass
 from .._typing import BoolArray, FloatArray, IntArray
 from ._cutting_planes import Planes
 from ._design import Design, InMemoryDesign, column_scales
-from ._linear import LARGEST_FACTOR, Solve, row_system, search_line
+from ._linear import Solve, flops_of_system, row_system, search_line
 from ._result import Certificate, SolverResult, relative_gap
 
 # Values of a loss, and its first and second derivatives. Each of shape (n,).
@@ -440,6 +440,7 @@ class TopPart:
         """Let T be of other rows."""
         # Never two copies at a time.
         vars(self).pop("_rows", None)
+        vars(self).pop("interior_point", None)
         problem = self.problem
         self.mask, self.functional = mask, problem.top.part(mask)
         reference = problem.reference[mask]
@@ -448,13 +449,18 @@ class TopPart:
         self._reference = np.searchsorted(index, reference)
         self._n_rows = len(index)
         rows = problem.design.rows(index)
-        if rows.shape[1] <= LARGEST_FACTOR and isinstance(rows, InMemoryDesign):
+        if isinstance(rows, InMemoryDesign):
             if self._origin is None:
                 share = self._join(problem.cost / problem.cost.sum(), np.zeros(len(reference)))
                 self._origin = rows.pull_back(share)
             # Only differences of scores count: the origin may be where it costs no digits.
             rows = rows.move(self._origin, copy=False)
         self._rows = rows
+
+    @cached_property
+    def interior_point(self) -> _InteriorPoint:
+        """Where the steps of an interior point method are."""
+        return _InteriorPoint(self)
 
     def scores(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
         scores = self._rows.scores(coef)
@@ -464,7 +470,7 @@ class TopPart:
         rows = self._rows
         if isinstance(rows, InMemoryDesign):
             return column_scales(rows)
-        if rows.shape[1] > LARGEST_FACTOR:
+        if not flops_of_system(rows.shape[1], 0.0) < np.inf:
             return np.ones(rows.shape[1])
         share = np.full(rows.shape[0], 1.0 / rows.shape[0])
         gram, mean = rows.gram_and_sums(share, share[:, np.newaxis])
@@ -553,8 +559,7 @@ MOST_IDLE = 30
 
 def minimise_top_mean(part: TopPart, judge: Judge) -> None:
     """Minimise the objective of a part whose functional is a mean of the top."""
-    state = _InteriorPoint(part)
-    n_idle = 0
+    state, n_idle = part.interior_point, 0
     while True:
         last_gap = judge.objective - judge.lower_bound
         if judge.update(*state.certificate()):
@@ -1000,7 +1005,7 @@ def nearest_top(
         design, reference = problem.design, problem.reference[::stride]
         if stride > 1:
             design, reference = design.rows(reference), np.arange(len(reference))
-        top, last_square = replace(problem.top, weight=problem.top.weight[::stride]), np.inf
+        top, last_square = TopMean(problem.top.weight[::stride], problem.top.mass), np.inf
         while near < square < last_square:
             n_iter, last_square = n_iter + 1, square
             scores = design.scores(coef)[reference] - float(centre @ coef)

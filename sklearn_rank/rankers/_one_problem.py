@@ -396,10 +396,10 @@ class TopPushRanker(OneProblemRanker):
     their mean is then such a weighted mean. With ``kernel="rbf"``, distinct rows and
     ``of="negatives"`` it never is.
 
-    T is computed on an active set of rows, which grows until it contains all that affect T. For d
-    features up to 1,000 and r rows that are positive or near the top, a step takes O(r d^2 + d^3).
-    For more features, and for kernels, it takes O(r^3) up to r = 4,000, else products with the
-    rows. In addition to the data, memory is copies of these r rows. Nothing is random.
+    T is computed on an active set of rows, which grows until it contains all that affect T. With d
+    features and r rows that are positive or near the top, a step takes O(r d min(r, d)) operations
+    on a matrix of the features or of the rows. Where both are more than 11,585 (a matrix of 1 GiB),
+    it takes products with the rows, which ``n_iter_`` does not count. In addition to the data, memory is copies of these r rows. Nothing is random.
 
     A row of weight 2 counts as two rows.
 

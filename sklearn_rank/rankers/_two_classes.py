@@ -669,8 +669,8 @@ def positive_or_second(name: str, classes: Any, pos_label: Any) -> Any:
     return classes[1]
 
 
-# Up to this many points the matrix is computed at once, beyond it by the columns that are needed.
-MOST_AT_ONCE = 4096
+# Bytes of a kernel matrix that is computed at once, at most, and else by the columns needed.
+MOST_AT_ONCE = 2**30
 
 # Positive definite kernels that are 1 at distance 0.
 OF_DISTANCES = ("rbf", "laplacian")
@@ -714,7 +714,7 @@ class KernelMap:
                 )
         else:
             points = X[taken]
-            if callable(self.kernel) or len(taken) <= MOST_AT_ONCE:
+            if callable(self.kernel) or 8 * len(taken) ** 2 <= MOST_AT_ONCE:
                 matrix = self.values(points, points)
         if matrix is not None:
             factor = factorise_kernel_matrix(matrix)

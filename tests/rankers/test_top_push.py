@@ -138,13 +138,13 @@ def test_many_features_and_kernels_are_solved_by_rows(threshold):
 
 
 def test_beyond_both_limits_the_system_is_solved_by_products(monkeypatch):
-    from sklearn_rank._solvers import _linear as _row_system
+    from sklearn_rank._solvers import _linear
 
     rng = np.random.default_rng(7)
     y = np.arange(40) % 2
     X = rng.normal(size=(40, 1100)) + 0.1 * y[:, np.newaxis]
     by_rows = TopPushRanker(4, C=10.0).fit(X, y)
-    monkeypatch.setattr(_row_system, "MOST_ROWS", 1)
+    monkeypatch.setattr(_linear, "LARGEST_MATRIX", 1)
     by_products = TopPushRanker(4, C=10.0).fit(X, y)
     assert by_products.converged_
     np.testing.assert_allclose(by_products.objective_, by_rows.objective_, rtol=1e-5)
