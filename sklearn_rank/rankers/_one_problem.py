@@ -398,8 +398,9 @@ class TopPushRanker(OneProblemRanker):
 
     T is computed on an active set of rows, which grows until it contains all that affect T. With d
     features and r rows that are positive or near the top, a step takes O(r d min(r, d)) operations
-    on a matrix of the features or of the rows. Where both are more than 11,585 (a matrix of 1 GiB),
-    it takes products with the rows, which ``n_iter_`` does not count. In addition to the data, memory is copies of these r rows. Nothing is random.
+    with a matrix of the features or of the rows. Where both are more than 11,585 (a matrix of
+    1 GiB), it takes products with the rows, which ``n_iter_`` does not count. In addition to the
+    data, memory is copies of these r rows. Nothing is random.
 
     A row of weight 2 counts as two rows.
 
