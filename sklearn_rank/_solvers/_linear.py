@@ -631,11 +631,10 @@ def row_system(
     It factorises a matrix of the features or of the rows, whichever takes fewer operations; the
     latter without rows that add little to the identity.
     """
-    by_row = np.empty((rows.shape[0], 0)) if by_row is None else by_row
-    traces, n = weight * rows.squares, rows.shape[1]
-    order = np.argsort(traces)
-    index = np.sort(order[np.cumsum(traces[order]) > NEGLIGIBLE])
-    by_features = flops_of_system(n, rows.shape[0] * n**2)
+    n_rows, n = rows.shape
+    by_row = np.empty((n_rows, 0)) if by_row is None else by_row
+    index = np.flatnonzero(weight * rows.squares > NEGLIGIBLE / n_rows)
+    by_features = flops_of_system(n, n_rows * n**2)
     by_rows = flops_of_system(len(index), rows.row_gram_flops(len(index)))
     if by_features <= by_rows and by_features < np.inf:
         matrix, sums = rows.gram_and_sums(weight, by_row)

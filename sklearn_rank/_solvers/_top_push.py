@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, NamedTuple, TypeAlias, cast
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import expit, xlog1py
@@ -254,6 +254,32 @@ class TopMean:
         tied = np.where(scores == quantile, self.weight, 0.0)
         return (above + (self.mass - above.sum()) / tied.sum() * tied) / self.mass
 
+    def parts(
+        self, scores: FloatArray, width: float
+    ) -> tuple[float, FloatArray, FloatArray, float]:
+        """The value with kinks rounded off, as :meth:`SurrogateQuantile.parts` has it."""
+        quantile = float(quantile_at_mass(scores, self.weight, self.mass))
+        kappa = self.weight / self.mass
+        # The slopes rise from 0 to kappa over a width, below which the quantile is.
+        band = np.flatnonzero(np.abs(scores - quantile) < width)
+        near, of_near = scores[band], kappa[band]
+        missing = 1.0 - float(kappa.sum(where=scores >= quantile + width))
+        low, level, high = quantile - width, quantile, quantile
+        for _ in range(MOST_STEPS):
+            share = np.clip((near - level) / width, 0.0, 1.0)
+            excess = float(of_near @ share) - missing
+            low, high = (level, high) if excess > 0.0 else (low, level)
+            slope = float(of_near.sum(where=(share > 0.0) & (share < 1.0))) / width
+            if abs(excess) <= 1e-15 or not high - low > 1e-15 * width:
+                break
+            level += excess / slope if slope > 0.0 else np.inf
+            if not low <= level <= high:
+                level = 0.5 * (low + high)
+        share = np.clip((scores - level) / width, 0.0, 1.0)
+        slopes = kappa * share / float(kappa @ share)
+        curvatures = np.where((share > 0.0) & (share < 1.0), kappa / width, 0.0)
+        return float(slopes @ (scores - 0.5 * width * share)), slopes, curvatures, 0.0
+
     def mass_of_mean(self, scores: FloatArray, mean: float) -> float:
         """Largest mass of which the top scores have at least a mean."""
         order = np.argsort(-scores)
@@ -398,13 +424,14 @@ class TopPushProblem:
         stride = int(min(len(self.reference) / SAMPLED_ROWS, n_tops / TOPS_IN_SAMPLE))
         return [stride, 1] if stride > 1 else [1]
 
-    def change_of_distance(self, square: float) -> float:
-        """Bound the change from below, by a squared distance of the positives' mean to a top's.
+    @cached_property
+    def gain_of_distance(self) -> float:
+        """Twice what can be won from w = 0, over the squared distance of the positives' mean.
 
-        That is a gradient at 0, divided by the sum of the slopes.
+        Its distance from a mean of the top, times the sum of the slopes, is a gradient there.
         """
         slopes = self.loss.parts(np.full(len(self.cost), self.top_at_zero), 1.0)[1]
-        return -0.5 * float(self.cost @ slopes) ** 2 * square
+        return float(self.cost @ slopes) ** 2
 
     def change(self, coef: FloatArray, scores: FloatArray) -> float:
         """The objective less that at 0."""
@@ -557,7 +584,7 @@ CAREFUL = (0.1, 0.5, 1.0)
 MOST_IDLE = 30
 
 
-def minimise_top_mean(part: TopPart, judge: Judge) -> None:
+def minimise_by_interior_points(part: TopPart, judge: Judge) -> None:
     """Minimise the objective of a part whose functional is a mean of the top."""
     state, n_idle = part.interior_point, 0
     while True:
@@ -792,9 +819,9 @@ class _Values(NamedTuple):
         return float(point.coef @ step.coef + by_reference - self.slope @ step.positive)
 
 
-def minimise_top_quantile(part: TopPart, judge: Judge, start: FloatArray) -> None:
-    """Minimise the objective of a part whose functional bounds a quantile, kinks rounded off."""
-    point, width = _ScoredCoef(start, *part.scores(start)), 1.0
+def minimise_rounded(part: TopPart, judge: Judge, start: FloatArray, width: float) -> None:
+    """Minimise the objective of a part by Newton's method, kinks rounded off ever less."""
+    point = _ScoredCoef(start, *part.scores(start))
     while True:
         values = _evaluate(part, point, width)
         difference = part.difference(values.slope, values.total * values.top_slope)
@@ -826,32 +853,29 @@ def minimise_top_quantile(part: TopPart, judge: Judge, start: FloatArray) -> Non
 
 
 def _evaluate(part: TopPart, point: _ScoredCoef, width: float) -> _Values:
-    functional, cost = cast(SurrogateQuantile, part.functional), part.problem.cost
-    top, top_slope, top_curvature, top_conjugate = functional.parts(point.reference, width)
+    cost, top_parts = part.problem.cost, part.functional.parts(point.reference, width)
+    top, top_slope, top_curvature, top_conjugate = top_parts
     _, slopes, curvatures = part.problem.loss.parts(top - point.positive, width)
     return _Values(cost * slopes, cost * curvatures, top_slope, top_curvature, top_conjugate)
 
 
 def _direction(part: TopPart, gradient: FloatArray, values: _Values) -> _ScoredCoef:
-    """Newton's direction; the Hessian is ``I + sum of weight (x - g)(x - g)'`` over all rows.
+    """Newton's direction; with g the gradient of T, the Hessian is I and three sums over rows.
 
-    Here g is the mean of the rows by the slopes of T.
+    They are of ``(x - g)(x - g)'`` over positives, and of ``(x - m)(x - m)'`` over the others, m
+    their mean by the curvatures for a mean of the top, else g.
     """
-    curvature = values.total * values.top_curvature
-    solve, sums = part.system(
-        values.curvature,
-        curvature,
-        (np.zeros_like(values.slope), -values.top_slope),
-        (values.curvature, -curvature),
-    )
-    centre, weighted = sums.T
-    total = float(values.curvature.sum() + curvature.sum())
-    by_gradient, by_sum, by_centre = solve(np.column_stack((-gradient, weighted, centre))).T
-    # The direction p depends on centre . p and weighted . p, two numbers.
-    columns = np.column_stack((by_sum - total * by_centre, by_centre))
-    rows = np.vstack((centre, weighted))
-    products = np.linalg.solve(np.eye(2) - rows @ columns, rows @ by_gradient)
-    coef = by_gradient + columns @ products
+    h, c = values.curvature, values.total * values.top_curvature
+    solve, sums = part.system(h, c, (h, 0.0 * c), (0.0 * h, -values.top_slope), (0.0 * h, -c))
+    couplings = np.array([[0.0, -1.0, 0.0], [-1.0, h.sum(), 0.0], [0.0, 0.0, 0.0]])
+    if isinstance(part.functional, TopMean):
+        couplings[2, 2] = -1.0 / c.sum() if c.any() else 0.0
+    else:
+        couplings += [[0.0, 0.0, 0.0], [0.0, c.sum(), -1.0], [0.0, -1.0, 0.0]]
+    solved = solve(np.column_stack((-gradient, sums)))
+    columns = solved[:, 1:] @ couplings
+    products = np.linalg.solve(np.eye(3) + sums.T @ columns, sums.T @ solved[:, 0])
+    coef = solved[:, 0] - columns @ products
     return _ScoredCoef(coef, *part.scores(coef))
 
 
@@ -875,6 +899,12 @@ SMALL = 1_000_000
 
 # Relative gap of the solutions from which the rows that count are guessed.
 ROUGH = 1e-2
+ROUGH_IN_SAMPLE = 1e-4
+
+# Width of the kinks where the start is the solution of a sample, and most steps for a mean of the
+# top from there.
+WARM = 0.1
+MOST_ROUNDED = 25
 
 # Rows that T is of in the sample from which a large problem's first set is guessed, at least.
 SAMPLED_ROWS = 20_000
@@ -895,35 +925,42 @@ def solve_top_push(
     T is taken of the rows that score high so far, and rows that turn out to count are added.
     """
     n_rows, n_features = problem.design.shape
-    nearest = nearest_top(problem)
+    negligible = 2.0 * tol * problem.at_zero / problem.gain_of_distance
+    nearest = nearest_top(problem, min(NEAR**2 * problem.means[2], negligible))
     start, n_iter = nearest.coef, nearest.n_iter
     # No solution is worse than 0, which is the best one more often than one would think.
     coef, best = np.zeros(n_features), 0.0
     if nearest.is_one:
-        at_zero, lower = problem.at_zero, problem.change_of_distance(nearest.square)
+        at_zero, lower = problem.at_zero, -0.5 * problem.gain_of_distance * nearest.square
         certificate = Certificate(at_zero, at_zero + lower, n_iter=n_iter, gap=-lower / at_zero)
         return SolverResult(coef, certificate)
     lower, inner_tol, mask = -np.inf, 0.5 * tol, np.ones(len(problem.reference), dtype=bool)
+    # A mean of the top has many kinks for each feature, unless rows are many.
+    is_mean, width = isinstance(problem.top, TopMean), 1.0
+    is_smooth = not is_mean
     if len(mask) > 4 * SPARE_ROWS:
         sample = sample_problem(problem)
-        if sample is not None:
-            start = solve_top_push(sample, tol=ROUGH, max_iter=max_iter).coef
-        mask = _active_and_spare(problem, problem.design.scores(start)[problem.reference])
-        inner_tol = max(inner_tol, ROUGH)
+        if sample is None:
+            inner_tol = max(inner_tol, ROUGH)
+        else:
+            solution = solve_top_push(sample, tol=ROUGH_IN_SAMPLE, max_iter=max_iter)
+            n_iter += solution.certificate.n_iter
+            if solution.coef.any():
+                coef = start = solution.coef
+            is_smooth = True
+        scores = problem.design.scores(start)[problem.reference]
+        mask, width = _active_and_spare(problem, scores), WARM * float(scores.std())
     part = TopPart(problem, mask)
     is_small = n_rows * n_features <= SMALL
     while True:
-        judge = Judge(
-            inner_tol,
-            max_iter - n_iter,
-            problem.rounding,
-            polish=is_small,
-            coef=coef,
-        )
-        if isinstance(problem.top, TopMean):
-            minimise_top_mean(part, judge)
+        n_left = min(max_iter - n_iter, MOST_ROUNDED if is_mean and is_smooth else max_iter)
+        judge = Judge(inner_tol, n_left, problem.rounding, polish=is_small, coef=coef)
+        if is_smooth:
+            minimise_rounded(part, judge, coef, width if is_mean else 1.0)
+            is_smooth = not is_mean or judge.gap <= inner_tol
+            judge.exhausted &= is_smooth
         else:
-            minimise_top_quantile(part, judge, coef)
+            minimise_by_interior_points(part, judge)
         n_iter += judge.n_iter
         lower = max(lower, judge.lower_bound)
         scores = problem.design.scores(judge.coef)
@@ -980,33 +1017,33 @@ class NearestTop(NamedTuple):
 
     coef: FloatArray
     square: float  # Its square, the distance of the two
-    is_one: bool  # Whether the mean of the positives is a mean of the top, to ``near``
+    is_one: bool  # Whether it is negligible, so that the mean of the positives is one of the top
     n_iter: int  # Passes over rows
 
 
 def nearest_top(
-    problem: TopPushProblem, planes: Planes | None = None, near: float = NEAR
+    problem: TopPushProblem, negligible: float, planes: Planes | None = None
 ) -> NearestTop:
     """Find weights by which the mean of the positives is above T, or show that there are none.
 
-    There are none where w = 0 minimises the objective for all costs in the same proportions. The
-    planes, whose slopes are means of the top, may be those of a larger mass.
+    There are none where w = 0 minimises the objective for all costs in the same proportions. A
+    squared distance of at most ``negligible`` is none. The planes, whose slopes are means of the
+    top, may be those of a larger mass.
 
     Wolfe (1976), Finding the nearest point in a polytope, Mathematical Programming 11.
     """
-    centre, mean, spread = problem.means
+    centre, mean, _ = problem.means
     planes = Planes(len(centre)) if planes is None else planes
     if not len(planes):
         planes.add(0.0, mean - centre)
-    n_iter, near = 1, near * near * spread
-    coef = planes.minimise(1.0, ACCURACY * near)[0]
+    n_iter, coef = 1, planes.minimise(1.0, ACCURACY * negligible)[0]
     square = float(coef @ coef)
     for stride in problem.strides:
         design, reference = problem.design, problem.reference[::stride]
         if stride > 1:
             design, reference = design.rows(reference), np.arange(len(reference))
         top, last_square = TopMean(problem.top.weight[::stride], problem.top.mass), np.inf
-        while near < square < last_square:
+        while negligible < square < last_square:
             n_iter, last_square = n_iter + 1, square
             scores = design.scores(coef)[reference] - float(centre @ coef)
             share = np.zeros(design.shape[0])
@@ -1014,10 +1051,10 @@ def nearest_top(
             if share[reference] @ scores < -ACCURACY * square:  # rounding is less
                 break
             planes.add(0.0, design.pull_back(share) - centre)
-            coef = planes.minimise(1.0, ACCURACY * near)[0]
+            coef = planes.minimise(1.0, ACCURACY * negligible)[0]
             planes.drop_idle()
             square = float(coef @ coef)
-    return NearestTop(coef, square, square <= near, n_iter)
+    return NearestTop(coef, square, square <= negligible, n_iter)
 
 
 def largest_collapsing_mass(problem: TopPushProblem) -> float:
@@ -1027,9 +1064,10 @@ def largest_collapsing_mass(problem: TopPushProblem) -> float:
         share = largest_collapsing_mass(sample) / float(sample.top.weight.sum())
         return max(problem.top.mass, share * float(problem.top.weight.sum()))
     planes, mass = Planes(problem.design.shape[1]), float(problem.top.weight.sum())
+    negligible = ROUGHLY_NEAR**2 * problem.means[2]
     while mass > problem.top.mass:
         top = TopMean(problem.top.weight, mass)
-        found = nearest_top(replace(problem, top=top), planes, ROUGHLY_NEAR)
+        found = nearest_top(replace(problem, top=top), negligible, planes)
         if found.is_one:
             return mass
         scores = problem.design.scores(found.coef)

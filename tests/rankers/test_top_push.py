@@ -172,7 +172,9 @@ def test_parts_of_the_rows_suffice(parameters, threshold, monkeypatch):
     monkeypatch.setattr(_top_push, "SAMPLED_ROWS", 500)
     sampled = ranker.fit(X, y).objective_
     monkeypatch.setattr(_top_push, "SPARE_ROWS", len(y))
-    np.testing.assert_allclose([in_parts, sampled], ranker.fit(X, y).objective_, rtol=2e-6)
+    # The gap is a share of the decrease from w = 0.
+    atol = ranker.tol * ranker.C
+    np.testing.assert_allclose([in_parts, sampled], ranker.fit(X, y).objective_, atol=atol)
 
 
 # --------------------------------------------------------------------------------- solutions of 0
