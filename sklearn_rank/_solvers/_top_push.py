@@ -819,8 +819,11 @@ class _Values(NamedTuple):
         return float(point.coef @ step.coef + by_reference - self.slope @ step.positive)
 
 
-def minimise_rounded(part: TopPart, judge: Judge, start: FloatArray, width: float) -> None:
-    """Minimise the objective of a part by Newton's method, kinks rounded off ever less."""
+def minimise_rounded(part: TopPart, judge: Judge, start: FloatArray, width: float) -> float:
+    """Minimise the objective of a part by Newton's method, kinks rounded off ever less.
+
+    Returns the last width of the kinks.
+    """
     point = _ScoredCoef(start, *part.scores(start))
     while True:
         values = _evaluate(part, point, width)
@@ -829,27 +832,29 @@ def minimise_rounded(part: TopPart, judge: Judge, start: FloatArray, width: floa
         objective = part.change(*point)
         gradient = point.coef - difference
         if judge.update(point.coef, objective, bound):
-            return
+            return width
         at_zero = not point.coef.any()
         # The gap is what the gradient is worth and what the rounding is.
         by_gradient = 0.5 * float(gradient @ gradient)
+        by_rounding = objective - bound - by_gradient
         step, slope = None, 0.0
-        if at_zero or by_gradient > 0.1 * (objective - bound - by_gradient):
+        if at_zero or by_gradient > 0.1 * by_rounding:
             try:
                 step = _direction(part, gradient, values)
             except np.linalg.LinAlgError:
                 # The narrower the kinks, the nearer the system is to a singular one.
                 judge.exhausted = True
-                return
+                return width
             slope = values.along(point, step)
         if step is not None and (at_zero or -slope > ROUNDING * abs(objective)):
             point = _search_line(part, point, step, slope, width)
             judge.n_iter += 1
         elif width <= LEAST_WIDTH:
             judge.exhausted = True
-            return
+            return width
         else:
-            width *= SHRINKAGE
+            goal = 0.5 * judge.tol * abs(objective)
+            width *= min(max(goal / max(by_rounding, goal), SHRINKAGE), 0.5)
 
 
 def _evaluate(part: TopPart, point: _ScoredCoef, width: float) -> _Values:
@@ -897,9 +902,9 @@ SPARE_ROWS = 500
 # Entries of X up to which steps beyond the tolerance cost nothing that a user would notice.
 SMALL = 1_000_000
 
-# Relative gap of the solutions from which the rows that count are guessed.
+# Relative gap of the solutions, and of those of samples, from which the rows that count are guessed.
 ROUGH = 1e-2
-ROUGH_IN_SAMPLE = 1e-4
+LESS_ROUGH = 1e-3
 
 # Width of the kinks where the start is the solution of a sample, and most steps for a mean of the
 # top from there.
@@ -940,23 +945,23 @@ def solve_top_push(
     is_smooth = not is_mean
     if len(mask) > 4 * SPARE_ROWS:
         sample = sample_problem(problem)
-        if sample is None:
-            inner_tol = max(inner_tol, ROUGH)
-        else:
-            solution = solve_top_push(sample, tol=ROUGH_IN_SAMPLE, max_iter=max_iter)
+        inner_tol = max(inner_tol, ROUGH if sample is None else LESS_ROUGH)
+        if sample is not None:
+            solution = solve_top_push(sample, tol=LESS_ROUGH, max_iter=max_iter)
             n_iter += solution.certificate.n_iter
             if solution.coef.any():
                 coef = start = solution.coef
             is_smooth = True
         scores = problem.design.scores(start)[problem.reference]
-        mask, width = _active_and_spare(problem, scores), WARM * float(scores.std())
+        mask = _active_and_spare(problem, scores)
+        width = WARM * float(scores.std()) if is_mean else width
     part = TopPart(problem, mask)
     is_small = n_rows * n_features <= SMALL
     while True:
         n_left = min(max_iter - n_iter, MOST_ROUNDED if is_mean and is_smooth else max_iter)
         judge = Judge(inner_tol, n_left, problem.rounding, polish=is_small, coef=coef)
         if is_smooth:
-            minimise_rounded(part, judge, coef, width if is_mean else 1.0)
+            width = minimise_rounded(part, judge, coef, width)
             is_smooth = not is_mean or judge.gap <= inner_tol
             judge.exhausted &= is_smooth
         else:
@@ -1005,7 +1010,7 @@ def sample_problem(problem: TopPushProblem) -> TopPushProblem | None:
 def _active_and_spare(problem: TopPushProblem, scores: FloatArray) -> BoolArray:
     """Rows that T depends on, and some that score less."""
     active = problem.top.active(scores)
-    n_rows = int(1.5 * np.count_nonzero(active)) + SPARE_ROWS
+    n_rows = int(1.5 * np.count_nonzero(active)) + SPARE_ROWS + len(problem.positive) // 10
     if n_rows >= len(scores):
         return np.ones(len(scores), dtype=bool)
     least = np.partition(scores, len(scores) - n_rows)[len(scores) - n_rows]
