@@ -447,20 +447,26 @@ class BlockedDesign(PartedDesign):
 
 
 class ViewDesign(PartedDesign):
-    """Rows of a matrix, taken in some order at each product."""
+    """Rows of a matrix, taken in some order and in float64 at each product."""
 
     def __init__(self, matrix: Any, order: IntArray | None = None) -> None:
         super().__init__(matrix.shape, order)
-        self._matrix = matrix
+        self.matrix, self.is_dense = matrix, not sp.issparse(matrix)
 
     def rows(self, index: Any) -> Design:
-        return as_design(self._matrix[index if self._order is None else self._order[index]])
+        """Copy a slice, of which few rows are at a time; else take what saves memory."""
+        places = self._places(index)
+        return self._copy(places) if isinstance(index, slice) else view_design(self.matrix, places)
 
     def _parts(self) -> Iterator[tuple[slice, Any]]:
-        return converted_parts(self._matrix)
+        return converted_parts(self.matrix)
 
     def _copy(self, places: IntArray) -> Any:
-        return as_design(self._matrix[places])
+        return as_design(self.matrix[places])
+
+    def move(self, origin: FloatArray, *, copy: bool = True) -> Design:
+        """Copy the rows in float64, since single precision would lose what a move is for."""
+        return DenseDesign(self.matrix - origin)
 
 
 def view_design(X: Any, order: IntArray | None = None) -> Design:
@@ -469,7 +475,7 @@ def view_design(X: Any, order: IntArray | None = None) -> Design:
         X, order = X[order], None
     if sp.issparse(X) and X.dtype != np.float64:
         X = sp.csr_array((X.data.astype(np.float64), X.indices, X.indptr), shape=X.shape)
-    if order is None and X.dtype == np.float64:
+    if order is None and (isinstance(X, Design) or X.dtype == np.float64):
         return as_design(X)
     return ViewDesign(X, order)
 

@@ -902,7 +902,7 @@ SPARE_ROWS = 500
 # Entries of X up to which steps beyond the tolerance cost nothing that a user would notice.
 SMALL = 1_000_000
 
-# Relative gap of the solutions, and of those of samples, from which the rows that count are guessed.
+# Relative gap of solutions, and of those of samples, from which the rows that count are guessed.
 ROUGH = 1e-2
 LESS_ROUGH = 1e-3
 

@@ -23,7 +23,6 @@ from .._solvers import (
     Design,
     ExponentialPush,
     Hinge,
-    InMemoryDesign,
     LogisticLoss,
     LogisticPush,
     Planes,
@@ -1211,7 +1210,8 @@ class RankStatisticRanker(OneProblemRanker):
                 design, rows.positive, rows.weight, float(self.C)
             ).coef
         # For rows that are not in memory, the start is already fitted.
-        X = design.matrix if isinstance(design, InMemoryDesign) else None
+        X = getattr(design, "matrix", None)
+        X = X if X is None else X.astype(np.float64, copy=False)
         model = fit_with_weights(self.start, X, rows.positive, rows.weight)
         coef = np.ravel(getattr(model, "coef_", []))
         n_features = design.shape[1]
