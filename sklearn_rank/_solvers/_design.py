@@ -475,7 +475,8 @@ def view_design(X: Any, order: IntArray | None = None) -> Design:
         X, order = X[order], None
     if sp.issparse(X) and X.dtype != np.float64:
         X = sp.csr_array((X.data.astype(np.float64), X.indices, X.indptr), shape=X.shape)
-    if order is None and (isinstance(X, Design) or X.dtype == np.float64):
+    is_one = isinstance(X, Design) or X.dtype == np.float64 or X.shape[0] <= CONVERTED_ROWS
+    if order is None and is_one:
         return as_design(X)
     return ViewDesign(X, order)
 
