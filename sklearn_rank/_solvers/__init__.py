@@ -76,7 +76,6 @@ from ._top_push import (
     TopFunctional,
     TopMean,
     TopPushProblem,
-    collapses,
     largest_collapsing_mass,
     solve_top_push,
 )

@@ -55,6 +55,10 @@ class Design:
     def row_gram(self, index: IntArray) -> FloatArray:
         """Inner products of some rows with each other. Shape (m, m)."""
 
+    def row_gram_flops(self, n_rows: int) -> float:
+        """Operations that take the inner products of some rows."""
+        return float(n_rows) ** 2 * self.shape[1]
+
     @abstractmethod
     def absolute_scores(self, coef: FloatArray) -> FloatArray:
         """Sum the absolute terms of each score, ``|X| @ |coef|``, by which it may be rounded."""
@@ -62,6 +66,10 @@ class Design:
     @abstractmethod
     def squared_norms(self) -> FloatArray:
         """Square of the Euclidean norm of each row. Shape (n_rows,)."""
+
+    @cached_property
+    def squares(self) -> FloatArray:
+        return self.squared_norms()
 
     # What solvers ask for together, which rows that are read for each product answer at once.
 
@@ -164,6 +172,13 @@ class KernelDesign(DenseDesign):
     def row_gram(self, index: IntArray) -> FloatArray:
         points = self._points[index]
         return self._values[np.ix_(points, points)]
+
+    def row_gram_flops(self, n_rows: int) -> float:
+        return 0.0
+
+    def move(self, origin: FloatArray, *, copy: bool = True) -> KernelDesign:
+        """Leave the images of points where their inner products are known."""
+        return self
 
 
 class SparseDesign(MatrixDesign):
@@ -432,20 +447,26 @@ class BlockedDesign(PartedDesign):
 
 
 class ViewDesign(PartedDesign):
-    """Rows of a matrix, taken in some order at each product."""
+    """Rows of a matrix, taken in some order and in float64 at each product."""
 
     def __init__(self, matrix: Any, order: IntArray | None = None) -> None:
         super().__init__(matrix.shape, order)
-        self._matrix = matrix
+        self.matrix, self.is_dense = matrix, not sp.issparse(matrix)
 
     def rows(self, index: Any) -> Design:
-        return as_design(self._matrix[index if self._order is None else self._order[index]])
+        """Copy a slice, of which few rows are at a time; else take what saves memory."""
+        places = self._places(index)
+        return self._copy(places) if isinstance(index, slice) else view_design(self.matrix, places)
 
     def _parts(self) -> Iterator[tuple[slice, Any]]:
-        return converted_parts(self._matrix)
+        return converted_parts(self.matrix)
 
     def _copy(self, places: IntArray) -> Any:
-        return as_design(self._matrix[places])
+        return as_design(self.matrix[places])
+
+    def move(self, origin: FloatArray, *, copy: bool = True) -> Design:
+        """Copy the rows in float64, since single precision would lose what a move is for."""
+        return DenseDesign(self.matrix - origin)
 
 
 def view_design(X: Any, order: IntArray | None = None) -> Design:
@@ -454,7 +475,8 @@ def view_design(X: Any, order: IntArray | None = None) -> Design:
         X, order = X[order], None
     if sp.issparse(X) and X.dtype != np.float64:
         X = sp.csr_array((X.data.astype(np.float64), X.indices, X.indptr), shape=X.shape)
-    if order is None and X.dtype == np.float64:
+    is_one = isinstance(X, Design) or X.dtype == np.float64 or X.shape[0] <= CONVERTED_ROWS
+    if order is None and is_one:
         return as_design(X)
     return ViewDesign(X, order)
 

@@ -611,43 +611,59 @@ def cholesky_solver(matrix: FloatArray) -> Solve | None:
             return partial(scipy.linalg.cho_solve, (factor, True), check_finite=False)
 
 
-# Rows up to which a system of more features is factorised by rows; beyond it, conjugate gradients.
-MOST_ROWS = 4000
+# Bytes of a matrix that is factorised, at most; larger systems are solved by products.
+LARGEST_MATRIX = 2**30
 
-# Share of the largest weight below which a row is left out where rows are what costs.
-NEGLIGIBLE = 1e-12
+# How much rows may add to a system, relative to it, that are left out where rows are what costs.
+NEGLIGIBLE = 1e-3
+
+
+# Operations that take no time: a matrix of the features keeps more digits.
+FREE = 1e8
+
+
+def flops_of_system(n: int, forming: float) -> float:
+    """Operations that form and factorise a matrix; infinitely many where it is too large."""
+    return forming + n**3 / 3 if 8 * n**2 <= LARGEST_MATRIX else np.inf
 
 
 def row_system(
-    rows: Design,
-    weight: FloatArray,
-    by_row: FloatArray | None = None,
-    *,
-    by_features: bool | None = None,
+    rows: Design, weight: FloatArray, by_row: FloatArray | None = None
 ) -> tuple[Solve, FloatArray]:
     """Solver of ``I + X' diag(weight) X`` for columns of (n_features, k), and sums of the rows.
 
-    It factorises a matrix of the features or, not ``by_features``, of the rows; None chooses.
+    It factorises a matrix of the features or of the rows, whichever takes fewer operations; the
+    latter without rows that add little to the identity.
     """
-    by_row = np.empty((rows.shape[0], 0)) if by_row is None else by_row
-    if by_features or (by_features is None and rows.shape[1] <= LARGEST_FACTOR):
+    n_rows, n = rows.shape
+    by_row = np.empty((n_rows, 0)) if by_row is None else by_row
+    index = np.flatnonzero(weight * rows.squares > NEGLIGIBLE / n_rows)
+    by_features = flops_of_system(n, n_rows * n**2)
+    by_rows = flops_of_system(len(index), rows.row_gram_flops(len(index)))
+    if by_features <= by_rows + FREE and by_features < np.inf:
         matrix, sums = rows.gram_and_sums(weight, by_row)
         matrix[np.diag_indices_from(matrix)] += 1.0
         return _factorised(matrix), sums
     sums = rows.pull_back(by_row)
-    index = np.flatnonzero(weight > NEGLIGIBLE * weight.max(initial=0.0))
-    if by_features is False or len(index) <= MOST_ROWS:
-        root = np.sqrt(weight[index])
-        used = rows.rows(index)
+    if by_rows < np.inf:
+        root = np.sqrt(weight[index])[:, np.newaxis]
         matrix = rows.row_gram(index)
-        matrix = matrix * root[:, np.newaxis] * root
+        matrix *= root
+        matrix *= root.T
         matrix[np.diag_indices_from(matrix)] += 1.0
-        return partial(_solve_by_rows, used, root[:, np.newaxis], _factorised(matrix)), sums
+        solve, is_few = _factorised(matrix), 2 * len(index) < len(weight)
+        used, place = (rows.rows(index), slice(None)) if is_few else (rows, index)
+
+        def solve_by_rows(right: FloatArray) -> FloatArray:
+            by_used = np.zeros((used.shape[0], right.shape[1]))
+            by_used[place] = root * solve(root * used.scores(right)[place])
+            return right - used.pull_back(by_used)
+
+        return solve_by_rows, sums
 
     def product(vector: FloatArray) -> FloatArray:
         return vector + rows.pull_back(weight * rows.scores(vector))
 
-    n = rows.shape[1]
     operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
 
     def solve_by_products(right: FloatArray) -> FloatArray:
@@ -655,10 +671,6 @@ def row_system(
         return np.column_stack(columns)
 
     return solve_by_products, sums
-
-
-def _solve_by_rows(rows: Design, root: FloatArray, solve: Solve, right: FloatArray) -> FloatArray:
-    return right - rows.pull_back(root * solve(root * rows.scores(right)))
 
 
 def _factorised(matrix: FloatArray) -> Solve:

@@ -164,7 +164,7 @@ class FreeThreshold:
             cost[self._near] / (2 * SMOOTHED),
         )
         try:
-            self._solve, _ = row_system(near, weight, by_features=near.shape[0] >= near.shape[1])
+            self._solve, _ = row_system(near, weight)
         except np.linalg.LinAlgError:  # beyond float64: then the prediction is the poorer for it
             self._solve = np.asarray
 

@@ -11,15 +11,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, NamedTuple, TypeAlias, cast
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import expit, xlog1py
 
 from .._order import quantile_at_mass
 from .._typing import BoolArray, FloatArray, IntArray
+from ._cutting_planes import Planes
 from ._design import Design, InMemoryDesign, column_scales
-from ._linear import LARGEST_FACTOR, Solve, row_system, search_line
+from ._linear import Solve, flops_of_system, row_system, search_line
 from ._result import Certificate, SolverResult, relative_gap
 
 # Values of a loss, and its first and second derivatives. Each of shape (n,).
@@ -40,9 +41,8 @@ class DualPoint(NamedTuple):
 
 
 class DifferenceLoss(ABC):
-    """A convex nondecreasing loss l(u) of a difference u of scores, large where it is wrong."""
+    """A convex nondecreasing loss l(u) of a difference u of scores, 1 at 0."""
 
-    at_zero: ClassVar[float] = 1.0  # l(0)
     slope_at_zero: ClassVar[float] = 1.0  # A slope there
     reach: ClassVar[float] = 1.0  # The loss is 0 for differences of at most minus this
     # Share of the slopes below which the start is not a point of the dual problem.
@@ -58,7 +58,7 @@ class DifferenceLoss(ABC):
 
     @abstractmethod
     def conjugate(self, slope: FloatArray) -> FloatArray:
-        """Evaluate ``l(0) + sup over u of slope * u - l(u)``, accurate near the slope at 0."""
+        """Evaluate ``1 + sup over u of slope * u - l(u)``, accurate near the slope at 0."""
 
     def first_slopes(self, cost: FloatArray) -> FloatArray:
         return self.slope_at_zero * cost
@@ -216,28 +216,6 @@ class LogisticLoss(DifferenceLoss):
         return [d_slope, -d_slope]
 
 
-class Linear(DifferenceLoss):
-    """The difference itself, what every loss is to a problem of little cost; slopes are costs."""
-
-    at_zero = 0.0
-    reach = np.inf
-
-    def rises(self, u: FloatArray) -> FloatArray:
-        return u
-
-    def parts(self, u: FloatArray, width: float) -> LossParts:
-        return u, np.ones_like(u), np.zeros_like(u)
-
-    def conjugate(self, slope: FloatArray) -> FloatArray:
-        return np.zeros_like(slope)
-
-    def curvature(self, at: DualPoint) -> FloatArray:
-        return np.zeros_like(at.u)
-
-    def constant(self, at: DualPoint) -> FloatArray:
-        return np.zeros_like(at.u)
-
-
 def _least_dual(u: FloatArray) -> float:
     return max(float(np.mean(np.abs(u))), 1e-3)
 
@@ -268,6 +246,49 @@ class TopMean:
     def active(self, scores: FloatArray) -> BoolArray:
         """Whether the value would be less without the score. Shape (n,)."""
         return np.asarray(scores >= quantile_at_mass(scores, self.weight, self.mass))
+
+    def shares(self, scores: FloatArray) -> FloatArray:
+        """Weights of the scores in the value, of sum 1. Shape (n,)."""
+        quantile = quantile_at_mass(scores, self.weight, self.mass)
+        above = np.where(scores > quantile, self.weight, 0.0)
+        tied = np.where(scores == quantile, self.weight, 0.0)
+        return (above + (self.mass - above.sum()) / tied.sum() * tied) / self.mass
+
+    def parts(
+        self, scores: FloatArray, width: float
+    ) -> tuple[float, FloatArray, FloatArray, float]:
+        """The value with kinks rounded off, as :meth:`SurrogateQuantile.parts` has it."""
+        quantile = float(quantile_at_mass(scores, self.weight, self.mass))
+        kappa = self.weight / self.mass
+        # The slopes rise from 0 to kappa over a width, below which the quantile is.
+        band = np.flatnonzero(np.abs(scores - quantile) < width)
+        near, of_near = scores[band], kappa[band]
+        missing = 1.0 - float(kappa.sum(where=scores >= quantile + width))
+        low, level, high = quantile - width, quantile, quantile
+        for _ in range(MOST_STEPS):
+            share = np.clip((near - level) / width, 0.0, 1.0)
+            excess = float(of_near @ share) - missing
+            low, high = (level, high) if excess > 0.0 else (low, level)
+            slope = float(of_near.sum(where=(share > 0.0) & (share < 1.0))) / width
+            if abs(excess) <= 1e-15 or not high - low > 1e-15 * width:
+                break
+            level += excess / slope if slope > 0.0 else np.inf
+            if not low <= level <= high:
+                level = 0.5 * (low + high)
+        share = np.clip((scores - level) / width, 0.0, 1.0)
+        slopes = kappa * share / float(kappa @ share)
+        curvatures = np.where((share > 0.0) & (share < 1.0), kappa / width, 0.0)
+        return float(slopes @ (scores - 0.5 * width * share)), slopes, curvatures, 0.0
+
+    def mass_of_mean(self, scores: FloatArray, mean: float) -> float:
+        """Largest mass of which the top scores have at least a mean."""
+        order = np.argsort(-scores)
+        mass = np.cumsum(self.weight[order])
+        excess = np.cumsum((self.weight * (scores - mean))[order])
+        k = int(np.count_nonzero(excess >= 0.0))  # the excess rises, and then falls
+        if k in (0, len(scores)):
+            return float(mass[k - 1]) if k else 0.0
+        return float(mass[k - 1] + excess[k - 1] / (mean - scores[order[k]]))
 
     def part(self, index: BoolArray) -> TopMean:
         """The functional of some rows, which is no larger."""
@@ -338,8 +359,12 @@ TopFunctional: TypeAlias = TopMean | SurrogateQuantile
 # Distance, relative to the spread of the rows, below which two points are one.
 NEAR = 1e-6
 
-# Share of the objective below which a decrease may be none.
-SUSPECT = 1e-6
+# The same at which the mass of a top is nearly the largest, and a share of its square.
+ROUGHLY_NEAR = 1e-3
+ACCURACY = 1e-3
+
+# Rows in which a mean of the top is looked for first, as a multiple of the top.
+TOPS_IN_SAMPLE = 8
 
 # Relative gap that rounding leaves, and difference of objectives, relative to them, that it hides.
 LEAST_GAP = 1e-15
@@ -363,13 +388,17 @@ class TopPushProblem:
     @cached_property
     def at_zero(self) -> float:
         """The objective at w = 0."""
-        return float(self.cost.sum()) * self.loss.at_zero + self.rise_at_zero
+        return float(self.cost.sum()) + self.rise_at_zero
+
+    @cached_property
+    def top_at_zero(self) -> float:
+        """T of scores of 0, which need not be 0."""
+        return self.top.value(np.zeros(len(self.reference)))
 
     @cached_property
     def rise_at_zero(self) -> float:
-        """The part of it that is due to T of scores of 0, which need not be 0."""
-        top = self.top.value(np.zeros(len(self.reference)))
-        return float(self.cost @ self.loss.rises(np.full(len(self.positive), top)))
+        """The part of the objective at 0 that is due to it."""
+        return float(self.cost @ self.loss.rises(np.full(len(self.positive), self.top_at_zero)))
 
     @property
     def rounding(self) -> float:
@@ -377,35 +406,32 @@ class TopPushProblem:
         return EPS * abs(self.rise_at_zero)
 
     @cached_property
-    def _means(self) -> tuple[float, float]:
-        """Squared distance of the means of positives and reference rows, and squared spread."""
+    def means(self) -> tuple[FloatArray, FloatArray, float]:
+        """Means of the positives and of the reference rows, and squared spread about the first."""
         weight, share = self.top.weight, np.zeros((self.design.shape[0], 2))
         share[self.positive, 0] = self.cost / self.cost.sum()
         share[self.reference, 1] = weight / weight.sum()
         centre, mean = self.design.pull_back(share).T
-        squares = self.design.squared_norms() - 2.0 * self.design.scores(centre)
-        spread = float(np.mean(np.maximum(squares[self.reference] + centre @ centre, 0.0)))
-        return float((centre - mean) @ (centre - mean)), spread
+        square = float(share[:, 1] @ self.design.squared_norms())
+        return centre, mean, max(square + float(centre @ (centre - 2.0 * mean)), 0.0)
 
     @property
-    def has_one_mean(self) -> bool:
-        """Whether positives and reference rows have one mean, to 1e-6 of the spread."""
-        distance, spread = self._means
-        return distance <= NEAR**2 * spread
+    def strides(self) -> list[int]:
+        """Between the rows in which a mean of the top is looked for: of a sample first, if any."""
+        if not isinstance(self.top, TopMean):
+            return []
+        n_tops = float(self.top.weight.sum()) / self.top.mass
+        stride = int(min(len(self.reference) / SAMPLED_ROWS, n_tops / TOPS_IN_SAMPLE))
+        return [stride, 1] if stride > 1 else [1]
 
-    @property
-    def negligible(self) -> float:
-        """Decrease if the positives' mean is a mean of the top, to 1e-6 of the spread."""
-        slope = float(self.cost.sum()) * self.loss.slope_at_zero
-        return 0.5 * (NEAR * slope) ** 2 * self._means[1]
+    @cached_property
+    def gain_of_distance(self) -> float:
+        """Twice what can be won from w = 0, over the squared distance of the positives' mean.
 
-    def is_solved_by_zero(self, lower_bound: float) -> bool:
-        """Whether w = 0 is the solution, given a lower bound of the change of the objective."""
-        if -lower_bound > SUSPECT * abs(self.at_zero):
-            return False  # without a pass over the rows
-        if isinstance(self.top, TopMean):
-            return -lower_bound <= self.negligible
-        return self.has_one_mean
+        Its distance from a mean of the top, times the sum of the slopes, is a gradient there.
+        """
+        slopes = self.loss.parts(np.full(len(self.cost), self.top_at_zero), 1.0)[1]
+        return float(self.cost @ slopes) ** 2
 
     def change(self, coef: FloatArray, scores: FloatArray) -> float:
         """The objective less that at 0."""
@@ -441,6 +467,7 @@ class TopPart:
         """Let T be of other rows."""
         # Never two copies at a time.
         vars(self).pop("_rows", None)
+        vars(self).pop("interior_point", None)
         problem = self.problem
         self.mask, self.functional = mask, problem.top.part(mask)
         reference = problem.reference[mask]
@@ -449,13 +476,18 @@ class TopPart:
         self._reference = np.searchsorted(index, reference)
         self._n_rows = len(index)
         rows = problem.design.rows(index)
-        if rows.shape[1] <= LARGEST_FACTOR and isinstance(rows, InMemoryDesign):
+        if isinstance(rows, InMemoryDesign):
             if self._origin is None:
                 share = self._join(problem.cost / problem.cost.sum(), np.zeros(len(reference)))
                 self._origin = rows.pull_back(share)
             # Only differences of scores count: the origin may be where it costs no digits.
             rows = rows.move(self._origin, copy=False)
         self._rows = rows
+
+    @cached_property
+    def interior_point(self) -> _InteriorPoint:
+        """Where the steps of an interior point method are."""
+        return _InteriorPoint(self)
 
     def scores(self, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
         scores = self._rows.scores(coef)
@@ -465,7 +497,7 @@ class TopPart:
         rows = self._rows
         if isinstance(rows, InMemoryDesign):
             return column_scales(rows)
-        if rows.shape[1] > LARGEST_FACTOR:
+        if not flops_of_system(rows.shape[1], 0.0) < np.inf:
             return np.ones(rows.shape[1])
         share = np.full(rows.shape[0], 1.0 / rows.shape[0])
         gram, mean = rows.gram_and_sums(share, share[:, np.newaxis])
@@ -513,7 +545,6 @@ class Judge:
     """Keeps the best solution and the best lower bound, and checks their gap."""
 
     tol: float
-    stop: Callable[[float, float], bool]
     max_iter: int
     rounding: float
     polish: bool
@@ -529,7 +560,7 @@ class Judge:
         if is_best(objective, self.objective, self.rounding):
             self.coef, self.objective = coef, objective
         self.lower_bound = max(self.lower_bound, lower_bound)
-        if self.n_iter >= self.max_iter or self.stop(self.objective, self.lower_bound):
+        if self.n_iter >= self.max_iter:
             return True
         last_gap = self.gap
         self.gap = gap_of_change(self.objective, self.lower_bound, self.rounding)
@@ -553,10 +584,9 @@ CAREFUL = (0.1, 0.5, 1.0)
 MOST_IDLE = 30
 
 
-def minimise_top_mean(part: TopPart, judge: Judge) -> None:
+def minimise_by_interior_points(part: TopPart, judge: Judge) -> None:
     """Minimise the objective of a part whose functional is a mean of the top."""
-    state = _InteriorPoint(part)
-    n_idle = 0
+    state, n_idle = part.interior_point, 0
     while True:
         last_gap = judge.objective - judge.lower_bound
         if judge.update(*state.certificate()):
@@ -589,7 +619,7 @@ class _InteriorPoint:
             coef = coef / np.where(scales > 0, scales, 1.0) ** 2
             length = float(np.linalg.norm(coef * scales))
             coef = coef / length if length > 0 else 0.0 * coef
-        elif not isinstance(self.loss, Linear):
+        else:
             slope, coef = scale * slope, scale * coef
         self.coef, self.beta = coef, float(slope.sum()) * share
         self.positive, self.reference = part.scores(coef)
@@ -789,9 +819,12 @@ class _Values(NamedTuple):
         return float(point.coef @ step.coef + by_reference - self.slope @ step.positive)
 
 
-def minimise_top_quantile(part: TopPart, judge: Judge, start: FloatArray) -> None:
-    """Minimise the objective of a part whose functional bounds a quantile, kinks rounded off."""
-    point, width = _ScoredCoef(start, *part.scores(start)), 1.0
+def minimise_rounded(part: TopPart, judge: Judge, start: FloatArray, width: float) -> float:
+    """Minimise the objective of a part by Newton's method, kinks rounded off ever less.
+
+    Returns the last width of the kinks.
+    """
+    point = _ScoredCoef(start, *part.scores(start))
     while True:
         values = _evaluate(part, point, width)
         difference = part.difference(values.slope, values.total * values.top_slope)
@@ -799,58 +832,55 @@ def minimise_top_quantile(part: TopPart, judge: Judge, start: FloatArray) -> Non
         objective = part.change(*point)
         gradient = point.coef - difference
         if judge.update(point.coef, objective, bound):
-            return
-        # Rounding may hide all that can be won from w = 0.
+            return width
         at_zero = not point.coef.any()
-        is_flat = at_zero and part.problem.has_one_mean
         # The gap is what the gradient is worth and what the rounding is.
         by_gradient = 0.5 * float(gradient @ gradient)
+        by_rounding = objective - bound - by_gradient
         step, slope = None, 0.0
-        if not is_flat and (at_zero or by_gradient > 0.1 * (objective - bound - by_gradient)):
+        if at_zero or by_gradient > 0.1 * by_rounding:
             try:
                 step = _direction(part, gradient, values)
             except np.linalg.LinAlgError:
                 # The narrower the kinks, the nearer the system is to a singular one.
                 judge.exhausted = True
-                return
+                return width
             slope = values.along(point, step)
         if step is not None and (at_zero or -slope > ROUNDING * abs(objective)):
             point = _search_line(part, point, step, slope, width)
             judge.n_iter += 1
         elif width <= LEAST_WIDTH:
             judge.exhausted = True
-            return
+            return width
         else:
-            width *= SHRINKAGE
+            goal = 0.5 * judge.tol * abs(objective)
+            width *= min(max(goal / max(by_rounding, goal), SHRINKAGE), 0.5)
 
 
 def _evaluate(part: TopPart, point: _ScoredCoef, width: float) -> _Values:
-    functional, cost = cast(SurrogateQuantile, part.functional), part.problem.cost
-    top, top_slope, top_curvature, top_conjugate = functional.parts(point.reference, width)
+    cost, top_parts = part.problem.cost, part.functional.parts(point.reference, width)
+    top, top_slope, top_curvature, top_conjugate = top_parts
     _, slopes, curvatures = part.problem.loss.parts(top - point.positive, width)
     return _Values(cost * slopes, cost * curvatures, top_slope, top_curvature, top_conjugate)
 
 
 def _direction(part: TopPart, gradient: FloatArray, values: _Values) -> _ScoredCoef:
-    """Newton's direction; the Hessian is ``I + sum of weight (x - g)(x - g)'`` over all rows.
+    """Newton's direction; with g the gradient of T, the Hessian is I and three sums over rows.
 
-    Here g is the mean of the rows by the slopes of T.
+    They are of ``(x - g)(x - g)'`` over positives, and of ``(x - m)(x - m)'`` over the others, m
+    their mean by the curvatures for a mean of the top, else g.
     """
-    curvature = values.total * values.top_curvature
-    solve, sums = part.system(
-        values.curvature,
-        curvature,
-        (np.zeros_like(values.slope), -values.top_slope),
-        (values.curvature, -curvature),
-    )
-    centre, weighted = sums.T
-    total = float(values.curvature.sum() + curvature.sum())
-    by_gradient, by_sum, by_centre = solve(np.column_stack((-gradient, weighted, centre))).T
-    # The direction p depends on centre . p and weighted . p, two numbers.
-    columns = np.column_stack((by_sum - total * by_centre, by_centre))
-    rows = np.vstack((centre, weighted))
-    products = np.linalg.solve(np.eye(2) - rows @ columns, rows @ by_gradient)
-    coef = by_gradient + columns @ products
+    h, c = values.curvature, values.total * values.top_curvature
+    solve, sums = part.system(h, c, (h, 0.0 * c), (0.0 * h, -values.top_slope), (0.0 * h, -c))
+    couplings = np.array([[0.0, -1.0, 0.0], [-1.0, h.sum(), 0.0], [0.0, 0.0, 0.0]])
+    if isinstance(part.functional, TopMean):
+        couplings[2, 2] = -1.0 / c.sum() if c.any() else 0.0
+    else:
+        couplings += [[0.0, 0.0, 0.0], [0.0, c.sum(), -1.0], [0.0, -1.0, 0.0]]
+    solved = solve(np.column_stack((-gradient, sums)))
+    columns = solved[:, 1:] @ couplings
+    products = np.linalg.solve(np.eye(3) + sums.T @ columns, sums.T @ solved[:, 0])
+    coef = solved[:, 0] - columns @ products
     return _ScoredCoef(coef, *part.scores(coef))
 
 
@@ -872,8 +902,14 @@ SPARE_ROWS = 500
 # Entries of X up to which steps beyond the tolerance cost nothing that a user would notice.
 SMALL = 1_000_000
 
-# Relative gap of the solutions from which the rows that count are guessed.
+# Relative gap of solutions, and of those of samples, from which the rows that count are guessed.
 ROUGH = 1e-2
+LESS_ROUGH = 1e-3
+
+# Width of the kinks where the start is the solution of a sample, and most steps for a mean of the
+# top from there.
+WARM = 0.1
+MOST_ROUNDED = 25
 
 # Rows that T is of in the sample from which a large problem's first set is guessed, at least.
 SAMPLED_ROWS = 20_000
@@ -887,7 +923,6 @@ def solve_top_push(
     *,
     tol: float = 1e-6,
     max_iter: int = 500,
-    stop: Callable[[float, float], bool] | None = None,
     on_iteration: Callable[[int, float, float], None] | None = None,
 ) -> SolverResult:
     """Put positives above a functional of the top of other rows, with a certificate.
@@ -895,40 +930,42 @@ def solve_top_push(
     T is taken of the rows that score high so far, and rows that turn out to count are added.
     """
     n_rows, n_features = problem.design.shape
+    negligible = 2.0 * tol * problem.at_zero / problem.gain_of_distance
+    nearest = nearest_top(problem, min(NEAR**2 * problem.means[2], negligible))
+    start, n_iter = nearest.coef, nearest.n_iter
     # No solution is worse than 0, which is the best one more often than one would think.
-    coef, lower = np.zeros(n_features), -np.inf
-    best = problem.change(coef, np.zeros(n_rows))
-
-    def is_near_enough(change: float, bound: float) -> bool:
-        return problem.is_solved_by_zero(bound) or (stop is not None and stop(change, bound))
-
-    n_iter, inner_tol, mask = 0, 0.5 * tol, np.ones(len(problem.reference), dtype=bool)
+    coef, best = np.zeros(n_features), 0.0
+    if nearest.is_one:
+        at_zero, lower = problem.at_zero, -0.5 * problem.gain_of_distance * nearest.square
+        certificate = Certificate(at_zero, at_zero + lower, n_iter=n_iter, gap=-lower / at_zero)
+        return SolverResult(coef, certificate)
+    lower, inner_tol, mask = -np.inf, 0.5 * tol, np.ones(len(problem.reference), dtype=bool)
+    # A mean of the top has many kinks for each feature, unless rows are many.
+    is_mean, width = isinstance(problem.top, TopMean), 1.0
+    is_smooth = not is_mean
     if len(mask) > 4 * SPARE_ROWS:
         sample = sample_problem(problem)
+        inner_tol = max(inner_tol, ROUGH if sample is None else LESS_ROUGH)
         if sample is not None:
-            start = solve_top_push(sample, tol=ROUGH, max_iter=max_iter).coef
-        else:  # the difference of the means
-            by_row = np.zeros(n_rows)
-            by_row[problem.reference] = -1.0 / len(problem.reference)
-            by_row[problem.positive] += problem.cost / problem.cost.sum()
-            start = problem.design.pull_back(by_row)
-        mask = _active_and_spare(problem, problem.design.scores(start)[problem.reference])
-        inner_tol = max(inner_tol, ROUGH)
+            solution = solve_top_push(sample, tol=LESS_ROUGH, max_iter=max_iter)
+            n_iter += solution.certificate.n_iter
+            if solution.coef.any():
+                coef = start = solution.coef
+            is_smooth = True
+        scores = problem.design.scores(start)[problem.reference]
+        mask = _active_and_spare(problem, scores)
+        width = WARM * float(scores.std()) if is_mean else width
     part = TopPart(problem, mask)
     is_small = n_rows * n_features <= SMALL
     while True:
-        judge = Judge(
-            inner_tol,
-            is_near_enough,
-            max_iter - n_iter,
-            problem.rounding,
-            polish=is_small,
-            coef=coef,
-        )
-        if isinstance(problem.top, TopMean):
-            minimise_top_mean(part, judge)
+        n_left = min(max_iter - n_iter, MOST_ROUNDED if is_mean and is_smooth else max_iter)
+        judge = Judge(inner_tol, n_left, problem.rounding, polish=is_small, coef=coef)
+        if is_smooth:
+            width = minimise_rounded(part, judge, coef, width)
+            is_smooth = not is_mean or judge.gap <= inner_tol
+            judge.exhausted &= is_smooth
         else:
-            minimise_top_quantile(part, judge, coef)
+            minimise_by_interior_points(part, judge)
         n_iter += judge.n_iter
         lower = max(lower, judge.lower_bound)
         scores = problem.design.scores(judge.coef)
@@ -938,7 +975,7 @@ def solve_top_push(
         gap = gap_of_change(best, lower, problem.rounding)
         if on_iteration is not None:
             on_iteration(n_iter, problem.at_zero + best, gap)
-        converged = gap <= tol or is_near_enough(best, lower)
+        converged = gap <= tol
         missing = problem.top.active(scores[problem.reference]) & ~part.mask
         if converged or n_iter >= max_iter or (judge.exhausted and not missing.any()):
             break
@@ -946,8 +983,6 @@ def solve_top_push(
         if missing.any():
             part.select(part.mask | _active_and_spare(problem, scores[problem.reference]))
     at_zero = problem.at_zero
-    if problem.is_solved_by_zero(lower):
-        coef, best, gap = np.zeros(n_features), 0.0, -lower / at_zero if at_zero else 0.0
     certificate = Certificate(
         at_zero + best, at_zero + lower, n_iter=n_iter, converged=converged, gap=gap
     )
@@ -975,47 +1010,73 @@ def sample_problem(problem: TopPushProblem) -> TopPushProblem | None:
 def _active_and_spare(problem: TopPushProblem, scores: FloatArray) -> BoolArray:
     """Rows that T depends on, and some that score less."""
     active = problem.top.active(scores)
-    n_rows = int(1.5 * np.count_nonzero(active)) + SPARE_ROWS
+    n_rows = int(1.5 * np.count_nonzero(active)) + SPARE_ROWS + len(problem.positive) // 10
     if n_rows >= len(scores):
         return np.ones(len(scores), dtype=bool)
     least = np.partition(scores, len(scores) - n_rows)[len(scores) - n_rows]
     return np.asarray(active | (scores >= least))
 
 
-# Relative accuracy of the mass that is searched for, where it is not less than one row.
-ACCURACY = 0.05
+class NearestTop(NamedTuple):
+    """The mean of the positives less one of the top: the nearest, or one by which T is less."""
 
-# Largest number of steps for each mass.
-MOST_STEPS_OF_MASS = 300
+    coef: FloatArray
+    square: float  # Its square, the distance of the two
+    is_one: bool  # Whether it is negligible, so that the mean of the positives is one of the top
+    n_iter: int  # Passes over rows
 
 
-def collapses(problem: TopPushProblem) -> bool:
-    """Whether w = 0 minimises the objective for all costs that are in the same proportions.
+def nearest_top(
+    problem: TopPushProblem, negligible: float, planes: Planes | None = None
+) -> NearestTop:
+    """Find weights by which the mean of the positives is above T, or show that there are none.
 
-    It does where the mean of the positives is a mean of the top rows.
+    There are none where w = 0 minimises the objective for all costs in the same proportions. A
+    squared distance of at most ``negligible`` is none. The planes, whose slopes are means of the
+    top, may be those of a larger mass.
+
+    Wolfe (1976), Finding the nearest point in a polytope, Mathematical Programming 11.
     """
-    # With linear losses half the squared distance of the two is the minimum, negated.
-    linear = replace(problem, cost=problem.cost / problem.cost.sum(), loss=Linear())
-    solution = solve_top_push(
-        linear, max_iter=MOST_STEPS_OF_MASS, stop=lambda change, lower: change < -linear.negligible
-    )
-    return solution.certificate.objective >= -linear.negligible
+    centre, mean, _ = problem.means
+    planes = Planes(len(centre)) if planes is None else planes
+    if not len(planes):
+        planes.add(0.0, mean - centre)
+    n_iter, coef = 1, planes.minimise(1.0, ACCURACY * negligible)[0]
+    square = float(coef @ coef)
+    for stride in problem.strides:
+        design, reference = problem.design, problem.reference[::stride]
+        if stride > 1:
+            design, reference = design.rows(reference), np.arange(len(reference))
+        top, last_square = TopMean(problem.top.weight[::stride], problem.top.mass), np.inf
+        while negligible < square < last_square:
+            n_iter, last_square = n_iter + 1, square
+            scores = design.scores(coef)[reference] - float(centre @ coef)
+            share = np.zeros(design.shape[0])
+            share[reference] = top.shares(scores)
+            if share[reference] @ scores < -ACCURACY * square:  # rounding is less
+                break
+            planes.add(0.0, design.pull_back(share) - centre)
+            coef = planes.minimise(1.0, ACCURACY * negligible)[0]
+            planes.drop_idle()
+            square = float(coef @ coef)
+    return NearestTop(coef, square, square <= negligible, n_iter)
 
 
 def largest_collapsing_mass(problem: TopPushProblem) -> float:
-    """Search for the largest mass of the top with which the problem collapses, roughly."""
+    """Search for the largest mass of the top with which w = 0 is the solution, roughly."""
     sample = sample_problem(problem)
     if sample is not None:
         share = largest_collapsing_mass(sample) / float(sample.top.weight.sum())
         return max(problem.top.mass, share * float(problem.top.weight.sum()))
-    top = problem.top
-    total = float(top.weight.sum())
-    low, high = top.mass, total
-    while high - low > max(1.0, ACCURACY * low):
-        middle = np.sqrt(low * high)
-        middle = np.ceil(middle) if np.ceil(middle) < high else middle
-        if collapses(replace(problem, top=replace(top, mass=float(middle)))):
-            low = float(middle)
-        else:
-            high = float(middle)
-    return total if high == total else low
+    planes, mass = Planes(problem.design.shape[1]), float(problem.top.weight.sum())
+    negligible = ROUGHLY_NEAR**2 * problem.means[2]
+    while mass > problem.top.mass:
+        top = TopMean(problem.top.weight, mass)
+        found = nearest_top(replace(problem, top=top), negligible, planes)
+        if found.is_one:
+            return mass
+        scores = problem.design.scores(found.coef)
+        mean = float(problem.cost @ scores[problem.positive] / problem.cost.sum())
+        # T of a larger mass is less than the mean of the positives in this direction.
+        mass = top.mass_of_mean(scores[problem.reference], mean)
+    return problem.top.mass

@@ -23,7 +23,6 @@ from .._solvers import (
     Design,
     ExponentialPush,
     Hinge,
-    InMemoryDesign,
     LogisticLoss,
     LogisticPush,
     Planes,
@@ -36,7 +35,6 @@ from .._solvers import (
     TopFunctional,
     TopMean,
     TopPushProblem,
-    collapses,
     largest_collapsing_mass,
     maximise_rank_statistic,
     minimise_push,
@@ -269,10 +267,6 @@ class PNormPushRanker(OneProblemRanker):
 LOSSES = {"squared_hinge": SquaredHinge(), "hinge": Hinge(), "logistic": LogisticLoss()}
 
 
-# Decrease of the objective from w = 0, as a share, below which an unfinished fit may be at 0.
-FALL = 1e-4
-
-
 class TopPushRanker(OneProblemRanker):
     r"""Top Push, Infinite Push, tau-FPL and Pat&Mat: linear or kernel ranker for the top.
 
@@ -368,7 +362,8 @@ class TopPushRanker(OneProblemRanker):
         The greatest share of the decrease of the objective from w = 0 that may be missing; where
         w = 0 is the solution, ``objective_ - lower_bound_`` relative to the objective.
     converged_, n_iter_ : bool, int
-        Whether ``dual_gap_`` is at most ``tol``, and the number of Newton steps.
+        Whether ``dual_gap_`` is at most ``tol``, and the number of Newton steps and of passes over
+        rows that tell whether w = 0 is the solution.
     n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
         Number of features seen in ``fit``, and their names if they are all strings.
 
@@ -400,10 +395,11 @@ class TopPushRanker(OneProblemRanker):
     their mean is then such a weighted mean. With ``kernel="rbf"``, distinct rows and
     ``of="negatives"`` it never is.
 
-    T is computed on an active set of rows, which grows until it contains all that affect T. For d
-    features up to 1,000 and r rows that are positive or near the top, a step takes O(r d^2 + d^3).
-    For more features, and for kernels, it takes O(r^3) up to r = 4,000, else products with the
-    rows. In addition to the data, memory is copies of these r rows. Nothing is random.
+    T is computed on an active set of rows, which grows until it contains all that affect T. With d
+    features and r rows that are positive or near the top, a step takes O(r d min(r, d)) operations
+    with a matrix of the features or of the rows. Where both are more than 11,585 (a matrix of
+    1 GiB), it takes products with the rows, which ``n_iter_`` does not count. In addition to the
+    data, memory is copies of these r rows. Nothing is random.
 
     A row of weight 2 counts as two rows.
 
@@ -496,25 +492,19 @@ class TopPushRanker(OneProblemRanker):
         solution = solve_top_push(
             problem, tol=self.tol, max_iter=self.max_iter, on_iteration=progress.iteration
         )
-        certificate = solution.certificate
-        is_zero = certificate.converged and not solution.coef.any()
-        if self.threshold == "mean":
-            if (
-                not certificate.converged
-                and certificate.objective > (1.0 - FALL) * problem.at_zero
-            ):
-                is_zero = collapses(problem)
-            if is_zero:
-                self._warn_of_zero(problem)
-        elif is_zero:
+        # A fit that ends early is at 0 where no step had led down.
+        if solution.certificate.converged and not solution.coef.any():
+            self._warn_of_zero(problem)
+        return solution
+
+    def _warn_of_zero(self, problem: TopPushProblem) -> None:
+        if self.threshold == "quantile":
             warn(
                 "w = 0 is the solution for every C, so that all rows score alike: the classes have"
                 " the same mean. Use another kernel, or other features.",
                 ZeroSolutionWarning,
             )
-        return solution
-
-    def _warn_of_zero(self, problem: TopPushProblem) -> None:
+            return
         noun = "rows" if self.of == "all" else "negative rows"
         mass = largest_collapsing_mass(problem)
         total = float(problem.top.weight.sum())
@@ -1220,7 +1210,8 @@ class RankStatisticRanker(OneProblemRanker):
                 design, rows.positive, rows.weight, float(self.C)
             ).coef
         # For rows that are not in memory, the start is already fitted.
-        X = design.matrix if isinstance(design, InMemoryDesign) else None
+        X = getattr(design, "matrix", None)
+        X = X if X is None else X.astype(np.float64, copy=False)
         model = fit_with_weights(self.start, X, rows.positive, rows.weight)
         coef = np.ravel(getattr(model, "coef_", []))
         n_features = design.shape[1]

@@ -41,6 +41,7 @@ from .._solvers import (
     column_scales,
     factorise_kernel,
     factorise_kernel_matrix,
+    view_design,
 )
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import (
@@ -380,6 +381,8 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
 
     # Whether so few rows lie above the threshold that accuracy is low.
     _poor_score = False
+    # Types of rows that a fit takes as they are, the first of them for all others.
+    _row_types: Any = np.float64
     # Whether this is a fit to some folds, of which only the scores are needed.
     _is_of_fold = False
 
@@ -415,7 +418,7 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
         return TwoClasses.of_rows(classes, positive, y == positive, weight)
 
     def _check_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, TwoClasses]:
-        X, y = self._validated(X, y)
+        X, y = self._validated(X, y, dtype=self._row_types)
         weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
         return X, y, self._two_classes(y, weight)
 
@@ -669,8 +672,8 @@ def positive_or_second(name: str, classes: Any, pos_label: Any) -> Any:
     return classes[1]
 
 
-# Up to this many points the matrix is computed at once, beyond it by the columns that are needed.
-MOST_AT_ONCE = 4096
+# Bytes of a kernel matrix that is computed at once, at most, and else by the columns needed.
+MOST_AT_ONCE = 2**30
 
 # Positive definite kernels that are 1 at distance 0.
 OF_DISTANCES = ("rbf", "laplacian")
@@ -714,7 +717,7 @@ class KernelMap:
                 )
         else:
             points = X[taken]
-            if callable(self.kernel) or len(taken) <= MOST_AT_ONCE:
+            if callable(self.kernel) or 8 * len(taken) ** 2 <= MOST_AT_ONCE:
                 matrix = self.values(points, points)
         if matrix is not None:
             factor = factorise_kernel_matrix(matrix)
@@ -779,11 +782,11 @@ class LinearScores:
         return {"coef_": direction * self.coef[np.newaxis]}
 
     def scores(self, X: Any) -> FloatArray:
-        return as_design(X).scores(self.coef)
+        return view_design(X).scores(self.coef)
 
     def scores_of_fitted(self, X: Any) -> tuple[FloatArray, FloatArray]:
         """Scores of the rows that this was learned from, and bounds of their rounding."""
-        scores, terms = as_design(X).scores_with_terms(self.coef)
+        scores, terms = view_design(X).scores_with_terms(self.coef)
         return scores, rounding_of_sums(terms, len(self.coef))
 
     def weight_norm(self, X: Any) -> float:
@@ -913,7 +916,7 @@ class KernelRanker(CallbackSupportMixin, BipartiteRanker):
         function, threshold = fitted_scores(self), self.threshold_
         if is_blocked(X):
             return scores_by_blocks(self, X, lambda rows: function.scores(rows) - threshold)
-        X = self._validated(X, reset=False)
+        X = self._validated(X, dtype=self._row_types, reset=False)
         return function.scores(X) - threshold
 
     def _parameters_of_folds(self) -> dict[str, Any]:
@@ -928,6 +931,10 @@ class OneProblemRanker(KernelRanker):
     _regularise = "lower C"
     _criterion: Criterion = "relative_gap"
 
+    @property
+    def _row_types(self) -> Any:
+        return (np.float64, np.float32) if self.kernel == "linear" else np.float64
+
     @abstractmethod
     def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:
         """Solve the problem on rows, and report each iteration."""
@@ -938,7 +945,7 @@ class OneProblemRanker(KernelRanker):
 
     def _near_origin(self, design: Any) -> Design:
         """Warn of unequal scales; move rows whose offset costs the digits of their spread."""
-        scales = column_scales(design)
+        scales = column_scales(design.matrix)
         warn_of_scales(self, scales, sparse=not design.is_dense)
         if not (design.is_dense and self._only_differences()):
             return design
@@ -1007,7 +1014,7 @@ class OneProblemRanker(KernelRanker):
                 fitted = X if len(rows.taken) == X.shape[0] else self._rows_at(X, rows.taken)
                 kernel = kernel_of(self)
                 design = (
-                    self._near_origin(as_design(fitted))
+                    self._near_origin(view_design(fitted))
                     if kernel is None
                     else kernel.design(fitted)
                 )

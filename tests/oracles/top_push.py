@@ -63,6 +63,20 @@ def surrogate_quantile(X, positive, reference, mass, loss, beta, C):
     return minimise(0.5 * cp.sum_squares(w) + C * cp.sum(losses) / len(positive), [above <= mass])
 
 
+def subgradient_at_zero(X, positive, reference, weight, mass):
+    """Least absolute entry sum of a subgradient of the objective at w = 0, but for a factor."""
+    # All scores tie there: T has a subgradient for any weights b of the top.
+    n, d = len(reference), X.shape[1]
+    weight = np.asarray(weight, dtype=float)
+    mean = np.average(X[positive], axis=0, weights=weight[positive])
+    equal = np.hstack((np.vstack((X[reference].T, np.ones(n))), np.eye(d + 1, 2 * d)))
+    equal[:d, n + d :] = -np.eye(d)
+    cost = np.append(np.zeros(n), np.ones(2 * d))
+    bounds = [(0, limit) for limit in weight[reference] / mass] + [(0, None)] * (2 * d)
+    found = linprog(cost, A_eq=equal, b_eq=np.append(mean, 1.0), bounds=bounds, method="highs")
+    return found.fun
+
+
 def largest_collapsing_mass(X, positive, reference):
     """Largest mass at which the mean of the positives is in the reduced hull of the reference."""
     # Least cap t with sum b = 1, 0 <= b <= t, X'b = mean; its inverse is the mass.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sklearn_rank import OrderPreservingRanker, RankSVM
+from sklearn_rank import OrderPreservingRanker, PNormPushRanker, RankSVM, TopPushRanker
 from sklearn_rank._solvers import as_design, view_design
 
 N = 5000  # more than two blocks
@@ -60,6 +60,23 @@ def test_a_fit_copies_no_rows(ranker):
     finally:
         tracemalloc.stop()
     assert peak < 0.9 * 2 * X.nbytes  # less than the copy in float64 alone
+
+
+@pytest.mark.parametrize("ranker", [TopPushRanker(), PNormPushRanker()])
+def test_rows_of_two_classes_are_not_copied(ranker):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100_000, 50)).astype(np.float32)
+    y = (X[:, 0] + 0.5 * rng.normal(size=len(X)) > 1).astype(int)
+    double = ranker.fit(X.astype(float), y).objective_
+    tracemalloc.start()
+    try:
+        ranker.fit(X, y)
+        ranker.decision_function(X)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1.3 * X.nbytes
+    assert ranker.objective_ == pytest.approx(double, rel=1e-9)
 
 
 @pytest.mark.parametrize(
