@@ -53,10 +53,10 @@ def stable_order(codes: AnyArray) -> IntArray:
     return order[np.argsort((offset >> 16).astype(np.uint16)[order], kind="stable")]
 
 
-def running_totals(values: AnyArray, first: IntArray) -> AnyArray:
-    """Cumulative sums that begin anew at each list."""
+def running_totals(values: AnyArray, first: IntArray, out: AnyArray | None = None) -> AnyArray:
+    """Cumulative sums that begin anew at each list; those of one list may take an array."""
     if len(first) == 1:
-        return np.cumsum(values)
+        return np.cumsum(values, out=out)
     sums = values.copy()
     if values.dtype.kind == "i":
         sums[first[1:]] -= np.add.reduceat(values, first)[:-1]
@@ -294,8 +294,21 @@ class TiedBlocks:
         return np.repeat(np.arange(n_lists), np.diff(self.first, append=len(self.starts)))
 
     def totals(self, values: FloatArray) -> FloatArray:
-        ordered = values[self.order]
-        return ordered if self.untied else np.add.reduceat(ordered, self.starts)
+        return self.sums(values[self.order])
+
+    def sums(self, ordered: FloatArray) -> FloatArray:
+        """Sum the values of each block, given in the order of the blocks."""
+        if self.untied:
+            return ordered
+        if 2 * len(self.starts) < len(ordered):
+            return np.add.reduceat(ordered, self.starts)
+        # Most blocks are single items, which take no sum.
+        sums, lengths = ordered[self.starts], self.lengths()
+        tied = np.flatnonzero(lengths > 1)
+        lengths = lengths[tied]
+        rows = ragged_ranges(self.starts[tied], lengths)
+        sums[tied] = np.add.reduceat(ordered[rows], np.cumsum(lengths) - lengths)
+        return sums
 
     @property
     def untied(self) -> bool:
@@ -469,12 +482,10 @@ def class_blocks(
             counts = _count_runs(class_codes(y_score, in_class, offsets), offsets, joined)
         return _class_blocks_of_counts(*counts, offsets)
     blocks = tied_blocks(y_score, offsets)
-    # The sign is the class, so that items are looked up once.
-    signed = np.where(in_class, weight, -weight)[blocks.order]
-    inside = np.maximum(signed, 0.0)
-    other = np.negative(np.minimum(signed, 0.0, out=signed), out=signed)
-    if not blocks.untied:
-        inside, other = (np.add.reduceat(part, blocks.starts) for part in (inside, other))
+    other = weight[blocks.order]
+    inside = other * in_class[blocks.order]
+    other -= inside
+    inside, other = blocks.sums(inside), blocks.sums(other)
     # From the bottom, so that sums of what is below are not differences.
     first = (len(blocks.starts) - np.append(blocks.first[1:], len(blocks.starts)))[::-1]
     list_of = None if len(first) == 1 else blocks.list_of()[::-1]
@@ -488,7 +499,7 @@ def _class_blocks_of_masses(
     some = np.flatnonzero(inside > 0.0)
     of_class, of_other = inside[some], other[some]
     class_upto = running_totals(of_class, np.searchsorted(some, first))
-    other_upto = running_totals(other, first)
+    other_upto = running_totals(other, first, out=other)
     n_other = other_upto[np.append(first[1:], len(inside)) - 1][::-1]
     if list_of is None:
         n_class = np.append(0.0, class_upto)[-1:]
