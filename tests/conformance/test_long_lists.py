@@ -36,7 +36,7 @@ def all_long(monkeypatch):
         monkeypatch.setattr(_order, "LONG", 2)
         monkeypatch.setattr(_order, "CHUNK", 8)
         monkeypatch.setattr(_blocks, "CHUNK", 8)
-        monkeypatch.setattr(_positional, "LOOKED_AT", 3)
+        monkeypatch.setattr(_positional, "LOOKED_AT", (3, None))
         monkeypatch.setattr(_stopping, "LONG", 2)
         monkeypatch.setattr(_stopping, "SHORT", 2)
         monkeypatch.setattr(_discounted, "FEW_GAINS", 8)
