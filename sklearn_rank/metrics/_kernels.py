@@ -6,7 +6,6 @@ import numpy as np
 
 from .._jit import compiled
 
-
 # What happens to the rows of a bin.
 COUNT, TAKE = -1, -2
 

@@ -22,7 +22,7 @@ from .._order import (
     tied_blocks,
 )
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import check_qid, check_scores, check_share, take
+from .._validation import check_qid, check_scores, check_share
 from ._conventions import NamedNumber, PositionalForm, linear_discounts, share
 from ._evidence import Evidence
 from ._influence import ClassInfluence
@@ -299,7 +299,7 @@ class _TwoOrders:
             codes = blocks.to_rows(np.arange(len(blocks.starts), 0, -1)) * (int(level.max()) + 1)
             order, codes = descending(codes + level)
             blocks, level = replace(blocks, order=blocks.order[order]), level[order]
-            starts = np.flatnonzero(np.diff(codes, prepend=-1))
+            starts = np.flatnonzero(_changes(codes))
             cells = replace(
                 blocks, starts=starts, first=np.searchsorted(starts, blocks.starts[blocks.first])
             )
@@ -312,15 +312,16 @@ class _TwoOrders:
         return np.asarray(self.by_score.to_rows(np.arange(len(self.by_score.starts))))
 
     @property
+    def _list_of(self) -> IntArray:
+        return np.repeat(np.arange(len(self.sizes)), np.diff(self.offsets))
+
+    @property
     def _ordered_weight(self) -> FloatArray | None:
         return None if self.weight is None else self.weight[self.by_score.order]
 
     def agreement(self) -> FloatArray:
         """Weight of the pairs of each list in the same order less that in the opposite order."""
-        into, weight = (
-            np.repeat(np.arange(len(self.sizes)), np.diff(self.offsets)),
-            self._ordered_weight,
-        )
+        weight, into = self._ordered_weight, None if len(self.sizes) == 1 else self._list_of
         right = sums_over_pairs(self.level, self.offsets, into, weight, weight)
         tied_by_grade = (self.grades.squares - self.squares) / 2.0
         return 2.0 * right + tied_by_grade - self.scores.untied
@@ -328,11 +329,15 @@ class _TwoOrders:
     def credits(self) -> FloatArray:
         """Weight of the pairs of each block and what is above it in the right order, ties half."""
         weight = self._ordered_weight
-        right = sums_over_pairs(self.level, self.offsets, self.block, weight, weight)
-        list_of = np.repeat(np.arange(len(self.sizes)), np.diff(self.offsets))
-        code = list_of * (int(self.level.max()) + 1) + self.level
+        code: AnyArray = self.level
+        if len(self.sizes) > 1:
+            code = self._list_of * (int(code.max()) + 1) + code
         equal = _equal_above(code, self.block, weight)
-        return right + self.by_score.sums(equal if weight is None else equal * weight) / 2.0
+        equal = self.by_score.sums(equal if weight is None else equal * weight)
+        del code
+        equal /= 2.0
+        equal += sums_over_pairs(self.level, self.offsets, self.block, weight, weight)
+        return equal
 
 
 def _levels(by_grade: TiedBlocks) -> NDArray[np.uint32]:
@@ -348,23 +353,25 @@ SHORT, SHORT_WEIGHTED = 32, 8
 def sums_over_pairs(
     level: NDArray[np.uint32],
     offsets: IntArray,
-    into: IntArray,
+    into: IntArray | None = None,
     earlier: FloatArray | None = None,
     later: FloatArray | None = None,
 ) -> FloatArray:
     """Sum the weights of the pairs of an item and an earlier one of its list of a lower level.
 
-    ``into`` says to which sum a pair adds, by its later item. A pair weighs the product of its
-    items' weights, ``earlier`` and ``later``, or 1. Runs of items are split by the bits of their
-    levels, the highest first: there the pairs are counted that this bit tells apart.
+    ``into`` says to which sum a pair adds, by its later item; None is one sum. A pair weighs the
+    product of its items' weights, ``earlier`` and ``later``, or 1. Runs of items are split by the
+    bits of their levels, the highest first: there the pairs are counted that this bit tells apart.
     """
-    sums, sizes = np.zeros(int(into[-1]) + 1), np.diff(offsets)
+    sums, sizes = np.zeros(1 if into is None else int(into[-1]) + 1), np.diff(offsets)
     bit = int(level.max()).bit_length()
     short = SHORT if earlier is None else SHORT_WEIGHTED
+    # Differences of sums over other lists would lose digits.
+    kind = np.float64 if len(sizes) == 1 else np.longdouble
 
     def add(items: Any, weight: Any) -> None:
         weight = weight if later is None else weight * later[items]
-        sums[:] += np.bincount(into[items], weight, len(sums))
+        sums[:] += weight.sum() if into is None else np.bincount(into[items], weight, len(sums))
 
     while bit and sizes.max() > short:
         bit -= 1
@@ -373,16 +380,19 @@ def sums_over_pairs(
         starts = np.cumsum(sizes) - sizes
         high_before = np.searchsorted(high, starts)
         n_high, low_before = np.diff(high_before, append=len(high)), starts - high_before
-        passed = high - np.arange(len(high))
+        passed: Any = high - np.arange(len(high))
         if earlier is None:
             passed -= np.repeat(low_before, n_high)
-            add(high, passed)
         else:
-            # Differences of sums over all runs keep their digits where there are more.
-            total = np.append(0.0, np.cumsum(earlier[low], dtype=np.longdouble))
-            add(high, (total[passed] - np.repeat(total[low_before], n_high)).astype(np.float64))
-        order = np.concatenate([low, high])
-        level, into, earlier, later = (take(x, order) for x in (level, into, earlier, later))
+            total = np.zeros(len(low) + 1, dtype=kind)
+            np.cumsum(earlier[low], out=total[1:])
+            passed = (total[passed] - np.repeat(total[low_before], n_high)).astype(np.float64)
+        add(high, passed)
+        del has_bit, passed
+        level, into, earlier, later = (
+            None if x is None else np.concatenate([x[low], x[high]])
+            for x in (level, into, earlier, later)
+        )
         sizes = np.concatenate([sizes - n_high, n_high])
         sizes = sizes[sizes > 0]
     if bit:
@@ -396,12 +406,18 @@ def sums_over_pairs(
     return sums
 
 
+def _changes(values: AnyArray) -> BoolArray:
+    """Where a value differs from that before it."""
+    new = np.ones(len(values), dtype=bool)
+    np.not_equal(values[1:], values[:-1], out=new[1:])
+    return new
+
+
 def _equal_above(code: IntArray, block: IntArray, weight: FloatArray | None) -> FloatArray:
     """Weight of the items of the same code in the blocks above that of each item."""
     order = stable_order(code)
-    code, block = code[order], block[order]
-    new = np.diff(code, prepend=-1) != 0
-    starts = np.flatnonzero(new | (np.diff(block, prepend=-1) != 0))
+    new = _changes(code[order])
+    starts = np.flatnonzero(new | _changes(block[order]))
     lengths = np.diff(starts, append=len(code))
     mass = lengths if weight is None else np.add.reduceat(weight[order], starts)
     above = np.empty(len(code))
@@ -732,7 +748,7 @@ class _Pairs:
     """Items in descending order of their scores, and the counts of the items around each."""
 
     def __init__(self, data: ScoredLists) -> None:
-        self.n = n = len(data.score)
+        self.n = len(data.score)
         orders = _TwoOrders.of(data, None)
         self.blocks, self.level, self.block = orders.by_score, orders.level, orders.block
         lengths = self.blocks.lengths()
@@ -742,14 +758,11 @@ class _Pairs:
         self.size = np.repeat(lengths, lengths).astype(np.float64)  # and of the block
         # Items of higher and of equal relevance, above the block and in the block.
         self.higher, self.equal = _around(self.level, self.block)
-        new = (np.diff(self.level.astype(np.int64), prepend=-1) != 0) | (
-            np.diff(self.block, prepend=-1) != 0
-        )
-        ends = np.append(np.flatnonzero(new)[1:], n)
-        self.equal_tied = np.repeat(np.diff(ends, prepend=0), np.diff(ends, prepend=0)).astype(
-            np.float64
-        )
-        self.higher_tied = self.above + self.size - np.repeat(ends, np.diff(ends, prepend=0))
+        new = _changes(self.level) | _changes(self.block)
+        ends = np.append(np.flatnonzero(new)[1:], self.n)
+        lengths = np.diff(ends, prepend=0)
+        self.equal_tied = np.repeat(lengths, lengths).astype(np.float64)
+        self.higher_tied = self.above + self.size - np.repeat(ends, lengths)
 
     def agreement(self) -> FloatArray:
         """Items that both orders put on the same side of each, less those on opposite sides."""
@@ -773,7 +786,7 @@ def _around(
     """Weight of the items above the block of each item of one list, of lower and equal levels."""
     n = len(level)
     lower = sums_over_pairs(level, np.array([0, n]), np.arange(n), weight)
-    return lower, _equal_above(level.astype(np.int64), block, weight)
+    return lower, _equal_above(level, block, weight)
 
 
 def _of_tau_x(data: ScoredLists) -> CorrelationInfluence:
