@@ -16,13 +16,14 @@ from .._lists import Lists, ScoredLists, group_rows
 from .._order import (
     TiedBlocks,
     descending,
+    leading,
     ragged_ranges,
     running_totals,
     stable_order,
     tied_blocks,
 )
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import check_qid, check_scores, check_share
+from .._validation import LAST_POSITION, check_qid, check_scores, check_share
 from ._conventions import NamedNumber, PositionalForm, linear_discounts, share
 from ._evidence import Evidence
 from ._influence import ClassInfluence
@@ -456,21 +457,19 @@ class SpearmanMeasure(_Agreement):
         )
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        size = lists.sizes
-        constant = _constant(lists)
-        n = lists.to_items(size)
+        size, constant = lists.sizes, _constant(lists)
+        # Third powers would overflow; quotients by powers of 2 are exact.
+        unit = np.ldexp(1.0, np.frexp(size)[1]) if size.max() > HEAVY else np.ones(1)
         # Positions from the middle of the list, whose products need no offset.
-        by_score, by_grade = (
-            (n + 1.0) / 2.0 - middle_positions(values, lists.weight, lists.offsets)
-            for values in (lists.score, lists.grade)
-        )
-        if size.max() > HEAVY:
-            # Third powers would overflow; quotients by powers of 2 are exact.
-            unit = np.ldexp(1.0, np.frexp(size)[1])
-            by_score, by_grade = by_score / lists.to_items(unit), by_grade / lists.to_items(unit)
-        else:
-            unit = np.ones(1)
-        sums = lists.weighted_totals(by_score * by_grade) / unit
+        blocks = tied_blocks(lists.score, lists.offsets)
+        by_score = blocks.to_items(_from_middle(lists, blocks, unit))
+        if lists.weight is not None:
+            by_score *= lists.weight
+        del blocks
+        blocks = tied_blocks(lists.grade, lists.offsets)
+        by_score = blocks.totals(by_score)
+        by_score *= _from_middle(lists, blocks, unit)
+        sums = blocks.list_totals(by_score) / unit
         with np.errstate(invalid="ignore", divide="ignore"):
             parts = (size / unit) * ((size + 1.0) / unit) * ((size - 1.0) / unit)
             return np.where(constant, np.nan, 12.0 * sums / parts)
@@ -534,8 +533,24 @@ def _utilities(lists: Lists) -> FloatArray:
 def middle_positions(values: FloatArray, weight: FloatArray | None, offsets: Any) -> FloatArray:
     """Middle of the positions of the tied block of each item, from the top of its list."""
     blocks = tied_blocks(values, offsets)
-    mass: Any = blocks.lengths() if weight is None else blocks.totals(weight)
-    return np.asarray(blocks.to_items(blocks.running(mass) - (mass - 1.0) / 2.0))
+    return np.asarray(blocks.to_items(_middles(blocks, weight)))
+
+
+def _middles(blocks: TiedBlocks, weight: FloatArray | None) -> FloatArray:
+    """Middle of the positions of each block, from the top of its list."""
+    mass: Any = _mass(blocks, weight)
+    middles = blocks.running(mass).astype(np.float64, copy=False)
+    middles -= (mass - 1.0) / 2.0
+    return middles
+
+
+def _from_middle(lists: Lists, blocks: TiedBlocks, unit: FloatArray) -> FloatArray:
+    """Number of units by which each block is above the middle of its list."""
+    middles = _middles(blocks, lists.weight)
+    of_list = slice(None) if lists.n_lists == 1 else blocks.list_of()
+    np.subtract(((lists.sizes + 1.0) / 2.0)[of_list], middles, out=middles)
+    middles /= unit if len(unit) == 1 else unit[of_list]
+    return middles
 
 
 def rank_positions(y_score: Any, qid: Any = None) -> FloatArray:
@@ -603,11 +618,14 @@ class RankBiasedOverlapMeasure(_Agreement):
     )
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        p = float(self.persistence)
+        p, constant = float(self.persistence), _constant(lists)
+        # Deeper the weights are negligible.
+        deepest = min(ceil(NEGLIGIBLE / (1.0 - p)) + 1, self.k or LAST_POSITION)
+        last = np.minimum(lists.lengths, deepest)
+        lists = _among_first(lists, last)
         first, lengths = lists.offsets[:-1], lists.lengths
         depth = ragged_ranges(np.ones_like(first), lengths)
         shared = _overlaps(lists, depth)
-        last = lengths if self.k is None else np.minimum(lengths, min(self.k, len(depth)))
         weight = np.where(depth <= lists.to_items(last), p ** (depth - 1.0) / depth, 0.0)
         values = (1.0 - p) * np.add.reduceat(weight * shared, first)
         at_last = shared[first + last - 1]
@@ -615,7 +633,7 @@ class RankBiasedOverlapMeasure(_Agreement):
             values += at_last / last * p**last
         elif self.beyond == "least":
             values += at_last * (1.0 - p) / p * _tails(p, last)
-        return np.where(_constant(lists), np.nan, np.minimum(values, 1.0))
+        return np.where(constant, np.nan, np.minimum(values, 1.0))
 
 
 @function_of(RankBiasedOverlapMeasure)
@@ -693,6 +711,16 @@ def _tails(p: float, last: IntArray) -> FloatArray:
         return -np.log1p(-p) - upto[last - 1]
     depth = np.arange(1.0, longest + more + 1)
     return np.cumsum((p**depth / depth)[::-1])[::-1][last]
+
+
+def _among_first(lists: ScoredLists, counts: IntArray) -> ScoredLists:
+    """Items that can be among so many first of either order."""
+    parts = [leading(values, counts, lists.offsets) for values in (lists.score, lists.grade)]
+    if any(rows is None for rows in parts):
+        return lists
+    rows = np.unique(np.concatenate(parts))
+    offsets = np.searchsorted(rows, lists.offsets)
+    return replace(lists, labels=lists.grade[rows], score=lists.score[rows], offsets=offsets)
 
 
 def _overlaps(lists: ScoredLists, depth: IntArray) -> FloatArray:
