@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from sklearn_rank.inference import Interval, net_benefit_curve
+from sklearn_rank.inference import Interval, _probabilities, net_benefit_curve
 from sklearn_rank.inference._limits import safe_limits
 from sklearn_rank.metrics import net_benefit
+from sklearn_rank.metrics._shared import Groups
+from tests.oracles import shares as oracle
 
 WAYS = [
     {},
@@ -33,6 +35,29 @@ def test_values_are_those_of_single_thresholds(how):
     assert (curve.low <= curve.net_benefit).all()
     assert (curve.net_benefit <= curve.high).all()
     np.testing.assert_array_equal(curve.threshold, [float(f"{i / 100}") for i in range(100)])
+
+
+@every_way
+@pytest.mark.parametrize("n_groups", [None, 50, 150])
+def test_limits_are_those_of_each_threshold(how, n_groups, monkeypatch):
+    y, prob = sample()
+    monkeypatch.setattr(_probabilities, "MOST_COUNTS", 1000)
+    of_row = None if n_groups is None else np.random.default_rng(2).permutation(200) % n_groups
+    groups = None if n_groups is None else Groups(of_row, n_groups)
+    curve = net_benefit_curve(y, prob, groups=of_row, level=0.9, **how)
+    options = {"positive_fraction": None, "standardized": False, **how}
+    expected = [
+        oracle.net_benefit(y == 1, prob, t, groups, 0.9, **options) for t in curve.threshold
+    ]
+    found = np.stack([curve.net_benefit, curve.low, curve.high], axis=1)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_two_groups_leave_the_odds_without_a_limit():
+    y, prob = [1, 0, 0, 1], [0.4, 0.3, 0.2, 0.1]
+    curve = net_benefit_curve(y, prob, groups=[0, 0, 1, 1], standardized=True, thresholds=[0.15])
+    assert curve.low == -np.inf
+    assert np.isfinite([curve.net_benefit, curve.high]).all()
 
 
 @every_way
