@@ -576,11 +576,12 @@ def refuse_rounded_ids(
 
 def _two_words(values: AnyArray) -> Coded | None:
     """Codes of words of which two are different; None of other values."""
+    if not isinstance(values[0], str | bytes):
+        return None
     try:
         other = values != values[0]
         rest = values[other]
-        words = len(rest) and all(isinstance(x[0], str | bytes) for x in (values, rest))
-        if words and np.all(rest == rest[0]):
+        if len(rest) and isinstance(rest[0], str | bytes) and np.all(rest == rest[0]):
             return Coded(other.astype(np.intp), np.array([values[0], rest[0]], values.dtype))
     except (TypeError, ValueError):  # values whose comparison is not true or false
         pass
