@@ -263,7 +263,7 @@ def coded_column(values: Any) -> Coded | None:
             values = values.to_flat_index()  # several levels become tuples
         column = getattr(values, "array", values)
         dtype = getattr(column, "dtype", None)
-        if getattr(dtype, "kind", None) != "O" or dtype.name == "object":
+        if dtype is None or dtype.kind != "O" or dtype.name == "object":
             return None  # objects are read from the array
         try:
             codes, distinct = column.factorize()

@@ -409,5 +409,5 @@ def test_words_beside_something_else(other):
     for place in (0, 2):
         mixed = labels.copy()
         mixed[place] = other
-        with pytest.raises(ValueError, match="missing label|mixes labels|unhashable"):
+        with pytest.raises(ValueError, match=r"missing label|mixes labels|unhashable"):
             check_binary_scores(mixed, np.zeros(3), pos_label="yes")

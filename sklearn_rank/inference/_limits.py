@@ -93,9 +93,7 @@ def exact_limits(hits: Any, misses: Any, tail: float) -> tuple[FloatArray, Float
     return np.where(hits > 0.0, low, 0.0), np.where(misses > 0.0, high, 1.0)
 
 
-def midp_limits(
-    estimate: Any, n_effective: Any, level: float
-) -> tuple[FloatArray, FloatArray]:
+def midp_limits(estimate: Any, n_effective: Any, level: Any) -> tuple[FloatArray, FloatArray]:
     """Return the limits of Clopper and Pearson with mid-p values and an effective sample size.
 
     The p with ``P(X > x) + P(X = x) / 2 = (1 - level) / 2`` for a binomial X of n draws of
@@ -109,7 +107,7 @@ def midp_limits(
     return np.minimum(low, estimate), np.maximum(high, estimate)
 
 
-def _lower(hits: Any, misses: Any, tail: float) -> FloatArray:
+def _lower(hits: Any, misses: Any, tail: Any) -> FloatArray:
     """Find the least probability with which so many hits have the mid-p value ``tail``."""
     h, m = np.where(hits > 0.0, hits, 1.0), np.where(misses > 0.0, misses, 1.0)
     # Newton's method for the logarithm of p, from Jeffreys' limit, which is close.

@@ -52,6 +52,7 @@ class Shares:
     @classmethod
     def of(cls, hits: FloatArray, among: FloatArray, groups: Groups | None) -> Shares:
         """Shares of counts by group; of none it is 0."""
+        hits, among = np.broadcast_arrays(hits, among)
         draws = np.maximum(among.sum(axis=1), 1.0)
         estimate, degrees = hits.sum(axis=1) / draws, np.full(len(draws), inf)
         if groups is None:
@@ -108,9 +109,7 @@ def limits_of_sum(x: FloatArray, y: FloatArray, r: FloatArray) -> FloatArray:
         return np.stack([a + b, low, a + b + distance(high_a - a, high_b - b)])
 
 
-def in_parts(
-    limits: Callable[[FloatArray], FloatArray], tops: FloatArray, groups: Groups | None
-) -> FloatArray:
+def in_parts(limits: Callable[[Any], FloatArray], tops: Any, groups: Groups | None) -> FloatArray:
     """Compute limits of so many tops at once that the counts by group take little memory."""
     n_groups = 1 if groups is None else groups.n_groups
     n_parts = min(ceil(len(tops) * n_groups / MOST_COUNTS), len(tops))
@@ -338,12 +337,9 @@ def calibration_at_top(
         # Scores ascend with fewer items.
         n, cuts = sizes[::-1, np.newaxis], descending[sizes - 1][::-1]
         all_rows = np.ones(len(data.score), dtype=bool)
-        hits, inside = (
-            reaching(data.score, rows, cuts, dependent) for rows in (data.positive, all_rows)
-        )
-        hits_above, above = (
-            reaching(data.score, rows, np.nextafter(cuts, inf), dependent)
-            for rows in (data.positive, all_rows)
+        (hits, inside), (hits_above, above) = (
+            [reaching(data.score, rows, at, dependent) for rows in (data.positive, all_rows)]
+            for at in (cuts, np.nextafter(cuts, inf))
         )
         # Above the tied block that the top cuts, and in the block; if it cuts none, in the top.
         whole = inside.sum(axis=1, keepdims=True) == n
@@ -613,12 +609,9 @@ def net_benefit_curve(
     def limits(thresholds: FloatArray) -> FloatArray:
         rate = thresholds / (1.0 - thresholds)
         cuts = threshold_of(thresholds, y_prob)
-        hits, wrong = (
-            reaching(data.score, rows, cuts, dependent) for rows in (positive, ~positive)
-        )
-        n_pos, n_neg = (
-            reaching(data.score, rows, np.full(1, -inf), dependent)
-            for rows in (positive, ~positive)
+        (hits, wrong), (n_pos, n_neg) = (
+            [reaching(data.score, rows, at, dependent) for rows in (positive, ~positive)]
+            for at in (cuts, np.full(1, -inf))
         )
         # The net benefit is the sum of a term of hits and one of false alarms.
         gain, loss, odds, of_all = 1.0, -rate, False, False
@@ -632,12 +625,12 @@ def net_benefit_curve(
             among_hits, among_wrong, odds = n_pos, n_pos + wrong, True
         else:
             among_hits, among_wrong, of_all = n_pos + n_neg, n_pos + n_neg, True
-        shares = [
-            Shares.of(*np.broadcast_arrays(*counts), dependent)
-            for counts in ((hits, among_hits), (wrong, among_wrong))
-        ]
-        terms = shares[0].term(gain, level), shares[1].term(loss, level, odds=odds)
-        return limits_of_sum(*terms, -shares[0].correlation(shares[1], exclusive=of_all))
+        right, false = (
+            Shares.of(hits, among_hits, dependent),
+            Shares.of(wrong, among_wrong, dependent),
+        )
+        terms = right.term(gain, level), false.term(loss, level, odds=odds)
+        return limits_of_sum(*terms, -right.correlation(false, exclusive=of_all))
 
     benefit, low, high = in_parts(limits, thresholds, dependent)
     exchange = thresholds / (1.0 - thresholds)

@@ -290,7 +290,7 @@ class _TwoOrders:
 
     @classmethod
     def of(cls, lists: ScoredLists, weight: FloatArray | None) -> _TwoOrders:
-        sizes = lists.sizes if weight is lists.weight else lists.totals(weight)
+        sizes = lists.sizes if weight is None else lists.totals(weight)
         blocks = tied_blocks(lists.grade, lists.offsets)
         grades, level = _Ties.of(blocks, weight, sizes), _levels(blocks)
         del blocks
@@ -330,15 +330,11 @@ class _TwoOrders:
     def credits(self) -> FloatArray:
         """Weight of the pairs of each block and what is above it in the right order, ties half."""
         weight = self._ordered_weight
-        code: AnyArray = self.level
-        if len(self.sizes) > 1:
-            code = self._list_of * (int(code.max()) + 1) + code
+        code = self._list_of * (int(self.level.max()) + 1) + self.level
         equal = _equal_above(code, self.block, weight)
         equal = self.by_score.sums(equal if weight is None else equal * weight)
-        del code
-        equal /= 2.0
-        equal += sums_over_pairs(self.level, self.offsets, self.block, weight, weight)
-        return equal
+        right = sums_over_pairs(self.level, self.offsets, self.block, weight, weight)
+        return right + equal / 2.0
 
 
 def _levels(by_grade: TiedBlocks) -> NDArray[np.uint32]:
@@ -352,11 +348,7 @@ SHORT, SHORT_WEIGHTED = 32, 8
 
 
 def sums_over_pairs(
-    level: NDArray[np.uint32],
-    offsets: IntArray,
-    into: IntArray | None = None,
-    earlier: FloatArray | None = None,
-    later: FloatArray | None = None,
+    level: AnyArray, offsets: IntArray, into: Any = None, earlier: Any = None, later: Any = None
 ) -> FloatArray:
     """Sum the weights of the pairs of an item and an earlier one of its list of a lower level.
 
@@ -367,8 +359,8 @@ def sums_over_pairs(
     sums, sizes = np.zeros(1 if into is None else int(into[-1]) + 1), np.diff(offsets)
     bit = int(level.max()).bit_length()
     short = SHORT if earlier is None else SHORT_WEIGHTED
-    # Differences of sums over other lists would lose digits.
-    kind = np.float64 if len(sizes) == 1 else np.longdouble
+    # Differences of sums over all lists would lose digits of one.
+    kind: Any = np.float64 if len(sizes) == 1 else np.longdouble
 
     def add(items: Any, weight: Any) -> None:
         weight = weight if later is None else weight * later[items]
@@ -390,15 +382,15 @@ def sums_over_pairs(
             passed = (total[passed] - np.repeat(total[low_before], n_high)).astype(np.float64)
         add(high, passed)
         del has_bit, passed
+        columns: Any = (level, into, earlier, later)
         level, into, earlier, later = (
-            None if x is None else np.concatenate([x[low], x[high]])
-            for x in (level, into, earlier, later)
+            None if x is None else np.concatenate([x[low], x[high]]) for x in columns
         )
         sizes = np.concatenate([sizes - n_high, n_high])
         sizes = sizes[sizes > 0]
     if bit:
         run = np.repeat(np.arange(len(sizes), dtype=np.uint32), sizes)
-        weight = np.zeros(len(level), np.uint8 if earlier is None else np.float64)
+        weight: Any = np.zeros(len(level), np.uint8 if earlier is None else np.float64)
         for distance in range(1, int(sizes.max())):
             pairs = level[distance:] > level[:-distance]
             pairs &= run[distance:] == run[:-distance]
@@ -414,7 +406,7 @@ def _changes(values: AnyArray) -> BoolArray:
     return new
 
 
-def _equal_above(code: IntArray, block: IntArray, weight: FloatArray | None) -> FloatArray:
+def _equal_above(code: AnyArray, block: IntArray, weight: FloatArray | None) -> FloatArray:
     """Weight of the items of the same code in the blocks above that of each item."""
     order = stable_order(code)
     new = _changes(code[order])
@@ -713,12 +705,12 @@ def _tails(p: float, last: IntArray) -> FloatArray:
     return np.cumsum((p**depth / depth)[::-1])[::-1][last]
 
 
-def _among_first(lists: ScoredLists, counts: IntArray) -> ScoredLists:
+def _among_first(lists: ScoredLists, counts: Any) -> ScoredLists:
     """Items that can be among so many first of either order."""
-    parts = [leading(values, counts, lists.offsets) for values in (lists.score, lists.grade)]
-    if any(rows is None for rows in parts):
+    first, second = (leading(x, counts, lists.offsets) for x in (lists.score, lists.grade))
+    if first is None or second is None:
         return lists
-    rows = np.unique(np.concatenate(parts))
+    rows = np.union1d(first, second)
     offsets = np.searchsorted(rows, lists.offsets)
     return replace(lists, labels=lists.grade[rows], score=lists.score[rows], offsets=offsets)
 

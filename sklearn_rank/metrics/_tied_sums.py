@@ -309,8 +309,8 @@ def reciprocal_stop(lists: ScoredLists, chance: FloatArray, k: int | None) -> Fl
     needed = sizes > 1
     if np.any(sizes > SHORT):
         # Blocks with probability 0 of being reached are skipped.
-        inside = ragged_ranges(starts, sizes)
-        stays = np.multiply.reduceat(1.0 - chance[inside], np.cumsum(sizes) - sizes)
+        rows = ragged_ranges(starts, sizes)
+        stays = np.multiply.reduceat(1.0 - chance[rows], np.cumsum(sizes) - sizes)
         needed &= _chances_to_reach(stays, first) > np.exp(-NEGLIGIBLE)
         going_on[~needed] = stays[~needed]
     long = needed & (sizes > SHORT)
@@ -328,7 +328,7 @@ def reciprocal_stop(lists: ScoredLists, chance: FloatArray, k: int | None) -> Fl
             inside, int(above[block]), int(taken[block]), weights
         )
     value *= _chances_to_reach(going_on, first)
-    return np.bincount(list_of, value, lists.n_lists)
+    return np.bincount(list_of, value, lists.n_lists).astype(np.float64, copy=False)
 
 
 def padded(first: IntArray, lengths: IntArray) -> Iterator[tuple[IntArray, IntArray, BoolArray]]:
