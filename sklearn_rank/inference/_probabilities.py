@@ -296,8 +296,7 @@ def calibration_at_top(
     block of m tied items with j of them inside, the block counts as m draws with weight ``j / k``,
     whose limits are combined with those of the items above as independent errors (Zou & Donner
     2008). With ``groups`` the effective number of draws comes from the variance of the sums over
-    groups, with Student's quantile. The cost is O(n) time for each k after sorting and O(n)
-    memory.
+    groups, with Student's quantile. The cost is O(n log n) time and O(n) memory.
 
     Examples
     --------
@@ -561,7 +560,7 @@ def net_benefit_curve(
     fitted to a sample with the fraction p of positives, first divide their odds by ``p / (1 - p)``
     and multiply them by ``pi / (1 - pi)``. Items with a probability equal to the threshold count
     as acted on; it is rounded to the precision of the probabilities, such as float32. The cost is
-    O(n) time for each threshold and O(n) memory.
+    O(n log n) time and O(n) memory.
 
     References
     ----------

@@ -348,7 +348,7 @@ SHORT, SHORT_WEIGHTED = 32, 8
 
 
 def sums_over_pairs(
-    level: AnyArray, offsets: IntArray, into: Any = None, earlier: Any = None, later: Any = None
+    level: Any, offsets: IntArray, into: Any = None, earlier: Any = None, later: Any = None
 ) -> FloatArray:
     """Sum the weights of the pairs of an item and an earlier one of its list of a lower level.
 
@@ -382,9 +382,9 @@ def sums_over_pairs(
             passed = (total[passed] - np.repeat(total[low_before], n_high)).astype(np.float64)
         add(high, passed)
         del has_bit, passed
-        columns: Any = (level, into, earlier, later)
         level, into, earlier, later = (
-            None if x is None else np.concatenate([x[low], x[high]]) for x in columns
+            None if x is None else np.concatenate([x[low], x[high]])
+            for x in (level, into, earlier, later)
         )
         sizes = np.concatenate([sizes - n_high, n_high])
         sizes = sizes[sizes > 0]
