@@ -349,14 +349,12 @@ class ScoredLists(Lists):
         """Take other scores of the rows from which the lists were made."""
         return replace(self, score=check_scores_of_rows(y_score, shape, self.rows))
 
-    def leading(self, counts: Any) -> ScoredLists:
-        """Take the items that can be among the first of their list, ties at the cut included."""
-        # The first k items make up a weight of k where no weight is less than 1.
-        if counts is None or (self.weight is not None and self.weight.min() < 1.0):
+    def leading(self, mass: Any) -> ScoredLists:
+        """Take the items that can be in the top of their list, ties at the cut included."""
+        if mass is None:
             return self
-        # Larger numbers of items than the longest list are equivalent to its length.
-        counts = np.ceil(np.minimum(counts, self.lengths)).astype(np.intp)
-        rows = leading(self.score, counts, self.offsets)
+        masses = np.minimum(mass, self.sizes)
+        rows = leading(self.score, masses, self.offsets, self.weight)
         if rows is None:
             return self
         return replace(
@@ -375,10 +373,8 @@ class ScoredLists(Lists):
 
     def top_blocks(self, *, of_negatives: bool = False) -> ClassBlocks:
         """Find the topmost block of each list that holds positives, or negatives."""
-        if self.weight is not None:
-            return self.blocks(of_negatives=of_negatives)
         in_class = ~self.positive if of_negatives else self.positive
-        return top_class_blocks(self.score, in_class, self.offsets)
+        return top_class_blocks(self.score, in_class, self.weight, self.offsets)
 
 
 @dataclass(frozen=True)

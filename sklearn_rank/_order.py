@@ -53,10 +53,10 @@ def stable_order(codes: AnyArray) -> IntArray:
     return order[np.argsort((offset >> 16).astype(np.uint16)[order], kind="stable")]
 
 
-def running_totals(values: AnyArray, first: IntArray) -> AnyArray:
-    """Cumulative sums that begin anew at each list."""
+def running_totals(values: AnyArray, first: IntArray, out: AnyArray | None = None) -> AnyArray:
+    """Cumulative sums that begin anew at each list; those of one list may take an array."""
     if len(first) == 1:
-        return np.cumsum(values)
+        return np.cumsum(values, out=out)
     sums = values.copy()
     if values.dtype.kind == "i":
         sums[first[1:]] -= np.add.reduceat(values, first)[:-1]
@@ -238,19 +238,29 @@ def _marked(values: AnyArray, in_class: BoolArray) -> AnyArray:
     return marked
 
 
-def leading(values: AnyArray, counts: IntArray, offsets: IntArray) -> IntArray | None:
-    """Find the items that can be among the first of their list; None where most can."""
+def leading(
+    values: AnyArray, masses: FloatArray, offsets: IntArray, weight: FloatArray | None = None
+) -> IntArray | None:
+    """Find the items that can be in the top of their list, of such mass; None where most can."""
     lengths = np.diff(offsets)
+    counts = np.ceil(masses)
+    if weight is not None:
+        # As if the weights of the top were the usual ones, and a little more.
+        counts = np.ceil(1.2 * masses * lengths / np.add.reduceat(weight, offsets[:-1]) + 10.0)
     long = np.flatnonzero((lengths >= LONG) & (counts <= lengths // 4))
     if 2 * lengths[long].sum() < len(values):
         return None
     mask = np.ones(len(values), dtype=bool)
-    for first, length, count in zip(
-        offsets[long].tolist(), lengths[long].tolist(), counts[long].tolist(), strict=True
-    ):
-        part = values[first : first + length]
-        cut = np.partition(part, length - count)[length - count]
-        np.greater_equal(part, cut, out=mask[first : first + length])
+    for i in long.tolist():
+        items, count = slice(offsets[i], offsets[i + 1]), int(counts[i])
+        part, top = values[items], mask[items]
+        while count <= len(part) // 2:
+            cut = np.partition(part, len(part) - count)[len(part) - count]
+            np.greater_equal(part, cut, out=top)
+            if weight is None or weight[items][top].sum() > masses[i] * (1.0 + MASS_SLACK):
+                break
+            top[:] = True
+            count *= 2
     rows = np.flatnonzero(mask)
     return rows if 2 * len(rows) <= len(values) else None
 
@@ -284,8 +294,21 @@ class TiedBlocks:
         return np.repeat(np.arange(n_lists), np.diff(self.first, append=len(self.starts)))
 
     def totals(self, values: FloatArray) -> FloatArray:
-        ordered = values[self.order]
-        return ordered if self.untied else np.add.reduceat(ordered, self.starts)
+        return self.sums(values[self.order])
+
+    def sums(self, ordered: FloatArray) -> FloatArray:
+        """Sum the values of each block, given in the order of the blocks."""
+        if self.untied:
+            return ordered
+        if 2 * len(self.starts) < len(ordered):
+            return np.add.reduceat(ordered, self.starts)
+        # Most blocks are single items, which take no sum.
+        sums, lengths = ordered[self.starts], self.lengths()
+        tied = np.flatnonzero(lengths > 1)
+        lengths = lengths[tied]
+        rows = ragged_ranges(self.starts[tied], lengths)
+        sums[tied] = np.add.reduceat(ordered[rows], np.cumsum(lengths) - lengths)
+        return sums
 
     @property
     def untied(self) -> bool:
@@ -469,32 +492,35 @@ def _masses_of_blocks(
     blocks: TiedBlocks, in_class: BoolArray, weight: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Weights of the class and of the other in each block, from the bottom of the last list."""
-    # The sign is the class, so that items are looked up once.
-    signed = np.where(in_class, weight, -weight)[blocks.order]
-    parts: list[FloatArray] = [np.maximum(signed, 0.0), np.maximum(-signed, 0.0)]
-    if not blocks.untied:
-        parts = [np.add.reduceat(part, blocks.starts) for part in parts]
+    other = weight[blocks.order]
+    inside = other * in_class[blocks.order]
+    other -= inside
     # From the bottom, so that sums of what is below are not differences.
-    inside, other = (np.ascontiguousarray(part[::-1]) for part in parts)
-    return inside, other
+    return blocks.sums(inside)[::-1], blocks.sums(other)[::-1]
 
 
 def _class_blocks_of_masses(
     inside: FloatArray, other: FloatArray, first: IntArray, list_of: IntArray | None
 ) -> ClassBlocks:
     """Find the blocks that hold some of the class among all blocks, ascending in each list."""
-    inside_upto, other_upto = running_totals(inside, first), running_totals(other, first)
-    last = np.append(first[1:], len(inside)) - 1
-    some = np.flatnonzero(inside)
+    some = np.flatnonzero(inside > 0.0)
     of_class, of_other = inside[some], other[some]
+    class_upto = running_totals(of_class, np.searchsorted(some, first))
+    other_upto = running_totals(other, first, out=other)
+    n_other = other_upto[np.append(first[1:], len(inside)) - 1][::-1]
+    if list_of is None:
+        n_class = np.append(0.0, class_upto)[-1:]
+    else:
+        list_of = list_of[some]
+        n_class = np.bincount(list_of, of_class, len(first))
     return ClassBlocks(
         of_class=of_class,
         of_other=of_other,
-        class_below=np.maximum(inside_upto[some] - of_class, 0.0),
+        class_below=np.maximum(class_upto - of_class, 0.0),
         other_below=np.maximum(other_upto[some] - of_other, 0.0),
-        list_of=None if list_of is None else list_of[some],
-        n_class=inside_upto[last][::-1],
-        n_other=other_upto[last][::-1],
+        list_of=list_of,
+        n_class=n_class,
+        n_other=n_other,
     )
 
 
@@ -593,31 +619,37 @@ def _splits(codes: AnyArray, offsets: IntArray) -> IntArray:
     return np.flatnonzero(split)
 
 
-def top_class_blocks(y_score: AnyArray, in_class: BoolArray, offsets: IntArray) -> ClassBlocks:
-    """Find the topmost block of each unweighted list that holds some of one class."""
+def top_class_blocks(
+    y_score: AnyArray, in_class: BoolArray, weight: FloatArray | None, offsets: IntArray
+) -> ClassBlocks:
+    """Find the topmost block of each list that holds some of one class."""
     first, lengths = offsets[:-1], np.diff(offsets)
 
-    def count(items: BoolArray) -> IntArray:
+    def total(items: BoolArray) -> FloatArray:
         if len(lengths) == 1:
-            return np.array([np.count_nonzero(items)])
-        return np.add.reduceat(items, first, dtype=np.intp)
+            n = np.count_nonzero(items) if weight is None else np.dot(weight, items)
+            return np.array([float(n)])
+        counts = items if weight is None else np.where(items, weight, 0.0)
+        return np.add.reduceat(counts, first, dtype=np.float64)
 
-    n_class = count(in_class)
     # The lowest score of all stands for lists without the class, which are left out below.
     highest = np.maximum.reduceat(np.where(in_class, y_score, y_score.min()), first)
     by_item = highest if len(lengths) == 1 else np.repeat(highest, lengths)
     tied, above = y_score == by_item, y_score > by_item
-    of_class, of_both, n_above = count(tied & in_class), count(tied), count(above)
+    n_class, of_class, of_both, n_above = map(total, (in_class, tied & in_class, tied, above))
+    size = lengths.astype(np.float64)
+    if weight is not None:
+        size = np.add.reduceat(weight, first)
     some = np.flatnonzero(n_class)
-    of_other, n_other = of_both - of_class, lengths - n_class
+    of_other, n_other = of_both - of_class, size - n_class
     return ClassBlocks(
-        of_class=of_class[some].astype(np.float64),
-        of_other=of_other[some].astype(np.float64),
-        class_below=(n_class - of_class)[some].astype(np.float64),
-        other_below=(n_other - of_other - n_above)[some].astype(np.float64),
+        of_class=of_class[some],
+        of_other=of_other[some],
+        class_below=(n_class - of_class)[some],
+        other_below=(n_other - of_other - n_above)[some],
         list_of=None if len(lengths) == 1 else some,
-        n_class=n_class.astype(np.float64),
-        n_other=n_other.astype(np.float64),
+        n_class=n_class,
+        n_other=n_other,
     )
 
 

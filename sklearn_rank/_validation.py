@@ -262,8 +262,9 @@ def coded_column(values: Any) -> Coded | None:
         if hasattr(values, "to_flat_index"):
             values = values.to_flat_index()  # several levels become tuples
         column = getattr(values, "array", values)
-        if getattr(getattr(column, "dtype", None), "kind", None) != "O":
-            return None
+        dtype = getattr(column, "dtype", None)
+        if dtype is None or dtype.kind != "O" or dtype.name == "object":
+            return None  # objects are read from the array
         try:
             codes, distinct = column.factorize()
         except TypeError:  # values that cannot be hashed
@@ -573,6 +574,20 @@ def refuse_rounded_ids(
         )
 
 
+def _two_words(values: AnyArray) -> Coded | None:
+    """Codes of words of which two are different; None of other values."""
+    if not isinstance(values[0], str | bytes):
+        return None
+    try:
+        other = values != values[0]
+        rest = values[other]
+        if len(rest) and isinstance(rest[0], str | bytes) and np.all(rest == rest[0]):
+            return Coded(other.astype(np.intp), np.array([values[0], rest[0]], values.dtype))
+    except (TypeError, ValueError):  # values whose comparison is not true or false
+        pass
+    return None
+
+
 def _code_objects(values: AnyArray, name: str) -> Coded:
     try:
         return distinct_codes(values)
@@ -624,7 +639,7 @@ def check_positive(checked: CheckedRows, pos_label: Any = None) -> BoolArray:
     if not isinstance(labels, Coded):
         if labels.dtype.kind not in "OSU":
             return _positive_among(labels, checked.name, pos_label, checked.where)
-        labels = _code_objects(labels, checked.name)
+        labels = _two_words(labels) or _code_objects(labels, checked.name)
     labels = labels.used()
     codes = labels.codes
     return _positive_among(

@@ -213,6 +213,28 @@ def test_import_is_light():
     assert run_python(code) == "[]"
 
 
+def test_measures_and_their_inference_need_no_compiler_and_no_plots(tmp_path):
+    """Values, intervals, comparisons and the command line, of lists and of queries."""
+    file = tmp_path / "scores.csv"
+    file.write_text("label,score,other\n" + "1,3,1\n0,2,3\n0,1,2\n1,2,3\n" * 30)
+    code = (
+        "import sys\n"
+        "sys.modules |= dict.fromkeys(('numba', 'cvxpy', 'matplotlib', 'pandas'))\n"
+        "import warnings, numpy as np; warnings.simplefilter('ignore')\n"
+        "from sklearn_rank.inference import compare, metric_interval\n"
+        "from sklearn_rank.metrics import get_measure, get_measure_names\n"
+        "from sklearn_rank._command import main\n"
+        "y, s = np.random.default_rng(0).integers(0, 2, (2, 5000)); q = np.arange(5000) // 50\n"
+        "for name in get_measure_names():\n"
+        "    assert np.isfinite(get_measure(name)(y, s + y, qid=q)), name\n"
+        "    if get_measure(name).laws: metric_interval(name, y, s + y)\n"
+        "    if get_measure(name).has_influence: compare(name, y, {'a': s, 'b': s + y})\n"
+        "metric_interval('tau_b', y, s, qid=q)\n"
+        f"main(['evaluate', {str(file)!r}, '--label', 'label', '--score', 'score'])\n"
+    )
+    assert "auc" in run_python(code)
+
+
 def test_the_help_of_the_command_line_is_light():
     """It imports the command alone: neither NumPy nor any other part of the package."""
     code = (

@@ -320,20 +320,21 @@ def test_joined_blocks_are_runs_of_blocks_of_one_class():
 def test_pairs_and_the_topmost_block_by_all_blocks():
     rng = np.random.default_rng(5)
     for i in range(100):
-        offsets, score, held, _ = ragged(rng, n_lists=1 + i % 7)
+        offsets, score, held, weight = ragged(rng, n_lists=1 + i % 7)
+        weight = weight if i % 2 else np.ones(len(score))
         if i % 3 == 0:
             score = score.astype(np.int8) - 2
         in_order, n_pos, n_neg = pairs_in_order(score, held, offsets)
-        top = top_class_blocks(score, held, offsets)
+        top = top_class_blocks(score, held, weight if i % 2 else None, offsets)
         some = 0
         for j, (begin, end) in enumerate(itertools.pairwise(offsets)):
-            s, h = score[begin:end], held[begin:end]
+            s, h, w = (x[begin:end] for x in (score, held, weight))
             pairs = (np.sign(np.subtract.outer(s[h] * 1.0, s[~h] * 1.0)) + 1).sum() / 2
             assert (in_order[j], n_pos[j], n_neg[j]) == (pairs, h.sum(), (~h).sum())
             if h.any():
                 first = s[h].max()
                 expected = [
-                    (side & place).sum() for place in (s == first, s < first) for side in (h, ~h)
+                    w @ (side & place) for place in (s == first, s < first) for side in (h, ~h)
                 ]
                 found = [
                     x[some] for x in (top.of_class, top.of_other, top.class_below, top.other_below)
@@ -355,4 +356,12 @@ def test_leading_items_are_those_at_least_as_high_as_the_last_wanted():
         expected[begin:end] = part >= np.sort(part)[-count]
     assert rows.tolist() == np.flatnonzero(expected).tolist()
     assert leading(score[: n // 2], np.array([1]), np.array([0, n // 2])) is None
+    # The weights at the top are a tenth of those below.
+    score, weight = rng.permutation(2 * n), np.ones(2 * n)
+    weight[score >= n] = 0.1
+    for mass in (0.05, 3.0, 0.01 * n):
+        rows = leading(score, np.array([mass]), np.array([0, 2 * n]), weight)
+        assert weight[rows].sum() >= mass
+        assert np.array_equal(np.sort(score[rows]), np.arange(2 * n - len(rows), 2 * n))
+        assert len(rows) <= 30 * mass + 100
     assert leading(np.zeros(n), np.array([1]), np.array([0, n])) is None

@@ -378,3 +378,36 @@ def test_orders_of_labels_are_no_labels():
         metric_interval("auc", [0, 1, 0, 1], [1, 2, 3, 4], level=5e-324)
     with pytest.raises(ValueError, match="so close to 1 that limits are those of any value"):
         metric_interval("auc", [0, 1, 0, 1], [1, 2, 3, 4], level=1 - 1e-16)
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        np.array,
+        lambda words: np.array(words, dtype=object),
+        lambda words: np.array([word[:-1] + word[-1] for word in words], dtype=object),
+        lambda words: np.array(words, dtype="S"),
+        lambda words: pd.Series(words, dtype=object),
+        lambda words: pd.Series(words, dtype="string"),
+        lambda words: pd.Categorical(words),
+    ],
+)
+def test_labels_that_are_two_words(stored):
+    words = ["no", "yes", "yes", "no"]
+    for labels in (words, words[::-1], words[1:]):
+        label = "yes" if np.asarray(stored(words)).dtype.kind != "S" else b"yes"
+        found = check_binary_scores(stored(labels), np.zeros(len(labels)), pos_label=label)
+        assert found.positive.tolist() == [word == "yes" for word in labels]
+    with pytest.raises(ValueError, match="3 classes"):
+        check_binary_scores(stored([*words, "perhaps"]), np.zeros(5), pos_label=label)
+
+
+@pytest.mark.parametrize("other", [None, np.nan, pd.NA, 1, np.arange(2), ["no"]])
+def test_words_beside_something_else(other):
+    labels = np.empty(3, dtype=object)
+    labels[:] = ["no", "yes", "yes"]
+    for place in (0, 2):
+        mixed = labels.copy()
+        mixed[place] = other
+        with pytest.raises(ValueError, match=r"missing label|mixes labels|unhashable"):
+            check_binary_scores(mixed, np.zeros(3), pos_label="yes")

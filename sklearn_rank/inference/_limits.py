@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import (
     betainc,
     betaincinv,
+    betaln,
     ndtr,
     ndtri,
     smirnov,
@@ -57,22 +58,32 @@ def wilson_limits(
 # With fewer draws than this the limits are those of the range.
 LEAST_DRAWS = 1e-9
 
-N_HALVINGS = 32
+N_STEPS = 30
+TINY = np.finfo(np.float64).tiny
 
 Limits = tuple[float, float]
 
 
 def safe_limits(estimate: float, n_effective: float, level: float, degrees: float = inf) -> Limits:
     """Return Wilson's limits, or the exact ones on a side where these are farther out."""
+    low, high = share_limits(estimate, n_effective, level, degrees)
+    return float(low), float(high)
+
+
+def share_limits(
+    estimate: Any, n_effective: Any, level: float, degrees: Any = inf
+) -> tuple[FloatArray, FloatArray]:
+    """Return the same of many shares at once."""
     # Wilson's limits depend on n / z**2 alone: Student's quantile is fewer draws.
-    n_effective *= (two_sided_quantile(level) / two_sided_quantile(level, degrees)) ** 2
-    return wider(
-        wilson_limits(estimate, n_effective, level), midp_limits(estimate, n_effective, level)
-    )
+    z = two_sided_quantile(level)
+    n_effective = n_effective * (z / stdtrit(degrees, (1.0 + level) / 2.0)) ** 2
+    wilson = wilson_score_limits(estimate, z, n_effective)
+    exact = midp_limits(estimate, n_effective, level)
+    return np.minimum(wilson[0], exact[0]), np.maximum(wilson[1], exact[1])
 
 
-def wider(x: Limits, y: Limits) -> Limits:
-    return min(x[0], y[0]), max(x[1], y[1])
+def wider(x: Any, y: Any) -> Limits:
+    return float(min(x[0], y[0])), float(max(x[1], y[1]))
 
 
 def exact_limits(hits: Any, misses: Any, tail: float) -> tuple[FloatArray, FloatArray]:
@@ -82,34 +93,39 @@ def exact_limits(hits: Any, misses: Any, tail: float) -> tuple[FloatArray, Float
     return np.where(hits > 0.0, low, 0.0), np.where(misses > 0.0, high, 1.0)
 
 
-def midp_limits(estimate: float, n_effective: float, level: float) -> Limits:
+def midp_limits(estimate: Any, n_effective: Any, level: Any) -> tuple[FloatArray, FloatArray]:
     """Return the limits of Clopper and Pearson with mid-p values and an effective sample size.
 
     The p with ``P(X > x) + P(X = x) / 2 = (1 - level) / 2`` for a binomial X of n draws of
     probability p, ``x = n estimate`` hits seen, and the other way round for the upper one; for n
     and x that are not whole the incomplete beta functions take the place of the sums.
     """
-    draws = max(n_effective, LEAST_DRAWS)
+    draws = np.maximum(n_effective, LEAST_DRAWS)
     tail = (1.0 - level) / 2.0
     hits, misses = draws * estimate, draws * (1.0 - estimate)
     low, high = _lower(hits, misses, tail), 1.0 - _lower(misses, hits, tail)
-    return min(low, estimate), max(high, estimate)
+    return np.minimum(low, estimate), np.maximum(high, estimate)
 
 
-def _lower(hits: float, misses: float, tail: float) -> float:
+def _lower(hits: Any, misses: Any, tail: Any) -> FloatArray:
     """Find the least probability with which so many hits have the mid-p value ``tail``."""
-    if hits <= 0.0:
-        return 0.0
-    if misses <= 0.0:
-        return float((2.0 * tail) ** (1.0 / hits))
-    # The observed value counts fully, or not at all. (SciPy before 1.17 has NaN at some of 1e12.)
-    low = float(np.nan_to_num(betaincinv(hits, misses + 1.0, tail), nan=0.0))
-    high = float(np.nan_to_num(betaincinv(hits + 1.0, misses, tail), nan=1.0))
-    for _ in range(N_HALVINGS):
-        middle = (low + high) / 2.0
-        chance = betainc(hits, misses + 1.0, middle) + betainc(hits + 1.0, misses, middle)
-        low, high = (middle, high) if chance < 2.0 * tail else (low, middle)
-    return (low + high) / 2.0
+    h, m = np.where(hits > 0.0, hits, 1.0), np.where(misses > 0.0, misses, 1.0)
+    # Newton's method for the logarithm of p, from Jeffreys' limit, which is close.
+    # SciPy before 1.17 has NaN at some of 1e12.
+    p = np.nan_to_num(betaincinv(h + 0.5, m + 0.5, tail), nan=h / (h + m))
+    p = np.maximum(p, TINY)
+    scale = np.log(h + m) - betaln(h, m)
+    with np.errstate(all="ignore"):
+        for _ in range(N_STEPS):
+            # The observed value counts fully, or not at all.
+            chance = betainc(h, m + 1.0, p) + betainc(h + 1.0, m, p)
+            density = np.exp(scale + h * np.log(p) + (m - 1.0) * np.log1p(-p))
+            slope = density * ((1.0 - p) / m + p / h) / chance
+            before, p = p, np.maximum(p * (2.0 * tail / chance) ** (1.0 / slope), TINY)
+            if np.all(np.abs(p - before) <= 1e-13):
+                break
+    of_hits = np.where(misses > 0.0, p, (2.0 * tail) ** (1.0 / h))
+    return np.where(hits > 0.0, of_hits, 0.0)
 
 
 # Entries of a temporary array, which fits into the cache of a core.

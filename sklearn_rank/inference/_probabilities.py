@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from math import hypot, inf, sqrt
-from typing import Any, TypeAlias
+from math import ceil, inf
+from typing import Any
 
 import numpy as np
 
@@ -16,56 +16,104 @@ from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import check_flag, check_level, check_share, check_whole
 from ..metrics._shared import Groups, check_probabilities, check_threshold, threshold_of
 from ._evidence import GroupPart, check_groups, refuse_one_class
-from ._limits import Limits, safe_limits
+from ._limits import share_limits
 from ._results import Interval
 
-# Value, limits, and what each item or group moves the value, but for a positive factor.
-Term: TypeAlias = tuple[float, Limits, FloatArray]
+# Entries of the counts by top and group that are laid out at once.
+MOST_COUNTS = 2**22
 
 
-def term_of(
-    factor: float,
-    hits: BoolArray,
-    among: BoolArray,
-    groups: Groups | None,
-    level: float,
-    *,
-    odds: bool = False,
-) -> Term:
-    """A factor times the share of hits among some items, or times its odds ``x / (1 - x)``."""
-    draws, degrees = float(np.count_nonzero(among)), inf
-    estimate = np.count_nonzero(hits & among) / draws
-    influence = np.where(among, hits - estimate, 0.0) / draws
-    if groups is not None:
-        part = GroupPart.of_rows(hits[among].astype(np.float64)[np.newaxis], groups.only(among))
-        influence, degrees = part.sums[0], part.degrees
-        draws = min(part.draws_of_share(estimate)[0], draws)
+def reaching(
+    score: FloatArray, rows: BoolArray, cuts: FloatArray, groups: Groups | None
+) -> FloatArray:
+    """Number of rows that reach each of some scores, ascending, by group if there are any.
 
-    def value(share: float) -> float:
-        return factor * (share / (1.0 - share) if odds else share)
-
-    low, high = sorted(map(value, safe_limits(estimate, draws, level, degrees)))
-    return value(estimate), (low, high), np.sign(factor) * influence
+    Shape (n_cuts, n_groups) or (n_cuts, 1).
+    """
+    score = score[rows]
+    if groups is None:
+        return np.float64(len(score)) - np.searchsorted(np.sort(score), cuts)[:, np.newaxis]
+    n_reached = np.searchsorted(cuts, score, "right")
+    shape = (groups.n_groups, len(cuts) + 1)
+    places = groups.codes[rows] * shape[1] + n_reached
+    counts = np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape)
+    return np.cumsum(counts[:, :0:-1], axis=1)[:, ::-1].T.astype(np.float64)
 
 
-def limits_of_sum(terms: Sequence[Term]) -> tuple[float, Limits]:
-    """Return a sum of one or two terms and its limits.
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """Shares of hits among items, one for each top, and what is known of their errors."""
+
+    estimate: FloatArray  # (n_tops,)
+    draws: FloatArray  # (n_tops,): Effective number of draws
+    degrees: FloatArray  # (n_tops,): Degrees of freedom of the variance
+    influence: FloatArray | None  # (n_tops, n_groups): What each group moves the share
+
+    @classmethod
+    def of(cls, hits: FloatArray, among: FloatArray, groups: Groups | None) -> Shares:
+        """Shares of counts by group; of none it is 0."""
+        hits, among = np.broadcast_arrays(hits, among)
+        draws = np.maximum(among.sum(axis=1), 1.0)
+        estimate, degrees = hits.sum(axis=1) / draws, np.full(len(draws), inf)
+        if groups is None:
+            return cls(estimate, draws, degrees, None)
+        influence = (hits - estimate[:, np.newaxis] * among) / draws[:, np.newaxis]
+        for i in np.flatnonzero(among.any(axis=1)):
+            part = GroupPart(influence[i : i + 1], among[i])
+            draws[i] = min(part.draws_of_share(float(estimate[i]))[0], draws[i])
+            degrees[i] = part.degrees
+        return cls(estimate, draws, degrees, influence)
+
+    def term(self, factor: Any, level: float, *, odds: bool = False) -> FloatArray:
+        """A factor times the shares, or times their odds ``x / (1 - x)``, and the limits.
+
+        Shape (3, n_tops).
+        """
+        limits = share_limits(self.estimate, self.draws, level, self.degrees)
+        shares = np.stack([self.estimate, *limits])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # The odds of a share that may be 1 have no limit.
+            terms = factor * (shares / (1.0 - shares) if odds else shares)
+        terms = np.where(np.equal(factor, 0.0), 0.0, terms)
+        terms[1:].sort(axis=0)
+        return terms
+
+    def correlation(self, other: Shares, *, exclusive: bool) -> FloatArray:
+        """Correlation with shares of other items, or of what no item is at once."""
+        if self.influence is not None and other.influence is not None:
+            x, y = self.influence, other.influence
+            product, squares = ((x * a).sum(axis=1) for a in (y, x))
+            squares *= (y * y).sum(axis=1)
+        else:
+            x, y = self.estimate, other.estimate
+            product = -x * y if exclusive else np.zeros(len(x))
+            squares = x * (1.0 - x) * y * (1.0 - y)
+        # Where no item moves one of the shares, they are not correlated.
+        root = np.sqrt(np.where(squares > 0.0, squares, inf))
+        return np.clip(product / root, -1.0, 1.0)
+
+
+def limits_of_sum(x: FloatArray, y: FloatArray, r: FloatArray) -> FloatArray:
+    """Return sums of two terms and their limits.
 
     A limit is as far from the sum as ``sqrt(a**2 + b**2 + 2 r a b)``, a and b the distances of the
-    limits of the terms on that side, r their correlation.
+    limits of the terms on that side, r their correlation. Shape (3, n_tops).
     """
-    if len(terms) == 1:
-        return terms[0][0], terms[0][1]
-    (a, (low_a, high_a), x), (b, (low_b, high_b), y) = terms
-    squares = float(x @ x) * float(y @ y)
-    # Where no item moves one of the shares, they are not correlated.
-    r = float(np.clip(float(x @ y) / sqrt(squares), -1.0, 1.0)) if squares else 0.0
+    (a, low_a, high_a), (b, low_b, high_b) = x, y
 
-    def distance(a: float, b: float) -> float:
-        return hypot(a + r * b, b * sqrt(max(1.0 - r * r, 0.0)))
+    def distance(a: FloatArray, b: FloatArray) -> FloatArray:
+        return np.hypot(a + r * b, b * np.sqrt(np.maximum(1.0 - r * r, 0.0)))
 
-    low = a + b - distance(a - low_a, b - low_b)
-    return a + b, (low, a + b + distance(high_a - a, high_b - b))
+    with np.errstate(invalid="ignore"):
+        low = a + b - distance(a - low_a, b - low_b)
+        return np.stack([a + b, low, a + b + distance(high_a - a, high_b - b)])
+
+
+def in_parts(limits: Callable[[Any], FloatArray], tops: Any, groups: Groups | None) -> FloatArray:
+    """Compute limits of so many tops at once that the counts by group take little memory."""
+    n_groups = 1 if groups is None else groups.n_groups
+    n_parts = min(ceil(len(tops) * n_groups / MOST_COUNTS), len(tops))
+    return np.concatenate([limits(part) for part in np.array_split(tops, n_parts)], axis=1)
 
 
 # Number of printed rows.
@@ -248,8 +296,7 @@ def calibration_at_top(
     block of m tied items with j of them inside, the block counts as m draws with weight ``j / k``,
     whose limits are combined with those of the items above as independent errors (Zou & Donner
     2008). With ``groups`` the effective number of draws comes from the variance of the sums over
-    groups, with Student's quantile. The cost is O(n) time for each k after sorting and O(n)
-    memory.
+    groups, with Student's quantile. The cost is O(n log n) time and O(n) memory.
 
     Examples
     --------
@@ -284,20 +331,25 @@ def calibration_at_top(
     sizes = np.unique(np.asarray(lengths, dtype=np.intp))
     descending = np.sort(data.score)[::-1]
     predicted = np.cumsum(descending)[sizes - 1] / sizes
-    observed, low, high = np.empty((3, len(sizes)))
-    for i, size in enumerate(sizes.tolist()):
-        above, inside = data.score > descending[size - 1], data.score >= descending[size - 1]
-        # The share of the top; if it cuts a tied block, above the block and in the block.
-        share_above = int(np.count_nonzero(above)) / size
-        parts = [(share_above, above), (1.0 - share_above, inside & ~above)]
-        if np.count_nonzero(inside) == size:
-            parts = [(1.0, inside)]
-        terms = [
-            term_of(factor, data.positive, among, dependent, level)
-            for factor, among in parts
-            if factor
-        ]
-        observed[i], (low[i], high[i]) = limits_of_sum(terms)
+
+    def limits(sizes: IntArray) -> FloatArray:
+        # Scores ascend with fewer items.
+        n, cuts = sizes[::-1, np.newaxis], descending[sizes - 1][::-1]
+        all_rows = np.ones(len(data.score), dtype=bool)
+        (hits, inside), (hits_above, above) = (
+            [reaching(data.score, rows, at, dependent) for rows in (data.positive, all_rows)]
+            for at in (cuts, np.nextafter(cuts, inf))
+        )
+        # Above the tied block that the top cuts, and in the block; if it cuts none, in the top.
+        whole = inside.sum(axis=1, keepdims=True) == n
+        hits_above, above = np.where(whole, hits, hits_above), np.where(whole, inside, above)
+        head = Shares.of(hits_above, above, dependent)
+        tied = Shares.of(hits - hits_above, inside - above, dependent)
+        share = above.sum(axis=1) / n[:, 0]
+        terms = head.term(share, level), tied.term(1.0 - share, level)
+        return limits_of_sum(*terms, head.correlation(tied, exclusive=False))[:, ::-1]
+
+    observed, low, high = in_parts(limits, sizes, dependent)
     return CalibrationAtTop(
         k=sizes,
         predicted=predicted,
@@ -508,7 +560,7 @@ def net_benefit_curve(
     fitted to a sample with the fraction p of positives, first divide their odds by ``p / (1 - p)``
     and multiply them by ``pi / (1 - pi)``. Items with a probability equal to the threshold count
     as acted on; it is rounded to the precision of the probabilities, such as float32. The cost is
-    O(n) time for each threshold and O(n) memory.
+    O(n log n) time and O(n) memory.
 
     References
     ----------
@@ -552,29 +604,35 @@ def net_benefit_curve(
     share = float(np.mean(positive))
     if positive_fraction is not None:
         share = check_share("positive_fraction", positive_fraction, what="the share of positives")
-    exchange = thresholds / (1.0 - thresholds)
-    benefit, low, high = np.empty((3, len(thresholds)))
-    for i, (threshold, rate) in enumerate(
-        zip(thresholds.tolist(), exchange.tolist(), strict=True)
-    ):
-        treated = data.score >= threshold_of(threshold, y_prob)
-        wrong = treated & ~positive
+
+    def limits(thresholds: FloatArray) -> FloatArray:
+        rate = thresholds / (1.0 - thresholds)
+        cuts = threshold_of(thresholds, y_prob)
+        (hits, wrong), (n_pos, n_neg) = (
+            [reaching(data.score, rows, at, dependent) for rows in (positive, ~positive)]
+            for at in (cuts, np.full(1, -inf))
+        )
         # The net benefit is the sum of a term of hits and one of false alarms.
-        gain, loss, odds = 1.0, -rate, False
+        gain, loss, odds, of_all = 1.0, -rate, False, False
         if positive_fraction is not None:
-            among_hits, among_wrong = positive, ~positive
+            among_hits, among_wrong = n_pos, n_neg
             if standardized:
                 loss *= (1.0 - share) / share
             else:
                 gain, loss = share, loss * (1.0 - share)
         elif standardized:
-            among_hits, among_wrong, odds = positive, positive | wrong, True
+            among_hits, among_wrong, odds = n_pos, n_pos + wrong, True
         else:
-            among_hits = among_wrong = np.ones(len(positive), dtype=bool)
-        terms = [term_of(gain, treated & positive, among_hits, dependent, level)]
-        if rate:
-            terms.append(term_of(loss, wrong, among_wrong, dependent, level, odds=odds))
-        benefit[i], (low[i], high[i]) = limits_of_sum(terms)
+            among_hits, among_wrong, of_all = n_pos + n_neg, n_pos + n_neg, True
+        right, false = (
+            Shares.of(hits, among_hits, dependent),
+            Shares.of(wrong, among_wrong, dependent),
+        )
+        terms = right.term(gain, level), false.term(loss, level, odds=odds)
+        return limits_of_sum(*terms, -right.correlation(false, exclusive=of_all))
+
+    benefit, low, high = in_parts(limits, thresholds, dependent)
+    exchange = thresholds / (1.0 - thresholds)
     all_treated = share - (1.0 - share) * exchange
     return NetBenefitCurve(
         threshold=thresholds,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import sqrt
 from typing import Any
 
@@ -616,15 +617,17 @@ one about that of 100 positives and 300 negatives (95 %).
 
 def _within_square(x: FloatArray, y: FloatArray) -> FloatArray:
     """Cut an ascending line to [0, 1], with a corner where it leaves or enters."""
-    line = np.stack([x, y])
-    for coordinate in range(2):
-        for bound in (0.0, 1.0):
-            distance = line[coordinate] - bound
-            crossed = np.flatnonzero(distance[:-1] * distance[1:] < 0)
-            share = distance[crossed] / (distance[crossed] - distance[crossed + 1])
-            corner = line[:, crossed] + share * (line[:, crossed + 1] - line[:, crossed])
-            line = np.insert(line, crossed + 1, corner, axis=1)
-    return np.clip(line, 0.0, 1.0)
+    line, corners = np.stack([x, y]), []
+    for coordinate, bound in product(range(2), (0.0, 1.0)):
+        place = int(np.searchsorted(line[coordinate], bound))
+        if 0 < place < len(x) and line[coordinate, place] > bound:
+            before, after = line[:, place - 1], line[:, place]
+            share = (bound - before[coordinate]) / (after[coordinate] - before[coordinate])
+            corners.append((place, (before + share * (after - before)).tolist()))
+    if corners:
+        places, points = zip(*sorted(corners), strict=True)
+        line = np.insert(line, places, np.transpose(points), axis=1)
+    return np.clip(line, 0.0, 1.0, out=line)
 
 
 def partial_auc_influence(

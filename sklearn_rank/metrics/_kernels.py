@@ -1,92 +1,10 @@
-"""Compiled loops over sorted rows: pairs of two orders, and bins."""
+"""The compiled walk of rows down a tree of bins."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from .._jit import compiled
-
-
-@compiled()
-def _sum_upto(tree, node):
-    """Sum of the first levels by a tree: its entry i is the sum of the last ``i & -i`` of i."""
-    total = 0.0
-    while node > 0:
-        total += tree[node]
-        node -= node & -node
-    return total
-
-
-@compiled()
-def _add(tree, node, weight):
-    # Add a weight to the tree from this level on.
-    while node < len(tree):
-        tree[node] += weight
-        node += node & -node
-
-
-@compiled("void(i8[::1], f8[::1], i8[::1], i8[::1], f8[::1])")
-def credit_above(level, weight, starts, offsets, credit):
-    """Weight of the pairs of an item of each block and one above it in the right order.
-
-    Items come list by list and block by block of tied scores, from the top; ``level`` counts the
-    distinct relevances of a list from 0, the highest. Pairs of equal relevance count half. It
-    takes O(n log n), n the number of items.
-    """
-    longest = 0
-    for q in range(len(offsets) - 1):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    entries = np.empty(longest + 1)
-    block = 0
-    for q in range(len(offsets) - 1):
-        end = offsets[q + 1]
-        tree = entries[: end - offsets[q] + 1]
-        tree[:] = 0.0
-        while block < len(starts) and starts[block] < end:
-            begin = starts[block]
-            block += 1
-            total = 0.0
-            stop = end if block == len(starts) else min(starts[block], end)
-            for i in range(begin, stop):
-                higher = _sum_upto(tree, level[i])
-                equal = _sum_upto(tree, level[i] + 1)
-                total += weight[i] * 0.5 * (higher + equal)
-            credit[block - 1] = total
-            for i in range(begin, stop):
-                _add(tree, level[i] + 1, weight[i])
-
-
-@compiled("void(i8[::1], f8[::1], i8[::1], i8, f8[:, ::1])")
-def pair_weights(level, weight, starts, n_levels, sums):
-    """Weight of the items of a higher and of an equal relevance around each item of one list.
-
-    Items come block by block of tied scores, from the top; ``level`` counts the distinct
-    relevances from 0, the highest. The rows of ``sums`` are the weight of the items above the
-    block of each item that are of a higher relevance, and of an equal one; then likewise of those
-    in its block, itself included. It takes O(n log n_levels).
-    """
-    tree = np.zeros(n_levels + 1)
-    n = len(level)
-    for block in range(len(starts)):
-        begin = starts[block]
-        end = n if block + 1 == len(starts) else starts[block + 1]
-        for i in range(begin, end):
-            higher = _sum_upto(tree, level[i])
-            upto = _sum_upto(tree, level[i] + 1)
-            sums[0, i] = higher
-            sums[1, i] = upto - higher
-        for i in range(begin, end):
-            _add(tree, level[i] + 1, weight[i])
-        if end == begin + 1:
-            sums[2, begin] = 0.0
-            sums[3, begin] = weight[begin]
-            continue
-        for i in range(begin, end):
-            higher = _sum_upto(tree, level[i])
-            upto = _sum_upto(tree, level[i] + 1)
-            sums[2, i] = higher - sums[0, i]
-            sums[3, i] = upto - higher - sums[1, i]
-
 
 # What happens to the rows of a bin.
 COUNT, TAKE = -1, -2

@@ -481,7 +481,7 @@ def _mean_precision_of_retrieved(blocks: ClassBlocks, k: int) -> FloatArray:
 
 
 # Number of items of a long list that a reader does not pass, with near certainty.
-LOOKED_AT = 1000
+LOOKED_AT = (1000, 64_000, None)
 
 
 class AveragePrecisionMeasure(ConventionalMeasure):
@@ -787,7 +787,7 @@ class ExpectedReciprocalRankMeasure(ConventionalMeasure, _OnAScale):
         ordered = self.rules.ordered(lists, lists.grade)
         highest = self._highest(lists.grade)
         # The probability to go on through a long list of partly satisfying items is negligible.
-        for count in (LOOKED_AT, None) if self.k is None else (self.k,):
+        for count in LOOKED_AT if self.k is None else (self.k,):
             top = ordered.leading(count)
             chance = _chances_up_to(highest, top.grade)
             if count is None or self.k is not None:

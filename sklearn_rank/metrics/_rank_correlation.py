@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import ceil, inf
-from typing import Any, ClassVar, Literal, TypeAlias, Unpack
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import digamma, zeta
 
 from .._lists import Lists, ScoredLists, group_rows
-from .._order import TiedBlocks, ragged_ranges, tied_blocks
+from .._order import (
+    TiedBlocks,
+    descending,
+    leading,
+    ragged_ranges,
+    running_totals,
+    stable_order,
+    tied_blocks,
+)
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import check_qid, check_scores, check_share
+from .._validation import LAST_POSITION, check_qid, check_scores, check_share
 from ._conventions import NamedNumber, PositionalForm, linear_discounts, share
 from ._evidence import Evidence
 from ._influence import ClassInfluence
@@ -42,35 +53,31 @@ class _Agreement(Measure):
 class _Tau(_Agreement):
     depends_on_length = False
     compares_pairs = True
-    # Of each list by the blocks of its ties; any number for a list of one item.
+    # Of each list by the pairs of its orders; any number for a list of one item.
     _tau: ClassVar[Callable[..., FloatArray]]
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        by_score = tied_blocks(lists.score, lists.offsets)
-        by_grade = tied_blocks(lists.grade, lists.offsets)
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = np.clip(self._tau(lists, by_score, by_grade), -1.0, 1.0)
-        return np.where(_n_blocks(by_grade) > 1, values, np.nan)
+            pairs = _TwoOrders.of(lists, self._pair_weight(lists))
+            values = np.clip(self._tau(pairs), -1.0, 1.0)
+        return np.where(pairs.grades.n_blocks > 1, values, np.nan)
+
+    def _pair_weight(self, lists: ScoredLists) -> FloatArray | None:
+        return lists.weight
 
 
 class TauBMeasure(_Tau):
     weights = "relative"
     stem = "tau_b"
 
-    def _tau(self, lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks) -> FloatArray:
-        weight = lists.weight
-        if weight is not None:
-            # A pair weighs a product, which must neither overflow nor vanish.
-            weight = weight / lists.to_items(lists.sizes)
-        of_score, of_grade = _mass(by_score, weight), _mass(by_grade, weight)
-        pairs = [
-            by_grade.list_totals(of_grade * _above(by_grade, of_grade)),
-            by_score.list_totals(of_score * _above(by_score, of_score)),
-        ]
-        difference = _agreement(lists, by_score, by_grade, weight)
-        values = difference / np.sqrt(pairs[0]) / np.sqrt(pairs[1])
+    def _pair_weight(self, lists: ScoredLists) -> FloatArray | None:
+        # A pair weighs a product, which must neither overflow nor vanish.
+        return None if lists.weight is None else lists.weight / lists.to_items(lists.sizes)
+
+    def _tau(self, pairs: _TwoOrders) -> FloatArray:
+        values = pairs.agreement() / np.sqrt(pairs.grades.untied) / np.sqrt(pairs.scores.untied)
         # Scores that are all tied give no order, which counts as much as a random order.
-        return np.where(_n_blocks(by_score) > 1, values, 0.0)
+        return np.where(pairs.scores.n_blocks > 1, values, 0.0)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return _influence_of_items(self, lists, _of_tau_b)
@@ -102,7 +109,7 @@ def tau_b_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]) -
     ``C - D`` equals its mean over all orders of tied items. The divisor corrects for ties: the
     value is 1 if the scores have the order and the ties of the relevances. If all scores of a list
     are tied, the value is 0, the mean of a random order, and not undefined. The weight of a pair
-    is the product of the weights of its items. The first call compiles for about a second.
+    is the product of the weights of its items.
 
     References
     ----------
@@ -123,10 +130,10 @@ class TauXMeasure(_Tau):
     stem = "tau_x"
     from_ranges = "sum"
 
-    def _tau(self, lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks) -> FloatArray:
-        agreement = _agreement(lists, by_score, by_grade, lists.weight)
-        tied = _tied_in_both(lists, by_score, by_grade)
-        return 2.0 * (agreement + tied) / lists.sizes / (lists.sizes - 1.0)
+    def _tau(self, pairs: _TwoOrders) -> FloatArray:
+        # The squares of the cells are twice the pairs tied in both, and once each item.
+        tied = pairs.squares - pairs.sizes
+        return (2.0 * pairs.agreement() + tied) / pairs.sizes / (pairs.sizes - 1.0)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return _influence_of_items(self, lists, _of_tau_x)
@@ -159,8 +166,7 @@ def tau_x_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]) -
     proportional to the Kemeny-Snell distance, a metric on orders with ties; tau-x is 1 only for
     the same order. If all scores are tied, it is the share of the pairs tied by relevance; if all
     relevances are, there is no order to find, and it is undefined. Weights are repetitions and
-    must be whole numbers; copies of an item are tied in both orders. The first call compiles for
-    about a second.
+    must be whole numbers; copies of an item are tied in both orders.
 
     References
     ----------
@@ -187,10 +193,10 @@ class TauAPMeasure(_Tau):
     stem = "tau_ap"
     from_ranges = "sum"
 
-    def _tau(self, lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks) -> FloatArray:
-        right = _credits(lists, by_score, by_grade, lists.weight)
-        mass = _mass(by_score, lists.weight)
-        above, size = _above(by_score, mass).astype(np.float64), mass.astype(np.float64)
+    def _tau(self, pairs: _TwoOrders) -> FloatArray:
+        blocks, mass = pairs.by_score, _mass(pairs.by_score, pairs.weight)
+        right = pairs.credits()
+        above, size = _above(blocks, mass).astype(np.float64), mass.astype(np.float64)
         # At place r of a block of L items after N others, r = 1..L, an item has the mean credit
         # right / L among the N, and half of the r - 1 others of the block.
         harmonic = reciprocals(np.maximum(above, 1.0), size)
@@ -199,7 +205,7 @@ class TauAPMeasure(_Tau):
             right / size * harmonic + (size - above * harmonic) / 2.0,
             (size - 1.0) / 2.0,
         )
-        return np.asarray(2.0 * by_score.list_totals(sums) / (lists.sizes - 1.0) - 1.0)
+        return np.asarray(2.0 * blocks.list_totals(sums) / (pairs.sizes - 1.0) - 1.0)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return _influence_of_items(self, lists, _of_tau_ap)
@@ -230,7 +236,7 @@ def tau_ap_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]) 
     a block of L tied items after N others, let S be the number of pairs of an item of the block
     and an item above it in the right order, plus half of the pairs tied by relevance. The sum then
     has the mean ``sum over r = 1..L of (S / L + (r - 1) / 2) / (N + r - 1)``. Weights are
-    repetitions and must be whole numbers. The first call compiles for about a second.
+    repetitions and must be whole numbers.
 
     References
     ----------
@@ -250,54 +256,166 @@ def tau_ap_score(y_true: Any, y_score: Any, **options: Unpack[WeightedOptions]) 
     """
 
 
-def _credits(
-    lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks, weight: FloatArray | None
-) -> FloatArray:
-    """Weight of the pairs of each block and what is above it in the right order, ties half."""
-    from ._kernels import credit_above
+class _Ties(NamedTuple):
+    """Ties of one order of each list."""
 
-    level = _levels(by_grade)
-    credit = np.empty(len(by_score.starts))
-    credit_above(
-        level[by_score.order],
-        np.ones(len(level)) if weight is None else weight[by_score.order],
-        by_score.starts.astype(np.int64, copy=False),
-        np.asarray(lists.offsets, dtype=np.int64),
-        credit,
-    )
-    return credit
+    n_blocks: IntArray  # (n_lists,)
+    squares: FloatArray  # (n_lists,): Sum of the squares of the weights of the blocks
+    untied: FloatArray  # (n_lists,): Weight of the pairs that are not tied
+
+    @classmethod
+    def of(cls, blocks: TiedBlocks, weight: FloatArray | None, sizes: FloatArray) -> _Ties:
+        n_blocks = np.diff(blocks.first, append=len(blocks.starts))
+        if weight is None and blocks.untied:
+            return cls(n_blocks, sizes, sizes * (sizes - 1.0) / 2.0)
+        mass = _mass(blocks, weight).astype(np.float64)
+        squares = blocks.list_totals(mass * mass)
+        if weight is None:
+            return cls(n_blocks, squares, (sizes * sizes - squares) / 2.0)
+        return cls(n_blocks, squares, blocks.list_totals(mass * _above(blocks, mass)))
 
 
-def _levels(by_grade: TiedBlocks) -> IntArray:
+@dataclass(frozen=True, eq=False)
+class _TwoOrders:
+    """Items in the order of their scores, those that are tied from the least relevant."""
+
+    by_score: TiedBlocks
+    level: NDArray[np.uint32]  # (n,): Number of distinct relevances of the list above the item's
+    weight: FloatArray | None  # (n,): Of the items as lists have them
+    offsets: IntArray
+    sizes: FloatArray  # (n_lists,): Weight of the items
+    grades: _Ties
+    scores: _Ties
+    squares: FloatArray  # (n_lists,): Sum of the squares of cells, items that are tied in both
+
+    @classmethod
+    def of(cls, lists: ScoredLists, weight: FloatArray | None) -> _TwoOrders:
+        sizes = lists.sizes if weight is None else lists.totals(weight)
+        blocks = tied_blocks(lists.grade, lists.offsets)
+        grades, level = _Ties.of(blocks, weight, sizes), _levels(blocks)
+        del blocks
+        blocks = cells = tied_blocks(lists.score, lists.offsets)
+        scores, level = _Ties.of(blocks, weight, sizes), level[blocks.order]
+        if not blocks.untied:
+            codes = blocks.to_rows(np.arange(len(blocks.starts), 0, -1)) * (int(level.max()) + 1)
+            order, codes = descending(codes + level)
+            blocks, level = replace(blocks, order=blocks.order[order]), level[order]
+            starts = np.flatnonzero(_changes(codes))
+            cells = replace(
+                blocks, starts=starts, first=np.searchsorted(starts, blocks.starts[blocks.first])
+            )
+        squares = _Ties.of(cells, weight, sizes).squares
+        return cls(blocks, level, weight, lists.offsets, sizes, grades, scores, squares)
+
+    @cached_property
+    def block(self) -> IntArray:
+        """Number of the block of each item, among those of all lists."""
+        return np.asarray(self.by_score.to_rows(np.arange(len(self.by_score.starts))))
+
+    @property
+    def _list_of(self) -> IntArray:
+        return np.repeat(np.arange(len(self.sizes)), np.diff(self.offsets))
+
+    @property
+    def _ordered_weight(self) -> FloatArray | None:
+        return None if self.weight is None else self.weight[self.by_score.order]
+
+    def agreement(self) -> FloatArray:
+        """Weight of the pairs of each list in the same order less that in the opposite order."""
+        weight, into = self._ordered_weight, None if len(self.sizes) == 1 else self._list_of
+        right = sums_over_pairs(self.level, self.offsets, into, weight, weight)
+        tied_by_grade = (self.grades.squares - self.squares) / 2.0
+        return 2.0 * right + tied_by_grade - self.scores.untied
+
+    def credits(self) -> FloatArray:
+        """Weight of the pairs of each block and what is above it in the right order, ties half."""
+        weight = self._ordered_weight
+        code = self._list_of * (int(self.level.max()) + 1) + self.level
+        equal = _equal_above(code, self.block, weight)
+        equal = self.by_score.sums(equal if weight is None else equal * weight)
+        right = sums_over_pairs(self.level, self.offsets, self.block, weight, weight)
+        return right + equal / 2.0
+
+
+def _levels(by_grade: TiedBlocks) -> NDArray[np.uint32]:
     """Number of distinct relevances of the list that are above that of each item."""
     of_block = np.arange(len(by_grade.starts)) - by_grade.first[by_grade.list_of()]
-    return np.asarray(by_grade.to_items(of_block), dtype=np.int64)
+    return np.asarray(by_grade.to_items(of_block.astype(np.uint32)))
 
 
-def _agreement(
-    lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks, weight: FloatArray | None
+# Items of the longest runs whose pairs are compared one by one; fewer where pairs have weights.
+SHORT, SHORT_WEIGHTED = 32, 8
+
+
+def sums_over_pairs(
+    level: Any, offsets: IntArray, into: Any = None, earlier: Any = None, later: Any = None
 ) -> FloatArray:
-    """Weight of the pairs of each list in the same order less that in the opposite order."""
-    credit = _credits(lists, by_score, by_grade, weight)
-    mass = _mass(by_score, weight)
-    untied = by_score.list_totals(mass * _above(by_score, mass))
-    return np.asarray(2.0 * by_score.list_totals(credit) - untied)
+    """Sum the weights of the pairs of an item and an earlier one of its list of a lower level.
+
+    ``into`` says to which sum a pair adds, by its later item; None is one sum. A pair weighs the
+    product of its items' weights, ``earlier`` and ``later``, or 1. Runs of items are split by the
+    bits of their levels, the highest first: there the pairs are counted that this bit tells apart.
+    """
+    sums, sizes = np.zeros(1 if into is None else int(into[-1]) + 1), np.diff(offsets)
+    bit = int(level.max()).bit_length()
+    short = SHORT if earlier is None else SHORT_WEIGHTED
+    # Differences of sums over all lists would lose digits of one.
+    kind: Any = np.float64 if len(sizes) == 1 else np.longdouble
+
+    def add(items: Any, weight: Any) -> None:
+        weight = weight if later is None else weight * later[items]
+        sums[:] += weight.sum() if into is None else np.bincount(into[items], weight, len(sums))
+
+    while bit and sizes.max() > short:
+        bit -= 1
+        has_bit = (level & np.uint32(1 << bit)) != 0
+        high, low = np.flatnonzero(has_bit), np.flatnonzero(~has_bit)
+        starts = np.cumsum(sizes) - sizes
+        high_before = np.searchsorted(high, starts)
+        n_high, low_before = np.diff(high_before, append=len(high)), starts - high_before
+        passed: Any = high - np.arange(len(high))
+        if earlier is None:
+            passed -= np.repeat(low_before, n_high)
+        else:
+            total = np.zeros(len(low) + 1, dtype=kind)
+            np.cumsum(earlier[low], out=total[1:])
+            passed = (total[passed] - np.repeat(total[low_before], n_high)).astype(np.float64)
+        add(high, passed)
+        del has_bit, passed
+        level, into, earlier, later = (
+            None if x is None else np.concatenate([x[low], x[high]])
+            for x in (level, into, earlier, later)
+        )
+        sizes = np.concatenate([sizes - n_high, n_high])
+        sizes = sizes[sizes > 0]
+    if bit:
+        run = np.repeat(np.arange(len(sizes), dtype=np.uint32), sizes)
+        weight: Any = np.zeros(len(level), np.uint8 if earlier is None else np.float64)
+        for distance in range(1, int(sizes.max())):
+            pairs = level[distance:] > level[:-distance]
+            pairs &= run[distance:] == run[:-distance]
+            weight[distance:] += pairs if earlier is None else pairs * earlier[:-distance]
+        add(slice(None), weight)
+    return sums
 
 
-def _tied_in_both(lists: ScoredLists, by_score: TiedBlocks, by_grade: TiedBlocks) -> FloatArray:
-    """Number of pairs of each list whose scores are equal and whose relevances are."""
-    if by_score.untied and lists.weight is None:
-        return np.zeros(lists.n_lists)
-    level = _levels(by_grade)[by_score.order]
-    block = np.repeat(np.arange(len(by_score.starts)), by_score.lengths())
-    n_levels = int(level.max()) + 1
-    codes, which = np.unique(block * n_levels + level, return_inverse=True)
-    weight = None if lists.weight is None else lists.weight[by_score.order]
-    mass = np.bincount(which, weights=weight)
-    pairs = mass * (mass - 1.0) / 2.0
-    list_of = by_score.list_of()[codes // n_levels]
-    totals = np.bincount(list_of, weights=pairs, minlength=lists.n_lists)
-    return totals.astype(np.float64, copy=False)
+def _changes(values: AnyArray) -> BoolArray:
+    """Where a value differs from that before it."""
+    new = np.ones(len(values), dtype=bool)
+    np.not_equal(values[1:], values[:-1], out=new[1:])
+    return new
+
+
+def _equal_above(code: AnyArray, block: IntArray, weight: FloatArray | None) -> FloatArray:
+    """Weight of the items of the same code in the blocks above that of each item."""
+    order = stable_order(code)
+    new = _changes(code[order])
+    starts = np.flatnonzero(new | _changes(block[order]))
+    lengths = np.diff(starts, append=len(code))
+    mass = lengths if weight is None else np.add.reduceat(weight[order], starts)
+    above = np.empty(len(code))
+    above[order] = np.repeat(running_totals(mass, np.flatnonzero(new[starts])) - mass, lengths)
+    return above
 
 
 def _mass(blocks: TiedBlocks, weight: FloatArray | None) -> AnyArray:
@@ -308,10 +426,6 @@ def _mass(blocks: TiedBlocks, weight: FloatArray | None) -> AnyArray:
 def _above(blocks: TiedBlocks, mass: AnyArray) -> AnyArray:
     """Weight of the list above each block."""
     return np.maximum(blocks.running(mass) - mass, 0)
-
-
-def _n_blocks(blocks: TiedBlocks) -> IntArray:
-    return np.diff(blocks.first, append=len(blocks.starts))
 
 
 # Lists of more than this weight are measured in units of their own.
@@ -335,21 +449,19 @@ class SpearmanMeasure(_Agreement):
         )
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        size = lists.sizes
-        constant = _constant(lists)
-        n = lists.to_items(size)
+        size, constant = lists.sizes, _constant(lists)
+        # Third powers would overflow; quotients by powers of 2 are exact.
+        unit = np.ldexp(1.0, np.frexp(size)[1]) if size.max() > HEAVY else np.ones(1)
         # Positions from the middle of the list, whose products need no offset.
-        by_score, by_grade = (
-            (n + 1.0) / 2.0 - middle_positions(values, lists.weight, lists.offsets)
-            for values in (lists.score, lists.grade)
-        )
-        if size.max() > HEAVY:
-            # Third powers would overflow; quotients by powers of 2 are exact.
-            unit = np.ldexp(1.0, np.frexp(size)[1])
-            by_score, by_grade = by_score / lists.to_items(unit), by_grade / lists.to_items(unit)
-        else:
-            unit = np.ones(1)
-        sums = lists.weighted_totals(by_score * by_grade) / unit
+        blocks = tied_blocks(lists.score, lists.offsets)
+        by_score = blocks.to_items(_from_middle(lists, blocks, unit))
+        if lists.weight is not None:
+            by_score *= lists.weight
+        del blocks
+        blocks = tied_blocks(lists.grade, lists.offsets)
+        by_score = blocks.totals(by_score)
+        by_score *= _from_middle(lists, blocks, unit)
+        sums = blocks.list_totals(by_score) / unit
         with np.errstate(invalid="ignore", divide="ignore"):
             parts = (size / unit) * ((size + 1.0) / unit) * ((size - 1.0) / unit)
             return np.where(constant, np.nan, 12.0 * sums / parts)
@@ -413,8 +525,24 @@ def _utilities(lists: Lists) -> FloatArray:
 def middle_positions(values: FloatArray, weight: FloatArray | None, offsets: Any) -> FloatArray:
     """Middle of the positions of the tied block of each item, from the top of its list."""
     blocks = tied_blocks(values, offsets)
-    mass: Any = blocks.lengths() if weight is None else blocks.totals(weight)
-    return np.asarray(blocks.to_items(blocks.running(mass) - (mass - 1.0) / 2.0))
+    return np.asarray(blocks.to_items(_middles(blocks, weight)))
+
+
+def _middles(blocks: TiedBlocks, weight: FloatArray | None) -> FloatArray:
+    """Middle of the positions of each block, from the top of its list."""
+    mass: Any = _mass(blocks, weight)
+    middles = blocks.running(mass).astype(np.float64, copy=False)
+    middles -= (mass - 1.0) / 2.0
+    return middles
+
+
+def _from_middle(lists: Lists, blocks: TiedBlocks, unit: FloatArray) -> FloatArray:
+    """Number of units by which each block is above the middle of its list."""
+    middles = _middles(blocks, lists.weight)
+    of_list = slice(None) if lists.n_lists == 1 else blocks.list_of()
+    np.subtract(((lists.sizes + 1.0) / 2.0)[of_list], middles, out=middles)
+    middles /= unit if len(unit) == 1 else unit[of_list]
+    return middles
 
 
 def rank_positions(y_score: Any, qid: Any = None) -> FloatArray:
@@ -482,11 +610,14 @@ class RankBiasedOverlapMeasure(_Agreement):
     )
 
     def values(self, lists: ScoredLists) -> FloatArray:
-        p = float(self.persistence)
+        p, constant = float(self.persistence), _constant(lists)
+        # Deeper the weights are negligible.
+        deepest = min(ceil(NEGLIGIBLE / (1.0 - p)) + 1, self.k or LAST_POSITION)
+        last = np.minimum(lists.lengths, deepest)
+        lists = _among_first(lists, last)
         first, lengths = lists.offsets[:-1], lists.lengths
         depth = ragged_ranges(np.ones_like(first), lengths)
         shared = _overlaps(lists, depth)
-        last = lengths if self.k is None else np.minimum(lengths, min(self.k, len(depth)))
         weight = np.where(depth <= lists.to_items(last), p ** (depth - 1.0) / depth, 0.0)
         values = (1.0 - p) * np.add.reduceat(weight * shared, first)
         at_last = shared[first + last - 1]
@@ -494,7 +625,7 @@ class RankBiasedOverlapMeasure(_Agreement):
             values += at_last / last * p**last
         elif self.beyond == "least":
             values += at_last * (1.0 - p) / p * _tails(p, last)
-        return np.where(_constant(lists), np.nan, np.minimum(values, 1.0))
+        return np.where(constant, np.nan, np.minimum(values, 1.0))
 
 
 @function_of(RankBiasedOverlapMeasure)
@@ -574,6 +705,16 @@ def _tails(p: float, last: IntArray) -> FloatArray:
     return np.cumsum((p**depth / depth)[::-1])[::-1][last]
 
 
+def _among_first(lists: ScoredLists, counts: Any) -> ScoredLists:
+    """Items that can be among so many first of either order."""
+    first, second = (leading(x, counts, lists.offsets) for x in (lists.score, lists.grade))
+    if first is None or second is None:
+        return lists
+    rows = np.union1d(first, second)
+    offsets = np.searchsorted(rows, lists.offsets)
+    return replace(lists, labels=lists.grade[rows], score=lists.score[rows], offsets=offsets)
+
+
 def _overlaps(lists: ScoredLists, depth: IntArray) -> FloatArray:
     """Mean number of items that are among the first d of both orders, for each depth d of a list.
 
@@ -628,21 +769,28 @@ class _Pairs:
 
     def __init__(self, data: ScoredLists) -> None:
         self.n = len(data.score)
-        self.blocks = blocks = tied_blocks(data.score)
-        self.level = _levels(tied_blocks(data.grade))[blocks.order]
-        # (4, n): Items of higher and of equal relevance, above the block and in the block.
-        self.counts = _weights_around(self.level, np.ones(self.n), blocks.starts)
-        lengths = blocks.lengths()
-        self.above = np.repeat(blocks.starts, lengths).astype(np.float64)  # Items above the block
+        orders = _TwoOrders.of(data, None)
+        self.blocks, self.level, self.block = orders.by_score, orders.level, orders.block
+        lengths = self.blocks.lengths()
+        self.above = np.repeat(self.blocks.starts, lengths).astype(
+            np.float64
+        )  # Items above the block
         self.size = np.repeat(lengths, lengths).astype(np.float64)  # and of the block
+        # Items of higher and of equal relevance, above the block and in the block.
+        self.higher, self.equal = _around(self.level, self.block)
+        new = _changes(self.level) | _changes(self.block)
+        ends = np.append(np.flatnonzero(new)[1:], self.n)
+        lengths = np.diff(ends, prepend=0)
+        self.equal_tied = np.repeat(lengths, lengths).astype(np.float64)
+        self.higher_tied = self.above + self.size - np.repeat(ends, lengths)
 
     def agreement(self) -> FloatArray:
         """Items that both orders put on the same side of each, less those on opposite sides."""
         mass = np.bincount(self.level).astype(np.float64)
         ahead = np.cumsum(mass) - mass
-        higher, equal, higher_tied, equal_tied = self.counts
-        higher_below = ahead[self.level] - higher - higher_tied
-        equal_below = mass[self.level] - equal - equal_tied
+        higher, equal = self.higher, self.equal
+        higher_below = ahead[self.level] - higher - self.higher_tied
+        equal_below = mass[self.level] - equal - self.equal_tied
         lower_below = self.n - self.above - self.size - higher_below - equal_below
         return higher - (self.above - higher - equal) + lower_below - higher_below
 
@@ -652,18 +800,18 @@ class _Pairs:
         return rows
 
 
-def _weights_around(level: IntArray, weight: FloatArray, starts: IntArray) -> FloatArray:
-    from ._kernels import pair_weights
-
-    sums = np.empty((4, len(level)))
-    level, starts = (np.ascontiguousarray(x, dtype=np.int64) for x in (level, starts))
-    pair_weights(level, np.ascontiguousarray(weight), starts, int(level.max()) + 1, sums)
-    return sums
+def _around(
+    level: NDArray[np.uint32], block: IntArray, weight: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Weight of the items above the block of each item of one list, of lower and equal levels."""
+    n = len(level)
+    lower = sums_over_pairs(level, np.array([0, n]), np.arange(n), weight)
+    return lower, _equal_above(level, block, weight)
 
 
 def _of_tau_x(data: ScoredLists) -> CorrelationInfluence:
     pairs = _Pairs(data)
-    agreement = (pairs.agreement() + pairs.counts[3] - 1.0) / (pairs.n - 1.0)
+    agreement = (pairs.agreement() + pairs.equal_tied - 1.0) / (pairs.n - 1.0)
     mean = float(agreement.mean())
     ends = (2.0 * (-1.0 - mean), 2.0 * (1.0 - mean))
     return pairs.to_rows(2.0 * (agreement - mean)), ends
@@ -715,9 +863,9 @@ def _of_spearman(data: ScoredLists) -> CorrelationInfluence:
 def _of_tau_ap(data: ScoredLists) -> CorrelationInfluence:
     pairs = _Pairs(data)
     above, size = pairs.above, pairs.size
-    right = pairs.counts[0] + pairs.counts[1] / 2.0
+    right = pairs.higher + pairs.equal / 2.0
     # Of the others of the block, those that belong above the item: each has place r in 1..size.
-    tied_right = pairs.counts[2] + (pairs.counts[3] - 1.0) / 2.0
+    tied_right = pairs.higher_tied + (pairs.equal_tied - 1.0) / 2.0
     tied_share = tied_right / np.maximum(size - 1.0, 1.0)
     # Sums over its places of 1 / m and 1 / m^2, m the items above it; then of (r - 1) / m,
     # (r - 1) / m^2 and (r - 1)^2 / m^2.
@@ -730,14 +878,12 @@ def _of_tau_ap(data: ScoredLists) -> CorrelationInfluence:
     # What an item above adds, if it belongs there, and what its presence takes.
     gain, loss = ones / size, (right * squares + tied_share * by_square) / size
     gain[at_top] = loss[at_top] = 0.0
-    lower = _weights_around(
-        pairs.level.max() - pairs.level[::-1],
-        gain[::-1],
-        pairs.n - np.append(pairs.blocks.starts[1:], pairs.n)[::-1],
-    )[:2, ::-1]
+    reverse = slice(None, None, -1)
+    level, block = pairs.level.max() - pairs.level[reverse], pairs.block[-1] - pairs.block[reverse]
+    lower, equal = (x[reverse] for x in _around(level, block, gain[reverse]))
     losses = np.cumsum(loss)
     last = np.repeat(np.append(pairs.blocks.starts[1:], pairs.n) - 1, pairs.blocks.lengths())
-    added = lower[0] + lower[1] / 2.0 - (losses[-1] - losses[last])
+    added = lower + equal / 2.0 - (losses[-1] - losses[last])
     n_pairs = size * np.maximum(size - 1.0, 1.0)
     in_block = (right * by_square + tied_share * of_squares) / n_pairs
     if not pairs.blocks.untied:

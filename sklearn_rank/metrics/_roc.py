@@ -700,10 +700,11 @@ def check_probabilities(
     )
 
 
-def threshold_of(threshold: float, y_prob: Any) -> float:
-    """Round a threshold as the probabilities were, so that those equal to it reach it."""
+def threshold_of(threshold: Any, y_prob: Any) -> FloatArray:
+    """Round thresholds as the probabilities were, so that those equal to one reach it."""
     kind = np.asarray(y_prob).dtype
-    return float(kind.type(threshold)) if kind.kind == "f" else threshold
+    rounded = np.asarray(threshold, dtype=kind if kind.kind == "f" else np.float64)
+    return rounded.astype(np.float64)
 
 
 def net_benefit(

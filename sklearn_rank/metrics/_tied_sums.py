@@ -292,17 +292,15 @@ def reciprocal_stop(lists: ScoredLists, chance: FloatArray, k: int | None) -> Fl
     """Mean of 1 / position of the item at which a reader stops, 0 if none. Shape (n_lists,)."""
     blocks = tied_blocks(lists.score, lists.offsets)
     chance = chance[blocks.order]
-    starts, sizes, first = blocks.starts, blocks.lengths(), blocks.first
-    del blocks
-    heads = lists.offsets[:-1]
+    # Only blocks that begin among the first k places and at which a reader may stop.
+    some = np.flatnonzero(blocks.sums(chance))
+    list_of = blocks.list_of()[some]
+    above = blocks.starts[some] - lists.offsets[list_of]
     if k is not None:
-        counted = np.minimum(np.diff(lists.offsets), k)
-        n_kept = np.searchsorted(starts, heads + counted) - first
-        kept = ragged_ranges(first, n_kept)
-        starts, sizes = starts[kept], sizes[kept]
-        first = np.cumsum(n_kept) - n_kept
-    n_blocks = np.diff(first, append=len(starts))
-    above = starts - np.repeat(heads, n_blocks)
+        some, list_of, above = (x[above < k] for x in (some, list_of, above))
+    starts, sizes = blocks.starts[some], blocks.lengths()[some]
+    del blocks
+    first = np.flatnonzero(np.diff(list_of, prepend=-1))
     taken = sizes if k is None else np.minimum(sizes, k - above)
     # As if each block were its first item alone; blocks of more follow.
     value = chance[starts]
@@ -311,7 +309,8 @@ def reciprocal_stop(lists: ScoredLists, chance: FloatArray, k: int | None) -> Fl
     needed = sizes > 1
     if np.any(sizes > SHORT):
         # Blocks with probability 0 of being reached are skipped.
-        stays = np.multiply.reduceat(1.0 - chance, starts)
+        rows = ragged_ranges(starts, sizes)
+        stays = np.multiply.reduceat(1.0 - chance[rows], np.cumsum(sizes) - sizes)
         needed &= _chances_to_reach(stays, first) > np.exp(-NEGLIGIBLE)
         going_on[~needed] = stays[~needed]
     long = needed & (sizes > SHORT)
@@ -329,7 +328,7 @@ def reciprocal_stop(lists: ScoredLists, chance: FloatArray, k: int | None) -> Fl
             inside, int(above[block]), int(taken[block]), weights
         )
     value *= _chances_to_reach(going_on, first)
-    return np.add.reduceat(value, first)
+    return np.bincount(list_of, value, lists.n_lists).astype(np.float64, copy=False)
 
 
 def padded(first: IntArray, lengths: IntArray) -> Iterator[tuple[IntArray, IntArray, BoolArray]]:

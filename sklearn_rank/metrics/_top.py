@@ -831,7 +831,8 @@ class PositivesAtTopMeasure(Measure):
         mixed = blocks.n_class > 0
         top = blocks.top[mixed]
         above = np.maximum(count[mixed] - blocks.other_below[top] - blocks.of_other[top], 0.0)
-        count[mixed] = above + blocks.of_other[top] / (blocks.of_class[top] + 1.0)
+        above += blocks.of_other[top] / (blocks.of_class[top] + 1.0)
+        count[mixed] = np.minimum(above, count[mixed])  # sums are rounded
         if not self.normalize:
             return count
         with np.errstate(invalid="ignore"):

@@ -586,12 +586,11 @@ def influence_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
     shrunken = np.clip(share + shift / length, 0.0, 1.0)
     draws = shrunken * (1.0 - shrunken) * length**2 / variance
     low, high = wilson_score_limits(share, z, draws)
-    for c in np.flatnonzero(tails < 0.5):
-        # The exact limits are farther out where there are few draws.
-        exact = midp_limits(float(share[c]), float(draws[c]), 1.0 - 2.0 * float(tails[c]))
-        # The bias is subtracted from the limits only.
-        low[c] = min(low[c], exact[0], value[c])
-        high[c] = max(high[c], exact[1], value[c])
+    # The exact limits are farther out where there are few draws.
+    c = np.flatnonzero(tails < 0.5)
+    exact = midp_limits(share[c], draws[c], 1.0 - 2.0 * tails[c])
+    low[c] = np.minimum(np.minimum(low[c], exact[0]), value[c])
+    high[c] = np.maximum(np.maximum(high[c], exact[1]), value[c])
     return origin + length * low, origin + length * high
 
 

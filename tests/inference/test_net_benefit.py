@@ -1,11 +1,15 @@
 """Net benefit at many thresholds, with limits."""
 
+from math import hypot, sqrt
+
 import numpy as np
 import pytest
 
-from sklearn_rank.inference import Interval, net_benefit_curve
+from sklearn_rank.inference import Interval, _probabilities, net_benefit_curve
+from sklearn_rank.inference._evidence import GroupPart
 from sklearn_rank.inference._limits import safe_limits
 from sklearn_rank.metrics import net_benefit
+from sklearn_rank.metrics._shared import Groups
 
 WAYS = [
     {},
@@ -33,6 +37,65 @@ def test_values_are_those_of_single_thresholds(how):
     assert (curve.low <= curve.net_benefit).all()
     assert (curve.net_benefit <= curve.high).all()
     np.testing.assert_array_equal(curve.threshold, [float(f"{i / 100}") for i in range(100)])
+
+
+def term(factor, hits, among, groups, level, odds):
+    """A factor times a share or its odds, its limits, and what each row or group moves it."""
+    draws, degrees, estimate = among.sum() / 1.0, np.inf, hits[among].mean()
+    influence = np.where(among, hits - estimate, 0.0) / draws
+    if groups is not None:
+        part = GroupPart.of_rows(hits[among][np.newaxis] / 1.0, groups.only(among))
+        influence, degrees = part.sums[0], part.degrees
+        draws = min(part.draws_of_share(estimate)[0], draws)
+    shares = np.array([estimate, *safe_limits(estimate, draws, level, degrees)])
+    value, *limits = factor * (shares / (1.0 - shares) if odds else shares)
+    return value, *sorted(limits), np.sign(factor) * influence
+
+
+def by_rows(positive, prob, threshold, groups, level, positive_fraction, standardized):
+    treated, rate = prob >= threshold, threshold / (1.0 - threshold)
+    wrong, share = treated & ~positive, positive_fraction or positive.mean()
+    among = positive | ~positive, positive | ~positive
+    gain, loss, odds = 1.0, -rate, False
+    if positive_fraction is not None:
+        among = positive, ~positive
+        scale = share if standardized else 1.0
+        gain, loss = share / scale, loss * (1.0 - share) / scale
+    elif standardized:
+        among, odds = (positive, positive | wrong), True
+    a, low_a, high_a, x = term(gain, treated & positive, among[0], groups, level, False)
+    if not rate:
+        return a, low_a, high_a
+    b, low_b, high_b, y = term(loss, wrong, among[1], groups, level, odds)
+    squares = (x @ x) * (y @ y)
+    r = np.clip(x @ y / sqrt(squares), -1.0, 1.0) if squares else 0.0
+
+    def distance(a, b):
+        return hypot(a + r * b, b * sqrt(max(1.0 - r * r, 0.0)))
+
+    low, high = distance(a - low_a, b - low_b), distance(high_a - a, high_b - b)
+    return a + b, a + b - low, a + b + high
+
+
+@every_way
+@pytest.mark.parametrize("n_groups", [None, 50, 150])
+def test_limits_are_those_of_each_threshold(how, n_groups, monkeypatch):
+    y, prob = sample()
+    monkeypatch.setattr(_probabilities, "MOST_COUNTS", 1000)
+    of_row = None if n_groups is None else np.random.default_rng(2).permutation(200) % n_groups
+    groups = None if n_groups is None else Groups(of_row, n_groups)
+    curve = net_benefit_curve(y, prob, groups=of_row, level=0.9, **how)
+    options = {"positive_fraction": None, "standardized": False, **how}
+    expected = [by_rows(y == 1, prob, t, groups, 0.9, **options) for t in curve.threshold]
+    found = np.stack([curve.net_benefit, curve.low, curve.high], axis=1)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_two_groups_leave_the_odds_without_a_limit():
+    y, prob = [1, 0, 0, 1], [0.4, 0.3, 0.2, 0.1]
+    curve = net_benefit_curve(y, prob, groups=[0, 0, 1, 1], standardized=True, thresholds=[0.15])
+    assert curve.low == -np.inf
+    assert np.isfinite([curve.net_benefit, curve.high]).all()
 
 
 @every_way

@@ -278,7 +278,7 @@ def test_blocks_that_nobody_reaches(monkeypatch):
         found = expected_reciprocal_rank_score(y, score, max_grade=max_grade)
         monkeypatch.setattr(_stopping, "SHORT", 10**9)
         monkeypatch.setattr(_stopping, "LONG", 10**9)
-        monkeypatch.setattr(_positional, "LOOKED_AT", None)
+        monkeypatch.setattr(_positional, "LOOKED_AT", (None,))
         expected = expected_reciprocal_rank_score(y, score, max_grade=max_grade)
         monkeypatch.undo()
         assert found == pytest.approx(expected, rel=1e-12)

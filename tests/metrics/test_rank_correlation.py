@@ -8,6 +8,7 @@ import pytest
 import scipy.stats
 
 from sklearn_rank.metrics import (
+    _rank_correlation,
     get_measure,
     rank_biased_overlap_score,
     tau_ap_score,
@@ -140,6 +141,28 @@ def test_tau_ap_of_long_lists(levels):
                 some = credit[item][tied].sum() * r / (size - 1) if r else 0.0
                 total += (credit[item][above[item]].sum() + some) / (n_above + r) / size
     assert tau_ap_score(y_true, y_score) == pytest.approx(2 * total / 399 - 1, abs=1e-12)
+
+
+@pytest.mark.parametrize("short", [1, 4, 32])
+def test_pairs_are_counted_bit_by_bit_or_one_by_one(short, monkeypatch):
+    for name in ("SHORT", "SHORT_WEIGHTED"):
+        monkeypatch.setattr(_rank_correlation, name, short)
+    rng = np.random.default_rng(5)
+    for n_levels in (1, 2, 9, 200):
+        offsets = np.append(0, np.cumsum(rng.integers(1, 30, 6)))
+        n = offsets[-1]
+        level, list_of = rng.integers(0, n_levels, n), np.repeat(np.arange(6), np.diff(offsets))
+        w, v = rng.uniform(0.1, 2, (2, n))
+        pairs = np.tril(level[:, None] > level) & (list_of[:, None] == list_of)
+        for earlier, later in ((None, None), (w, None), (None, v), (w, v)):
+            weights = np.outer(*(np.ones(n) if x is None else x for x in (later, earlier)))
+            expected = (pairs * weights).sum(axis=1)
+            for into in (np.arange(n), list_of, None):
+                found = _rank_correlation.sums_over_pairs(
+                    level.astype(np.uint32), offsets, into, earlier, later
+                )
+                into = np.zeros(n, int) if into is None else into
+                np.testing.assert_allclose(found, np.bincount(into, expected), rtol=1e-12)
 
 
 def test_whole_weights_of_any_size():
