@@ -1,13 +1,7 @@
 """Compiled loops: problems of pivots, series on intervals, stumps, windows of scores.
 
-With ``d_i = y_i (x_i - z)`` and ``u_i = 1 - w.d_i`` the problem is
-``min 1/2 |w|^2 + sum_i c_i max(0, u_i)`` and its dual
-``max sum_i c_i b_i - 1/2 |sum_i c_i b_i d_i|^2`` over multipliers ``0 <= b_i <= 1``. An outer
-step of the method of multipliers replaces ``b`` by ``clip(b + sigma u, 0, 1)`` at the minimiser
-of the augmented Lagrangian, whose Hessian ``I + sigma sum_F c_i d_i d_i'`` runs only over the
-*free* rows F, those with ``0 < b_i + sigma u_i < 1``. A few Newton steps with an exact line
-search find that minimiser, so that a step costs one product with the data and one small
-Cholesky factorisation.
+The problems of pivots and the method are those of ``_batched_newton``; a step costs one product
+with the data and one small Cholesky factorisation.
 
 Rows whose multiplier is held at 1 need not be among the rows of the kernel: they are *parked*,
 and count by ``sum c_i`` and ``sum c_i d_i``; rows held at 0 count nothing.
@@ -23,6 +17,15 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import call_potrf, compiled
+from ._batched_newton import (
+    INNER_RATIO,
+    LINE_SEARCH_RATIO,
+    MAX_LINE_SEARCH,
+    SETTLED,
+    SETTLED_GROWTH,
+    SIGMA_GROWTH,
+    SIGMA_START,
+)
 
 
 @compiled("void(f8[::1], i8[::1], f8[::1], f8[:, ::1])")
@@ -153,19 +156,6 @@ def window_sums(z, weight, integrated, values):
                 total += 0.75 * (m0 * (1.0 - y * y) + 2.0 * y * m1 - m2)
         values[i] = total
 
-
-# The penalty of a cold start is SIGMA_START. It grows by SIGMA_GROWTH at each outer step, by
-# SETTLED_GROWTH where the last Newton step was exact, so that the free rows have settled; the
-# inner problem is solved until its squared gradient is INNER_RATIO times the dual progress; the
-# line search stops when the slope has fallen by LINE_SEARCH_RATIO. Chosen by the time and the
-# number of Newton steps over three data sets and C from .001 to 1.
-SIGMA_START = 0.9
-SIGMA_GROWTH = 2.5
-SETTLED_GROWTH = 10.0
-SETTLED = 1e-20
-INNER_RATIO = 30.0
-LINE_SEARCH_RATIO = 0.1
-MAX_LINE_SEARCH = 40
 
 # Rows gathered at a time for the d x d Hessian; the number of features from which it pays to
 # update it by the rows that enter and leave; and the updates after which it is summed anew, so

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -12,6 +13,7 @@ import scipy.sparse as sp
 
 from .._optional import import_optional
 from .._typing import BoolArray, FloatArray, IntArray
+from ._batched_newton import Batch
 from ._design import DenseDesign, InMemoryDesign, SparseDesign, as_design
 from ._linear import row_system
 from ._result import relative_gap
@@ -184,11 +186,25 @@ class FreeThreshold:
         return np.clip(np.where(self._near[rows], changed, smoothed), 0.0, 1.0)
 
 
-BLOCK_SIZE = 32
+BLOCK_SIZE = 64
 
 # From how many features on, up to how many rows and rows per feature, a table of the inner
 # products of all rows pays: systems of the rows with free multipliers are then looked up.
 MIN_FEATURES_FOR_PRODUCTS, MOST_ROWS_FOR_PRODUCTS, ROWS_PER_FEATURE = 100, 4096, 8
+
+
+# What a row costs in a step besides its products, in products; and what all pivots with all rows
+# may cost in a step for array operations to solve them in about a second. Sparse rows are then
+# made dense, up to so many entries.
+PER_ROW = 20
+MOST_WORK_IN_ARRAYS = 5e7
+MOST_DENSE_ENTRIES = 2**22
+
+
+def _work(n_pivots: int, shape: tuple[int, int]) -> int:
+    """Products of a step of all pivots. More features than rows are replaced by coordinates."""
+    n, d = shape
+    return n_pivots * n * (min(n, d) + PER_ROW)
 
 
 def most_blocks(n_rows: int) -> int:
@@ -224,7 +240,11 @@ class PivotProblem:
         coordinates: Callable[[IntArray], FloatArray] | None = None,
     ) -> PivotProblem:
         """Merge equal rows of one class and list the distinct points."""
-        design = cast(InMemoryDesign, as_design(X)).canonical()
+        design = cast(InMemoryDesign, as_design(X))
+        n, d = design.shape
+        if n * d <= MOST_DENSE_ENTRIES and _work(n, design.shape) <= MOST_WORK_IN_ARRAYS:
+            design = DenseDesign(design.to_array())
+        design = design.canonical()
         keys = design.row_keys()
         order = sorted(range(len(keys)), key=lambda i: (keys[i], y[i], i))
         # Rows by value, not by position: the same data in another order, or with a weight
@@ -263,6 +283,12 @@ class PivotProblem:
     @property
     def n_candidates(self) -> int:
         return len(self.pivots)
+
+    @cached_property
+    def is_compiled(self) -> bool:
+        """Whether compiled loops solve the problems, which are faster but have to be compiled."""
+        is_small = _work(self.n_candidates, self.rows.shape) <= MOST_WORK_IN_ARRAYS
+        return not (is_small and self.rows.is_dense) and find_spec("numba") is not None
 
     @cached_property
     def products(self) -> FloatArray:
@@ -307,7 +333,6 @@ class PivotProblem:
 # problems start from the one with a free threshold and are solved on bands of rows.
 MANY_FEATURES = 100
 MANY_ENTRIES = 150_000
-PER_ROW = 20
 
 # Pivots whose products with all rows are taken together.
 GROUP_SIZE = 8
@@ -334,6 +359,8 @@ MAX_BANDS = 4
 
 def prepare_newton(problem: PivotProblem) -> None:
     """Compile the kernel, or load it from numba's cache, and find what all pivots share."""
+    if not problem.is_compiled:
+        return
     from ._kernels import solve_pivots
 
     solve_pivots.compile()
@@ -341,6 +368,7 @@ def prepare_newton(problem: PivotProblem) -> None:
         _ = problem.hinge_rows, problem.free_threshold
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def solve_pivots_newton(
     problem: PivotProblem,
     pivots: IntArray,
@@ -351,6 +379,9 @@ def solve_pivots_newton(
 ) -> PivotSolutions:
     """Solve the problems of some pivots by an augmented Lagrangian with Newton steps."""
     points = problem.rows.rows(pivots).to_array()
+    if not problem.is_compiled:
+        batch = Batch(problem.rows, problem.y, problem.cost, problem.products)
+        return PivotSolutions(*batch.minimise(points, tol=tol, max_iter=max_iter), tol)
     if not _is_large(problem):
         return problem.hinge_rows.minimise(points, tol=tol, max_iter=max_iter)
     groups = _Groups(problem, tol, max_iter, interrupted)
@@ -421,7 +452,6 @@ class _Groups:
         self.rows, self.free = problem.hinge_rows, problem.free_threshold
         self.tol, self.max_iter, self.interrupted = tol, max_iter, interrupted
 
-    @np.errstate(over="ignore", invalid="ignore")
     def solve(self, points: FloatArray) -> list[_PivotState]:
         coef, distance = self.free.coefs_at(points)
         margins = self.rows.margins(coef, points)
