@@ -30,7 +30,7 @@ SETTLED_GROWTH = 10.0
 SETTLED = 1e-20
 SIGMA_MOST = 1e100
 INNER_RATIO = 30.0
-LINE_SEARCH_RATIO = 0.3
+LINE_SEARCH_RATIO = 0.1
 MAX_LINE_SEARCH = 40
 
 # Multiplications that take as long as the Python code of a system of one pivot.

@@ -68,6 +68,11 @@ class HingeRows(NamedTuple):
         design, numbers = self.design.rows(index), self.numbers[index]
         return HingeRows(design, self.y[index], self.cost[index], self.products, numbers)
 
+    def work(self, n_iter: int) -> float:
+        """Predict the products of some steps on these rows."""
+        n, d = self.design.shape
+        return n_iter * ((n + PER_STEP) * (d + PER_ROW) + min(n, d) ** 3 / 3)
+
     def margins(self, coef: FloatArray, pivots: FloatArray) -> FloatArray:
         """Margins ``1 - y_i w.(x_i - z)``. Shape (n_pivots, n_rows)."""
         shift = np.sum(coef * pivots, axis=1)
@@ -193,10 +198,11 @@ BLOCK_SIZE = 64
 MIN_FEATURES_FOR_PRODUCTS, MOST_ROWS_FOR_PRODUCTS, ROWS_PER_FEATURE = 100, 4096, 8
 
 
-# What a row costs in a step besides its products, in products; and what all pivots with all rows
+# What a row costs in a step besides its products, in products, and a step in rows; what all pivots with all rows
 # may cost in a step for array operations to solve them in about a second. Sparse rows are then
 # made dense, up to so many entries.
 PER_ROW = 20
+PER_STEP = 500
 MOST_WORK_IN_ARRAYS = 5e7
 MOST_DENSE_ENTRIES = 2**22
 
@@ -309,6 +315,17 @@ class PivotProblem:
         """The problem without a pivot, from which those of all pivots start."""
         return FreeThreshold(self.rows, self.y, self.cost)
 
+    @cached_property
+    def has_bands(self) -> bool:
+        """Whether problems take less work on bands of rows, as some of them show."""
+        probed = self.pivots[:: max(1, self.n_candidates // N_PROBED)]
+        points = self.rows.rows(probed).to_array()
+        on_bands = _Groups(self, 1e-6, 500, lambda: False).solve(points)
+        steps = sum(state.work for state in on_bands) / self.hinge_rows.work(1)
+        # Enough steps to see whether all rows take more of them.
+        on_all = self.hinge_rows.minimise(points, tol=1e-6, max_iter=int(2 * steps / len(points)))
+        return bool(on_all.n_iter.sum() > steps or not on_all.converged.all())
+
     def blocks(self, pivots: IntArray | None = None) -> list[IntArray]:
         if pivots is None:
             pivots = self.pivots
@@ -329,10 +346,10 @@ class PivotProblem:
         return np.asarray(0.5 * np.sum(coef**2, axis=-1) + hinge @ self.cost)
 
 
-# From how many features on, or rows times features with some for what a row costs besides,
-# problems start from the one with a free threshold and are solved on bands of rows.
-MANY_FEATURES = 100
-MANY_ENTRIES = 150_000
+# Problems that are solved in both ways, to see whether bands of rows cost less than all rows; and
+# what a call of the compiled loops on a band costs besides its steps, in products.
+N_PROBED = 8
+BAND_OVERHEAD = 7e5
 
 # Pivots whose products with all rows are taken together.
 GROUP_SIZE = 8
@@ -364,8 +381,7 @@ def prepare_newton(problem: PivotProblem) -> None:
     from ._kernels import solve_pivots
 
     solve_pivots.compile()
-    if _is_large(problem):
-        _ = problem.hinge_rows, problem.free_threshold
+    _ = problem.has_bands
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
@@ -382,7 +398,7 @@ def solve_pivots_newton(
     if not problem.is_compiled:
         batch = Batch(problem.rows, problem.y, problem.cost, problem.products)
         return PivotSolutions(*batch.minimise(points, tol=tol, max_iter=max_iter), tol)
-    if not _is_large(problem):
+    if not problem.has_bands:
         return problem.hinge_rows.minimise(points, tol=tol, max_iter=max_iter)
     groups = _Groups(problem, tol, max_iter, interrupted)
     states = [
@@ -404,11 +420,6 @@ def refuse_interrupted(interrupted: Callable[[], bool]) -> None:
         raise InterruptedError("The fit was interrupted.")
 
 
-def _is_large(problem: PivotProblem) -> bool:
-    n, d = problem.rows.shape
-    return d >= MANY_FEATURES or n * (d + PER_ROW) >= MANY_ENTRIES
-
-
 @dataclass(eq=False)
 class _PivotState:
     """How far the problem of one pivot has come: latest and best weights, margins of all rows."""
@@ -423,10 +434,13 @@ class _PivotState:
     lower_bound: float = -np.inf
     n_iter: int = 0
 
-    def take_ends(self, ends: PivotSolutions) -> None:
+    work: float = 0.0  # Products that its steps took
+
+    def take_ends(self, ends: PivotSolutions, rows: HingeRows) -> None:
         self.coef = ends.coef[0]
         self.lower_bound = max(self.lower_bound, float(ends.lower_bound[0]))
         self.n_iter += int(ends.n_iter[0])
+        self.work += rows.work(int(ends.n_iter[0])) + BAND_OVERHEAD
 
     def take_margins(self, margins: FloatArray, cost: FloatArray) -> None:
         """Take the margins of the latest weights, and store these if they are the best."""
@@ -472,7 +486,7 @@ class _Groups:
         for state in pending:  # from nothing, without a band
             point = state.point[np.newaxis]
             ends = self.rows.minimise(point, tol=self.tol, max_iter=self.max_iter - state.n_iter)
-            state.take_ends(ends)
+            state.take_ends(ends, self.rows)
             state.take_margins(self.rows.margins(ends.coef, point)[0], self.rows.cost)
         return states
 
@@ -542,7 +556,7 @@ class _Groups:
             start=start,
             parked=parked,
         )
-        state.take_ends(ends)
+        state.take_ends(ends, rows)
         return Start(ends.coef[0], ends.multipliers[0], float(ends.penalty[0]))
 
 
