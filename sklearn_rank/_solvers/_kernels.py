@@ -164,9 +164,6 @@ GATHER = 256
 MIN_UPDATED = 16
 MAX_UPDATES = 16
 
-# Features from which it pays to factorise the matrix that the first steps of all pivots share.
-MIN_SHARED = 48
-
 # Size from which LAPACK factorises faster, and the share by which its diagonal is raised there,
 # so that rounding does not make a pivot negative.
 MIN_LAPACK = 64
@@ -232,12 +229,10 @@ def _add_rows(dense, data, indices, indptr, rows, start, stop, factors, vector):
 
 
 @compiled()
-def _margins(dense, columns, data, indices, indptr, y, z, w, out):
+def _margins(dense, data, indices, indptr, y, z, w, out):
     """``-w.d_i`` for every row."""
     shift = np.dot(w, z)
-    if columns.shape[1] > 0:
-        np.dot(w, columns, out)
-    elif dense.shape[0] > 0:
+    if dense.shape[0] > 0:
         np.dot(dense, w, out)
     else:
         for i in range(out.shape[0]):
@@ -295,45 +290,8 @@ def _compare(new, old, changed, free):
 
 
 @compiled()
-def _factor_small(matrix, size):
-    """Eliminate rows of an upper triangle, four at a time; pivots that are near 0 are raised."""
-    floors = np.empty(size)
-    for p in range(size):
-        floors[p] = max(1e-14 * matrix[p, p], 1e-300)
-    j = 0
-    while j < size:
-        width = min(4, size - j)
-        for p in range(j, j + width):
-            for k in range(j, p):
-                factor = matrix[k, p]
-                for i in range(p, size):
-                    matrix[p, i] -= factor * matrix[k, i]
-            scale = 1.0 / np.sqrt(max(matrix[p, p], floors[p]))
-            matrix[p, p] = 1.0 / scale
-            for i in range(p + 1, size):
-                matrix[p, i] *= scale
-        if width == 4:
-            r0 = matrix[j]
-            r1 = matrix[j + 1]
-            r2 = matrix[j + 2]
-            r3 = matrix[j + 3]
-            for k in range(j + 4, size):
-                f0 = r0[k]
-                f1 = r1[k]
-                f2 = r2[k]
-                f3 = r3[k]
-                row = matrix[k]
-                for i in range(k, size):
-                    row[i] -= (f0 * r0[i] + f1 * r1[i]) + (f2 * r2[i] + f3 * r3[i])
-        j += width
-
-
-@compiled()
 def _factor(matrix, size, potrf):
     """Cholesky factorisation in place, ``U'U``, of an upper triangle; whether it succeeded."""
-    if size < MIN_LAPACK:
-        _factor_small(matrix, size)
-        return True
     for p in range(size):
         matrix[p, p] *= 1.0 + RAISED
     return call_potrf(potrf, size, matrix) == 0
@@ -493,46 +451,11 @@ def _look_up(products, numbers, with_pivot, square, free, n_free, root, of_free,
 
 
 @compiled()
-def _sum_margins(dense, columns, data, indices, indptr, y, z, w, u):
+def _sum_margins(dense, data, indices, indptr, y, z, w, u):
     """Write ``u = 1 - w.d_i``."""
-    _margins(dense, columns, data, indices, indptr, y, z, w, u)
+    _margins(dense, data, indices, indptr, y, z, w, u)
     for i in range(u.shape[0]):
         u[i] += 1.0
-
-
-@compiled()
-def _factor_first(all_outer, all_sum, all_cost, centre, factor, potrf):
-    """Factorise the matrix of the first step of all pivots, which differ by a term of rank one."""
-    d = centre.shape[0]
-    for p in range(d):
-        centre[p] = all_sum[p] / all_cost
-        for q in range(p, d):
-            factor[p, q] = SIGMA_START * (all_outer[p, q] - all_sum[p] * all_sum[q] / all_cost)
-        factor[p, p] += 1.0
-    return _factor(factor, d, potrf)
-
-
-@compiled()
-def _find_first_direction(centre, all_cost, factor, z, gradient, moved, solved, direction):
-    """Newton direction where all rows are free at the first penalty, from the shared factor.
-
-    ``(B + r m m')^-1 g = B^-1 g - r (m.B^-1 g) B^-1 m / (1 + r m.B^-1 m)``.
-    """
-    d = z.shape[0]
-    for j in range(d):
-        moved[j] = z[j] - centre[j]
-        solved[j] = moved[j]
-        direction[j] = -gradient[j]
-    _solve_factored(factor, solved, d)
-    _solve_factored(factor, direction, d)
-    rate = SIGMA_START * all_cost
-    above = 0.0
-    below = 1.0
-    for j in range(d):
-        above += rate * moved[j] * direction[j]
-        below += rate * moved[j] * solved[j]
-    for j in range(d):
-        direction[j] -= above / below * solved[j]
 
 
 @compiled()
@@ -575,14 +498,13 @@ READ_INT32, READ_INT64 = READ("int32", 1), READ("int64", 1)
 
 
 @compiled(
-    f"void({READ_MATRIX}, {READ_MATRIX}, {READ_VECTOR}, {READ_INT32}, {READ_INT32},"
+    f"void({READ_MATRIX}, {READ_VECTOR}, {READ_INT32}, {READ_INT32},"
     f" {READ_MATRIX}, {READ_INT64}, {READ_VECTOR}, {READ_VECTOR}, {READ_MATRIX},"
     f" {READ_MATRIX}, {READ_VECTOR}, boolean, float64, int64, intp,"
     " float64[:, ::1], float64[:, ::1], float64[::1], float64[::1], float64[::1], int64[::1])"
 )
 def solve_pivots(
     dense,
-    columns,
     data,
     indices,
     indptr,
@@ -606,8 +528,7 @@ def solve_pivots(
 ):
     """Solve the problem of each pivot; write solution, values and Newton steps.
 
-    Dense data come as rows, and as columns or without, with empty CSR arrays; CSR data with empty
-    dense ones. ``products`` are inner products of rows, among which those given have ``numbers``,
+    Dense data come with empty CSR arrays, CSR data with empty dense ones. ``products`` are inner products of rows, among which those given have ``numbers``,
     or empty. ``pivots`` are points. ``parked`` are the sums of ``c_i d_i`` over the rows held at
     1, ``parked_cost`` those of ``c_i``. ``coef``, ``multipliers`` and ``penalty`` are where to
     start, if not ``cold``, and where it ended.
@@ -617,8 +538,6 @@ def solve_pivots(
     v = np.empty(d)
     gradient = np.empty(d)
     direction = np.empty(d)
-    moved = np.empty(d)
-    solved = np.empty(d)
     best_w = np.empty(d)
     u = np.empty(n)
     trial = np.empty(n)
@@ -652,12 +571,6 @@ def solve_pivots(
             dense, data, indices, indptr, origin, cost, every, n, n, root, block, signed,
             all_outer, all_sum,
         )  # fmt: skip
-    shares_first = cold and MIN_SHARED <= d <= n
-    centre = np.empty(d)
-    first = np.empty((d, d)) if shares_first else np.empty((0, 0))
-    if shares_first:
-        shares_first = _factor_first(all_outer, all_sum, all_cost, centre, first, potrf)
-
     for index in range(pivots.shape[0]):
         z = pivots[index]
         w = coef[index]
@@ -676,7 +589,7 @@ def solve_pivots(
             sigma = SIGMA_START
             _clip(b, u, sigma, trial)
         else:
-            _sum_margins(dense, columns, data, indices, indptr, y, z, w, u)
+            _sum_margins(dense, data, indices, indptr, y, z, w, u)
             sigma = penalty[index]
             _copy(b, trial)
         _fill(inside, 0)
@@ -725,7 +638,7 @@ def solve_pivots(
                     _copy(best_trial, trial)
                 # u and v were updated step by step: certify from sums made anew.
                 checked = True
-                _sum_margins(dense, columns, data, indices, indptr, y, z, w, u)
+                _sum_margins(dense, data, indices, indptr, y, z, w, u)
                 _copy(beside, v)
                 _fill(counted, 0.0)
                 linear = parked_cost[index]
@@ -754,11 +667,7 @@ def solve_pivots(
                 for j in range(d):
                     gradient[j] -= shift * z[j]
 
-            if shares_first and steps == 0:
-                _find_first_direction(
-                    centre, all_cost, first, z, gradient, moved, solved, direction
-                )
-            elif n_free < d:
+            if n_free < d:
                 for p in range(n_free):
                     root[p] = np.sqrt(sigma * cost[free[p]])
                 if products.shape[0] > 0:
@@ -808,7 +717,7 @@ def solve_pivots(
                 # If rounding makes the matrix indefinite, the line search uses the gradient.
                 _solve_cholesky(hessian, direction, d, potrf)
 
-            _margins(dense, columns, data, indices, indptr, y, z, direction, along)
+            _margins(dense, data, indices, indptr, y, z, direction, along)
             steps += 1
             for i in range(n):
                 cost_along[i] = cost[i] * along[i]

@@ -18,10 +18,6 @@ from ._design import DenseDesign, InMemoryDesign, SparseDesign, as_design
 from ._linear import row_system
 from ._result import relative_gap
 
-# Products of a vector with dense columns are faster than with rows where the rows are short.
-MOST_FEATURES_BY_COLUMNS = 64
-
-
 # Sums over the rows whose multipliers are held at 1, for each pivot: of ``c_i y_i (x_i - z)``, of
 # shape (n_pivots, n_features), and of ``c_i``.
 Parked: TypeAlias = tuple[FloatArray, FloatArray]
@@ -106,9 +102,8 @@ class HingeRows(NamedTuple):
         objective, lower_bound = np.empty((2, n_pivots))
         n_iter = np.empty(n_pivots, dtype=np.int64)
         vector, parked_cost = parked or (np.zeros((n_pivots, d)), np.zeros(n_pivots))
-        by_columns = start is None and d <= MOST_FEATURES_BY_COLUMNS
         solve_pivots(
-            *self.design.compiled_arrays(by_columns=by_columns),
+            *self.design.compiled_arrays(),
             self.products,
             self.numbers,
             self.y,
