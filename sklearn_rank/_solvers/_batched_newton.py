@@ -25,12 +25,12 @@ from ._design import InMemoryDesign
 # line search stops when the slope has fallen by LINE_SEARCH_RATIO. Chosen by the number of Newton
 # steps and line searches over four data sets and C from .001 to 1.
 SIGMA_START = 0.9
-SIGMA_GROWTH = 1.8
+SIGMA_GROWTH = 2.0
 SETTLED_GROWTH = 10.0
 SETTLED = 1e-20
 SIGMA_MOST = 1e100
 INNER_RATIO = 30.0
-LINE_SEARCH_RATIO = 0.1
+LINE_SEARCH_RATIO = 0.2
 MAX_LINE_SEARCH = 40
 
 # Multiplications that take as long as the Python code of a system of one pivot.
@@ -80,7 +80,7 @@ class Batch:
         for step in range(max_iter + 1):
             v = self.pull(trial * self.signed, z)
             linear, square, norm = trial @ cost, np.vecdot(v, v), np.vecdot(w, w)
-            # A share of the multipliers is feasible, too: the best share, where it is less than all.
+            # A share of the multipliers is feasible, too: the best, where that is less than all.
             share = np.where(square > linear, linear / square, 1.0)
             lower = share * linear - 0.5 * share**2 * square
             upper = 0.5 * norm + np.maximum(u, 0.0) @ cost
@@ -98,10 +98,9 @@ class Batch:
                 left = np.flatnonzero(~done)
                 if len(left) == 0 or step == max_iter:
                     break
-                at, z, w, b, u, trial, v, norm, sigma, inner, renew = (
-                    values[left]
-                    for values in (at, z, w, b, u, trial, v, norm, sigma, inner, renew)
-                )
+                state: Any = at, z, w, b, u, trial, v, norm, sigma, inner, renew
+                state = (values[left] for values in state)
+                at, z, w, b, u, trial, v, norm, sigma, inner, renew = state
             gradient = w - v
             square = np.vecdot(gradient, gradient)
             free = (trial > 0.0) & (trial < 1.0)
@@ -146,11 +145,12 @@ class Batch:
             sums = (free.astype(np.float64) @ self.outer)[:, self.place]
             sums *= sigma[:, np.newaxis, np.newaxis]
             hessian = _about(sums[:, :d, :d], sums[:, :d, d], sums[:, d, d], z)
+            solved: Any
             try:
-                return -np.linalg.solve(hessian, gradient[..., np.newaxis])[..., 0]
+                solved = np.linalg.solve(hessian, gradient[..., np.newaxis])
             except np.linalg.LinAlgError:  # by rounding at a large penalty
-                inverse = np.linalg.pinv(hessian, hermitian=True)
-                return -(inverse @ gradient[..., np.newaxis])[..., 0]
+                solved = np.linalg.pinv(hessian, hermitian=True) @ gradient[..., np.newaxis]
+            return -solved[..., 0]
         if len(z) > 1 and design.is_dense and free.all() and sigma.max() == sigma.min():
             return self._first_directions(gradient, float(sigma[0]), z)
         direction = -gradient
@@ -220,7 +220,8 @@ def _search(
 
     Almost, and 0 where the slope is not negative at 0.
     """
-    slope_low = slope + np.vecdot(np.clip(start, 0.0, 1.0), pull)
+    trial = np.clip(start, 0.0, 1.0)
+    slope_low = slope + np.vecdot(trial, pull)
     target = LINE_SEARCH_RATIO * np.abs(slope_low)
     length = np.where(slope_low < 0.0, 1.0, 0.0)
     low, high, slope_high = np.zeros_like(length), np.full_like(length, np.inf), length.copy()
@@ -228,22 +229,22 @@ def _search(
     if len(at) < len(length):
         start, move, pull = start[at], move[at], pull[at]
     for _ in range(MAX_LINE_SEARCH):
-        trial = length[at, np.newaxis] * move
+        trial = np.multiply(length[at, np.newaxis], move, out=trial[: len(at)])
         trial += start
         np.clip(trial, 0.0, 1.0, out=trial)
         value = slope[at] + length[at] * curvature[at] + np.vecdot(trial, pull)
         left = np.flatnonzero(np.abs(value) > target[at])
         if len(left) == 0:
             break
-        if len(left) < len(at):
-            at, value = at[left], value[left]
-            start, move, pull = start[left], move[left], pull[left]
-        above, below = at[value > 0], at[value <= 0]
+        index, value = at[left], value[left]
+        if 2 * len(left) <= len(at):
+            at, start, move, pull = index, start[left], move[left], pull[left]
+        above, below = index[value > 0], index[value <= 0]
         high[above], slope_high[above] = length[above], value[value > 0]
         low[below], slope_low[below] = length[below], value[value <= 0]
-        width = high[at] - low[at]
+        width = high[index] - low[index]
         # Regula falsi kept off the ends, so that the bracket always shrinks.
-        inside = low[at] - slope_low[at] * width / (slope_high[at] - slope_low[at])
-        inside = np.clip(inside, low[at] + 0.05 * width, high[at] - 0.05 * width)
-        length[at] = np.where(np.isfinite(width), inside, 2.0 * length[at])
+        inside = low[index] - slope_low[index] * width / (slope_high[index] - slope_low[index])
+        inside = np.clip(inside, low[index] + 0.05 * width, high[index] - 0.05 * width)
+        length[index] = np.where(np.isfinite(width), inside, 2.0 * length[index])
     return length

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import call_potrf, compiled
+from .._jit import call_posv, compiled
 from ._batched_newton import (
     INNER_RATIO,
     LINE_SEARCH_RATIO,
@@ -164,9 +164,9 @@ GATHER = 256
 MIN_UPDATED = 16
 MAX_UPDATES = 16
 
-# Size from which LAPACK factorises faster, and the share by which its diagonal is raised there,
-# so that rounding does not make a pivot negative.
-MIN_LAPACK = 64
+# Features from which BLAS multiplies two rows faster; and the share by which the diagonal of a
+# matrix is raised, so that rounding does not make it indefinite.
+MIN_BLAS = 64
 RAISED = 1e-13
 
 
@@ -177,7 +177,7 @@ def _dot_rows(dense, data, indices, indptr, rows, start, stop, vector, out):
     for p in range(start, stop):
         i = rows[p]
         total = 0.0
-        if dense.shape[0] > 0 and vector.shape[0] >= MIN_LAPACK:
+        if dense.shape[0] > 0 and vector.shape[0] >= MIN_BLAS:
             total = np.dot(dense[i], vector)
         elif dense.shape[0] > 0:
             row = dense[i]
@@ -290,49 +290,11 @@ def _compare(new, old, changed, free):
 
 
 @compiled()
-def _factor(matrix, size, potrf):
-    """Cholesky factorisation in place, ``U'U``, of an upper triangle; whether it succeeded."""
+def _solve_positive(matrix, rhs, size, posv):
+    """Solve a positive definite system in place; whether it is one, else ``rhs`` stays."""
     for p in range(size):
         matrix[p, p] *= 1.0 + RAISED
-    return call_potrf(potrf, size, matrix) == 0
-
-
-@compiled()
-def _solve_factored(matrix, rhs, size):
-    """Solve ``U'U x = rhs`` in place."""
-    for j in range(size):
-        rhs[j] /= matrix[j, j]
-        row = matrix[j]
-        factor = rhs[j]
-        for i in range(j + 1, size):
-            rhs[i] -= factor * row[i]
-    for j in range(size - 1, -1, -1):
-        row = matrix[j]
-        if size - j > MIN_LAPACK:
-            rhs[j] = (rhs[j] - np.dot(row[j + 1 : size], rhs[j + 1 : size])) / row[j]
-            continue
-        t0, t1, t2, t3 = rhs[j], 0.0, 0.0, 0.0
-        i = j + 1
-        # Four sums, which do not wait for each other.
-        while i + 4 <= size:
-            t0 -= row[i] * rhs[i]
-            t1 -= row[i + 1] * rhs[i + 1]
-            t2 -= row[i + 2] * rhs[i + 2]
-            t3 -= row[i + 3] * rhs[i + 3]
-            i += 4
-        while i < size:
-            t0 -= row[i] * rhs[i]
-            i += 1
-        rhs[j] = ((t0 + t1) + (t2 + t3)) / row[j]
-
-
-@compiled()
-def _solve_cholesky(matrix, rhs, size, potrf):
-    """Solve a positive definite system in place; whether it is one, else ``rhs`` stays."""
-    done = _factor(matrix, size, potrf)
-    if done:
-        _solve_factored(matrix, rhs, size)
-    return done
+    return size == 0 or call_posv(posv, size, matrix, rhs) == 0
 
 
 @compiled()
@@ -460,7 +422,7 @@ def _sum_margins(dense, data, indices, indptr, y, z, w, u):
 
 @compiled()
 def _find_direction_by_rows(
-    dense, data, indices, indptr, z, free, n_free, root, system, gradient, rhs, direction, potrf
+    dense, data, indices, indptr, z, free, n_free, root, system, gradient, rhs, direction, posv
 ):  # fmt: skip
     """Newton direction from the inner products of the free rows, where these are few."""
     for j in range(z.shape[0]):
@@ -470,7 +432,7 @@ def _find_direction_by_rows(
     for p in range(n_free):
         system[p, p] += 1.0
         rhs[p] = root[p] * (rhs[p] - base)
-    if not _solve_cholesky(system, rhs, n_free, potrf):
+    if not _solve_positive(system, rhs, n_free, posv):
         return
     shift = 0.0
     for p in range(n_free):
@@ -518,7 +480,7 @@ def solve_pivots(
     cold,
     tol,
     max_iter,
-    potrf,
+    posv,
     coef,
     multipliers,
     penalty,
@@ -528,10 +490,11 @@ def solve_pivots(
 ):
     """Solve the problem of each pivot; write solution, values and Newton steps.
 
-    Dense data come with empty CSR arrays, CSR data with empty dense ones. ``products`` are inner products of rows, among which those given have ``numbers``,
-    or empty. ``pivots`` are points. ``parked`` are the sums of ``c_i d_i`` over the rows held at
-    1, ``parked_cost`` those of ``c_i``. ``coef``, ``multipliers`` and ``penalty`` are where to
-    start, if not ``cold``, and where it ended.
+    Dense data come with empty CSR arrays, CSR data with empty dense ones. ``products`` are inner
+    products of rows, among which those given have ``numbers``, or empty. ``pivots`` are points.
+    ``parked`` are the sums of ``c_i d_i`` over the rows held at 1, ``parked_cost`` those of
+    ``c_i``. ``coef``, ``multipliers`` and ``penalty`` are where to start, if not ``cold``, and
+    where it ended.
     """
     n = y.shape[0]
     d = coef.shape[1]
@@ -681,7 +644,7 @@ def solve_pivots(
                     system = _gram(dense, data, indices, indptr, z, free, n_free, root)
                 _find_direction_by_rows(
                     dense, data, indices, indptr, z, free, n_free, root, system, gradient, rhs,
-                    direction, potrf,
+                    direction, posv,
                 )  # fmt: skip
             else:
                 if cold and n_free == n:  # as at each start
@@ -715,7 +678,7 @@ def solve_pivots(
                 for j in range(d):
                     direction[j] = -gradient[j]
                 # If rounding makes the matrix indefinite, the line search uses the gradient.
-                _solve_cholesky(hessian, direction, d, potrf)
+                _solve_positive(hessian, direction, d, posv)
 
             _margins(dense, data, indices, indptr, y, z, direction, along)
             steps += 1

@@ -90,7 +90,7 @@ class HingeRows(NamedTuple):
         parked: Parked | None = None,
     ) -> PivotSolutions:
         """Solve the problems of some pivots, from nothing or from a start for the only one."""
-        from .._jit import address_of_potrf
+        from .._jit import address_of_posv
         from ._kernels import solve_pivots
 
         n_pivots, d = pivots.shape
@@ -114,7 +114,7 @@ class HingeRows(NamedTuple):
             start is None,
             tol,
             max_iter,
-            address_of_potrf(),
+            address_of_posv(),
             coef,
             multipliers,
             penalty,
@@ -193,9 +193,9 @@ BLOCK_SIZE = 64
 MIN_FEATURES_FOR_PRODUCTS, MOST_ROWS_FOR_PRODUCTS, ROWS_PER_FEATURE = 100, 4096, 8
 
 
-# What a row costs in a step besides its products, in products, and a step in rows; what all pivots with all rows
-# may cost in a step for array operations to solve them in about a second. Sparse rows are then
-# made dense, up to so many entries.
+# What a row costs in a step besides its products, in products, and a step in rows; what all pivots
+# with all rows may cost in a step for array operations to solve them in about a second; and the
+# entries up to which sparse rows are then made dense.
 PER_ROW = 20
 PER_STEP = 500
 MOST_WORK_IN_ARRAYS = 5e7
@@ -391,6 +391,7 @@ def solve_pivots_newton(
     """Solve the problems of some pivots by an augmented Lagrangian with Newton steps."""
     points = problem.rows.rows(pivots).to_array()
     if not problem.is_compiled:
+        refuse_interrupted(interrupted)
         batch = Batch(problem.rows, problem.y, problem.cost, problem.products)
         return PivotSolutions(*batch.minimise(points, tol=tol, max_iter=max_iter), tol)
     if not problem.has_bands:
@@ -428,7 +429,6 @@ class _PivotState:
     objective: float = np.inf
     lower_bound: float = -np.inf
     n_iter: int = 0
-
     work: float = 0.0  # Products that its steps took
 
     def take_ends(self, ends: PivotSolutions, rows: HingeRows) -> None:
@@ -461,6 +461,7 @@ class _Groups:
         self.rows, self.free = problem.hinge_rows, problem.free_threshold
         self.tol, self.max_iter, self.interrupted = tol, max_iter, interrupted
 
+    @np.errstate(over="ignore", invalid="ignore")
     def solve(self, points: FloatArray) -> list[_PivotState]:
         coef, distance = self.free.coefs_at(points)
         margins = self.rows.margins(coef, points)
