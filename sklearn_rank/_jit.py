@@ -131,29 +131,36 @@ def _tell() -> None:
         )
 
 
-def address_of_potrf() -> int:
-    """Address of LAPACK's Cholesky factorisation in scipy."""
+def address_of_posv() -> int:
+    """Address of LAPACK's solver of positive definite systems in scipy."""
     address = numba.extending.get_cython_function_address
-    return int(address("scipy.linalg.cython_lapack", "dpotrf"))
+    return int(address("scipy.linalg.cython_lapack", "dposv"))
 
 
 @numba.extending.intrinsic
-def call_potrf(typingctx: Any, address: Any, size: Any, matrix: Any) -> Any:
-    """Factorise the leading part of a C-contiguous matrix, ``U'U``, by its upper triangle."""
+def call_posv(typingctx: Any, address: Any, size: Any, matrix: Any, rhs: Any) -> Any:
+    """Solve the leading part of a system in place, by the upper triangle of a C-contiguous matrix.
+
+    Returns 0, or another number if the matrix is not positive definite.
+    """
 
     cgutils, types = numba.core.cgutils, numba.types
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        address, size, matrix = args
-        array = context.make_array(signature.args[2])(context, builder, matrix)
+        address, size, matrix, rhs = args
+        array, right = (
+            context.make_array(kind)(context, builder, value)
+            for kind, value in zip(signature.args[2:], (matrix, rhs), strict=True)
+        )
         integer, byte = (context.get_value_type(t) for t in (types.int32, types.int8))
-        columns = builder.extract_value(array.shape, 1)
-        values = [byte(ord("L")), builder.trunc(size, integer), builder.trunc(columns, integer)]
-        uplo, n, lda = (cgutils.alloca_once_value(builder, value) for value in values)
+        order = builder.trunc(size, integer)
+        columns = builder.trunc(builder.extract_value(array.shape, 1), integer)
+        values = [byte(ord("L")), order, integer(1), columns, order]
+        uplo, n, nrhs, lda, ldb = (cgutils.alloca_once_value(builder, value) for value in values)
         info = cgutils.alloca_once(builder, integer)
-        pointers = [uplo, n, array.data, lda, info]
+        pointers = [uplo, n, nrhs, array.data, lda, right.data, ldb, info]
         function = cgutils.ir.FunctionType(cgutils.ir.VoidType(), [p.type for p in pointers])
         builder.call(builder.inttoptr(address, function.as_pointer()), pointers)
         return builder.load(info)
 
-    return types.int32(types.intp, types.intp, matrix), generate
+    return types.int32(types.intp, types.intp, matrix, rhs), generate

@@ -38,6 +38,8 @@ import warnings
 warnings.simplefilter("error")
 import numpy as np
 import sklearn_rank
+from sklearn_rank._solvers import _pivots
+_pivots.MOST_WORK_IN_ARRAYS = -1
 X = np.random.default_rng(0).normal(size=(20, 2))
 ranker = sklearn_rank.AccuracyAtTopRanker(tau=0.2).fit(X, X[:, 0] > 0.3)
 print(ranker.dual_gap_ <= 1e-6)
@@ -130,6 +132,34 @@ def test_a_fit_works_where_no_cache_can_be_kept(prefix, tmp_path):
 
 def test_an_import_compiles_nothing():
     assert run("import sklearn_rank, sys; print('numba' in sys.modules)").strip() == "False"
+
+
+WITHOUT_NUMBA = """
+import sys, warnings
+sys.modules["numba"] = None
+warnings.simplefilter("error")
+import numpy as np
+import scipy.sparse as sp
+from sklearn_rank import AccuracyAtTopRanker
+from sklearn_rank._solvers import _pivots
+_pivots.MOST_WORK_IN_ARRAYS = _pivots.MOST_DENSE_ENTRIES = 0
+X = np.random.default_rng(0).normal(size=(70, 3))
+y = X[:, 0] > 0.3
+for rows in (X, sp.csr_array(X)):
+    for params in ({}, {"kernel": "rbf"}, {"selection": "refine"}, {"n_jobs": 2}):
+        if not (sp.issparse(rows) and "kernel" in params):
+            assert AccuracyAtTopRanker(tau=0.2, **params).fit(rows, y).converged_
+print("done")
+"""
+
+
+def test_accuracy_at_the_top_needs_no_numba():
+    assert run(WITHOUT_NUMBA).strip() == "done"
+
+
+def test_a_small_fit_compiles_nothing():
+    code = "from sklearn_rank import AccuracyAtTopRanker\n" + FIT.replace("= -1", "= 1e6")
+    assert run(code + "import sys; print('numba' in sys.modules)").split() == ["True", "False"]
 
 
 def test_arrays_of_other_processes_are_taken():

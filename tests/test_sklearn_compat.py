@@ -9,10 +9,10 @@ from sklearn_rank._sklearn_compat import check_sample_weight
 callback = pytest.importorskip("sklearn.callback", reason="scikit-learn 1.9 brings callbacks")
 FitCallback, ProgressBar = callback.FitCallback, callback.ProgressBar
 
-N_BLOCKS = 3  # of 32 rows
+N_BLOCKS = 3  # of 64 rows
 
 
-def data(n=70):
+def data(n=150):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 2))
     return X, X[:, 0] + rng.normal(size=n) > 0.3
@@ -77,7 +77,7 @@ def test_a_search_reports_the_blocks_of_all_folds():
     search = AccuracyAtTopRankerCV(tau=0.2, Cs=[0.01, 0.1, 1.0], cv=2, selections=["average"])
     search.set_callbacks(recorder).fit(X, y)
     blocks = [call for call in recorder.calls if call[:2] == ("begin", "block")]
-    of_half = -(-len(y) // 2 // 32)
+    of_half = -(-len(y) // 2 // 64)
     assert len(blocks) == 2 * 3 * of_half + N_BLOCKS
     assert recorder.contexts[1].max_subtasks == len(blocks)
 

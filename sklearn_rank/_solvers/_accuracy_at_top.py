@@ -235,7 +235,7 @@ def _solve_block(work: _Work, pivots: IntArray) -> tuple[CandidateValues, FloatA
     problem, tops = work.problem, work.tops
     with one_blas_thread():
         solutions = work.solutions(pivots)
-        if not np.all(np.isfinite(solutions.objective)):
+        if not np.all(np.isfinite(solutions.objective - solutions.lower_bound)):
             raise ValueError(
                 "The scores overflow: the features are too large for float64 sums of squares;"
                 " scale them, for example by StandardScaler."

@@ -22,9 +22,9 @@ from .._typing import FloatArray, IntArray
 # Rows of which a copy is made at a time where one is needed.
 COPIED_ROWS = 2048
 
-# Rows as compiled kernels take them: dense rows, the same by columns, and CSR arrays with indices
-# of 32 bits; what there is not is empty.
-CompiledArrays: TypeAlias = tuple[FloatArray, FloatArray, FloatArray, IntArray, IntArray]
+# Rows as compiled kernels take them: dense rows, or CSR arrays with indices of 32 bits; what there
+# is not is empty.
+CompiledArrays: TypeAlias = tuple[FloatArray, FloatArray, IntArray, IntArray]
 
 
 class Design:
@@ -146,14 +146,9 @@ class DenseDesign(MatrixDesign):
         """Move the origin of dense rows; sparse ones stay as they are."""
         return DenseDesign(np.subtract(self.matrix, origin, out=None if copy else self.matrix))
 
-    @cached_property
-    def _columns(self) -> FloatArray:
-        return np.ascontiguousarray(self.matrix.T)
-
-    def compiled_arrays(self, *, by_columns: bool = False) -> CompiledArrays:
+    def compiled_arrays(self) -> CompiledArrays:
         none = np.empty(0, dtype=np.int32)
-        columns = self._columns if by_columns else np.empty((0, 0))
-        return np.ascontiguousarray(self.matrix), columns, np.empty(0), none, none
+        return np.ascontiguousarray(self.matrix), np.empty(0), none, none
 
 
 class KernelDesign(DenseDesign):
@@ -230,10 +225,10 @@ class SparseDesign(MatrixDesign):
     def move(self, origin: FloatArray, *, copy: bool = True) -> SparseDesign:
         return self
 
-    def compiled_arrays(self, *, by_columns: bool = False) -> CompiledArrays:
-        X, none = self.matrix, np.empty((0, 0))
+    def compiled_arrays(self) -> CompiledArrays:
+        X = self.matrix
         indices = X.indices.astype(np.int32, copy=False)
-        return none, none, X.data, indices, X.indptr.astype(np.int32, copy=False)
+        return np.empty((0, 0)), X.data, indices, X.indptr.astype(np.int32, copy=False)
 
 
 # Rows of which single entries can be had at once.

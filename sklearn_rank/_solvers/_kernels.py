@@ -1,13 +1,7 @@
 """Compiled loops: problems of pivots, series on intervals, stumps, windows of scores.
 
-With ``d_i = y_i (x_i - z)`` and ``u_i = 1 - w.d_i`` the problem is
-``min 1/2 |w|^2 + sum_i c_i max(0, u_i)`` and its dual
-``max sum_i c_i b_i - 1/2 |sum_i c_i b_i d_i|^2`` over multipliers ``0 <= b_i <= 1``. An outer
-step of the method of multipliers replaces ``b`` by ``clip(b + sigma u, 0, 1)`` at the minimiser
-of the augmented Lagrangian, whose Hessian ``I + sigma sum_F c_i d_i d_i'`` runs only over the
-*free* rows F, those with ``0 < b_i + sigma u_i < 1``. A few Newton steps with an exact line
-search find that minimiser, so that a step costs one product with the data and one small
-Cholesky factorisation.
+The problems of pivots and the method are those of ``_batched_newton``; a step costs one product
+with the data and one small Cholesky factorisation.
 
 Rows whose multiplier is held at 1 need not be among the rows of the kernel: they are *parked*,
 and count by ``sum c_i`` and ``sum c_i d_i``; rows held at 0 count nothing.
@@ -22,7 +16,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import call_potrf, compiled
+from .._jit import call_posv, compiled
+from ._batched_newton import (
+    INNER_RATIO,
+    LINE_SEARCH_RATIO,
+    MAX_LINE_SEARCH,
+    SETTLED,
+    SETTLED_GROWTH,
+    SIGMA_GROWTH,
+    SIGMA_START,
+)
 
 
 @compiled("void(f8[::1], i8[::1], f8[::1], f8[:, ::1])")
@@ -154,19 +157,6 @@ def window_sums(z, weight, integrated, values):
         values[i] = total
 
 
-# The penalty of a cold start is SIGMA_START. It grows by SIGMA_GROWTH at each outer step, by
-# SETTLED_GROWTH where the last Newton step was exact, so that the free rows have settled; the
-# inner problem is solved until its squared gradient is INNER_RATIO times the dual progress; the
-# line search stops when the slope has fallen by LINE_SEARCH_RATIO. Chosen by the time and the
-# number of Newton steps over three data sets and C from .001 to 1.
-SIGMA_START = 0.9
-SIGMA_GROWTH = 2.5
-SETTLED_GROWTH = 10.0
-SETTLED = 1e-20
-INNER_RATIO = 30.0
-LINE_SEARCH_RATIO = 0.1
-MAX_LINE_SEARCH = 40
-
 # Rows gathered at a time for the d x d Hessian; the number of features from which it pays to
 # update it by the rows that enter and leave; and the updates after which it is summed anew, so
 # that their rounding errors do not pile up.
@@ -174,12 +164,9 @@ GATHER = 256
 MIN_UPDATED = 16
 MAX_UPDATES = 16
 
-# Features from which it pays to factorise the matrix that the first steps of all pivots share.
-MIN_SHARED = 48
-
-# Size from which LAPACK factorises faster, and the share by which its diagonal is raised there,
-# so that rounding does not make a pivot negative.
-MIN_LAPACK = 64
+# Features from which BLAS multiplies two rows faster; and the share by which the diagonal of a
+# matrix is raised, so that rounding does not make it indefinite.
+MIN_BLAS = 64
 RAISED = 1e-13
 
 
@@ -190,7 +177,7 @@ def _dot_rows(dense, data, indices, indptr, rows, start, stop, vector, out):
     for p in range(start, stop):
         i = rows[p]
         total = 0.0
-        if dense.shape[0] > 0 and vector.shape[0] >= MIN_LAPACK:
+        if dense.shape[0] > 0 and vector.shape[0] >= MIN_BLAS:
             total = np.dot(dense[i], vector)
         elif dense.shape[0] > 0:
             row = dense[i]
@@ -242,12 +229,10 @@ def _add_rows(dense, data, indices, indptr, rows, start, stop, factors, vector):
 
 
 @compiled()
-def _margins(dense, columns, data, indices, indptr, y, z, w, out):
+def _margins(dense, data, indices, indptr, y, z, w, out):
     """``-w.d_i`` for every row."""
     shift = np.dot(w, z)
-    if columns.shape[1] > 0:
-        np.dot(w, columns, out)
-    elif dense.shape[0] > 0:
+    if dense.shape[0] > 0:
         np.dot(dense, w, out)
     else:
         for i in range(out.shape[0]):
@@ -305,86 +290,11 @@ def _compare(new, old, changed, free):
 
 
 @compiled()
-def _factor_small(matrix, size):
-    """Eliminate rows of an upper triangle, four at a time; pivots that are near 0 are raised."""
-    floors = np.empty(size)
-    for p in range(size):
-        floors[p] = max(1e-14 * matrix[p, p], 1e-300)
-    j = 0
-    while j < size:
-        width = min(4, size - j)
-        for p in range(j, j + width):
-            for k in range(j, p):
-                factor = matrix[k, p]
-                for i in range(p, size):
-                    matrix[p, i] -= factor * matrix[k, i]
-            scale = 1.0 / np.sqrt(max(matrix[p, p], floors[p]))
-            matrix[p, p] = 1.0 / scale
-            for i in range(p + 1, size):
-                matrix[p, i] *= scale
-        if width == 4:
-            r0 = matrix[j]
-            r1 = matrix[j + 1]
-            r2 = matrix[j + 2]
-            r3 = matrix[j + 3]
-            for k in range(j + 4, size):
-                f0 = r0[k]
-                f1 = r1[k]
-                f2 = r2[k]
-                f3 = r3[k]
-                row = matrix[k]
-                for i in range(k, size):
-                    row[i] -= (f0 * r0[i] + f1 * r1[i]) + (f2 * r2[i] + f3 * r3[i])
-        j += width
-
-
-@compiled()
-def _factor(matrix, size, potrf):
-    """Cholesky factorisation in place, ``U'U``, of an upper triangle; whether it succeeded."""
-    if size < MIN_LAPACK:
-        _factor_small(matrix, size)
-        return True
+def _solve_positive(matrix, rhs, size, posv):
+    """Solve a positive definite system in place; whether it is one, else ``rhs`` stays."""
     for p in range(size):
         matrix[p, p] *= 1.0 + RAISED
-    return call_potrf(potrf, size, matrix) == 0
-
-
-@compiled()
-def _solve_factored(matrix, rhs, size):
-    """Solve ``U'U x = rhs`` in place."""
-    for j in range(size):
-        rhs[j] /= matrix[j, j]
-        row = matrix[j]
-        factor = rhs[j]
-        for i in range(j + 1, size):
-            rhs[i] -= factor * row[i]
-    for j in range(size - 1, -1, -1):
-        row = matrix[j]
-        if size - j > MIN_LAPACK:
-            rhs[j] = (rhs[j] - np.dot(row[j + 1 : size], rhs[j + 1 : size])) / row[j]
-            continue
-        t0, t1, t2, t3 = rhs[j], 0.0, 0.0, 0.0
-        i = j + 1
-        # Four sums, which do not wait for each other.
-        while i + 4 <= size:
-            t0 -= row[i] * rhs[i]
-            t1 -= row[i + 1] * rhs[i + 1]
-            t2 -= row[i + 2] * rhs[i + 2]
-            t3 -= row[i + 3] * rhs[i + 3]
-            i += 4
-        while i < size:
-            t0 -= row[i] * rhs[i]
-            i += 1
-        rhs[j] = ((t0 + t1) + (t2 + t3)) / row[j]
-
-
-@compiled()
-def _solve_cholesky(matrix, rhs, size, potrf):
-    """Solve a positive definite system in place; whether it is one, else ``rhs`` stays."""
-    done = _factor(matrix, size, potrf)
-    if done:
-        _solve_factored(matrix, rhs, size)
-    return done
+    return size == 0 or call_posv(posv, size, matrix, rhs) == 0
 
 
 @compiled()
@@ -503,51 +413,16 @@ def _look_up(products, numbers, with_pivot, square, free, n_free, root, of_free,
 
 
 @compiled()
-def _sum_margins(dense, columns, data, indices, indptr, y, z, w, u):
+def _sum_margins(dense, data, indices, indptr, y, z, w, u):
     """Write ``u = 1 - w.d_i``."""
-    _margins(dense, columns, data, indices, indptr, y, z, w, u)
+    _margins(dense, data, indices, indptr, y, z, w, u)
     for i in range(u.shape[0]):
         u[i] += 1.0
 
 
 @compiled()
-def _factor_first(all_outer, all_sum, all_cost, centre, factor, potrf):
-    """Factorise the matrix of the first step of all pivots, which differ by a term of rank one."""
-    d = centre.shape[0]
-    for p in range(d):
-        centre[p] = all_sum[p] / all_cost
-        for q in range(p, d):
-            factor[p, q] = SIGMA_START * (all_outer[p, q] - all_sum[p] * all_sum[q] / all_cost)
-        factor[p, p] += 1.0
-    return _factor(factor, d, potrf)
-
-
-@compiled()
-def _find_first_direction(centre, all_cost, factor, z, gradient, moved, solved, direction):
-    """Newton direction where all rows are free at the first penalty, from the shared factor.
-
-    ``(B + r m m')^-1 g = B^-1 g - r (m.B^-1 g) B^-1 m / (1 + r m.B^-1 m)``.
-    """
-    d = z.shape[0]
-    for j in range(d):
-        moved[j] = z[j] - centre[j]
-        solved[j] = moved[j]
-        direction[j] = -gradient[j]
-    _solve_factored(factor, solved, d)
-    _solve_factored(factor, direction, d)
-    rate = SIGMA_START * all_cost
-    above = 0.0
-    below = 1.0
-    for j in range(d):
-        above += rate * moved[j] * direction[j]
-        below += rate * moved[j] * solved[j]
-    for j in range(d):
-        direction[j] -= above / below * solved[j]
-
-
-@compiled()
 def _find_direction_by_rows(
-    dense, data, indices, indptr, z, free, n_free, root, system, gradient, rhs, direction, potrf
+    dense, data, indices, indptr, z, free, n_free, root, system, gradient, rhs, direction, posv
 ):  # fmt: skip
     """Newton direction from the inner products of the free rows, where these are few."""
     for j in range(z.shape[0]):
@@ -557,7 +432,7 @@ def _find_direction_by_rows(
     for p in range(n_free):
         system[p, p] += 1.0
         rhs[p] = root[p] * (rhs[p] - base)
-    if not _solve_cholesky(system, rhs, n_free, potrf):
+    if not _solve_positive(system, rhs, n_free, posv):
         return
     shift = 0.0
     for p in range(n_free):
@@ -585,14 +460,13 @@ READ_INT32, READ_INT64 = READ("int32", 1), READ("int64", 1)
 
 
 @compiled(
-    f"void({READ_MATRIX}, {READ_MATRIX}, {READ_VECTOR}, {READ_INT32}, {READ_INT32},"
+    f"void({READ_MATRIX}, {READ_VECTOR}, {READ_INT32}, {READ_INT32},"
     f" {READ_MATRIX}, {READ_INT64}, {READ_VECTOR}, {READ_VECTOR}, {READ_MATRIX},"
     f" {READ_MATRIX}, {READ_VECTOR}, boolean, float64, int64, intp,"
     " float64[:, ::1], float64[:, ::1], float64[::1], float64[::1], float64[::1], int64[::1])"
 )
 def solve_pivots(
     dense,
-    columns,
     data,
     indices,
     indptr,
@@ -606,7 +480,7 @@ def solve_pivots(
     cold,
     tol,
     max_iter,
-    potrf,
+    posv,
     coef,
     multipliers,
     penalty,
@@ -616,19 +490,17 @@ def solve_pivots(
 ):
     """Solve the problem of each pivot; write solution, values and Newton steps.
 
-    Dense data come as rows, and as columns or without, with empty CSR arrays; CSR data with empty
-    dense ones. ``products`` are inner products of rows, among which those given have ``numbers``,
-    or empty. ``pivots`` are points. ``parked`` are the sums of ``c_i d_i`` over the rows held at
-    1, ``parked_cost`` those of ``c_i``. ``coef``, ``multipliers`` and ``penalty`` are where to
-    start, if not ``cold``, and where it ended.
+    Dense data come with empty CSR arrays, CSR data with empty dense ones. ``products`` are inner
+    products of rows, among which those given have ``numbers``, or empty. ``pivots`` are points.
+    ``parked`` are the sums of ``c_i d_i`` over the rows held at 1, ``parked_cost`` those of
+    ``c_i``. ``coef``, ``multipliers`` and ``penalty`` are where to start, if not ``cold``, and
+    where it ended.
     """
     n = y.shape[0]
     d = coef.shape[1]
     v = np.empty(d)
     gradient = np.empty(d)
     direction = np.empty(d)
-    moved = np.empty(d)
-    solved = np.empty(d)
     best_w = np.empty(d)
     u = np.empty(n)
     trial = np.empty(n)
@@ -662,12 +534,6 @@ def solve_pivots(
             dense, data, indices, indptr, origin, cost, every, n, n, root, block, signed,
             all_outer, all_sum,
         )  # fmt: skip
-    shares_first = cold and MIN_SHARED <= d <= n
-    centre = np.empty(d)
-    first = np.empty((d, d)) if shares_first else np.empty((0, 0))
-    if shares_first:
-        shares_first = _factor_first(all_outer, all_sum, all_cost, centre, first, potrf)
-
     for index in range(pivots.shape[0]):
         z = pivots[index]
         w = coef[index]
@@ -686,7 +552,7 @@ def solve_pivots(
             sigma = SIGMA_START
             _clip(b, u, sigma, trial)
         else:
-            _sum_margins(dense, columns, data, indices, indptr, y, z, w, u)
+            _sum_margins(dense, data, indices, indptr, y, z, w, u)
             sigma = penalty[index]
             _copy(b, trial)
         _fill(inside, 0)
@@ -735,7 +601,7 @@ def solve_pivots(
                     _copy(best_trial, trial)
                 # u and v were updated step by step: certify from sums made anew.
                 checked = True
-                _sum_margins(dense, columns, data, indices, indptr, y, z, w, u)
+                _sum_margins(dense, data, indices, indptr, y, z, w, u)
                 _copy(beside, v)
                 _fill(counted, 0.0)
                 linear = parked_cost[index]
@@ -764,11 +630,7 @@ def solve_pivots(
                 for j in range(d):
                     gradient[j] -= shift * z[j]
 
-            if shares_first and steps == 0:
-                _find_first_direction(
-                    centre, all_cost, first, z, gradient, moved, solved, direction
-                )
-            elif n_free < d:
+            if n_free < d:
                 for p in range(n_free):
                     root[p] = np.sqrt(sigma * cost[free[p]])
                 if products.shape[0] > 0:
@@ -782,7 +644,7 @@ def solve_pivots(
                     system = _gram(dense, data, indices, indptr, z, free, n_free, root)
                 _find_direction_by_rows(
                     dense, data, indices, indptr, z, free, n_free, root, system, gradient, rhs,
-                    direction, potrf,
+                    direction, posv,
                 )  # fmt: skip
             else:
                 if cold and n_free == n:  # as at each start
@@ -816,9 +678,9 @@ def solve_pivots(
                 for j in range(d):
                     direction[j] = -gradient[j]
                 # If rounding makes the matrix indefinite, the line search uses the gradient.
-                _solve_cholesky(hessian, direction, d, potrf)
+                _solve_positive(hessian, direction, d, posv)
 
-            _margins(dense, columns, data, indices, indptr, y, z, direction, along)
+            _margins(dense, data, indices, indptr, y, z, direction, along)
             steps += 1
             for i in range(n):
                 cost_along[i] = cost[i] * along[i]

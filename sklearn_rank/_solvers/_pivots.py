@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -12,13 +13,10 @@ import scipy.sparse as sp
 
 from .._optional import import_optional
 from .._typing import BoolArray, FloatArray, IntArray
+from ._batched_newton import Batch
 from ._design import DenseDesign, InMemoryDesign, SparseDesign, as_design
 from ._linear import row_system
 from ._result import relative_gap
-
-# Products of a vector with dense columns are faster than with rows where the rows are short.
-MOST_FEATURES_BY_COLUMNS = 64
-
 
 # Sums over the rows whose multipliers are held at 1, for each pivot: of ``c_i y_i (x_i - z)``, of
 # shape (n_pivots, n_features), and of ``c_i``.
@@ -66,6 +64,11 @@ class HingeRows(NamedTuple):
         design, numbers = self.design.rows(index), self.numbers[index]
         return HingeRows(design, self.y[index], self.cost[index], self.products, numbers)
 
+    def work(self, n_iter: int) -> float:
+        """Predict the products of some steps on these rows."""
+        n, d = self.design.shape
+        return n_iter * ((n + PER_STEP) * (d + PER_ROW) + min(n, d) ** 3 / 3)
+
     def margins(self, coef: FloatArray, pivots: FloatArray) -> FloatArray:
         """Margins ``1 - y_i w.(x_i - z)``. Shape (n_pivots, n_rows)."""
         shift = np.sum(coef * pivots, axis=1)
@@ -87,7 +90,7 @@ class HingeRows(NamedTuple):
         parked: Parked | None = None,
     ) -> PivotSolutions:
         """Solve the problems of some pivots, from nothing or from a start for the only one."""
-        from .._jit import address_of_potrf
+        from .._jit import address_of_posv
         from ._kernels import solve_pivots
 
         n_pivots, d = pivots.shape
@@ -99,9 +102,8 @@ class HingeRows(NamedTuple):
         objective, lower_bound = np.empty((2, n_pivots))
         n_iter = np.empty(n_pivots, dtype=np.int64)
         vector, parked_cost = parked or (np.zeros((n_pivots, d)), np.zeros(n_pivots))
-        by_columns = start is None and d <= MOST_FEATURES_BY_COLUMNS
         solve_pivots(
-            *self.design.compiled_arrays(by_columns=by_columns),
+            *self.design.compiled_arrays(),
             self.products,
             self.numbers,
             self.y,
@@ -112,7 +114,7 @@ class HingeRows(NamedTuple):
             start is None,
             tol,
             max_iter,
-            address_of_potrf(),
+            address_of_posv(),
             coef,
             multipliers,
             penalty,
@@ -184,11 +186,26 @@ class FreeThreshold:
         return np.clip(np.where(self._near[rows], changed, smoothed), 0.0, 1.0)
 
 
-BLOCK_SIZE = 32
+BLOCK_SIZE = 64
 
 # From how many features on, up to how many rows and rows per feature, a table of the inner
 # products of all rows pays: systems of the rows with free multipliers are then looked up.
 MIN_FEATURES_FOR_PRODUCTS, MOST_ROWS_FOR_PRODUCTS, ROWS_PER_FEATURE = 100, 4096, 8
+
+
+# What a row costs in a step besides its products, in products, and a step in rows; what all pivots
+# with all rows may cost in a step for array operations to solve them in about a second; and the
+# entries up to which sparse rows are then made dense.
+PER_ROW = 20
+PER_STEP = 500
+MOST_WORK_IN_ARRAYS = 5e7
+MOST_DENSE_ENTRIES = 2**22
+
+
+def _work(n_pivots: int, shape: tuple[int, int]) -> int:
+    """Products of a step of all pivots. More features than rows are replaced by coordinates."""
+    n, d = shape
+    return n_pivots * n * (min(n, d) + PER_ROW)
 
 
 def most_blocks(n_rows: int) -> int:
@@ -224,7 +241,11 @@ class PivotProblem:
         coordinates: Callable[[IntArray], FloatArray] | None = None,
     ) -> PivotProblem:
         """Merge equal rows of one class and list the distinct points."""
-        design = cast(InMemoryDesign, as_design(X)).canonical()
+        design = cast(InMemoryDesign, as_design(X))
+        n, d = design.shape
+        if n * d <= MOST_DENSE_ENTRIES and _work(n, design.shape) <= MOST_WORK_IN_ARRAYS:
+            design = DenseDesign(design.to_array())
+        design = design.canonical()
         keys = design.row_keys()
         order = sorted(range(len(keys)), key=lambda i: (keys[i], y[i], i))
         # Rows by value, not by position: the same data in another order, or with a weight
@@ -265,6 +286,12 @@ class PivotProblem:
         return len(self.pivots)
 
     @cached_property
+    def is_compiled(self) -> bool:
+        """Whether compiled loops solve the problems, which are faster but have to be compiled."""
+        is_small = _work(self.n_candidates, self.rows.shape) <= MOST_WORK_IN_ARRAYS
+        return not (is_small and self.rows.is_dense) and find_spec("numba") is not None
+
+    @cached_property
     def products(self) -> FloatArray:
         """Inner products of all rows where there are many dense features, else empty."""
         is_narrow = self.n_features < max(
@@ -282,6 +309,17 @@ class PivotProblem:
     def free_threshold(self) -> FreeThreshold:
         """The problem without a pivot, from which those of all pivots start."""
         return FreeThreshold(self.rows, self.y, self.cost)
+
+    @cached_property
+    def has_bands(self) -> bool:
+        """Whether problems take less work on bands of rows, as some of them show."""
+        probed = self.pivots[:: max(1, self.n_candidates // N_PROBED)]
+        points = self.rows.rows(probed).to_array()
+        on_bands = _Groups(self, 1e-6, 500, lambda: False).solve(points)
+        steps = sum(state.work for state in on_bands) / self.hinge_rows.work(1)
+        # Enough steps to see whether all rows take more of them.
+        on_all = self.hinge_rows.minimise(points, tol=1e-6, max_iter=int(2 * steps / len(points)))
+        return bool(on_all.n_iter.sum() > steps or not on_all.converged.all())
 
     def blocks(self, pivots: IntArray | None = None) -> list[IntArray]:
         if pivots is None:
@@ -303,11 +341,10 @@ class PivotProblem:
         return np.asarray(0.5 * np.sum(coef**2, axis=-1) + hinge @ self.cost)
 
 
-# From how many features on, or rows times features with some for what a row costs besides,
-# problems start from the one with a free threshold and are solved on bands of rows.
-MANY_FEATURES = 100
-MANY_ENTRIES = 150_000
-PER_ROW = 20
+# Problems that are solved in both ways, to see whether bands of rows cost less than all rows; and
+# what a call of the compiled loops on a band costs besides its steps, in products.
+N_PROBED = 8
+BAND_OVERHEAD = 7e5
 
 # Pivots whose products with all rows are taken together.
 GROUP_SIZE = 8
@@ -334,13 +371,15 @@ MAX_BANDS = 4
 
 def prepare_newton(problem: PivotProblem) -> None:
     """Compile the kernel, or load it from numba's cache, and find what all pivots share."""
+    if not problem.is_compiled:
+        return
     from ._kernels import solve_pivots
 
     solve_pivots.compile()
-    if _is_large(problem):
-        _ = problem.hinge_rows, problem.free_threshold
+    _ = problem.has_bands
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def solve_pivots_newton(
     problem: PivotProblem,
     pivots: IntArray,
@@ -351,7 +390,11 @@ def solve_pivots_newton(
 ) -> PivotSolutions:
     """Solve the problems of some pivots by an augmented Lagrangian with Newton steps."""
     points = problem.rows.rows(pivots).to_array()
-    if not _is_large(problem):
+    if not problem.is_compiled:
+        refuse_interrupted(interrupted)
+        batch = Batch(problem.rows, problem.y, problem.cost, problem.products)
+        return PivotSolutions(*batch.minimise(points, tol=tol, max_iter=max_iter), tol)
+    if not problem.has_bands:
         return problem.hinge_rows.minimise(points, tol=tol, max_iter=max_iter)
     groups = _Groups(problem, tol, max_iter, interrupted)
     states = [
@@ -373,11 +416,6 @@ def refuse_interrupted(interrupted: Callable[[], bool]) -> None:
         raise InterruptedError("The fit was interrupted.")
 
 
-def _is_large(problem: PivotProblem) -> bool:
-    n, d = problem.rows.shape
-    return d >= MANY_FEATURES or n * (d + PER_ROW) >= MANY_ENTRIES
-
-
 @dataclass(eq=False)
 class _PivotState:
     """How far the problem of one pivot has come: latest and best weights, margins of all rows."""
@@ -391,11 +429,13 @@ class _PivotState:
     objective: float = np.inf
     lower_bound: float = -np.inf
     n_iter: int = 0
+    work: float = 0.0  # Products that its steps took
 
-    def take_ends(self, ends: PivotSolutions) -> None:
+    def take_ends(self, ends: PivotSolutions, rows: HingeRows) -> None:
         self.coef = ends.coef[0]
         self.lower_bound = max(self.lower_bound, float(ends.lower_bound[0]))
         self.n_iter += int(ends.n_iter[0])
+        self.work += rows.work(int(ends.n_iter[0])) + BAND_OVERHEAD
 
     def take_margins(self, margins: FloatArray, cost: FloatArray) -> None:
         """Take the margins of the latest weights, and store these if they are the best."""
@@ -442,7 +482,7 @@ class _Groups:
         for state in pending:  # from nothing, without a band
             point = state.point[np.newaxis]
             ends = self.rows.minimise(point, tol=self.tol, max_iter=self.max_iter - state.n_iter)
-            state.take_ends(ends)
+            state.take_ends(ends, self.rows)
             state.take_margins(self.rows.margins(ends.coef, point)[0], self.rows.cost)
         return states
 
@@ -512,7 +552,7 @@ class _Groups:
             start=start,
             parked=parked,
         )
-        state.take_ends(ends)
+        state.take_ends(ends, rows)
         return Start(ends.coef[0], ends.multipliers[0], float(ends.penalty[0]))
 
 

@@ -349,7 +349,7 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
         cores. Workers are threads unless that context sets another backend; see Notes. The result
         does not depend on it.
     verbose : int, default=0
-        1 writes the estimated remaining time to the standard error, after 2, 4, 8 ... blocks of 32
+        1 writes the estimated remaining time to the standard error, after 2, 4, 8 ... blocks of 64
         candidates. 0 is silent.
 
     Attributes
@@ -423,11 +423,13 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
     ``sample_weight`` counts as repetition in the cost, the class counts and the quantile.
     Standardise the features, as for any SVM.
 
-    A fit to n distinct rows solves n convex problems, in blocks of 32 that are distributed over
+    A fit to n distinct rows solves n convex problems, in blocks of 64 that are distributed over
     the workers. On at most two cores, 3,067 rows of 57 features take 2 to 7 seconds, and 1,000
-    rows with a kernel 4 to 15 seconds. Peak memory is a few copies of the data; ``d x d`` matrices
-    are formed if d <= n, and n x n arrays, one for each thread, for up to 4,096 rows with at least
-    100 dense features and n / 8 of them, as with kernels.
+    rows with a kernel 4 to 15 seconds. Large fits use loops that numba compiles, once per machine;
+    small ones, and all without numba, use array operations. The size of the data determines which;
+    the results of the two differ by no more than ``tol`` allows. Peak memory is a few copies of
+    the data; ``d x d`` matrices are formed if d <= n, and n x n arrays, one for each thread, for
+    up to 4,096 rows with at least 100 dense features and n / 8 of them, as with kernels.
 
     ``lower_bound_`` ignores the position of the quantile, so that a large ``optimality_gap_`` does
     not indicate a bad fit; the user guide states how large it is.
@@ -699,7 +701,7 @@ class AccuracyAtTopRankerCV(AccuracyAtTopBase):
         cores. Workers are threads unless that context sets another backend; see Notes. The result
         does not depend on it.
     verbose : int, default=0
-        1 writes the estimated remaining time to the standard error, after 2, 4, 8 ... blocks of 32
+        1 writes the estimated remaining time to the standard error, after 2, 4, 8 ... blocks of 64
         candidates. 0 is silent.
 
     Attributes

@@ -108,7 +108,7 @@ def test_a_fit_that_takes_long_says_so_once_and_names_another_ranker(
 ):
     monkeypatch.setattr(_fitting, "perf_counter", count(step=seconds).__next__)
     with pytest.warns(LongFitWarning) as caught:
-        AccuracyAtTopRanker(tau=0.1, C=0.1).fit(*rows(128))
+        AccuracyAtTopRanker(tau=0.1, C=0.1).fit(*rows(256))
     assert len(caught) == 1
     assert caught[0].filename == __file__
     assert str(caught[0].message).startswith(f"The remaining fit takes {message}: ")
@@ -118,29 +118,29 @@ def test_a_fit_that_takes_long_says_so_once_and_names_another_ranker(
 @pytest.mark.parametrize("seconds", [299, 0.9])
 def test_a_fit_that_does_not_take_long_says_nothing(monkeypatch, seconds):
     monkeypatch.setattr(_fitting, "perf_counter", count(step=seconds).__next__)
-    AccuracyAtTopRanker(tau=0.1, C=0.1).fit(*rows(128))
+    AccuracyAtTopRanker(tau=0.1, C=0.1).fit(*rows(256))
 
 
 def test_the_forecast_waits_for_seconds_of_steps(monkeypatch):
     times = iter([0.0, 1e-6, 2e-6, 2.5])
     monkeypatch.setattr(_fitting, "perf_counter", times.__next__)
-    AccuracyAtTopRanker(tau=0.1, C=0.1).fit(*rows(128))
+    AccuracyAtTopRanker(tau=0.1, C=0.1).fit(*rows(256))
 
 
 def test_verbose_says_what_is_left(monkeypatch, capsys):
     monkeypatch.setattr(_fitting, "perf_counter", count(step=50).__next__)
-    AccuracyAtTopRanker(tau=0.1, C=0.1, verbose=1).fit(*rows(160))
+    AccuracyAtTopRanker(tau=0.1, C=0.1, verbose=1).fit(*rows(320))
     assert capsys.readouterr().err.splitlines() == [
         "block 2 of 5: about 2 minutes left",
         "block 4 of 5: about 50 seconds left",
     ]
-    AccuracyAtTopRanker(tau=0.1, C=0.1).fit(*rows(160))
+    AccuracyAtTopRanker(tau=0.1, C=0.1).fit(*rows(320))
     assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_a_forecast_that_is_an_error_leaves_the_ranker_as_it_was(monkeypatch, n_jobs):
-    X, y = rows(400)
+    X, y = rows(800)
     ranker = AccuracyAtTopRanker(tau=0.1, C=0.1, n_jobs=n_jobs).fit(X[:20], y[:20])
     before = ranker.coef_
     monkeypatch.setattr(_fitting, "perf_counter", count(step=1000).__next__)

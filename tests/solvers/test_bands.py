@@ -30,8 +30,9 @@ def make(X, y, C):
 
 @pytest.fixture
 def banded(monkeypatch):
-    """All problems are large."""
-    monkeypatch.setattr(_newton, "MANY_FEATURES", 1)
+    """All problems are large, and solved by compiled loops."""
+    monkeypatch.setattr(_newton, "MOST_WORK_IN_ARRAYS", -1.0)
+    monkeypatch.setattr(PivotProblem, "has_bands", True)
 
 
 def on_all_rows(problem, pivots, tol):
@@ -80,7 +81,7 @@ def test_whatever_the_first_band_the_certificate_holds(constants, banded, monkey
     check(problem, pivots, solve_pivots_newton(problem, pivots), 1e-6)
 
 
-def test_many_rows_are_solved_on_few_of_them(monkeypatch):
+def test_many_rows_are_solved_on_few_of_them(monkeypatch, banded):
     sizes = []
     minimise = HingeRows.minimise
 
@@ -90,7 +91,7 @@ def test_many_rows_are_solved_on_few_of_them(monkeypatch):
         return ends
 
     problem = make(*rows(2, 8000, 10), 0.01)
-    _newton.prepare_newton(problem)
+    _ = problem.free_threshold  # solved once
     monkeypatch.setattr(HingeRows, "minimise", counted)
     found = solve_pivots_newton(problem, problem.pivots[::500])
     assert found.converged.all()

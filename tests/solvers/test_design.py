@@ -109,18 +109,14 @@ def test_no_rows_and_no_features(form, shape):
 
 def test_arrays_for_compiled_kernels():
     X, _ = rows()
-    assert as_design(X).compiled_arrays()[1].size == 0
-    fortran = as_design(np.asfortranarray(X))
-    dense, columns, data, indices, indptr = fortran.compiled_arrays(by_columns=True)
+    dense, data, indices, indptr = as_design(np.asfortranarray(X)).compiled_arrays()
     assert dense.flags.c_contiguous
-    assert columns.flags.c_contiguous
     np.testing.assert_array_equal(dense, X)
-    np.testing.assert_array_equal(columns, X.T)
     assert len(data) == len(indices) == len(indptr) == 0
     wide = sp.csr_array(X)
     wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
-    dense, columns, data, indices, indptr = as_design(wide).compiled_arrays()
-    assert dense.shape == columns.shape == (0, 0)
+    dense, data, indices, indptr = as_design(wide).compiled_arrays()
+    assert dense.shape == (0, 0)
     assert indices.dtype == indptr.dtype == np.int32
     again = sp.csr_array((data, indices, indptr), shape=X.shape)
     np.testing.assert_array_equal(again.toarray(), X)

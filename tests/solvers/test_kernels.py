@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sklearn_rank._jit import address_of_potrf
+from sklearn_rank._jit import address_of_posv
 from sklearn_rank._solvers import _kernels as kernels
 
 NO_ROWS = np.empty((0, 0))
@@ -44,15 +44,13 @@ def test_products_with_listed_rows(sparse):
 
 
 @both
-@pytest.mark.parametrize("by_columns", [False, True])
-def test_margins(sparse, by_columns):
+def test_margins(sparse):
     design, X, rng = data(9, 5, sparse)
     y = np.where(rng.random(9) < 0.5, 1.0, -1.0)
     z, w, out = X[3].copy(), rng.normal(size=5), np.empty(9)
-    columns = np.ascontiguousarray(design[0].T) if by_columns else NO_ROWS
-    kernels._margins(design[0], columns, *design[1:], y, z, w, out)
+    kernels._margins(*design, y, z, w, out)
     np.testing.assert_allclose(out, -y * ((X - z) @ w), rtol=1e-12, atol=1e-14)
-    kernels._sum_margins(design[0], columns, *design[1:], y, z, w, out)
+    kernels._sum_margins(*design, y, z, w, out)
     np.testing.assert_allclose(out, 1 - y * ((X - z) @ w), rtol=1e-12, atol=1e-14)
 
 
@@ -67,11 +65,11 @@ def test_compare_lists_changed_and_free_rows():
 
 @numba.njit
 def factor_and_solve(matrix, rhs, address):
-    return kernels._solve_cholesky(matrix, rhs, rhs.shape[0], address)
+    return kernels._solve_positive(matrix, rhs, rhs.shape[0], address)
 
 
 def solve_cholesky(matrix, rhs):
-    return factor_and_solve(matrix, rhs, address_of_potrf())
+    return factor_and_solve(matrix, rhs, address_of_posv())
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 17, 33, 63, 64, 65, 130])
@@ -186,7 +184,7 @@ def test_both_forms_of_the_newton_direction_solve_the_newton_system(sparse):
     gram = kernels._gram(*design, z, free, 4, root)
     direction = np.empty(7)
     arguments = (*design, z, free, 4, root, gram, gradient, np.empty(7), direction)
-    find_by_rows(arguments, address_of_potrf())
+    find_by_rows(arguments, address_of_posv())
     np.testing.assert_allclose(direction, expected, rtol=1e-10, atol=1e-12)
 
 
@@ -195,26 +193,11 @@ def find_by_rows(arguments, address):
     kernels._find_direction_by_rows(*arguments, address)
 
 
-@numba.njit
-def factor_first(outer, row, total, centre, factor, address):
-    return kernels._factor_first(outer, row, total, centre, factor, address)
-
-
-@pytest.mark.parametrize("d", [5, 70])
-def test_the_first_direction_of_all_pivots_comes_from_one_factor(d):
-    _, X, rng = data(90, d, False)
-    cost, z, gradient = rng.random(90) + 0.1, X[3].copy(), rng.normal(size=d)
-    everything = X.T @ (cost[:, None] * X)
-    total, centre, factor = cost @ X, np.empty(d), np.empty((d, d))
-    assert factor_first(everything, total, cost.sum(), centre, factor, address_of_potrf())
-    np.testing.assert_allclose(centre, total / cost.sum())
-    direction = np.empty(d)
-    kernels._find_first_direction(
-        centre, cost.sum(), factor, z, gradient, np.empty(d), np.empty(d), direction
-    )
-    expected = np.eye(d) + kernels.SIGMA_START * (X - z).T @ (cost[:, None] * (X - z))
-    np.testing.assert_allclose(direction, np.linalg.solve(expected, -gradient), rtol=1e-7)
-    hessian = np.empty((d, d))
-    kernels._scale_about(everything, total, cost.sum(), z, kernels.SIGMA_START, hessian)
-    upper = np.triu_indices(d)
+def test_outer_products_about_a_pivot():
+    _, X, rng = data(90, 5, False)
+    cost, z = rng.random(90) + 0.1, X[3].copy()
+    everything, hessian = X.T @ (cost[:, None] * X), np.empty((5, 5))
+    kernels._scale_about(everything, cost @ X, cost.sum(), z, 0.9, hessian)
+    expected = np.eye(5) + 0.9 * (X - z).T @ (cost[:, None] * (X - z))
+    upper = np.triu_indices(5)
     np.testing.assert_allclose(hessian[upper], expected[upper], rtol=1e-11, atol=1e-11)

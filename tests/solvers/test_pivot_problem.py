@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from sklearn_rank._solvers import _pivots
 from sklearn_rank._solvers._pivots import PivotProblem, PivotSolutions
 from tests.oracles import accuracy_at_top as oracle
+
+
+@pytest.fixture(autouse=True)
+def no_sparse_rows_made_dense(monkeypatch):
+    monkeypatch.setattr(_pivots, "MOST_DENSE_ENTRIES", 0)
 
 
 def merged(X, y, cost=None, mass=None):
@@ -89,6 +95,15 @@ def test_explicit_zeros_unsorted_and_repeated_entries_are_the_same_rows(index):
     np.testing.assert_array_equal(X.indices, before.indices)
 
 
+def test_few_sparse_rows_become_dense(monkeypatch):
+    X, y, cost, mass = rows_with_repeats()
+    monkeypatch.setattr(_pivots, "MOST_DENSE_ENTRIES", X.size)
+    one, two = (PivotProblem.from_rows(rows, y, cost, mass) for rows in (X, sp.csr_array(X)))
+    np.testing.assert_array_equal(one.rows.matrix, two.rows.matrix)
+    monkeypatch.setattr(_pivots, "MOST_DENSE_ENTRIES", X.size - 1)
+    assert not PivotProblem.from_rows(sp.csr_array(X), y, cost, mass).rows.is_dense
+
+
 def test_dense_rows_are_a_centred_copy():
     X, y, _, _ = rows_with_repeats()
     before = X.copy()
@@ -117,13 +132,13 @@ def test_objective_and_scores_by_definition(container):
         )
 
 
-@pytest.mark.parametrize("n", [1, 31, 32, 33, 70])
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 140])
 def test_blocks_partition_the_pivots(n):
     X = np.arange(float(n))[:, None]
     problem = merged(X, np.ones(n))
     blocks = problem.blocks()
     np.testing.assert_array_equal(np.concatenate(blocks), problem.pivots)
-    assert max(map(len, blocks)) <= 32
+    assert max(map(len, blocks)) <= 64
 
 
 def test_relative_gap():

@@ -31,8 +31,7 @@ class Solver(Peer):
         pivot_of = dict(zip(problem.candidate_indices, problem.pivots, strict=True))
         pivots = np.array([pivot_of[row] for row in self.candidates])
         blocks = [
-            solve_pivots_newton(problem, pivots[start : start + 32], tol=tolerance)
-            for start in range(0, len(pivots), 32)
+            solve_pivots_newton(problem, block, tol=tolerance) for block in problem.blocks(pivots)
         ]
         claimed = [np.column_stack([block.objective, block.lower_bound]) for block in blocks]
         return {
