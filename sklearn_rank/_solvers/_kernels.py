@@ -1,4 +1,4 @@
-"""Compiled loops: problems of pivots, series on intervals, stumps, windows of scores.
+"""Compiled loops: problems of pivots, stumps, windows of scores.
 
 With ``d_i = y_i (x_i - z)`` and ``u_i = 1 - w.d_i`` the problem is
 ``min 1/2 |w|^2 + sum_i c_i max(0, u_i)`` and its dual
@@ -23,6 +23,20 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import call_potrf, compiled
+
+
+@compiled("void(i4[::1], b1[::1], i8[::1], i8[::1], f8[::1], i8, i8, f8[::1])")
+def largest_sums(order, ends, begin, split, signed, first, last, sizes):
+    """Largest size of a sum of ``signed`` up to an end, as ``Stumps`` has them."""
+    for j in range(first, last):
+        size = 0.0
+        for start, stop in ((begin[j], split[j]), (split[j], begin[j + 1])):
+            total = 0.0
+            for k in range(start, stop):
+                total += signed[order[k]]
+                if ends[k]:
+                    size = max(size, abs(total))
+        sizes[j] = size
 
 
 @compiled("void(f8[::1], f8[::1], b1, f8[::1])")

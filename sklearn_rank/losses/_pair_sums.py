@@ -10,14 +10,18 @@ import numpy as np
 
 from .._lists import Lists
 from .._logistic_sums import HALF_WIDTH, WIDEST, LogisticSums
+from .._optional import compiling_pays
 from .._order import descending, ragged_ranges, running_totals
 from .._typing import AnyArray, FloatArray, IntArray
 
 # Pairs that are worked on at once, in the cache.
 BLOCK = 2**15
 
-# Nanoseconds of a pair, one by one; by series of an item, an interval and a pair of intervals.
-PAIR, ITEM, CELL, PAIR_OF_CELLS = 6.0, 250.0, 10e3, 1e3
+# Nanoseconds of a pair and of an item of a rectangle, pair by pair.
+PAIR, COMPILED_PAIR, MEMBER = 5.0, 2.5, 50.0
+
+# Nanoseconds of an item, an interval of scores and a pair of intervals, by series.
+ITEM, CELL, PAIR_OF_CELLS = 250.0, 10e3, 1e3
 
 # Nanoseconds of an item of a rectangle that is sorted.
 SORTED = 300.0
@@ -78,8 +82,8 @@ def _table_of(begins: IntArray, counts: IntArray, width: int, dummy: int) -> Int
 
 
 def _filled_up(sizes: IntArray) -> IntArray:
-    """Sizes of at most three binary digits that are no smaller, by a quarter at most."""
-    unit = 2 ** np.maximum(np.frexp(sizes - 0.5)[1] - 3, 0)
+    """Sizes of at most two binary digits that are no smaller, by half at most."""
+    unit = 2 ** np.maximum(np.frexp(sizes - 0.5)[1] - 2, 0)
     return -(-sizes // unit) * unit
 
 
@@ -127,9 +131,13 @@ class LogisticPairs:
 
     def __init__(self, rectangles: Rectangles, lists: Lists, is_weighted: bool) -> None:
         self._lists, self._is_weighted = lists, is_weighted
-        is_large = _time_of_series(rectangles, 1.0) < _time_of_pairs(rectangles)
-        self._small = list(rectangles.only(~is_large).batches(len(lists.labels)))
-        self._large = rectangles.only(is_large)
+        by_series, by_pairs = _time_of_series(rectangles, 1.0), _time_of_pairs(rectangles, PAIR)
+        self._compiled = compiling_pays(float(np.minimum(by_series, by_pairs).sum()))
+        self._pair = COMPILED_PAIR if self._compiled else PAIR
+        is_large = by_series < _time_of_pairs(rectangles, self._pair)
+        small, self._large = rectangles.only(~is_large), rectangles.only(is_large)
+        self._small = [] if self._compiled else list(small.batches(len(lists.labels)))
+        self._stacked = np.stack(small).astype(np.int64)
 
     def sums(
         self, score: FloatArray, orders: tuple[int, ...], *factors: tuple[FloatArray, FloatArray]
@@ -146,6 +154,11 @@ class LogisticPairs:
             orders, padded, np.zeros((2, len(orders), len(factors), n + 1)), np.zeros(n_lists)
         )
         batches = self._small
+        if self._compiled and self._stacked.size:
+            from ._pair_kernels import add_pairs
+
+            limits = self._is_weighted, NARROW, LARGEST
+            add_pairs(score, self._stacked, np.array(orders), *limits, *found[1:])
         if len(self._large.lists):
             batches = [*batches, *self._add_series(score, found).batches(n)]
         most = max((rows.size * partners.shape[1] for _, rows, partners in batches), default=0)
@@ -227,9 +240,8 @@ class LogisticPairs:
         ]
         low = np.minimum(*(np.minimum.reduceat(*stretch) for stretch in stretches))
         width = np.maximum(*(np.maximum.reduceat(*stretch) for stretch in stretches)) - low
-        by_series = _time_of_series(large, width / (2.0 * HALF_WIDTH) + 1.0) < _time_of_pairs(
-            large
-        )
+        n_cells = width / (2.0 * HALF_WIDTH) + 1.0
+        by_series = _time_of_series(large, n_cells) < _time_of_pairs(large, self._pair)
         by_series &= width < WIDEST
         if by_series.any():
             numbers = [np.repeat(np.arange(len(low)), count) for _, count in sides]
@@ -272,10 +284,17 @@ class WindowPairs:
     Small rectangles are summed pair by pair, others are sorted.
     """
 
-    def __init__(self, rectangles: Rectangles, n: int) -> None:
-        size = rectangles.n_rows + rectangles.n_partners
-        is_large = SORTED * size < PAIR * rectangles.n_rows * rectangles.n_partners
-        self._n, self._small = n, list(rectangles.only(~is_large).batches(n))
+    def __init__(self, lists: Lists, level: IntArray) -> None:
+        """Find the pairs of items with those of later levels, in the order of the items."""
+        rectangles, self._n = rectangles_of_levels(lists.list_of, level), len(level)
+        by_sort = SORTED * (rectangles.n_rows + rectangles.n_partners)
+        by_pairs = _time_of_pairs(rectangles, PAIR)
+        is_large = by_sort < by_pairs
+        self._compiled = compiling_pays(float(np.minimum(by_sort, by_pairs).sum()))
+        if self._compiled:
+            self._lists, self._level = lists, lists.to_items(lists.largest(level)) - level
+            return
+        self._small = list(rectangles.only(~is_large).batches(self._n))
         large = rectangles.only(is_large)
         # Rows and partners of each rectangle, one after the other.
         begins, sizes = (
@@ -288,6 +307,13 @@ class WindowPairs:
 
     def sums(self, score: FloatArray, margin: float, payload: FloatArray) -> FloatArray:
         """Sums of payloads (k, n) over the partners of each row, and rows of each partner."""
+        if self._compiled:
+            from ._pair_kernels import window_sums
+
+            sums = np.empty((2, *payload.T.shape))
+            columns = np.ascontiguousarray(payload.T)
+            window_sums(score, self._level, columns, margin, self._lists.offsets, *sums)
+            return np.swapaxes(sums, 1, 2)
         padded = np.pad(payload, ((0, 0), (0, 1)))
         found = np.zeros((2, *padded.shape))
         if len(self._items):
@@ -330,8 +356,9 @@ class WindowPairs:
             np.add.at(found[1, k], partners, below[block[~is_row]])
 
 
-def _time_of_pairs(rectangles: Rectangles) -> FloatArray:
-    return PAIR * rectangles.n_rows * rectangles.n_partners
+def _time_of_pairs(rectangles: Rectangles, pair: float) -> FloatArray:
+    n_items = rectangles.n_rows + rectangles.n_partners
+    return pair * rectangles.n_rows * rectangles.n_partners + MEMBER * n_items
 
 
 def _time_of_series(rectangles: Rectangles, n_cells: FloatArray | float) -> FloatArray:

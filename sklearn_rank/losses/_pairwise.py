@@ -529,8 +529,8 @@ class _Hinge(TemplateLoss):
 
     def _prepare(self, lists: Lists) -> _Windows:
         order = np.lexsort((-lists.grade, lists.list_of))
-        rectangles = rectangles_of_levels(lists.list_of, levels(lists, lists.grade[order]))
-        return _Windows(lists, order, WindowPairs(rectangles, len(order)))
+        level = levels(lists, lists.grade[order])
+        return _Windows(lists, order, WindowPairs(lists, level))
 
 
 class ComparisonHinge(_Hinge, name="comparison_hinge"):
