@@ -173,11 +173,11 @@ class LogisticPairs:
         for batch in batches:
             wide = is_wide[batch[0]]
             for part in (wide, ~wide) if wide.any() and not wide.all() else (slice(None),):
-                lists, *items = (column[part] for column in batch)
+                lists, rows, partners = (column[part] for column in batch)
                 if wide.any() and is_wide[lists[0]]:
-                    self._add_pairs(lists, *items, about_middle, None, found, space)
+                    self._add_pairs(lists, rows, partners, about_middle, None, found, space)
                 else:
-                    self._add_pairs(lists, *items, ups, downs, found, space)
+                    self._add_pairs(lists, rows, partners, ups, downs, found, space)
         return found
 
     def _add_pairs(
@@ -292,7 +292,10 @@ class WindowPairs:
         is_large = by_sort < by_pairs
         self._compiled = compiling_pays(float(np.minimum(by_sort, by_pairs).sum()))
         if self._compiled:
-            self._lists, self._level = lists, lists.to_items(lists.largest(level)) - level
+            self._lists, self._level = (
+                lists,
+                lists.to_items(np.maximum.reduceat(level, lists.offsets[:-1])) - level,
+            )
             return
         self._small = list(rectangles.only(~is_large).batches(self._n))
         large = rectangles.only(is_large)
