@@ -172,7 +172,8 @@ class PairwiseLogistic(LogisticLoss, name="pairwise_logistic"):
 
     Notes
     -----
-    O(r n) time for r items of positive utility in a list of n, and O(n) memory.
+    O(r n) time for r items of positive utility in a short list of n; a long list takes O(n) time,
+    by series of the logistic function. O(n) memory.
 
     References
     ----------
@@ -468,7 +469,8 @@ class ComparisonLogistic(LogisticLoss, name="comparison_logistic"):
 
     Notes
     -----
-    O(n**2) time and O(n) memory for a list of n.
+    O(n**2) time for a short list of n; a long one takes O(n log k) time for k different
+    utilities, by series of the logistic function. O(n) memory.
 
     References
     ----------
