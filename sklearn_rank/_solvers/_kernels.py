@@ -1,4 +1,4 @@
-"""Compiled loops: problems of pivots, series on intervals, stumps, windows of scores.
+"""Compiled loops: problems of pivots, stumps, windows of scores.
 
 The problems of pivots and the method are those of ``_batched_newton``; a step costs one product
 with the data and one small Cholesky factorisation.
@@ -28,90 +28,18 @@ from ._batched_newton import (
 )
 
 
-@compiled("void(f8[::1], i8[::1], f8[::1], f8[:, ::1])")
-def add_moments(x, interval, amount, moments):
-    """Add ``amount * T_q(x)``, q = 0, 1, ..., to the moments of the interval of each point."""
-    n_terms = moments.shape[1]
-    terms = np.empty(n_terms)
-    for i in range(len(x)):
-        terms[0] = amount[i]
-        terms[1] = amount[i] * x[i]
-        twice = 2.0 * x[i]
-        for q in range(2, n_terms):
-            terms[q] = twice * terms[q - 1] - terms[q - 2]
-        row = interval[i]
-        for q in range(n_terms):
-            moments[row, q] += terms[q]
-
-
-@compiled("void(f8[::1], i8[::1], f8[:, ::1], f8[::1])")
-def evaluate_series(x, interval, series, values):
-    """Values of the Chebyshev series of the interval of each point, by Clenshaw's recurrence."""
-    n_terms = series.shape[1]
-    for i in range(len(x)):
-        row = interval[i]
-        twice = 2.0 * x[i]
-        b1 = 0.0
-        b2 = 0.0
-        for q in range(n_terms - 1, 0, -1):
-            b1, b2 = series[row, q] + twice * b1 - b2, b1
-        values[i] = series[row, 0] + x[i] * b1 - b2
-
-
-# Stumps whose |r| differs by less are equally good, since sums of weights are rounded.
-SAME = 1e-12
-
-
-@compiled("void(i4[::1], i8[::1], i8[::1], f8[::1], i8, i8, f8[::1], i8[::1])")
-def best_stumps(order, begin, split, signed, first, last, r, place):
-    """Best threshold of each feature from ``first`` to ``last``; the lowest of equal ones.
-
-    ``order``, ``begin`` and ``split`` are those of ``Stumps``. ``r[j]`` becomes the sum of
-    ``signed`` above the threshold, ``place[j]`` where in ``order`` it is after, or -1.
-    """
+@compiled("void(i4[::1], b1[::1], i8[::1], i8[::1], f8[::1], i8, i8, f8[::1])")
+def largest_sums(order, ends, begin, split, signed, first, last, sizes):
+    """Largest size of a sum of ``signed`` up to an end, as ``Stumps`` has them."""
     for j in range(first, last):
-        total, best, chosen, at = 0.0, 0.0, 0.0, -1
-        for k in range(begin[j], split[j]):
-            row = order[k]
-            if row >= 0:
-                total += signed[row]
-            else:
-                total += signed[~row]
-                if abs(total) > best + SAME:
-                    best, chosen, at = abs(total), -total, k
-        total, high, high_chosen, high_at = 0.0, 0.0, 0.0, -1
-        for k in range(split[j], begin[j + 1]):
-            row = order[k]
-            if row >= 0:
-                total += signed[row]
-            else:
-                total += signed[~row]
-                if abs(total) > high - SAME:
-                    high, high_chosen, high_at = max(high, abs(total)), total, k
-        if high > best + SAME:
-            chosen, at = high_chosen, high_at
-        r[j], place[j] = chosen, at
-
-
-@compiled("void(f8[:, ::1], i8[::1], i8[::1], f8[::1], f8[::1], f8[::1])")
-def table_scores(X, features, begin, knots, values, scores):
-    """Sum over features of a step function: ``values`` by the number of ``knots`` below x.
-
-    The knots of the feature number u are from ``begin[u]`` on, ascending, its values, one more,
-    from ``begin[u] + u`` on.
-    """
-    for i in range(X.shape[0]):
-        total = 0.0
-        for u in range(len(features)):
-            x = X[i, features[u]]
-            low, left = begin[u], begin[u + 1] - begin[u]
-            # Branch-free bisection.
-            while left > 1:
-                half = left // 2
-                low += half * (knots[low + half - 1] < x)
-                left -= half
-            total += values[low + u + (knots[low] < x)]
-        scores[i] = total
+        size = 0.0
+        for start, stop in ((begin[j], split[j]), (split[j], begin[j + 1])):
+            total = 0.0
+            for k in range(start, stop):
+                total += signed[order[k]]
+                if ends[k]:
+                    size = max(size, abs(total))
+        sizes[j] = size
 
 
 @compiled("void(f8[::1], f8[::1], b1, f8[::1])")

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from .._optional import compiling_pays
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 
 
@@ -71,12 +72,16 @@ class Stump:
         return column(X, self.feature) > self.threshold
 
 
+# Rows of features whose sums are found at once, and nanoseconds of one.
+PLACES, PLACE = 2**15, 6.0
+
+
 class Stumps:
     """All stumps of the features of some rows, which are sorted by each column.
 
     Of the column j, ``order[begin[j]:split[j]]`` are rows by ascending value from the lowest on,
-    and ``order[split[j]:begin[j + 1]]``, of a sparse one those above 0, by descending value. A row
-    after which a threshold may lie, since the next value differs, is stored as its complement.
+    and ``order[split[j]:begin[j + 1]]``, of a sparse one those above 0, by descending value. A
+    threshold may lie after the rows of which the next value differs, the ``ends``.
     """
 
     def __init__(self, X: Any, run: Callable[..., Any] = map, n_parts: int = 1) -> None:
@@ -87,11 +92,13 @@ class Stumps:
             X.indptr.astype(np.int64) if is_sparse else n * np.arange(d + 1, dtype=np.int64)
         )
         self.order = np.empty(self.begin[-1], dtype=np.int32)
+        self.ends = np.empty(self.begin[-1], dtype=bool)
         self.split = self.begin[1:].copy()
         for _ in run(self._sort, range(d)):
             pass
         shares = np.searchsorted(self.begin, np.linspace(0, self.begin[-1], n_parts + 1))
         shares[0], shares[-1] = 0, d
+        self._compiled = compiling_pays(PLACE * float(self.begin[-1]))
         self._parts = [(int(a), int(b)) for a, b in pairwise(np.unique(shares))]
 
     def _sort(self, j: int) -> None:
@@ -110,15 +117,16 @@ class Stumps:
             part_rows, part_values = rows[part][::step], values[part][::step]
             if len(part_rows) == 0:
                 continue
-            ends = np.append(part_values[1:] != part_values[:-1], has_zeros)
-            self.order[begin : begin + len(part_rows)] = np.where(ends, ~part_rows, part_rows)
+            places = slice(begin, begin + len(part_rows))
+            self.ends[places] = np.append(part_values[1:] != part_values[:-1], has_zeros)
+            self.order[places] = part_rows
             begin += len(part_rows)
 
     def threshold(self, j: int, place: int) -> float:
         descending = place >= self.split[j]
         end = self.begin[j + 1] if descending else self.split[j]
         rows = self.order[place : min(place + 2, end)]
-        values = column(self._matrix, j)[np.where(rows < 0, ~rows, rows)]
+        values = column(self._matrix, j)[rows]
         value, next_value = float(values[0]), float(values[1]) if len(values) > 1 else 0.0
         low, high = (next_value, value) if descending else (value, next_value)
         # Halved before they are added, so that large values do not overflow.
@@ -127,21 +135,69 @@ class Stumps:
 
     def best(self, signed: FloatArray) -> WeakRanking | None:
         """Stump of the largest ``|r|``; of equal ones the first feature, the lowest threshold."""
-        from ._kernels import best_stumps
-
-        n_features = len(self.split)
-        r, place = np.zeros(n_features), np.full(n_features, -1, dtype=np.int64)
+        sizes = np.zeros(len(self.split))
 
         def search(part: tuple[int, int]) -> None:
-            best_stumps(self.order, self.begin, self.split, signed, *part, r, place)
+            first, last = part
+            if self._compiled:
+                from ._kernels import largest_sums
+
+                arrays = self.order, self.ends, self.begin, self.split
+                largest_sums(*arrays, signed, first, last, sizes)
+                return
+            space = np.empty(max(PLACES, int(np.diff(self.begin).max())))
+            while first < last:
+                # Some features, of so many rows that what lies between two steps stays in cache.
+                stop = np.searchsorted(self.begin, self.begin[first] + PLACES, side="right") - 1
+                stop = min(max(int(stop), first + 1), last)
+                sizes[first:stop] = self._largest_sums(signed, first, stop, space)
+                first = stop
 
         for _ in self._run(search, self._parts):
             pass
-        j = _first_of_best(r)
-        if place[j] < 0:
+        j = _first_of_best(sizes)
+        if sizes[j] == 0.0:
             return None
-        stump = Stump(j, self.threshold(j, int(place[j])))
-        return WeakRanking(stump, stump.values(self._matrix), float(r[j]))
+        place, r = self._best_place(signed, j)
+        stump = Stump(j, self.threshold(j, place))
+        return WeakRanking(stump, stump.values(self._matrix), r)
+
+    def _largest_sums(
+        self, signed: FloatArray, first: int, stop: int, space: FloatArray
+    ) -> FloatArray:
+        """Largest size of a sum of ``signed`` up to an end, of each of some features."""
+        places = slice(self.begin[first], self.begin[stop])
+        sums = space[: places.stop - places.start]
+        np.take(signed, self.order[places], out=sums, mode="clip")
+        starts = np.stack((self.begin[first:stop], self.split[first:stop]), axis=1).ravel()
+        sizes = np.diff(starts, append=self.begin[stop])
+        some = np.flatnonzero(sizes)
+        largest = np.zeros(len(sizes))
+        if len(some):
+            starts = starts[some] - places.start
+            # Sums begin anew at each start.
+            sums[starts[1:]] -= np.add.reduceat(sums, starts)[:-1]
+            np.cumsum(sums, out=sums)
+            sums *= self.ends[places]
+            highest, lowest = np.maximum.reduceat(sums, starts), np.minimum.reduceat(sums, starts)
+            largest[some] = np.maximum(highest, -lowest)
+        return largest.reshape(-1, 2).max(axis=1)
+
+    def _best_place(self, signed: FloatArray, j: int) -> tuple[int, float]:
+        """End of the largest sum of a feature, of equal ones the lowest threshold; its r."""
+        best = 0, 0.0
+        for begin, end, step in (
+            (self.begin[j], self.split[j], 1),
+            (self.split[j], self.begin[j + 1], -1),
+        ):
+            sums = np.cumsum(signed[self.order[begin:end]]) * self.ends[begin:end]
+            size = np.abs(sums[::step])
+            # From the lowest threshold on, which is the last where values descend.
+            if len(size) and size.max() > abs(best[1]) + SAME:
+                place = int(np.argmax(size >= size.max() - SAME))
+                place = place if step > 0 else len(size) - 1 - place
+                best = int(begin) + place, -step * float(sums[place])
+        return best
 
 
 @dataclass(frozen=True)
@@ -181,23 +237,19 @@ def stump_scores(
     """Sums of coefficients times stumps, 1 where a feature exceeds a threshold, else 0."""
     if len(features) == 0:
         return np.zeros(X.shape[0])
-    from ._kernels import table_scores
-
     order = np.lexsort((thresholds, features))
     knots = thresholds[order]
     used, starts = np.unique(features[order], return_index=True)
-    begin = np.append(starts, len(order)).astype(np.int64)
-    values = np.concatenate(
-        [np.append(0.0, np.cumsum(alphas[order[start:stop]])) for start, stop in pairwise(begin)]
-    )
+    steps = [np.append(0.0, np.cumsum(part)) for part in np.split(alphas[order], starts[1:])]
     if sp.issparse(X):
         # Columns without a stump are skipped.
         X, used = X[:, used], np.arange(len(used))
-    scores = np.empty(X.shape[0])
+    scores = np.zeros(X.shape[0])
     for start in range(0, X.shape[0], BLOCK):
-        part = X[start : start + BLOCK]
-        block = part.toarray() if sp.issparse(X) else np.array(part, order="C")
-        table_scores(block, used, begin, knots, values, scores[start : start + BLOCK])
+        rows = slice(start, start + BLOCK)
+        block = X[rows].toarray() if sp.issparse(X) else X[rows]
+        for feature, at, values in zip(used, np.split(knots, starts[1:]), steps, strict=True):
+            scores[rows] += values[np.searchsorted(at, block[:, feature])]
     return scores
 
 

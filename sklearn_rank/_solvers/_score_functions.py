@@ -5,17 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import scipy.fft
 import scipy.linalg
 import scipy.optimize
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
-from .._typing import BoolArray, FloatArray, IntArray
+from .._logistic_sums import LogisticSums
+from .._typing import BoolArray, FloatArray
 from ._design import Design
 from ._linear import LinearProblem, LinearSolution, OnePart, solve_linear
 from ._result import Certificate, SolverResult
@@ -57,108 +57,6 @@ def minimise_push(design: Design, push: _Push, **settings: Any) -> LinearSolutio
     """
     problem = LinearProblem(OnePart(design, push), 1.0, scale=push.scale, system=push.system)
     return solve_linear(problem, by_gap=True, **settings)
-
-
-# The functions of a difference are analytic within a distance of pi of the real line, so that on
-# an interval of this half width the error of a Chebyshev series of this many terms is some units
-# of rounding: (pi + sqrt(pi**2 + 1))**-22 is 2e-18.
-HALF_WIDTH, N_TERMS = 1.0, 22
-
-# Intervals further apart than this, by 120, have differences at which the functions are constant
-# or linear to rounding.
-REACH = 60
-
-
-class LogisticSums:
-    """Sums over one sample of ``log(1 + exp(t - s))`` or its derivatives, at each of another.
-
-    The line is cut into intervals. Products of small matrices with the moments of the points of an
-    interval give series on the other sample's intervals: linear in time, exact to rounding.
-    """
-
-    def __init__(self, t: FloatArray, s: FloatArray) -> None:
-        # About zero, where numbers are densest: only differences count.
-        low = min(t.min(), s.min())
-        cells = [np.floor((points - low) / (2.0 * HALF_WIDTH)) for points in (t, s)]
-        self._cells, place = np.unique(np.concatenate(cells), return_inverse=True)
-        self._centres = (self._cells + 0.5) * 2.0 * HALF_WIDTH
-        self._upper = self._local(t - low, place[: len(t)])
-        self._lower = self._local(s - low, place[len(t) :])
-        # Pairs of cells within reach, for each distance of an upper cell above a lower one.
-        self._pairs: list[tuple[int, IntArray, IntArray]] = []
-        for offset in range(-REACH, REACH + 1):
-            source = np.searchsorted(self._cells, self._cells - offset)
-            source[source == len(self._cells)] = 0
-            target = np.flatnonzero(self._cells[source] == self._cells - offset)
-            if len(target):
-                self._pairs.append((offset, target, source[target]))
-
-    def _local(self, points: FloatArray, place: IntArray) -> tuple[FloatArray, IntArray]:
-        """Points relative to their cells, and the cells."""
-        local = (points - self._centres[place]) / HALF_WIDTH
-        return np.ascontiguousarray(local), np.ascontiguousarray(place, dtype=np.int64)
-
-    def at_upper(self, *terms: tuple[int, FloatArray]) -> FloatArray:
-        """Sums over s at each t of derivatives of some orders, with factors. Shape (m,)."""
-        series = np.zeros((len(self._cells), N_TERMS))
-        for order, factor in terms:
-            moments = self._moments(self._lower, factor)
-            for offset, target, source in self._pairs:
-                series[target] += moments[source] @ _table(order, offset).T
-            if order == 2:
-                continue
-            # What lies so far below that the logistic function is its asymptote.
-            stop = np.searchsorted(self._cells, self._cells - REACH)
-            total = np.append(0.0, np.cumsum(moments[:, 0]))[stop]
-            if order == 1:
-                series[:, 0] += total
-            else:
-                places = self._centres * moments[:, 0] + HALF_WIDTH * moments[:, 1]
-                series[:, 0] += self._centres * total - np.append(0.0, np.cumsum(places))[stop]
-                series[:, 1] += HALF_WIDTH * total
-        return self._values(self._upper, series)
-
-    def at_lower(self, *terms: tuple[int, FloatArray]) -> FloatArray:
-        """Sums over t at each s, of derivatives by t; see :meth:`at_upper`. Shape (k,)."""
-        series = np.zeros((len(self._cells), N_TERMS))
-        for order, factor in terms:
-            moments = self._moments(self._upper, factor)
-            for offset, target, source in self._pairs:
-                series[source] += moments[target] @ _table(order, offset)
-            if order == 1:
-                total = np.append(0.0, np.cumsum(moments[::-1, 0]))[::-1]
-                start = np.searchsorted(self._cells, self._cells + REACH, side="right")
-                series[:, 0] += total[start]
-        return self._values(self._lower, series)
-
-    def _moments(self, sample: tuple[FloatArray, IntArray], factor: FloatArray) -> FloatArray:
-        from ._kernels import add_moments
-
-        moments = np.zeros((len(self._cells), N_TERMS))
-        add_moments(*sample, np.ascontiguousarray(factor), moments)
-        return moments
-
-    def _values(self, sample: tuple[FloatArray, IntArray], series: FloatArray) -> FloatArray:
-        from ._kernels import evaluate_series
-
-        values = np.empty(len(sample[0]))
-        evaluate_series(*sample, series, values)
-        return values
-
-
-@cache
-def _table(order: int, offset: int) -> FloatArray:
-    """Chebyshev coefficients (p, q) of a derivative of the logistic function on two intervals."""
-    nodes = np.cos(np.pi * (np.arange(N_TERMS) + 0.5) / N_TERMS)
-    z = HALF_WIDTH * (2.0 * offset + nodes[:, np.newaxis] - nodes)
-    if order == 0:
-        values = np.logaddexp(0.0, z)
-    else:
-        values = expit(z) if order == 1 else expit(z) * expit(-z)
-    table = scipy.fft.dctn(values, type=2) / N_TERMS**2
-    table[0] /= 2.0
-    table[:, 0] /= 2.0
-    return np.asarray(table)
 
 
 class ScoreObjective(ABC):
@@ -279,7 +177,7 @@ class LogisticPush(_Push):
 
     def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
         sums, _, norm, norm_slopes, rises = self._kept(self._sums, scores)
-        by_positive = self._pos_shares * sums.at_lower((1, norm_slopes))
+        by_positive = self._pos_shares * sums.at_lower(((1, norm_slopes),))[0]
         return self.scale * norm, self.scale * self._join(-by_positive, norm_slopes * rises)
 
     def _sums(
@@ -287,26 +185,27 @@ class LogisticPush(_Push):
     ) -> tuple[LogisticSums, FloatArray, float, FloatArray, FloatArray]:
         """Sums over pairs; means at each negative, their norm and its slopes; their slopes."""
         sums = LogisticSums(scores[self._neg], scores[self._pos])
-        heights = np.maximum(sums.at_upper((0, self._pos_shares)), np.finfo(np.float64).tiny)
+        heights, rises = sums.at_upper(*(((order, self._pos_shares),) for order in (0, 1)))
+        heights = np.maximum(heights, np.finfo(np.float64).tiny)
         norm, norm_slopes = p_norm(heights, self._neg_shares, self._p)
-        return sums, heights, norm, norm_slopes, sums.at_upper((1, self._pos_shares))
+        return sums, heights, norm, norm_slopes, rises
 
     def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
         sums, heights, _, norm_slopes, rises = self._sums(score)
         shares = self._pos_shares
-        gradient = self._join(-shares * sums.at_lower((1, norm_slopes)), norm_slopes * rises)
         # What the norm adds is a variance of the heights' changes, each of which is a mean of
         # differences over pairs: the square of a mean is at most the mean of the squares.
         spread = (self._p - 1.0) * norm_slopes * rises / heights
-        by_negative = norm_slopes * sums.at_upper((2, shares)) + spread * rises
-        by_positive = shares * sums.at_lower((2, norm_slopes), (1, spread))
-        return gradient, self._join(by_positive, by_negative)
+        by_negative = norm_slopes * sums.at_upper(((2, shares),))[0] + spread * rises
+        slopes, bends = sums.at_lower(((1, norm_slopes),), ((2, norm_slopes), (1, spread)))
+        gradient = self._join(-shares * slopes, norm_slopes * rises)
+        return gradient, self._join(shares * bends, by_negative)
 
     def _bends(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Second derivatives of the sum of the heights, by the positives and the negatives."""
         sums, _, _, norm_slopes, _ = self._kept(self._sums, scores)
-        by_positive = self._pos_shares * sums.at_lower((2, norm_slopes))
-        return by_positive, norm_slopes * sums.at_upper((2, self._pos_shares))
+        by_positive = self._pos_shares * sums.at_lower(((2, norm_slopes),))[0]
+        return by_positive, norm_slopes * sums.at_upper(((2, self._pos_shares),))[0]
 
     def diagonal(self, scores: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
         _, heights, _, norm_slopes, rises = self._kept(self._sums, scores)
@@ -322,13 +221,15 @@ class LogisticPush(_Push):
         pos_bends, neg_bends = self._kept(self._bends, scores)
         on_neg, on_pos = direction[self._neg], direction[self._pos]
         weighted = self._pos_shares * on_pos
-        rise = rises * on_neg - sums.at_upper((1, weighted))
+        mean_rise, mean_bend = sums.at_upper(((1, weighted),), ((2, weighted),))
+        rise = rises * on_neg - mean_rise
         rise = norm_slopes * (rise / heights)
         rise -= norm_slopes * ((heights @ rise) / norm)
         rise *= self._p - 1.0
-        by_negative = neg_bends * on_neg - norm_slopes * sums.at_upper((2, weighted))
+        by_negative = neg_bends * on_neg - norm_slopes * mean_bend
         by_positive = pos_bends * on_pos
-        by_positive -= self._pos_shares * sums.at_lower((2, norm_slopes * on_neg), (1, rise))
+        changes = sums.at_lower(((2, norm_slopes * on_neg), (1, rise)))[0]
+        by_positive -= self._pos_shares * changes
         return self.scale * self._join(by_positive, by_negative + rises * rise)
 
 
@@ -481,7 +382,7 @@ class SmoothRankStatistic(ScoreObjective):
         """Sums over pairs, and phi and its slope at the ranks of the positives."""
         z = score / self._width
         sums = LogisticSums(z[self._pos], z)
-        return sums, *self._phi.smooth(sums.at_upper((1, self._weight)), self._window)
+        return sums, *self._phi.smooth(sums.at_upper(((1, self._weight),))[0], self._window)
 
     def value(self, score: FloatArray) -> float:
         return -float(self._pos_shares @ self._at_ranks(score)[1])
@@ -489,8 +390,8 @@ class SmoothRankStatistic(ScoreObjective):
     def gradient_and_curvature(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
         sums, _, slope = self._at_ranks(score)
         force = self._pos_shares * slope / self._width
-        by_positive = force * sums.at_upper((2, self._weight))
-        curvature = self._weight * sums.at_lower((2, force))
+        by_positive = force * sums.at_upper(((2, self._weight),))[0]
+        curvature = self._weight * sums.at_lower(((2, force),))[0]
         gradient = curvature.copy()
         gradient[self._pos] -= by_positive
         # Where phi is convex its tangent is below it, and the step's second derivative is at most

@@ -33,7 +33,7 @@ LARGE_SCORE = 1e3
 class LossOnLists:
     """Loss of given items as a function of their scores, made by :meth:`TemplateLoss.on`.
 
-    Lists are independent, so that the result is bitwise the same for any number of threads. The
+    Lists are independent, so that threads change the last bits of the result at most. The
     threads end with the object. Scores of users are checked, those of solvers are not.
     """
 

@@ -1,4 +1,4 @@
-"""Compiled sums over pairs: the logistic loss, and windows of scores by sorting."""
+"""Compiled sums over pairs, for so many pairs that compiling pays."""
 
 from __future__ import annotations
 
@@ -6,57 +6,14 @@ import numpy as np
 
 from .._jit import compiled
 
-# Odds exp(s_j - s_i) are quotients of exponentials taken once an item, where all scores of a list
-# lie within this range, and a product of up to 32 of them within float64 where it is narrow.
-WIDE = 600.0
-NARROW = 20.0
-
-# Lists of up to this many items are summed pair by pair; in longer ones vectors of all partners of
-# an item are worth their overhead.
-SHORT = 32
-
-
-@compiled()
-def _longest(offsets):
-    longest = 0
-    for q in range(len(offsets) - 1):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    return longest
-
-
-@compiled()
-def _exponentials(s, begin, end, e):
-    """Fill in exponentials about the middle of the list; return the range of the scores."""
-    low, high = s[begin], s[begin]
-    for i in range(begin, end):
-        low = min(low, s[i])
-        high = max(high, s[i])
-    middle = 0.5 * (low + high)
-    for i in range(begin, end):
-        e[i - begin] = np.exp(s[i] - middle)
-    return high - low
-
-
-@compiled()
-def _total(values, n):
-    """Sum with eight running totals, which the processor adds side by side."""
-    totals = np.zeros(8)
-    whole = n - n % 8
-    for start in range(0, whole, 8):
-        for lane in range(8):
-            totals[lane] += values[start + lane]
-    for k in range(whole, n):
-        totals[0] += values[k]
-    return totals.sum()
-
 
 @compiled()
 def _log_product(odds, n, lanes):
-    """Sum of log(1 + odds), of 32 of them at a time."""
+    """Sum of log(1 + odds), of eight of them at a time."""
     total = 0.0
     start = 0
     while start < n:
-        stop = min(start + 256, n)
+        stop = min(start + 64, n)
         lanes[:] = 1.0
         whole = stop - (stop - start) % 8
         for k in range(start, whole, 8):
@@ -70,217 +27,66 @@ def _log_product(odds, n, lanes):
     return total
 
 
-@compiled()
-def _short_value(w, a, start, begin, end, e, gradient):
-    """Value of a short list, of scores within the narrow range and items that count once.
-
-    A pair of items that are partners of each other is taken once for its gradient.
-    """
-    total = 0.0
-    for i in range(begin, end):
-        a_i, b, e_i = a[i], start[i], e[i - begin]
-        if a_i == 0.0 or b == end:
-            continue
-        inverse = 1.0 / e_i
-        product = 1.0
-        for j in range(b, end):
-            product *= 1.0 + e[j - begin] * inverse
-        misordered = np.log(product)
-        both = b <= i
-        if both:
-            misordered -= np.log(2.0)
-        total += a_i * misordered
-        pull = 0.0
-        for j in range(i + 1 if both else b, end):
-            e_j = e[j - begin]
-            a_j = a[j] if both else 0.0
-            slope = (a_i * e_j - a_j * e_i) / (e_i + e_j)
-            gradient[j] += slope
-            pull += slope
-        gradient[i] -= pull
-    return total
-
-
-@compiled("void(f8[::1], f8[::1], f8[::1], i8[::1], i8[::1], b1, f8[::1], f8[::1])")
-def logistic_value(s, w, a, start, offsets, is_weighted, values, gradient):
-    """Value and gradient of ``sum_i w_i a_i sum_j w_j log(1 + exp(s_j - s_i))``.
-
-    Item j runs from ``start[i]`` to the end of the list of i, and where i is among them it does
-    not count against itself. ``is_weighted`` says whether a weight differs from 1.
-    """
-    longest = _longest(offsets)
-    e, odds, chance = np.empty(longest), np.empty(longest), np.empty(longest)
+@compiled(
+    "void(f8[::1], i8[:, ::1], i8[::1], b1, f8, f8, f8[:, :, ::1], f8[:, :, :, ::1], f8[::1])"
+)
+def add_pairs(score, rectangles, orders, is_weighted, narrow, largest, factors, items, totals):
+    """Add the sums of ``LogisticPairs`` over the pairs of rectangles, the columns of an array."""
+    longest = rectangles[4].max()
+    ups, odds, share = np.empty(longest), np.empty(longest), np.empty(longest)
     lanes = np.empty(8)
-    gradient[:] = 0.0
-    for q in range(len(offsets) - 1):
-        begin, end = offsets[q], offsets[q + 1]
-        width = _exponentials(s, begin, end, e)
-        if end - begin <= SHORT and width <= NARROW and not is_weighted:
-            values[q] = _short_value(w, a, start, begin, end, e, gradient)
-            continue
-        total = 0.0
-        for i in range(begin, end):
-            c = w[i] * a[i]
-            b, n = start[i], end - start[i]
-            if c == 0.0 or n == 0:
-                continue
-            if width <= WIDE:
-                e_i = e[i - begin]
-                inverse = 1.0 / e_i
+    for m in range(rectangles.shape[1]):
+        q, row, n_rows, partner, n = rectangles[:, m]
+        low, high = score[row], score[row]
+        for i in range(row, row + n_rows):
+            low, high = min(low, score[i]), max(high, score[i])
+        for j in range(partner, partner + n):
+            low, high = min(low, score[j]), max(high, score[j])
+        middle, is_wide = 0.5 * (low + high), high - low > narrow
+        for k in range(n):
+            ups[k] = np.exp(score[partner + k] - middle)
+        for i in range(row, row + n_rows):
+            if is_wide:
                 for k in range(n):
-                    e_j = e[b - begin + k]
-                    odds[k] = e_j * inverse
-                    chance[k] = e_j / (e_i + e_j)
+                    excess = score[partner + k] - score[i]
+                    odds[k] = np.exp(min(max(excess, -largest), largest))
             else:
+                down = np.exp(middle - score[i])
                 for k in range(n):
-                    odds[k] = np.exp(s[b + k] - s[i])
-                    chance[k] = 1.0 / (1.0 + np.exp(s[i] - s[b + k]))
-            if is_weighted:
-                for k in range(n):
-                    chance[k] *= w[b + k]
-            if is_weighted or width > NARROW:
-                for k in range(n):
-                    excess = s[b + k] - s[i]
-                    if excess > 0.0:
-                        odds[k] = (excess + np.log1p(np.exp(-excess))) * w[b + k]
+                    odds[k] = ups[k] * down
+            for k in range(n):
+                share[k] = 1.0 / (1.0 + odds[k])
+            derivative = 0
+            for place in range(len(orders)):
+                if orders[place] == 0:
+                    logs = 0.0
+                    if is_wide or is_weighted:
+                        for k in range(n):
+                            beyond = max(score[partner + k] - score[i] - largest, 0.0)
+                            logs += factors[1, 0, partner + k] * (np.log1p(odds[k]) + beyond)
                     else:
-                        odds[k] = np.log1p(odds[k]) * w[b + k]
-                misordered = _total(odds, n)
-            else:
-                misordered = _log_product(odds, n, lanes)
-            if b <= i:
-                misordered -= np.log(2.0)
-            total += c * misordered
-            for k in range(n):
-                gradient[b + k] += c * chance[k]
-            gradient[i] -= c * _total(chance, n)
-        values[q] = total
-
-
-@compiled()
-def _bends(s, w, e, width, i, b, n, begin, is_weighted, out):
-    """Second derivatives of log(1 + exp(s_j - s_i)) for one item i, times the weights of j."""
-    if width <= WIDE:
-        e_i = e[i - begin]
-        for k in range(n):
-            e_j = e[b - begin + k]
-            total = e_i + e_j
-            out[k] = e_i * e_j / (total * total)
-    else:
-        for k in range(n):
-            small = np.exp(-abs(s[b + k] - s[i]))
-            out[k] = small / ((1.0 + small) * (1.0 + small))
-    if is_weighted:
-        for k in range(n):
-            out[k] *= w[b + k]
-
-
-@compiled()
-def _short_hessian(w, a, start, begin, end, e, direction, product):
-    """Product of the Hessian of a short list of scores within the wide range.
-
-    A pair of items that are partners of each other is taken once.
-    """
-    for i in range(begin, end):
-        a_i, b, e_i = a[i], start[i], e[i - begin]
-        if w[i] * a_i == 0.0 or b == end:
-            continue
-        both = b <= i
-        total = 0.0
-        for j in range(i + 1 if both else b, end):
-            e_j = e[j - begin]
-            e_sum = e_i + e_j
-            a_j = a[j] if both else 0.0
-            bend = w[i] * w[j] * (a_i + a_j) * (e_i / e_sum) * (e_j / e_sum)
-            bend *= direction[i] - direction[j]
-            product[j] -= bend
-            total += bend
-        product[i] += total
-
-
-@compiled("void(f8[::1], f8[::1], f8[::1], i8[::1], i8[::1], b1, f8[::1], f8[::1])")
-def logistic_hessian(s, w, a, start, offsets, is_weighted, direction, product):
-    """Product of the Hessian of :func:`logistic_value` with a direction."""
-    longest = _longest(offsets)
-    e, bend = np.empty(longest), np.empty(longest)
-    product[:] = 0.0
-    for q in range(len(offsets) - 1):
-        begin, end = offsets[q], offsets[q + 1]
-        width = _exponentials(s, begin, end, e)
-        if end - begin <= SHORT and width <= WIDE:
-            _short_hessian(w, a, start, begin, end, e, direction, product)
-            continue
-        for i in range(begin, end):
-            c = w[i] * a[i]
-            b, n = start[i], end - start[i]
-            if c == 0.0 or n == 0:
-                continue
-            _bends(s, w, e, width, i, b, n, begin, is_weighted, bend)
-            for k in range(n):
-                bend[k] *= c * (direction[i] - direction[b + k])
-            for k in range(n):
-                product[b + k] -= bend[k]
-            product[i] += _total(bend, n)
-
-
-@compiled()
-def _chances(s, e, width, i, b, n, begin, up, down):
-    """Chances that the partners j of item i are above it, e_j / (e_i + e_j), and below it."""
-    if width <= WIDE:
-        e_i = e[i - begin]
-        for k in range(n):
-            e_j = e[b - begin + k]
-            share = 1.0 / (e_i + e_j)
-            up[k] = e_j * share
-            down[k] = e_i * share
-    else:
-        for k in range(n):
-            excess = s[b + k] - s[i]
-            small = np.exp(-abs(excess))
-            share = 1.0 / (1.0 + small)
-            up[k] = share if excess > 0.0 else small * share
-            down[k] = small * share if excess > 0.0 else share
-
-
-@compiled("void(f8[::1], f8[::1], f8[::1], i8[::1], i8[::1], b1, f8[::1], f8[::1])")
-def logistic_derivatives(s, w, a, start, offsets, is_weighted, gradient, diagonal):
-    """Gradient and diagonal of the Hessian of :func:`logistic_value`, in one pass.
-
-    Where an item is among its own partners, all are, and the coefficients fall along the list:
-    each pair is then taken once, with both coefficients.
-    """
-    longest = _longest(offsets)
-    e, up, down = np.empty(longest), np.empty(longest), np.empty(longest)
-    gradient[:] = 0.0
-    diagonal[:] = 0.0
-    for q in range(len(offsets) - 1):
-        begin, end = offsets[q], offsets[q + 1]
-        width = _exponentials(s, begin, end, e)
-        for i in range(begin, end):
-            a_i, both = a[i], start[i] <= i
-            b = i + 1 if both else start[i]
-            n = end - b
-            if w[i] * a_i == 0.0 or n == 0:
-                continue
-            _chances(s, e, width, i, b, n, begin, up, down)
-            if both:
-                for k in range(n):
-                    above, below, a_j = up[k], down[k], a[b + k]
-                    up[k] = a_i * above - a_j * below
-                    down[k] = (a_i + a_j) * (above * below)
-            else:
-                for k in range(n):
-                    down[k] = a_i * (up[k] * down[k])
-                    up[k] *= a_i
-            if is_weighted:
-                for k in range(n):
-                    up[k] *= w[i] * w[b + k]
-                    down[k] *= w[i] * w[b + k]
-            for k in range(n):
-                gradient[b + k] += up[k]
-                diagonal[b + k] += down[k]
-            gradient[i] -= _total(up, n)
-            diagonal[i] += _total(down, n)
+                        logs = _log_product(odds, n, lanes)
+                    totals[q] += factors[0, 0, i] * logs
+                while derivative < orders[place]:
+                    derivative += 1
+                    for k in range(n):
+                        odds[k] *= share[k]
+                for f in range(factors.shape[1] if orders[place] else 0):
+                    factor = factors[0, f, i]
+                    sums = items[1, place, f]
+                    for k in range(n):
+                        sums[partner + k] += factor * odds[k]
+                    # Eight running totals, which the processor adds side by side.
+                    lanes[:] = 0.0
+                    whole = n - n % 8
+                    others = factors[1, f]
+                    for start in range(0, whole, 8):
+                        for lane in range(8):
+                            k = start + lane
+                            lanes[lane] += others[partner + k] * odds[k]
+                    for k in range(whole, n):
+                        lanes[0] += others[partner + k] * odds[k]
+                    items[0, place, f, i] += lanes.sum()
 
 
 @compiled()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -12,6 +13,13 @@ from .._lists import Lists
 from .._typing import FloatArray, IntArray
 from .._validation import check_number
 from ._base import CONSTANT_OF_TABLE, ArrayPair, TemplateLoss, product_or_zero
+from ._pair_sums import (
+    LogisticPairs,
+    Rectangles,
+    WindowPairs,
+    rectangles_of_all_pairs,
+    rectangles_of_levels,
+)
 
 # Entries of the blocks of pairs that a function given by the user is called on.
 BLOCK = 2**18
@@ -77,74 +85,85 @@ def _centre(lists: Lists, values: FloatArray) -> FloatArray:
     return values - lists.to_items(means)
 
 
-class _ByUtility(NamedTuple):
-    """Items of each list by falling utility, so that pairs are stretches."""
+class _Pairs(NamedTuple):
+    """Items of each list by falling utility, so that the partners of an item are a stretch."""
 
     lists: Lists  # The items as they came, with utilities
     order: IntArray  # (n,): The items by list and falling utility
-    weight: FloatArray
-    coefficient: FloatArray
-    start: IntArray  # (n,): In this order: where the partners of each item begin
-    is_weighted: bool  # Whether a weight differs from 1
+    factors: tuple[
+        FloatArray, FloatArray
+    ]  # (n,): In this order, of the items as rows and partners
+    of_itself: FloatArray  # (n,): Factors of the pairs of an item and itself, which do not count
+    sums: LogisticPairs
 
-    def sums(
-        self, kernel: str, score: FloatArray, *arrays: FloatArray, n_sums: int = 1
-    ) -> FloatArray:
-        """Call a kernel on scores in this order; its sums for the items as they came."""
-        from . import _pair_kernels
+    def gradient(self, sums: FloatArray) -> FloatArray:
+        """Gradient from sums of first derivatives at the rows and at the partners."""
+        of_rows, of_partners = self.factors
+        return self.as_they_came(
+            of_partners * sums[1, : len(self.order)] - of_rows * sums[0, : len(self.order)]
+        )
 
-        items = self.weight, self.coefficient, self.start, self.lists.offsets, self.is_weighted
-        sums = np.empty((n_sums, len(score)))
-        in_order = np.ascontiguousarray(score[self.order])
-        getattr(_pair_kernels, kernel)(in_order, *items, *arrays, *sums)
-        by_item = np.empty_like(sums)
-        by_item[:, self.order] = sums
+    def as_they_came(self, values: FloatArray) -> FloatArray:
+        by_item = np.empty_like(values)
+        by_item[self.order] = values
         return by_item
 
 
-def by_utility(lists: Lists, *, comparison: bool) -> _ByUtility:
-    """Order items for the kernels of pairs."""
-    list_of = lists.list_of
-    order = np.lexsort((-lists.grade, list_of))
-    utility, weight = lists.grade[order], lists.counts[order]
-    if comparison:
-        is_new = np.ones(len(order), dtype=bool)
-        is_new[1:] = (utility[1:] != utility[:-1]) | (list_of[1:] != list_of[:-1])
-        block_starts = np.append(np.flatnonzero(is_new), len(order))
-        start = block_starts[np.cumsum(is_new)]
-        start = np.minimum(start, lists.to_items(lists.offsets[1:]))
-        coefficient = np.ones(len(order))
-    else:
-        start, coefficient = lists.to_items(lists.offsets[:-1]), utility
-    start = np.ascontiguousarray(start, dtype=np.int64)
-    return _ByUtility(lists, order, weight, coefficient, start, bool(np.any(weight != 1)))
-
-
-class LogisticPairs(TemplateLoss):
+class LogisticLoss(TemplateLoss):
     """Base class of the logistic losses of pairs, which differ in the pairs that count."""
 
     is_translation_invariant = True
 
-    def _value_and_gradient(self, pairs: _ByUtility, score: FloatArray) -> ArrayPair:
-        values = np.empty(pairs.lists.n_lists)
-        (gradient,) = pairs.sums("logistic_value", score, values)
-        return values, gradient
+    @abstractmethod
+    def _pairs(
+        self, lists: Lists, utility: FloatArray, weight: FloatArray
+    ) -> tuple[FloatArray, FloatArray, Rectangles]:
+        """Factors of the items as rows and of their pairs with themselves, and the pairs."""
 
-    def _curvature(self, pairs: _ByUtility, score: FloatArray) -> FloatArray:
+    def _prepare(self, lists: Lists) -> _Pairs:
+        order = np.lexsort((-lists.grade, lists.list_of))
+        utility, weight = lists.grade[order], lists.counts[order]
+        of_rows, of_itself, rectangles = self._pairs(lists, utility, weight)
+        sums = LogisticPairs(rectangles, lists, bool(np.any(weight != 1.0)))
+        return _Pairs(lists, order, (of_rows, weight), of_itself, sums)
+
+    def _value_and_gradient(self, pairs: _Pairs, score: FloatArray) -> ArrayPair:
+        sums = pairs.sums.sums(score[pairs.order], (0, 1), pairs.factors)
+        values = sums.lists - np.log(2.0) * pairs.lists.totals(pairs.of_itself)
+        return values, pairs.gradient(sums.items[:, 1, 0, :-1])
+
+    def _curvature(self, pairs: _Pairs, score: FloatArray) -> FloatArray:
         return self._gradient_and_curvature(pairs, score)[1]
 
-    def _gradient_and_curvature(self, pairs: _ByUtility, score: FloatArray) -> ArrayPair:
-        gradient, curvature = pairs.sums("logistic_derivatives", score, n_sums=2)
-        return gradient, curvature
+    def _gradient_and_curvature(self, pairs: _Pairs, score: FloatArray) -> ArrayPair:
+        sums = pairs.sums.sums(score[pairs.order], (1, 2), pairs.factors).items[:, :, 0, :-1]
+        of_rows, of_partners = pairs.factors
+        curvature = of_rows * sums[0, 1] + of_partners * sums[1, 1]
+        curvature -= 0.5 * pairs.of_itself * of_partners
+        return pairs.gradient(sums[:, 0]), pairs.as_they_came(curvature)
 
     def _hessian_product(
-        self, pairs: _ByUtility, score: FloatArray, direction: FloatArray
+        self, pairs: _Pairs, score: FloatArray, direction: FloatArray
     ) -> FloatArray:
-        in_order = np.ascontiguousarray(direction[pairs.order])
-        return pairs.sums("logistic_hessian", score, in_order)[0]
+        # About the mean, so that what a list has in common does not round what differs.
+        lists, (of_rows, of_partners) = pairs.lists, pairs.factors
+        centred = direction - lists.to_items(lists.totals(direction) / lists.lengths)
+        centred = centred[pairs.order]
+        both = pairs.factors, (of_rows * centred, of_partners * centred)
+        sums = pairs.sums.sums(score[pairs.order], (2,), *both).items[:, 0, :, :-1]
+        product = of_rows * (centred * sums[0, 0] - sums[0, 1])
+        return pairs.as_they_came(product + of_partners * (centred * sums[1, 0] - sums[1, 1]))
 
 
-class PairwiseLogistic(LogisticPairs, name="pairwise_logistic"):
+def levels(lists: Lists, ordered: FloatArray) -> IntArray:
+    """Number the different values of each list from 0, of values in order within a list."""
+    new = np.append(False, ordered[1:] != ordered[:-1])
+    new[lists.offsets[:-1]] = False
+    number = np.cumsum(new)
+    return number - lists.to_items(number[lists.offsets[:-1]])
+
+
+class PairwiseLogistic(LogisticLoss, name="pairwise_logistic"):
     """Pairwise logistic loss, ``sum_{i<j} v_i log(1 + exp(-d)) + v_j log(1 + exp(d))``.
 
     Here d = s_i - s_j. Each item is compared with all other items of its list, including more
@@ -153,7 +172,8 @@ class PairwiseLogistic(LogisticPairs, name="pairwise_logistic"):
 
     Notes
     -----
-    O(r n) time for r items of positive utility in a list of n, and O(n) memory.
+    O(r n) time for r items of positive utility in a short list of n; a long list takes O(n) time,
+    by series of the logistic function. O(n) memory.
 
     References
     ----------
@@ -171,8 +191,11 @@ class PairwiseLogistic(LogisticPairs, name="pairwise_logistic"):
     regret_source = CONSTANT_OF_TABLE
     _regret_constant = TemplateLoss._root_constant
 
-    def _prepare(self, lists: Lists) -> _ByUtility:
-        return by_utility(lists, comparison=False)
+    def _pairs(
+        self, lists: Lists, utility: FloatArray, weight: FloatArray
+    ) -> tuple[FloatArray, FloatArray, Rectangles]:
+        factor = weight * utility
+        return factor, factor, rectangles_of_all_pairs(lists, utility > 0)
 
     def _minimizer(self, utility: FloatArray) -> FloatArray:
         return np.log(utility)
@@ -438,7 +461,7 @@ def _pair_blocks(lists: Lists) -> Any:
 LARGEST_SQUARED = 1e150
 
 
-class ComparisonLogistic(LogisticPairs, name="comparison_logistic"):
+class ComparisonLogistic(LogisticLoss, name="comparison_logistic"):
     """RankNet loss, ``sum over v_i > v_j of log(1 + exp(-(s_i - s_j)))``.
 
     It is not order-preserving: it learns which of two items has the higher label more often, and
@@ -446,7 +469,8 @@ class ComparisonLogistic(LogisticPairs, name="comparison_logistic"):
 
     Notes
     -----
-    O(n**2) time and O(n) memory for a list of n.
+    O(n**2) time for a short list of n; a long one takes O(n log k) time for k different
+    utilities, by series of the logistic function. O(n) memory.
 
     References
     ----------
@@ -462,24 +486,26 @@ class ComparisonLogistic(LogisticPairs, name="comparison_logistic"):
 
     is_order_preserving = False
 
-    def _prepare(self, lists: Lists) -> _ByUtility:
-        return by_utility(lists, comparison=True)
+    def _pairs(
+        self, lists: Lists, utility: FloatArray, weight: FloatArray
+    ) -> tuple[FloatArray, FloatArray, Rectangles]:
+        rectangles = rectangles_of_levels(lists.list_of, levels(lists, utility))
+        return weight, np.zeros_like(weight), rectangles
 
 
-class _Levels(NamedTuple):
-    """Items with the ranks of their utilities."""
+class _Windows(NamedTuple):
+    """Items of each list by falling utility, so that the partners of an item are a stretch."""
 
-    lists: Lists  # The items, with utilities
-    level: IntArray  # (n,): How many smaller utilities their list has
+    lists: Lists  # The items as they came, with utilities
+    order: IntArray  # (n,): The items by list and falling utility
+    pairs: WindowPairs
 
-    def window_sums(self, score: FloatArray, margin: float, payload: FloatArray) -> FloatArray:
-        """Sums of payloads over the worse and the better partners of each item. (2, n, k)."""
-        from ._pair_kernels import window_sums
-
-        score, payload = np.ascontiguousarray(score), np.ascontiguousarray(payload)
-        sums = np.empty((2, *payload.shape))
-        window_sums(score, self.level, payload, margin, self.lists.offsets, *sums)
-        return sums
+    def sums(self, score: FloatArray, margin: float, *payload: FloatArray) -> FloatArray:
+        """Sums of payloads over the worse and the better partners of each item. (2, k, n)."""
+        in_order = np.stack([values[self.order] for values in payload])
+        by_item = np.empty((2, *in_order.shape))
+        by_item[:, :, self.order] = self.pairs.sums(score[self.order], margin, in_order)
+        return by_item
 
 
 def _unit(lists: Lists, centred: FloatArray) -> Any:
@@ -503,15 +529,10 @@ class _Hinge(TemplateLoss):
     def __init__(self, margin: float = 1.0) -> None:
         self.margin = check_number("margin", margin, 0.0, closed="neither")
 
-    def _prepare(self, lists: Lists) -> _Levels:
-        order = np.lexsort((lists.grade, lists.list_of))
-        utility = lists.grade[order]
-        is_new = np.zeros(len(order), dtype=np.int64)
-        is_new[1:] = utility[1:] != utility[:-1]
-        rank = np.cumsum(is_new)
-        level = np.empty(len(order), dtype=np.int64)
-        level[order] = rank - lists.to_items(rank[lists.offsets[:-1]])
-        return _Levels(lists, level)
+    def _prepare(self, lists: Lists) -> _Windows:
+        order = np.lexsort((-lists.grade, lists.list_of))
+        level = levels(lists, lists.grade[order])
+        return _Windows(lists, order, WindowPairs(lists, level))
 
 
 class ComparisonHinge(_Hinge, name="comparison_hinge"):
@@ -541,13 +562,12 @@ class ComparisonHinge(_Hinge, name="comparison_hinge"):
     array([2.])
     """
 
-    def _value_and_gradient(self, levels: _Levels, score: FloatArray) -> ArrayPair:
-        lists, weight = levels.lists, levels.lists.counts
+    def _value_and_gradient(self, windows: _Windows, score: FloatArray) -> ArrayPair:
+        lists, weight = windows.lists, windows.lists.counts
         centred = score - lists.to_items(lists.totals(score) / lists.lengths)
-        payload = np.stack((weight, weight * centred), axis=1)
-        worse, better = levels.window_sums(centred, self.margin, payload)
-        lacking = worse[:, 0] * (self.margin - centred) + worse[:, 1]
-        return lists.totals(weight * lacking), weight * (better[:, 0] - worse[:, 0])
+        worse, better = windows.sums(centred, self.margin, weight, weight * centred)
+        lacking = worse[0] * (self.margin - centred) + worse[1]
+        return lists.totals(weight * lacking), weight * (better[0] - worse[0])
 
 
 class ComparisonSquaredHinge(_Hinge, name="comparison_squared_hinge"):
@@ -576,17 +596,17 @@ class ComparisonSquaredHinge(_Hinge, name="comparison_squared_hinge"):
     array([1.5])
     """
 
-    def _value_and_gradient(self, levels: _Levels, score: FloatArray) -> ArrayPair:
-        lists, weight = levels.lists, levels.lists.counts
+    def _value_and_gradient(self, windows: _Windows, score: FloatArray) -> ArrayPair:
+        lists, weight = windows.lists, windows.lists.counts
         centred = score - lists.to_items(lists.totals(score) / lists.lengths)
         unit = _unit(lists, centred)
         scaled, margin = centred / unit, self.margin / unit
-        payload = np.stack((weight, weight * scaled, weight * scaled**2), axis=1)
-        worse, better = levels.window_sums(centred, self.margin, payload)
+        payload = weight, weight * scaled, weight * scaled**2
+        worse, better = windows.sums(centred, self.margin, *payload)
         short = margin - scaled
-        squares = worse[:, 0] * short**2 + 2 * worse[:, 1] * short + worse[:, 2]
-        pull = worse[:, 0] * short + worse[:, 1]
-        push = better[:, 0] * (margin + scaled) - better[:, 1]
+        squares = worse[0] * short**2 + 2 * worse[1] * short + worse[2]
+        pull = worse[0] * short + worse[1]
+        push = better[0] * (margin + scaled) - better[1]
         if np.ndim(unit):
             # Rounding must not make of nothing a square below 0, which the unit would blow up.
             squares = np.maximum(squares, 0.0)
@@ -594,15 +614,14 @@ class ComparisonSquaredHinge(_Hinge, name="comparison_squared_hinge"):
             squares = product_or_zero(weight * squares, np.square(unit))
             return lists.totals(squares), 2 * weight * (push - pull) * unit
 
-    def _curvature(self, levels: _Levels, score: FloatArray) -> FloatArray:
-        weight = levels.lists.counts
-        worse, better = levels.window_sums(score, self.margin, weight[:, np.newaxis])
-        return 2 * weight * (worse[:, 0] + better[:, 0])
+    def _curvature(self, windows: _Windows, score: FloatArray) -> FloatArray:
+        weight = windows.lists.counts
+        worse, better = windows.sums(score, self.margin, weight)
+        return 2 * weight * (worse[0] + better[0])
 
     def _hessian_product(
-        self, levels: _Levels, score: FloatArray, direction: FloatArray
+        self, windows: _Windows, score: FloatArray, direction: FloatArray
     ) -> FloatArray:
-        weight = levels.lists.counts
-        payload = np.stack((weight, weight * direction), axis=1)
-        sums = levels.window_sums(score, self.margin, payload).sum(axis=0)
-        return 2 * weight * (sums[:, 0] * direction - sums[:, 1])
+        weight = windows.lists.counts
+        sums = windows.sums(score, self.margin, weight, weight * direction).sum(axis=0)
+        return 2 * weight * (sums[0] * direction - sums[1])

@@ -6,7 +6,6 @@ import time
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import product
 from math import ceil, inf
 from typing import Any, NamedTuple
@@ -605,12 +604,6 @@ class SelectionReport(Printed):
 # Number of normal draws for the distribution of the extreme variable.
 N_DRAWS = 2**15
 
-# Up to this number of candidates, compiled code is not used.
-FEW = 50
-
-# Candidates whose largest value stands for all of them at first.
-BLOCK = 32
-
 # Draws that stay in the cache while the candidates take their turns.
 TILE = 64
 
@@ -694,43 +687,15 @@ def may_be_best(evidence: HeldOut, delta: float, rng: np.random.Generator) -> Bo
 
 def _count_overtaken(drawn: FloatArray, candidates: IntArray, leads: FloatArray) -> IntArray:
     """Count the draws in which some other one is ahead of a candidate by its lead or more."""
-    n = leads.shape[1]
-    if n <= FEW:
-        # Compilation would take longer.
-        pairs = zip(candidates, leads, strict=True)
-        overtaken = [(drawn - lead >= drawn[:, [c]]).any(axis=1).sum() for c, lead in pairs]
-        return np.array(overtaken, dtype=np.int64)
-    starts = np.arange(0, n, BLOCK)
-    tops = np.maximum.reduceat(drawn, starts, axis=1)
-    least_leads = np.minimum.reduceat(leads, starts, axis=1)
     counts = np.zeros(len(candidates), dtype=np.int64)
-    _compiled_count()(drawn, tops, candidates, leads, least_leads, counts)
+    for start in range(0, len(drawn), TILE):
+        # All candidates take their turns at draws that are in the cache.
+        values = drawn[start : start + TILE]
+        behind = np.empty_like(values)
+        for i, (candidate, lead) in enumerate(zip(candidates, leads, strict=True)):
+            np.subtract(values, lead, out=behind)
+            counts[i] += np.count_nonzero(behind.max(axis=1) >= values[:, candidate])
     return counts
-
-
-@cache
-def _compiled_count() -> Any:
-    from .._jit import compiled  # imports numba
-
-    @compiled("void(f8[:, ::1], f8[:, ::1], i8[::1], f8[:, ::1], f8[:, ::1], i8[::1])")
-    def count_overtaken(drawn, tops, candidates, leads, least_leads, counts):
-        n_draws, n = drawn.shape
-        for start in range(0, n_draws, TILE):
-            stop = min(start + TILE, n_draws)
-            for i in range(len(candidates)):
-                for draw in range(start, stop):
-                    own = drawn[draw, candidates[i]]
-                    for block in range(tops.shape[1]):
-                        if tops[draw, block] - least_leads[i, block] < own:
-                            continue
-                        ahead = 0
-                        for other in range(block * BLOCK, min((block + 1) * BLOCK, n)):
-                            ahead += drawn[draw, other] - leads[i, other] >= own
-                        if ahead:
-                            counts[i] += 1
-                            break
-
-    return count_overtaken
 
 
 def _variances_of_differences(covariance: FloatArray) -> FloatArray:

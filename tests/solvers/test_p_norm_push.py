@@ -6,6 +6,7 @@ import scipy.optimize
 import scipy.sparse as sp
 from scipy.special import expit, rel_entr
 
+from sklearn_rank._logistic_sums import LogisticSums
 from sklearn_rank._solvers import (
     ExponentialPush,
     LogisticPush,
@@ -14,7 +15,6 @@ from sklearn_rank._solvers import (
     as_design,
     minimise_push,
 )
-from sklearn_rank._solvers._score_functions import LogisticSums
 from tests.oracles import p_norm_push as oracle
 
 LOSSES = pytest.mark.parametrize("loss", ["exponential", "logistic"])
@@ -49,11 +49,15 @@ def test_sums_of_all_differences_are_those_of_the_pairs(apart):
             # Differences of large scores are rounded themselves.
             rounding = 1e-13 * (1.0 + scale + abs(apart))
             expected = value @ of_s
-            np.testing.assert_allclose(sums.at_upper((order, of_s)), expected, rounding, 1e-45)
+            np.testing.assert_allclose(
+                sums.at_upper(((order, of_s),))[0], expected, rounding, 1e-45
+            )
             if order:
                 expected = of_t @ value
-                np.testing.assert_allclose(sums.at_lower((order, of_t)), expected, rounding, 1e-25)
-        both = sums.at_upper((0, of_s), (2, -of_s))
+                np.testing.assert_allclose(
+                    sums.at_lower(((order, of_t),))[0], expected, rounding, 1e-25
+                )
+        both = sums.at_upper(((0, of_s), (2, -of_s)))[0]
         np.testing.assert_allclose(both, (values[0] - values[2]) @ of_s, rtol=1e-9, atol=1e-12)
 
 

@@ -128,7 +128,7 @@ def test_thresholds_lie_between_all_distinct_values(kind):
         (j, columns.threshold(j, place))
         for j in range(2)
         for place in range(columns.begin[j], columns.begin[j + 1])
-        if columns.order[place] < 0
+        if columns.ends[place]
     ]
     assert sorted(found) == sorted(oracle.stumps_of(X))
     for j in range(2):

@@ -1,0 +1,75 @@
+"""The ways to sums over pairs: pair by pair, by series or sorted, compiled or not."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from sklearn_rank import _optional, losses
+from sklearn_rank.losses import _pair_sums
+
+PAIRED = [
+    losses.PairwiseLogistic(),
+    losses.ComparisonLogistic(),
+    losses.ComparisonHinge(),
+    losses.ComparisonSquaredHinge(),
+]
+
+
+def everything(loss, weighted, spread):
+    """Derivatives of a loss of short and long lists."""
+    rng = np.random.default_rng(0)
+    offsets = np.append(0, np.cumsum([1, 2, 3, 9, 17, 40, 700, 900]))
+    n = offsets[-1]
+    weight = rng.integers(0, 3, n).astype(float) if weighted else None
+    score, direction = spread * rng.normal(size=n), rng.normal(size=n)
+    on = loss.on(rng.choice(5, n).astype(float), offsets, sample_weight=weight)
+    yield from on.value_and_gradient(score)
+    if on.has_curvature:
+        yield from (*on.gradient_and_curvature(score), on.hessian_product(score, direction))
+
+
+@pytest.mark.parametrize("loss", PAIRED, ids=repr)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("spread", [1.0, 20.0, 400.0])
+def test_all_ways_agree(loss, weighted, spread, monkeypatch):
+    ways = []
+    for worth, item in ((0.0, np.inf), (np.inf, np.inf), (0.0, 0.0), (np.inf, 0.0)):
+        monkeypatch.setattr(_optional, "WORTH", worth)
+        for cost in ("ITEM", "SORTED"):
+            monkeypatch.setattr(_pair_sums, cost, item)
+        monkeypatch.setattr(_pair_sums, "CELL", min(item, 1.0))
+        ways.append(list(everything(loss, weighted, spread)))
+    for first, *others in zip(*ways, strict=True):
+        for other in others:
+            np.testing.assert_allclose(other, first, rtol=0, atol=1e-12 * np.abs(first).max())
+
+
+def test_the_predicted_time_does_not_jump_where_the_way_changes():
+    sizes = np.unique(np.geomspace(2, 1e5, 400).astype(int))
+    rectangles = _pair_sums.Rectangles(*np.zeros((2, len(sizes)), int), sizes, sizes, sizes)
+    for pair in (_pair_sums.PAIR, _pair_sums.COMPILED_PAIR):
+        by_pairs = _pair_sums._time_of_pairs(rectangles, pair)
+        for n_cells in (1.0, 5.0, 60.0):
+            by_series = _pair_sums._time_of_series(rectangles, n_cells)
+            taken = np.minimum(by_series, by_pairs)
+            assert (by_series < by_pairs).any()
+            assert (by_series > by_pairs).any()
+            assert np.all(taken[1:] <= 2.0 * (sizes[1:] / sizes[:-1]) ** 2 * taken[:-1])
+
+
+def test_without_numba():
+    code = """
+import sys
+sys.modules["numba"] = None
+import numpy as np
+from sklearn_rank import OrderPreservingRanker, RankBoostRanker, RankSVM, _optional
+_optional.WORTH = 0.0
+X, qid = np.random.default_rng(0).normal(size=(60, 3)), np.repeat(np.arange(6), 10)
+y = np.digitize(X[:, 0], [-0.5, 0.5])
+for ranker in (OrderPreservingRanker("pairwise_logistic"), RankSVM()):
+    assert ranker.fit(X, y, qid=qid).score(X, y, qid=qid) > 0.9
+assert RankBoostRanker().fit(X, y > 1).score(X, y > 1) > 0.9
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
