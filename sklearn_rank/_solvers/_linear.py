@@ -637,7 +637,7 @@ def row_system(
     """
     n_rows, n = rows.shape
     by_row = np.empty((n_rows, 0)) if by_row is None else by_row
-    index = np.flatnonzero(weight * rows.squares > NEGLIGIBLE / n_rows)
+    index = np.flatnonzero(n_rows * weight * rows.squares > NEGLIGIBLE)
     by_features = flops_of_system(n, n_rows * n**2)
     by_rows = flops_of_system(len(index), rows.row_gram_flops(len(index)))
     if by_features <= by_rows + FREE and by_features < np.inf:
