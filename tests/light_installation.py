@@ -40,7 +40,7 @@ interval = metric_interval("precision@10", y, scores[0])
 assert interval.low <= interval.estimate <= interval.high
 assert 0 <= compare("auc", y, *scores[:2]).pvalue <= 1
 
-rows, grades, qid = make_subset_ranking(random_state=0)[:3]
+rows, grades, qid = make_subset_ranking(return_X_y=True, random_state=0)
 for ranker in (OrderPreservingRanker(), RankSVM()):
     assert ranker.fit(rows, grades, qid=qid).score(rows, grades, qid=qid) > 0.5
 

@@ -50,7 +50,7 @@ def test_products_are_those_of_a_copy(dtype, n_taken):
 def test_a_fit_copies_no_rows(ranker):
     rng = np.random.default_rng(0)
     n = 20000
-    X = rng.normal(size=(n, 50)).astype(np.float32)
+    X = rng.normal(size=(n, 100)).astype(np.float32)
     qid, y = rng.permutation(np.repeat(np.arange(n // 20), 20)), rng.integers(0, 2, n)
     ranker.set_params(max_iter=1, tol=1e3).fit(X[:400], y[:400], qid=np.repeat(np.arange(20), 20))
     tracemalloc.start()
