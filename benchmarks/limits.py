@@ -102,7 +102,7 @@ def fits():
 
     X, y = wide = rows_and_classes(100_000, 50)
     once = ("a pass over X", partial(one_pass, X))
-    logistic = ("scikit-learn's LogisticRegression", partial(LogisticRegression().fit, *wide))
+    logistic = ("LogisticRegression, another loss", partial(LogisticRegression().fit, *wide))
     for name, ranker in {
         "TopPushRanker": package.TopPushRanker(),
         "TopPushRanker(top_size=0.1)": package.TopPushRanker(top_size=0.1),
