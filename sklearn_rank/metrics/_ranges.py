@@ -306,14 +306,15 @@ class Plan(NamedTuple):
 
 
 def _seem_open(cells: Cells, measure: Any, n_rows: AnyArray) -> BoolArray:
-    """Which cells count by estimated weights, with their neighbours."""
+    """Which cells count by estimated weights, with four neighbours on each side."""
     mixed = np.ones(len(n_rows), dtype=bool)
     # A list of fewer items, which takes less time, shows a measure to which most places count.
     small = cells._replace(mass=np.ceil(cells.mass * (len(n_rows) / cells.mass.sum())))
     if 2 * np.count_nonzero(small.open(measure, mixed, n_rows, share=1 / 8)) > len(mixed):
         return mixed
     opened = cells.open(measure, mixed, n_rows)
-    return opened | np.append(opened[1:], False) | np.append(False, opened[:-1])
+    # Sampled quantiles of a class are off by about one cell.
+    return np.convolve(opened, np.ones(9))[4:-4] > 0
 
 
 # ------------------------------------------------------------------------------------ the ranges
