@@ -29,12 +29,15 @@ CONSTANT_OF_TABLE = "the constant of Table 2"
 # Score from which on the losses of differences of scores are taken about the first of each list.
 LARGE_SCORE = 1e3
 
+# Pairs of a part of the lists; in lists longer than so many items, sums of pairs take linear time.
+WORK_OF_PART, LINEAR_FROM = 2**24, 512
+
 
 class LossOnLists:
     """Loss of given items as a function of their scores, made by :meth:`TemplateLoss.on`.
 
-    Lists are independent, so that threads change the last bits of the result at most. The
-    threads end with the object. Scores of users are checked, those of solvers are not.
+    Lists are independent. Threads, which share parts of them, end with the object. Scores of users
+    are checked, those of solvers are not.
     """
 
     def __init__(
@@ -44,16 +47,16 @@ class LossOnLists:
         self._checks = checks
         self.loss, self.lists, self.is_convex = loss, lists, loss.is_convex
         self.has_curvature, self.has_hessian_product = loss.has_curvature, loss.has_hessian_product
-        ends = [0, lists.n_lists]
-        if n_threads > 1:
-            # Pairs grow with the square of a list; shares of equal work.
-            work = np.append(0.0, np.cumsum(lists.lengths.astype(np.float64) ** 2))
-            shares = np.searchsorted(work, np.linspace(0, work[-1], n_threads + 1))
-            ends = np.unique(np.append(shares, ends)).tolist()
+        # Parts of equal work, whatever the number of threads, which so changes no bit.
+        lengths = lists.lengths.astype(np.float64)
+        work = np.append(0.0, np.cumsum(lengths * np.minimum(lengths, LINEAR_FROM)))
+        shares = np.linspace(0, work[-1], max(int(work[-1] / WORK_OF_PART), 1) + 1)
+        ends = np.unique([0, *np.searchsorted(work, shares), lists.n_lists]).tolist()
         parts = [lists.part(a, b) for a, b in pairwise(ends)] if len(ends) > 2 else [lists]
         self._prepared = [loss._prepare(part) for part in parts]
         self._items = [slice(lists.offsets[a], lists.offsets[b]) for a, b in pairwise(ends)]
-        self._pool = ThreadPoolExecutor(len(parts)) if len(parts) > 1 else None
+        n_threads = min(n_threads, len(parts))
+        self._pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
 
     def value(self, score: Any) -> FloatArray:
         """Compute the loss of each list. Shape (n_lists,)."""

@@ -1,6 +1,7 @@
 """What holds for every loss on any lists: definition, derivatives, flags, limits."""
 
 from itertools import pairwise
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from scipy.optimize import minimize
 
 from sklearn_rank import losses
 from sklearn_rank._lists import Lists
+from sklearn_rank.losses import _base
 from sklearn_rank.losses._shared import LossOnLists
 from tests.losses.cases import CASES
 from tests.naming import shown
@@ -140,42 +142,30 @@ def test_translations_change_nothing_where_it_is_said(case, lists, shift):
         np.testing.assert_allclose(sums, 0, atol=1e-10)
 
 
-def assert_same_but_the_last_bit(got, wanted):
-    size = np.max(np.abs(wanted), initial=0.0)
-    np.testing.assert_allclose(got, wanted, rtol=1e-15, atol=1e-15 * size)
-
-
 @every_case
 @few
 @given(lists=ragged(), n_threads=st.integers(2, 6))
-def test_threads_change_the_last_bit_at_most(case, lists, n_threads):
-    """NumPy's vector functions round by the place of an item in its array, which threads share."""
+def test_threads_change_no_bit_and_parts_the_last_ones(case, lists, n_threads):
     made = Lists(
         labels=lists["utility"],
         offsets=lists["offsets"],
         weight=lists["weight"].astype(float) if case.weights else None,
         query_weight=lists["query_weight"],
     )
-    score, of = scores(lists), on(case, lists)
-    one, many = LossOnLists(case.loss, made, 1), LossOnLists(case.loss, made, n_threads)
-    for threaded in (one, many):
-        for got, wanted in zip(
-            threaded.value_and_gradient(score), of.value_and_gradient(score), strict=True
-        ):
-            assert_same_but_the_last_bit(got, wanted)
-        if case.loss.has_hessian_product:
-            assert_same_but_the_last_bit(
-                threaded.hessian_product(score, score), of.hessian_product(score, score)
-            )
-        if case.loss.has_curvature:
-            assert_same_but_the_last_bit(threaded.curvature(score), of.curvature(score))
-            for got, wanted in zip(
-                threaded.gradient_and_curvature(score),
-                of.gradient_and_curvature(score),
-                strict=True,
-            ):
-                assert_same_but_the_last_bit(got, wanted)
-        assert threaded.is_convex == case.loss.is_convex
+    score, whole = scores(lists), LossOnLists(case.loss, made)
+    with mock.patch.object(_base, "WORK_OF_PART", 8):
+        one, many = (LossOnLists(case.loss, made, n) for n in (1, n_threads))
+    calls = [("value_and_gradient", score)]
+    if case.loss.has_hessian_product:
+        calls.append(("hessian_product", score, score))
+    if case.loss.has_curvature:
+        calls += [("curvature", score), ("gradient_and_curvature", score)]
+    for name, *arguments in calls:
+        results = [np.hstack(getattr(each, name)(*arguments)) for each in (whole, one, many)]
+        np.testing.assert_array_equal(results[1], results[2])
+        size = np.max(np.abs(results[0]), initial=0.0)
+        np.testing.assert_allclose(results[1], results[0], rtol=1e-14, atol=1e-14 * size)
+    assert many.is_convex == case.loss.is_convex
 
 
 # ------------------------------------------------------------------ what order-preserving means
