@@ -72,8 +72,17 @@ def run(root, *arguments):
     return done.stdout
 
 
+# Tests that go over all measures, losses, rankers and methods.
+OVER_ALL = ("tests/conformance", "tests/losses", "tests/inference/test_questions.py")
+OVER_ALL += (
+    "tests/metrics/test_grammar.py",
+    "tests/test_public_api.py",
+    "tests/test_architecture.py",
+)
+
+
 @pytest.mark.slow
-def test_what_the_page_makes_works_and_passes_the_quick_tests(tmp_path):
+def test_what_the_page_makes_works_and_passes_the_tests_of_its_kind(tmp_path):
     # With the code of the package that is compiled already, but no files that are being written.
     ignored = shutil.ignore_patterns("*-pytest-*", "*.tmp*", "*.pyc.*", "_build", "auto_examples")
     for folder in ("sklearn_rank", "tests", "docs"):
@@ -93,7 +102,7 @@ def test_what_the_page_makes_works_and_passes_the_quick_tests(tmp_path):
         run(tmp_path, "-W", "error", "-c", origin + code)
     # Asserts as they stand: to rewrite those of all files takes longer than to run the additions.
     options = ("-q", "-x", "-n", "auto", "--assert=plain", "-p", "no:cacheprovider")
-    report = run(tmp_path, "-m", "pytest", *options)
+    report = run(tmp_path, "-m", "pytest", *options, *OVER_ALL)
     assert re.search(r"\d{4,} passed", report)
 
 
