@@ -73,7 +73,11 @@ def run(root, *arguments):
 
 
 # Tests that go over all measures, losses, rankers and methods.
-OVER_ALL = ("tests/conformance", "tests/losses", "tests/inference/test_questions.py")
+OVER_ALL = (
+    "tests/conformance/test_estimators.py",
+    "tests/losses",
+    "tests/inference/test_questions.py",
+)
 OVER_ALL += (
     "tests/metrics/test_grammar.py",
     "tests/test_public_api.py",
