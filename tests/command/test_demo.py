@@ -17,10 +17,9 @@ PICTURE = "sklearn_rank_top_of_the_list.png"
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    """The demo with one tau, two splits and two values of C, in a directory of its own."""
+    """The demo with two splits and two values of C, in a directory of its own."""
     folder = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(demo, "TAUS", (0.1,))
         patch.setattr(demo, "N_SPLITS", 2)
         patch.setattr(demo, "GRID", np.array([0.001, 0.01]))
         patch.chdir(folder)
@@ -87,15 +86,6 @@ def test_it_ends_with_what_to_do_next(one_run, capsys):
         assert stopped.value.code == 0
         capsys.readouterr()
     assert "https://sklearn-rank.readthedocs.io" in next_lines[2]
-
-
-def test_a_top_of_few_rows_is_not_shown(one_run, monkeypatch):
-    assert "P@10% (18)" in one_run[0]
-    monkeypatch.setattr(demo, "TAUS", (0.01, 0.1))
-    y = np.arange(180) < 60
-    heads = demo.table({"ranker": [dict.fromkeys(demo.TAUS, -np.arange(180.0))]}, [y])
-    assert "P@10% (18)" in heads
-    assert "P@1%" not in heads
 
 
 def test_the_picture_is_of_the_numbers_of_the_table(one_run):
