@@ -1105,10 +1105,14 @@ def solve_linear_hinge(
     n_iter = 0
     while n_iter < max_iter and width > LEAST_WIDTH * margin:
         make = partial(_smoothed_hinge, squared_hinge, margin, width)
+        smooth = replace(problem, rows=problem.rows.on(make, SmoothedHinge))
+        # Of the objective, which is far less than at 0 where the scores separate the pairs.
+        at_0 = Criterion(smooth, tol).value_at_0
+        left = min(1.0, best / at_0) if at_0 > 0 else 1.0
         solution = solve_linear(
-            replace(problem, rows=problem.rows.on(make, SmoothedHinge)),
+            smooth,
             # A small part of the gap comes from here, the rest from the width.
-            tol=INNER * float(np.sqrt(width / margin)),
+            tol=INNER * float(np.sqrt(left * width / margin)),
             max_iter=max_iter - n_iter,
             start=w,
         )
@@ -1119,11 +1123,16 @@ def solve_linear_hinge(
         value, inner, gradient = (problem.factor * total for total in sums)
         # What rounding of the difference may have added is no slope.
         slopes = (value - inner - ROUNDING_OF_HINGES * (value + inner)) / width
-        objective = float(value + 0.5 * problem.alpha * w @ w)
-        lower_bound = float(margin * slopes - gradient @ gradient / (2 * problem.alpha))
-        if objective < best:
-            best_w, best = w, objective
-        if lower_bound <= objective * (1 + LARGEST_ERROR):
+        # Longer weights have no loss of pairs whose scores differ by the margin less the width.
+        for length, total in ((1.0, value), (margin / (margin - width), inner)):
+            objective = float(length * total + 0.5 * problem.alpha * length**2 * w @ w)
+            if objective < best:
+                best_w, best = length * w, objective
+        square = float(gradient @ gradient) / problem.alpha
+        # Slopes times any share of them are a point of the dual problem: the best one.
+        share = float(np.clip(margin * slopes / square, 0.0, 1.0)) if square > 0 else 1.0
+        lower_bound = float(share * (margin * slopes - 0.5 * share * square))
+        if lower_bound <= best * (1 + LARGEST_ERROR):
             bound = max(bound, lower_bound)
         gap = float(relative_gap(best, bound))
         if on_iteration is not None:

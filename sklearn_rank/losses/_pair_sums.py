@@ -7,6 +7,7 @@ from itertools import product
 from typing import Literal, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from .._lists import Lists
 from .._logistic_sums import HALF_WIDTH, WIDEST, LogisticSums
@@ -23,8 +24,8 @@ PAIR, COMPILED_PAIR, MEMBER = 5.0, 2.5, 50.0
 # Nanoseconds of an item, an interval of scores and a pair of intervals, by series.
 ITEM, CELL, PAIR_OF_CELLS = 250.0, 10e3, 1e3
 
-# Nanoseconds of an item of a rectangle that is sorted.
-SORTED = 300.0
+# Nanoseconds of a pair as an entry of a matrix, and of an item of a rectangle that is sorted.
+ENTRY, SORTED = 8.0, 250.0
 
 # Odds exp(s_j - s_i) are quotients of exponentials taken once an item where the scores lie within
 # this distance of each other, and products of eight of them are then within float64.
@@ -45,6 +46,16 @@ class Rectangles(NamedTuple):
 
     def only(self, mask: AnyArray) -> Rectangles:
         return Rectangles(*(column[mask] for column in self))
+
+    def pairs(self, n_items: int) -> tuple[IntArray, ...]:
+        """Row and partner of each pair, by rows, and where the pairs of each item begin."""
+        rows = ragged_ranges(self.rows, self.n_rows)
+        order = np.argsort(rows, kind="stable")
+        begins, counts = (np.repeat(of, self.n_rows) for of in (self.partners, self.n_partners))
+        partners = ragged_ranges(begins[order], counts[order])
+        begins = np.cumsum(np.bincount(rows + 1, counts, n_items + 1))
+        of_pairs = np.repeat(rows[order], counts[order]), partners, begins
+        return tuple(of.astype(np.int32) for of in of_pairs)
 
     def batches(self, dummy: int) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
         """Lists, rows and partners of rectangles of about one size, filled up by a dummy item."""
@@ -73,12 +84,6 @@ class Rectangles(NamedTuple):
                 )
                 rows, partners = (np.where(side < 0, dummy, side) for side in sides)
                 yield part.lists, np.asfortranarray(rows), np.asfortranarray(partners)
-
-
-def _table_of(begins: IntArray, counts: IntArray, width: int, dummy: int) -> IntArray:
-    """Consecutive integers, one stretch in a row that is filled up; columns are contiguous."""
-    number = np.arange(width)[:, np.newaxis]
-    return np.where(number < counts, begins + number, dummy).T
 
 
 def _filled_up(sizes: IntArray) -> IntArray:
@@ -288,7 +293,7 @@ class WindowPairs:
         """Find the pairs of items with those of later levels, in the order of the items."""
         rectangles, self._n = rectangles_of_levels(lists.list_of, level), len(level)
         by_sort = SORTED * (rectangles.n_rows + rectangles.n_partners)
-        by_pairs = _time_of_pairs(rectangles, PAIR)
+        by_pairs = ENTRY * rectangles.n_rows * rectangles.n_partners
         is_large = by_sort < by_pairs
         self._compiled = compiling_pays(float(np.minimum(by_sort, by_pairs).sum()))
         if self._compiled:
@@ -297,7 +302,7 @@ class WindowPairs:
                 lists.to_items(np.maximum.reduceat(level, lists.offsets[:-1])) - level,
             )
             return
-        self._small = list(rectangles.only(~is_large).batches(self._n))
+        self._small = rectangles.only(~is_large).pairs(self._n)
         large = rectangles.only(is_large)
         # Rows and partners of each rectangle, one after the other.
         begins, sizes = (
@@ -317,23 +322,13 @@ class WindowPairs:
             columns = np.ascontiguousarray(payload.T)
             window_sums(score, self._level, columns, margin, self._lists.offsets, *sums)
             return np.swapaxes(sums, 1, 2)
-        padded = np.pad(payload, ((0, 0), (0, 1)))
-        found = np.zeros((2, *padded.shape))
+        rows, partners, begins = self._small
+        counts = (score[rows] < score[partners] + margin).astype(np.float64)
+        counts = csr_array((counts, partners, begins), shape=(self._n, self._n))
+        found = np.stack([(counts @ payload.T).T, (counts.T @ payload.T).T])
         if len(self._items):
             self._add_sorted(score, margin, payload, found)
-        score = np.append(score, 0.0)
-        for _, rows, partners in self._small:
-            shape = (*rows.shape, partners.shape[1])
-            layout: Literal["F", "C"] = "F" if shape[0] > shape[2] else "C"
-            counts = np.empty(shape, order=layout)
-            upper = score[partners] + margin
-            np.greater(upper[:, np.newaxis, :], score[rows][:, :, np.newaxis], out=counts)
-            for k, values in enumerate(padded):
-                at_rows = np.einsum("bij,bj->bi", counts, values[partners])
-                at_partners = np.einsum("bij,bi->bj", counts, values[rows])
-                np.add.at(found[0, k], rows.ravel(), at_rows.ravel())
-                np.add.at(found[1, k], partners.ravel(), at_partners.ravel())
-        return found[:, :, :-1]
+        return found
 
     def _add_sorted(
         self, score: FloatArray, margin: float, payload: FloatArray, found: FloatArray

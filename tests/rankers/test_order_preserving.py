@@ -97,6 +97,15 @@ def test_rank_svm_minimises_the_objective_of_the_docstring(loss):
         assert ranker.gradient_norm_ <= 1e-7
 
 
+def test_rank_svm_converges_where_a_feature_separates_the_pairs():
+    X, y, qid = data()
+    X = np.column_stack([X, 10.0 * y])
+    ranker = RankSVM().fit(X, y, qid=qid)
+    assert ranker.converged_
+    # The shortest weights by which all pairs differ by the margin, up to the tolerance.
+    assert ranker.objective_ == pytest.approx(0.5 * 0.1**2, rel=1e-4)
+
+
 def test_rank_svm_keeps_the_certificate_of_its_loss_alone():
     X, y, qid = data()
     ranker = RankSVM().fit(X, y, qid=qid)
