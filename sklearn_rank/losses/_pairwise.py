@@ -99,9 +99,7 @@ class _Pairs(NamedTuple):
     def gradient(self, sums: FloatArray) -> FloatArray:
         """Gradient from sums of first derivatives at the rows and at the partners."""
         of_rows, of_partners = self.factors
-        return self.as_they_came(
-            of_partners * sums[1, : len(self.order)] - of_rows * sums[0, : len(self.order)]
-        )
+        return self.as_they_came(of_partners * sums[1] - of_rows * sums[0])
 
     def as_they_came(self, values: FloatArray) -> FloatArray:
         by_item = np.empty_like(values)
@@ -130,13 +128,13 @@ class LogisticLoss(TemplateLoss):
     def _value_and_gradient(self, pairs: _Pairs, score: FloatArray) -> ArrayPair:
         sums = pairs.sums.sums(score[pairs.order], (0, 1), pairs.factors)
         values = sums.lists - np.log(2.0) * pairs.lists.totals(pairs.of_itself)
-        return values, pairs.gradient(sums.items[:, 1, 0, :-1])
+        return values, pairs.gradient(sums.items[:, 1, 0])
 
     def _curvature(self, pairs: _Pairs, score: FloatArray) -> FloatArray:
         return self._gradient_and_curvature(pairs, score)[1]
 
     def _gradient_and_curvature(self, pairs: _Pairs, score: FloatArray) -> ArrayPair:
-        sums = pairs.sums.sums(score[pairs.order], (1, 2), pairs.factors).items[:, :, 0, :-1]
+        sums = pairs.sums.sums(score[pairs.order], (1, 2), pairs.factors).items[:, :, 0]
         of_rows, of_partners = pairs.factors
         curvature = of_rows * sums[0, 1] + of_partners * sums[1, 1]
         curvature -= 0.5 * pairs.of_itself * of_partners
@@ -150,7 +148,7 @@ class LogisticLoss(TemplateLoss):
         centred = direction - lists.to_items(lists.totals(direction) / lists.lengths)
         centred = centred[pairs.order]
         both = pairs.factors, (of_rows * centred, of_partners * centred)
-        sums = pairs.sums.sums(score[pairs.order], (2,), *both).items[:, 0, :, :-1]
+        sums = pairs.sums.sums(score[pairs.order], (2,), *both).items[:, 0]
         product = of_rows * (centred * sums[0, 0] - sums[0, 1])
         return pairs.as_they_came(product + of_partners * (centred * sums[1, 0] - sums[1, 1]))
 
