@@ -212,6 +212,12 @@ def solve_candidates(
     return CandidateSolutions(problem, basis, solve, tol, tops, all_values, all_coefs)
 
 
+OVERFLOW = (
+    "The scores overflow: the features are too large for float64 sums of squares; scale them,"
+    " for example by StandardScaler."
+)
+
+
 @dataclass(eq=False)
 class _Work(SentOnce):
     """Data shared by all blocks of pivots."""
@@ -222,7 +228,10 @@ class _Work(SentOnce):
     scales: bool = False
 
     def solutions(self, pivots: IntArray) -> PivotSolutions:
-        return self.solve(self.problem, pivots, interrupted=lambda: self.stopped)
+        try:
+            return self.solve(self.problem, pivots, interrupted=lambda: self.stopped)
+        except np.linalg.LinAlgError as error:
+            raise ValueError(OVERFLOW) from error
 
 
 def _coefs_of_block(work: _Work, pivots: IntArray) -> FloatArray:
@@ -236,10 +245,7 @@ def _solve_block(work: _Work, pivots: IntArray) -> tuple[CandidateValues, FloatA
     with one_blas_thread():
         solutions = work.solutions(pivots)
         if not np.all(np.isfinite(solutions.objective - solutions.lower_bound)):
-            raise ValueError(
-                "The scores overflow: the features are too large for float64 sums of squares;"
-                " scale them, for example by StandardScaler."
-            )
+            raise ValueError(OVERFLOW)
         coef = solutions.coef
         scores = problem.scores(coef)
         pivot_scores = scores[np.arange(len(pivots)), pivots]

@@ -406,6 +406,7 @@ def bad_fits():
         "selection": ({"selection": "best"}, X, y, None, "The 'selection' parameter"),
         "solver": ({"solver": "osqp"}, X, y, None, "The 'solver' parameter"),
         "overflow": ({}, 1e200 * X, y, None, "The scores overflow: the features are too large"),
+        "overflow of sums": ({}, 1e150 * X, y, None, "The scores overflow: the features are too"),
     }
 
 
