@@ -400,22 +400,49 @@ class SmoothRankStatistic(ScoreObjective):
         return gradient, curvature / self._width
 
 
-def kernel_windows(scores: FloatArray) -> Callable[..., FloatArray]:
-    """Sums of Epanechnikov's kernel k, or of its integral K, at the differences of given scores.
+# Scores whose windows are summed up at a time, in the cache.
+CACHED = 4096
 
-    The function maps weights to ``sum_j weight_j k(z_i - z_j)``, or that of K if ``integrated``.
-    Both are polynomials on a window of the sorted scores: O(n log n).
+
+def kernel_windows(scores: FloatArray) -> Callable[[FloatArray], tuple[FloatArray, FloatArray]]:
+    """Sums of the integral K of Epanechnikov's kernel k, and of k, at differences of given scores.
+
+    Of weights of the rows, ``sum_j weight_j K(s_i - s_j)`` and ``sum_j weight_j k(s_i - s_j)``.
+    Powers of the distance to the middle of a cell, at most 1/2, are cumulated: nothing cancels.
     """
-    from ._kernels import window_sums
-
     order = np.argsort(scores)
-    ascending = scores[order]
+    z = scores[order]
+    cell = np.floor(z)
+    x = z - cell - 0.5
+    powers = np.stack((np.ones_like(x), x, x * x, x * x * x))
+    starts = np.flatnonzero(np.diff(cell, prepend=-np.inf))
+    sizes = np.diff(starts, append=len(z))
+    # Where a window begins, its middle cell begins and ends, and where it ends.
+    bounds = (
+        np.searchsorted(z, z - 1.0),
+        *(np.repeat(places, sizes) for places in (starts, starts + sizes)),
+        np.searchsorted(z, z + 1.0),
+    )
 
-    def sums(weight: FloatArray, *, integrated: bool) -> FloatArray:
-        in_order, by_row = np.empty_like(weight), np.empty_like(weight)
-        window_sums(ascending, weight[order], integrated, in_order)
-        by_row[order] = in_order
-        return by_row
+    def sums(weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+        cumulated = np.zeros((4, len(z) + 1))
+        np.cumsum(weight[order] * powers, axis=1, out=cumulated[:, 1:])
+        by_row = np.empty((2, len(z)))
+        for first in range(0, len(z), CACHED):
+            part = slice(first, first + CACHED)
+            low, start, end, high = (cumulated.take(bound[part], axis=1) for bound in bounds)
+            left, right, moments = start - low, high - end, high - low
+            # Of the cells beside it about the middle of the middle cell.
+            odd, even = right - left, right + left
+            moments[1] += odd[0]
+            moments[2] += 2.0 * odd[1] + even[0]
+            moments[3] += 3.0 * (odd[2] + even[1]) + odd[0]
+            y, side = x[part], 1.0 - powers[2, part]
+            cubic = y * (side + 2.0) * moments[0] - 3.0 * (side * moments[1] + y * moments[2])
+            by_row[0, order[part]] = low[0] + 0.5 * moments[0] + 0.25 * (cubic + moments[3])
+            near = side * moments[0] + 2.0 * y * moments[1] - moments[2]
+            by_row[1, order[part]] = 0.75 * near
+        return by_row[0], by_row[1]
 
     return sums
 
@@ -457,9 +484,9 @@ class RankStatisticProblem(NamedTuple):
         scale = bandwidth * np.sqrt(weight @ centred**2 / total)
         z = centred / scale
         windows = kernel_windows(z)
-        place = windows(weight, integrated=True)[self.positive]
+        place, near = windows(weight)
         # Phi's jumps are smoothed over as many ranks as are near by the bandwidth.
-        mean, slope = self.phi.smooth(place, max(1.0, bandwidth * total / 4.0))
+        mean, slope = self.phi.smooth(place[self.positive], max(1.0, bandwidth * total / 4.0))
         # Sum of phi over the lowest and over the highest ranks, as many as positives.
         mass, length = float(weight[self.positive].sum()), self.phi.rank[-1]
         worst, rest = np.interp([mass, length - mass], self.phi.rank, self.phi.total)
@@ -467,8 +494,7 @@ class RankStatisticProblem(NamedTuple):
         share = weight[self.positive] / (best - worst)
         force = np.zeros_like(scores)
         force[self.positive] = share * slope
-        near, near_force = (windows(by_row, integrated=False) for by_row in (weight, force))
-        by_z = force * near - weight * near_force
+        by_z = force * near - weight * windows(force)[1]
         variance = float(weight @ z**2)
         slopes = (by_z - weight * z * (float(by_z @ z) / variance)) / scale
         return float(share @ mean) - worst / (best - worst), slopes

@@ -107,7 +107,7 @@ class _Pairs(NamedTuple):
         return by_item
 
 
-class LogisticLoss(TemplateLoss):
+class LogisticOfPairs(TemplateLoss):
     """Base class of the logistic losses of pairs, which differ in the pairs that count."""
 
     is_translation_invariant = True
@@ -161,7 +161,7 @@ def levels(lists: Lists, ordered: FloatArray) -> IntArray:
     return number - lists.to_items(number[lists.offsets[:-1]])
 
 
-class PairwiseLogistic(LogisticLoss, name="pairwise_logistic"):
+class PairwiseLogistic(LogisticOfPairs, name="pairwise_logistic"):
     """Pairwise logistic loss, ``sum_{i<j} v_i log(1 + exp(-d)) + v_j log(1 + exp(d))``.
 
     Here d = s_i - s_j. Each item is compared with all other items of its list, including more
@@ -459,7 +459,7 @@ def _pair_blocks(lists: Lists) -> Any:
 LARGEST_SQUARED = 1e150
 
 
-class ComparisonLogistic(LogisticLoss, name="comparison_logistic"):
+class ComparisonLogistic(LogisticOfPairs, name="comparison_logistic"):
     """RankNet loss, ``sum over v_i > v_j of log(1 + exp(-(s_i - s_j)))``.
 
     It is not order-preserving: it learns which of two items has the higher label more often, and
