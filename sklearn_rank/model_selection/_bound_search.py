@@ -49,7 +49,7 @@ from ..metrics._shared import (
     RankingScorer,
     check_name_of_ids,
 )
-from ..rankers._shared import Ranker, restored_on_error
+from ..rankers._shared import Ranker, restored_on_error, store_parameters
 from ._candidates import (
     RULES,
     Choice,
@@ -367,21 +367,7 @@ arbitrary.
         random_state: Any = None,
         pos_label: Any = None,
     ) -> None:
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.measure = measure
-        self.delta = delta
-        self.method = method
-        self.cv = cv
-        self.prior = prior
-        self.refit = refit
-        self.rule = rule
-        self.complexity = complexity
-        self.n_jobs = n_jobs
-        self.error_score = error_score
-        self.verbose = verbose
-        self.random_state = random_state
-        self.pos_label = pos_label
+        store_parameters(locals())
 
     # ------------------------------------------------------------------------------------- fitting
 

@@ -128,6 +128,11 @@ class _HalvingByQueries(BaseSuccessiveHalving):
         super()._run_search(evaluate_on_queries, **context)
 
 
+def _arguments(of_init: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of ``__init__``, given as its ``locals()``."""
+    return {name: of_init[name] for name in of_init if name not in ("self", "__class__")}
+
+
 class HalvingQueryGridSearchCV(_HalvingByQueries, HalvingGridSearchCV):
     """Grid search by successive halving, with the number of queries as the resource.
 
@@ -234,22 +239,7 @@ refit_time_, multimetric_, classes_, n_features_in_, feature_names_in_ : object
         n_jobs=None,
         verbose=0,
     ):
-        super().__init__(
-            estimator,
-            param_grid,
-            factor=factor,
-            max_resources=max_resources,
-            min_resources=min_resources,
-            aggressive_elimination=aggressive_elimination,
-            cv=cv,
-            scoring=scoring,
-            refit=refit,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+        super().__init__(**_arguments(locals()))
 
 
 class HalvingQueryRandomSearchCV(_HalvingByQueries, HalvingRandomSearchCV):
@@ -343,23 +333,7 @@ refit_time_, multimetric_, classes_, n_features_in_, feature_names_in_ : object
         n_jobs=None,
         verbose=0,
     ):
-        super().__init__(
-            estimator,
-            param_distributions,
-            n_candidates=n_candidates,
-            factor=factor,
-            max_resources=max_resources,
-            min_resources=min_resources,
-            aggressive_elimination=aggressive_elimination,
-            cv=cv,
-            scoring=scoring,
-            refit=refit,
-            error_score=error_score,
-            return_train_score=return_train_score,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+        super().__init__(**_arguments(locals()))
 
 
 def query_learning_curve(

@@ -20,7 +20,7 @@ from ..bounds import Bound, FunctionClass, auc_bound
 from ..metrics import roc_auc_score
 from ..metrics._shared import own_pos_label
 from ..rankers import AccuracyAtTopRanker
-from ..rankers._shared import BipartiteRanker, restored_on_error
+from ..rankers._shared import BipartiteRanker, restored_on_error, store_parameters
 from ._candidates import prior_weights
 
 CLASSES = ("degree", "features", "margin")
@@ -159,14 +159,7 @@ class StructuralRankSelection(BipartiteRanker):
         radius: float | None = None,
         pos_label: Any = None,
     ) -> None:
-        self.estimator = estimator
-        self.classes = classes
-        self.grid = grid
-        self.delta = delta
-        self.weights = weights
-        self.method = method
-        self.radius = radius
-        self.pos_label = pos_label
+        store_parameters(locals())
 
     def fit(self, X: Any, y: Any) -> StructuralRankSelection:
         """Fit a model in each class and choose the one with the best limit.
