@@ -19,7 +19,6 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._design import DenseDesign
 from ._linear import cholesky_solver, search_line
 from ._pivots import (
-    BLOCK_SIZE,
     PivotProblem,
     PivotSolutions,
     prepare_newton,
@@ -319,7 +318,14 @@ def select_solution(
             if selection == "average":
                 count = max(1, problem.n_candidates // ONE_IN)
                 averaged = _closest(candidates, solutions.tol, count)
-                coef = _average(with_mass, solutions.coefs(averaged, n_jobs), top_mass)
+                coefs = solutions.coefs(averaged, n_jobs)
+                norms = np.linalg.norm(coefs, axis=1)
+                # Weights of zero have no direction, and none to give.
+                mean = np.mean(coefs / np.where(norms > 0, norms, 1.0)[:, np.newaxis], axis=0)
+                scale = best_scales(with_mass, mean[np.newaxis], top_mass)[0][0]
+                # A value that no multiple lowers, as where the costs of positives are the greater
+                # total, is no reason to rank all rows alike.
+                coef = mean * (scale if scale > 0 else norms.mean())
             else:
                 likeliest = np.argsort(candidates.scaled, kind="stable")[:STARTS]
                 starts, tol = solutions.coefs(likeliest), solutions.tol
@@ -366,16 +372,6 @@ def _closest(candidates: CandidateValues, tol: float, count: int) -> IntArray:
     tied = np.flatnonzero(np.abs(distance - largest) <= tol)
     by_objective = tied[np.argsort(candidates.objective[tied], kind="stable")]
     return np.sort(np.concatenate((closer, by_objective[: count - len(closer)])))
-
-
-def _average(problem: PivotProblem, coefs: FloatArray, top_mass: float) -> FloatArray:
-    norms = np.linalg.norm(coefs, axis=1)
-    # Weights of zero have no direction, and none to give.
-    mean = np.mean(coefs / np.where(norms > 0, norms, 1.0)[:, np.newaxis], axis=0)
-    scale = best_scales(problem, mean[np.newaxis], top_mass)[0][0]
-    # A value that no multiple lowers, as where the costs of positives are the greater total, is
-    # no reason to rank all rows alike.
-    return np.asarray(mean * (scale if scale > 0 else norms.mean()))
 
 
 # The method of multipliers: the penalty of a row is its cost times a factor that starts at
@@ -436,18 +432,16 @@ def refine_top(
 ) -> SolverResult:
     """Lower the value of Problem (1), hinge loss around the quantile, to a local minimum."""
     with one_blas_thread():
-        blocks = [
-            best_scales(problem, coefs[start : start + BLOCK_SIZE], top_mass)
-            for start in range(0, len(coefs), BLOCK_SIZE)
-        ]
-        scales, objectives = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+        scales, objectives = best_scales(problem, coefs, top_mass)
         search = _ConeSearch(problem, top_mass, tol, max_steps)
-        best = search.best_of(np.zeros(problem.n_features))
+        points = [search.best_of(np.zeros(problem.n_features))]
         for start in np.argsort(objectives, kind="stable")[:STARTS]:
-            point = search.descend(coefs[start], float(scales[start]))
-            if point.value < best.value:
-                best = point
-        best = search.exchange(best)
+            point = search.best_of(coefs[start], scales[start] * coefs[start])
+            # From the order of the scores as given: at scale zero there is none.
+            order = np.argsort(-problem.scores(coefs[start]), kind="stable")
+            end = search.solve(order, point)
+            points.append(point if end is None else search.reorder_ties(end))
+        best = search.exchange(min(points, key=lambda point: point.value))
     certificate = Certificate(
         best.value, n_iter=search.n_steps, converged=search.n_steps < max_steps
     )
@@ -480,12 +474,6 @@ class _ConeSearch:
     def best_of(self, *coefs: FloatArray) -> _Candidate:
         points = [_Candidate(coef, self.value(coef)) for coef in coefs]
         return min(points, key=lambda point: point.value)
-
-    def descend(self, coef: FloatArray, scale: float) -> _Candidate:
-        point = self.best_of(coef, scale * coef)
-        # From the order of the scores as given: at scale zero there is none.
-        end = self.solve(np.argsort(-self.problem.scores(coef), kind="stable"), point)
-        return point if end is None else self.reorder_ties(end)
 
     def reorder_ties(self, point: _Candidate) -> _Candidate:
         while True:
@@ -626,13 +614,6 @@ class _Cone:
         target = at_one[index] - signed_rows @ pull
         return pull + np.linalg.lstsq(signed_rows, target, rcond=None)[0]
 
-    def row_multipliers(self, g: FloatArray) -> FloatArray:
-        """Multipliers of the rows as they are, that of the pivot such that they sum to zero."""
-        multipliers = self.side * g
-        multipliers[self.pivot] = 0.0
-        multipliers[self.pivot] = -multipliers.sum()
-        return multipliers
-
 
 def _minimise(
     search: _ConeSearch, cone: _Cone, multipliers: FloatArray | None, cutoff: float
@@ -648,8 +629,8 @@ def _minimise(
     bound, n_newton = -np.inf, 0
     for _ in range(MAX_OUTER):
         penalty = factor * cost
-        distance = cone.forward(coef)
         while True:
+            distance = cone.forward(coef)
             shifted = penalty * distance + g
             new_g = cone.multipliers(shifted, penalty)
             gradient = coef + cone.backward(new_g)
@@ -658,13 +639,11 @@ def _minimise(
             if gradient @ gradient <= limit or n_newton >= MAX_NEWTON:
                 break
             n_newton += 1
-            step = _newton_step(cone, cone.curved_rows(shifted, penalty), penalty, gradient)
+            step = _newton_step(cone, coef, shifted, penalty, gradient)
             if step is None:
                 n_newton = MAX_NEWTON
                 break
-            length = _search_line(cone, coef, distance, step, g, penalty, gradient)
-            coef = coef + length * step
-            distance = cone.forward(coef)
+            coef = coef + step
         g = new_g
         coef = -cone.backward(g)
         bound = max(bound, cone.dual_value(coef, g))
@@ -679,39 +658,33 @@ def _minimise(
     polished = search.best_of(cone.polish(g))
     if polished.value <= best.value * (1.0 + search.tol):  # rows that are tied are so exactly
         best = polished
-    return _Candidate(best.coef, best.value, cone.row_multipliers(g))
+    # Of the rows as they are, that of the pivot such that they sum to zero.
+    multipliers = cone.side * g
+    multipliers[cone.pivot] -= multipliers.sum()
+    return _Candidate(best.coef, best.value, multipliers)
 
 
 def _newton_step(
-    cone: _Cone, curved: IntArray, penalty: FloatArray, gradient: FloatArray
+    cone: _Cone, coef: FloatArray, shifted: FloatArray, penalty: FloatArray, gradient: FloatArray
 ) -> FloatArray | None:
-    """Minus the gradient through the inverse of the Hessian, None where rounding forbids it."""
-    if len(curved) == 0:
-        return -gradient
-    root = np.sqrt(penalty[curved])[:, np.newaxis] * cone.gather(curved)
-    is_wide = root.shape[0] < root.shape[1]
-    matrix = root @ root.T if is_wide else root.T @ root
-    matrix[np.diag_indices_from(matrix)] += 1.0
-    solve = cholesky_solver(matrix)
-    if solve is None:
-        return None
-    return root.T @ solve(root @ gradient) - gradient if is_wide else -solve(gradient)
+    """Minus the gradient through the inverse of the Hessian, None where rounding forbids it.
 
-
-def _search_line(
-    cone: _Cone,
-    coef: FloatArray,
-    distance: FloatArray,
-    step: FloatArray,
-    g: FloatArray,
-    penalty: FloatArray,
-    gradient: FloatArray,
-) -> float:
-    """A length at which the slope of the smoothed objective has almost vanished."""
+    So long that the slope of the smoothed objective has almost vanished.
+    """
+    curved, step = cone.curved_rows(shifted, penalty), -gradient
+    if len(curved):
+        root = np.sqrt(penalty[curved])[:, np.newaxis] * cone.gather(curved)
+        is_wide = root.shape[0] < root.shape[1]
+        matrix = root @ root.T if is_wide else root.T @ root
+        matrix[np.diag_indices_from(matrix)] += 1.0
+        solve = cholesky_solver(matrix)
+        if solve is None:
+            return None
+        step = root.T @ solve(root @ gradient) - gradient if is_wide else -solve(gradient)
     change = cone.forward(step)
 
-    def at(length: float) -> tuple[float, float]:
-        moved = cone.multipliers(penalty * (distance + length * change) + g, penalty)
-        return length, float((coef + length * step) @ step + moved @ change)
+    def at(length: float) -> tuple[FloatArray, float]:
+        moved = cone.multipliers(shifted + penalty * (length * change), penalty)
+        return length * step, float((coef + length * step) @ step + moved @ change)
 
     return search_line(at, float(gradient @ step), left=LINE_SEARCH_RATIO)[0]
