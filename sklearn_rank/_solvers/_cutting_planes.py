@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from copy import copy
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -155,22 +156,16 @@ class Planes:
 
     def copy(self) -> Planes:
         """The same planes, to add to and to drop from, none of which has been idle."""
-        planes = Planes(self.slopes.shape[1])
-        planes.slopes, planes.offsets, planes.gram = self.slopes, self.offsets, self.gram
-        planes.shares, planes._idle = self.shares, np.zeros_like(self._idle)
+        planes = copy(self)
+        planes._idle = np.zeros_like(self._idle)
         return planes
 
     def add(self, offset: float, slope: FloatArray) -> None:
-        products = self.slopes @ slope
-        m = len(self)
-        gram = np.empty((m + 1, m + 1))
-        gram[:m, :m] = self.gram
-        gram[m, :m] = gram[:m, m] = products
-        gram[m, m] = slope @ slope
-        self.gram = gram
+        self.shares = np.append(self.shares, 0.0 if len(self) else 1.0)
         self.slopes = np.vstack([self.slopes, slope])
+        self.gram = np.pad(self.gram, (0, 1))
+        self.gram[-1] = self.gram[:, -1] = self.slopes @ slope
         self.offsets = np.append(self.offsets, offset)
-        self.shares = np.append(self.shares, 1.0 if m == 0 else 0.0)
         self._idle = np.append(self._idle, 0)
 
     def minimise(self, C: float, accuracy: float) -> tuple[FloatArray, float]:

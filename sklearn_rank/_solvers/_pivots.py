@@ -55,14 +55,14 @@ class HingeRows(NamedTuple):
     """Rows with their signs, costs, and places in a table of inner products."""
 
     design: InMemoryDesign  # (n_rows, n_features)
-    y: FloatArray  # (n_rows,): Signs
-    cost: FloatArray  # (n_rows,)
     products: FloatArray  # (n_all, n_all): Inner products of rows, or empty
     numbers: IntArray  # (n_rows,): Places of the rows in this table
+    y: FloatArray  # (n_rows,): Signs
+    cost: FloatArray  # (n_rows,)
 
     def take(self, index: IntArray) -> HingeRows:
         design, numbers = self.design.rows(index), self.numbers[index]
-        return HingeRows(design, self.y[index], self.cost[index], self.products, numbers)
+        return HingeRows(design, self.products, numbers, self.y[index], self.cost[index])
 
     def work(self, n_iter: int) -> float:
         """Predict the products of some steps on these rows."""
@@ -100,29 +100,13 @@ class HingeRows(NamedTuple):
             coef, multipliers = start.coef[np.newaxis].copy(), start.multipliers[np.newaxis].copy()
         penalty = np.full(n_pivots, 0.0 if start is None else start.penalty)
         objective, lower_bound = np.empty((2, n_pivots))
-        n_iter = np.empty(n_pivots, dtype=np.int64)
+        values = objective, lower_bound, np.empty(n_pivots, dtype=np.int64)
         vector, parked_cost = parked or (np.zeros((n_pivots, d)), np.zeros(n_pivots))
-        solve_pivots(
-            *self.design.compiled_arrays(),
-            self.products,
-            self.numbers,
-            self.y,
-            self.cost,
-            np.ascontiguousarray(pivots),
-            np.ascontiguousarray(vector),
-            parked_cost,
-            start is None,
-            tol,
-            max_iter,
-            address_of_posv(),
-            coef,
-            multipliers,
-            penalty,
-            objective,
-            lower_bound,
-            n_iter,
-        )
-        return PivotSolutions(coef, objective, lower_bound, n_iter, tol, multipliers, penalty)
+        rows = *self.design.compiled_arrays(), *self[1:]
+        points = np.ascontiguousarray(pivots), np.ascontiguousarray(vector), parked_cost
+        settings = start is None, tol, max_iter, address_of_posv()
+        solve_pivots(*rows, *points, *settings, coef, multipliers, penalty, *values)
+        return PivotSolutions(coef, *values, tol, multipliers, penalty)
 
 
 # The hinge is smoothed over this half width, in units of the margin. On 3,000 to 10,000 rows of
@@ -155,7 +139,7 @@ class FreeThreshold:
             augmented = DenseDesign(np.hstack([rows.to_array(), column]))
         else:
             augmented = SparseDesign(sp.csr_array(sp.hstack([rows.matrix, column])))
-        all_rows = HingeRows(augmented, y, cost, np.empty((0, 0)), np.empty(0, dtype=np.int64))
+        all_rows = HingeRows(augmented, np.empty((0, 0)), np.empty(0, dtype=np.int64), y, cost)
         origin = np.zeros((1, augmented.shape[1]))
         ends = all_rows.minimise(origin, tol=TOLERANCE, max_iter=MAX_ITER)
         self.coef, self.multipliers = ends.coef[0], ends.multipliers[0]
@@ -303,7 +287,7 @@ class PivotProblem:
 
     @cached_property
     def hinge_rows(self) -> HingeRows:
-        return HingeRows(self.rows, self.y, self.cost, self.products, np.arange(len(self.y)))
+        return HingeRows(self.rows, self.products, np.arange(len(self.y)), self.y, self.cost)
 
     @cached_property
     def free_threshold(self) -> FreeThreshold:
@@ -322,8 +306,7 @@ class PivotProblem:
         return bool(on_all.n_iter.sum() > steps or not on_all.converged.all())
 
     def blocks(self, pivots: IntArray | None = None) -> list[IntArray]:
-        if pivots is None:
-            pivots = self.pivots
+        pivots = self.pivots if pivots is None else pivots
         return [pivots[start : start + BLOCK_SIZE] for start in range(0, len(pivots), BLOCK_SIZE)]
 
     @property
@@ -367,16 +350,6 @@ PENALTY_TIMES_ERROR = 0.2
 
 # Bands that are tried before all rows are taken.
 MAX_BANDS = 4
-
-
-def prepare_newton(problem: PivotProblem) -> None:
-    """Compile the kernel, or load it from numba's cache, and find what all pivots share."""
-    if not problem.is_compiled:
-        return
-    from ._kernels import solve_pivots
-
-    solve_pivots.compile()
-    _ = problem.has_bands
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")

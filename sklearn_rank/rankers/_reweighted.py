@@ -903,7 +903,11 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
 
         models = [fit(X, y, weight)]
         on_round()
-        folds = self._pilot_folds(cv, models[0], X, y, groups)
+        linear, ranks = _linear_part(models[0]), self.pilot_ranks
+        if ranks == "auto":
+            ranks = "out_of_fold" if linear is None else "training"
+        # Folds by whose fits the rows are ranked; None where the fit to all of them does.
+        folds = None if ranks == "training" else self._folds(cv, X, y, groups)
         current, pilot_scores = weight, None
         for _ in range(self.n_rounds):
             if folds is None:
@@ -918,33 +922,14 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
             _spread(log_odds(model, X, positive), weight) for model in (models[0], models[-1])
         )
         held_out = None
-        if for_threshold:
-            folds = self._threshold_folds(cv, models[0], X, y, rows, groups)
-            if folds is not None:
-                if pilot_scores is None:
-                    pilot_scores = score_held_out(weight, folds)
-                held_out = pilot_scores, score_held_out(current, folds)
+        is_steady = linear is not None and not is_flexible(rows, np.shape(linear.coef_)[-1])
+        rarest = min(np.sum(rows.positive), np.sum(~rows.positive))
+        if for_threshold and not is_steady and rarest >= FEWEST_OF_A_CLASS:
+            folds = self._folds(cv, X, y, groups)
+            if pilot_scores is None:
+                pilot_scores = score_held_out(weight, folds)
+            held_out = pilot_scores, score_held_out(current, folds)
         return Rounds(models, positive, (pilot_spread, last_spread), held_out)
-
-    def _pilot_folds(
-        self, cv: Any, pilot: Any, X: Any, y: AnyArray, groups: Any
-    ) -> list[Fold] | None:
-        """Folds by whose fits the rows are ranked; None where the fit to all of them does."""
-        ranks = self.pilot_ranks
-        if ranks == "auto":
-            ranks = "training" if _linear_part(pilot) is not None else "out_of_fold"
-        return None if ranks == "training" else self._folds(cv, X, y, groups)
-
-    def _threshold_folds(
-        self, cv: Any, pilot: Any, X: Any, y: AnyArray, rows: TwoClasses, groups: Any
-    ) -> list[Fold] | None:
-        """Folds for the threshold; None for linear models of many rows and for a few rows."""
-        linear = _linear_part(pilot)
-        if linear is not None and not is_flexible(rows, np.shape(linear.coef_)[-1]):
-            return None
-        if min(np.sum(rows.positive), np.sum(~rows.positive)) < FEWEST_OF_A_CLASS:
-            return None
-        return self._folds(cv, X, y, groups)
 
     def _folds(self, cv: Any, X: Any, y: AnyArray, groups: Any) -> list[Fold]:
         """Folds of which each row is in one test part, and both classes in each training part."""
