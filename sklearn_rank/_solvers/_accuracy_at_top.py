@@ -72,7 +72,8 @@ def in_blocks(
     n_jobs: int | None,
 ) -> Iterator[Iterator[Result]]:
     """Call a function for each block, by the joblib backend that is active, else by threads."""
-    results = _run(function, work, blocks, effective_n_jobs(n_jobs))
+    calls = [delayed(function)(work, block) for block in blocks]
+    results = _run(calls, effective_n_jobs(n_jobs))
     try:
         yield results
         for _ in results:  # to its end, where joblib gives back what it used
@@ -86,23 +87,16 @@ def in_blocks(
         raise
 
 
-def _run(
-    function: Callable[[Any, IntArray], Result],
-    work: SentOnce,
-    blocks: Sequence[IntArray],
-    n_jobs: int,
-) -> Generator[Result, None, None]:
+def _run(calls: list[Any], n_jobs: int) -> Generator[Any, None, None]:
     backend, _ = get_active_backend(prefer="threads")
     if backend.supports_return_generator:
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-        yield from parallel(delayed(function)(work, block) for block in blocks)
+        yield from parallel(calls)
         return
     step = BLOCKS_AT_ONCE * n_jobs
     with Parallel(n_jobs=n_jobs, prefer="threads") as parallel:
-        for start in range(0, len(blocks), step):
-            yield from parallel(
-                delayed(function)(work, block) for block in blocks[start : start + step]
-            )
+        for start in range(0, len(calls), step):
+            yield from parallel(calls[start : start + step])
 
 
 SOLVERS: dict[str, Callable[..., PivotSolutions]] = {

@@ -375,13 +375,9 @@ def solve_pivots_newton(
         for start in range(0, len(pivots), GROUP_SIZE)
         for state in groups.solve(points[start : start + GROUP_SIZE])
     ]
-    return PivotSolutions(
-        np.array([state.best for state in states]).reshape(points.shape),
-        np.array([state.objective for state in states]),
-        np.array([state.lower_bound for state in states]),
-        np.array([state.n_iter for state in states], dtype=np.int64),
-        tol,
-    )
+    names = "best", "objective", "lower_bound", "n_iter"
+    values = [np.array([getattr(state, name) for state in states]) for name in names]
+    return PivotSolutions(values[0], values[1], values[2], values[3], tol)
 
 
 def refuse_interrupted(interrupted: Callable[[], bool]) -> None:
@@ -417,9 +413,6 @@ class _PivotState:
         if not value >= self.objective:
             self.objective, self.best = value, self.coef
 
-    def is_solved(self, tol: float) -> bool:
-        return self.objective - self.lower_bound <= tol * self.objective
-
 
 class _Groups:
     """Groups of pivots, whose products with all rows are taken together.
@@ -445,11 +438,7 @@ class _Groups:
         pending = states
         for _ in range(MAX_BANDS):
             self._solve_on_bands(pending)
-            pending = [
-                state
-                for state in pending
-                if not state.is_solved(self.tol) and state.n_iter < self.max_iter
-            ]
+            pending = [state for state in pending if self._is_pending(state)]
             if not pending:
                 return states
         for state in pending:  # from nothing, without a band
@@ -458,6 +447,10 @@ class _Groups:
             state.take_ends(ends, self.rows)
             state.take_margins(self.rows.margins(ends.coef, point)[0], self.rows.cost)
         return states
+
+    def _is_pending(self, state: _PivotState) -> bool:
+        gap = state.objective - state.lower_bound
+        return not gap <= self.tol * state.objective and state.n_iter < self.max_iter
 
     def _solve_on_bands(self, states: list[_PivotState]) -> None:
         """Solve each problem on its band, and evaluate it on all rows."""

@@ -270,7 +270,17 @@ def smooth_quantile(score: FloatArray, weight: FloatArray, tau: float, width: fl
     )
 
 
-class SmoothTopPush(ScoreObjective):
+class _AboutQuantile(ScoreObjective):
+    """Base class of objectives about a :func:`smooth_quantile` of the scores."""
+
+    def __init__(
+        self, positive: BoolArray, weight: FloatArray, tau: float, width: float = 1.0
+    ) -> None:
+        super().__init__(positive, weight)
+        self._tau, self._width = tau, width
+
+
+class SmoothTopPush(_AboutQuantile):
     r"""Mean over positives i of ``log(1 + exp(T - s_i))``, T a smooth mean of the top negatives.
 
     .. math:: T = \min_t\; t + \frac{\varepsilon}{\tau}
@@ -278,12 +288,6 @@ class SmoothTopPush(ScoreObjective):
 
     v the shares of the negatives, of sum 1; its derivatives are v / tau times a smooth step at t.
     """
-
-    def __init__(
-        self, positive: BoolArray, weight: FloatArray, tau: float, width: float = 1.0
-    ) -> None:
-        super().__init__(positive, weight)
-        self._tau, self._width = tau, width
 
     def _top(self, score: FloatArray) -> tuple[float, FloatArray]:
         """T, and the step at each negative."""
@@ -307,14 +311,13 @@ class SmoothTopPush(ScoreObjective):
         return gradient, self._join(bends, top_slopes * top_bends)
 
 
-class SmoothAccuracyAtTop(ScoreObjective):
+class SmoothAccuracyAtTop(_AboutQuantile):
     """Half the mean logistic loss of each class on its side of the :func:`smooth_quantile`."""
 
     def __init__(
         self, positive: BoolArray, weight: FloatArray, tau: float, width: float = 1.0
     ) -> None:
-        super().__init__(positive, weight)
-        self._tau, self._width = tau, width
+        super().__init__(positive, weight, tau, width)
         self._sign = self._join(-1.0, 1.0)
         self._share = self._join(0.5 * self._pos_shares, 0.5 * self._neg_shares)
 

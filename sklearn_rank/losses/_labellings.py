@@ -109,20 +109,6 @@ class TopLabellings:
         return Labelling(loss, factors)
 
 
-def mean_labelling(
-    labellings: Callable[[FloatArray], Labelling],
-    pairs: PairLabellings,
-    share: float,
-    scores: FloatArray,
-) -> Labelling:
-    """Mean of a most violated labelling and that of the AUC, so that rows beyond the top count."""
-    labelling, of_pairs = labellings(scores), pairs(scores)
-    return Labelling(
-        (1.0 - share) * labelling.offset + share * of_pairs.offset,
-        (1.0 - share) * labelling.factors + share * of_pairs.factors,
-    )
-
-
 def mean_of_tied(values: FloatArray, ordered: FloatArray) -> FloatArray:
     """Give tied items the mean of their values: the mean over all orders of them. Shape (n,)."""
     starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))

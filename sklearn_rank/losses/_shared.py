@@ -8,6 +8,5 @@ from ._labellings import (
     TopLabellings,
     average_precision_rule,
     f1_rule,
-    mean_labelling,
 )
 from ._losses import check_loss

@@ -625,12 +625,10 @@ arbitrary.
     def __sklearn_tags__(self) -> Any:
         estimator, *others = self._estimators()
         tags, inner = super().__sklearn_tags__(), get_tags(estimator)
-        tags.estimator_type = inner.estimator_type
-        tags.classifier_tags = deepcopy(inner.classifier_tags)
+        for kind in ("estimator_type", "classifier_tags", "regressor_tags", "target_tags"):
+            setattr(tags, kind, deepcopy(getattr(inner, kind)))
         if tags.classifier_tags is not None:
             tags.classifier_tags.multi_class = False
-        tags.regressor_tags = deepcopy(inner.regressor_tags)
-        tags.target_tags = deepcopy(inner.target_tags)
         tags.target_tags.required = True
         tags.input_tags = deepcopy(inner.input_tags)
         for estimator in others:

@@ -156,17 +156,9 @@ class Sample(NamedTuple):
 
 
 def _samples_of(
-    estimators: Sequence[Any],
-    X: Any,
-    y: Any,
-    measure: Measure,
-    pos_label: Any,
-    groups: Any,
-    qid: Any,
-    params: Any,
-    single_list: bool,
+    estimators: Sequence[Any], X: Any, y: Any, measure: Measure, pos_label: Any, *ids_of_fit: Any
 ) -> list[Sample]:
-    params, qid, groups = _read_ids(measure, num_samples(X), groups, qid, params, single_list)
+    params, qid, groups = _read_ids(measure, num_samples(X), *ids_of_fit)
     if y is None:
         raise ValueError("y is None: pass the labels.")
     refuse_missing_labels(y)

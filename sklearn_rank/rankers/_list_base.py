@@ -143,22 +143,9 @@ def refuse_words(y: AnyArray) -> None:
         )
 
 
-def remembered_lists(
-    y: AnyArray,
-    labels: LabelType,
-    *,
-    qid: Any,
-    sample_weight: Any = None,
-    query_weight: Any = None,
-) -> Lists:
+def remembered_lists(y: AnyArray, labels: LabelType, *, qid: Any, **weights: Any) -> Lists:
     lists = check_lists(
-        y,
-        labels,
-        qid=qid,
-        sample_weight=sample_weight,
-        query_weight=query_weight,
-        drop_queries_of_weight_0=True,
-        by_appearance=True,
+        y, labels, qid=qid, drop_queries_of_weight_0=True, by_appearance=True, **weights
     )
     if lists.weight is not None and np.all(lists.weight == 1):
         lists = replace(lists, weight=None)

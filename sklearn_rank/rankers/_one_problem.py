@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
+import joblib
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
@@ -53,7 +52,6 @@ from ..losses._shared import (
     TopLabellings,
     average_precision_rule,
     f1_rule,
-    mean_labelling,
 )
 from ..metrics import Measure, ScoreGeneratingFunction, get_measure
 from ..metrics._shared import (
@@ -617,7 +615,16 @@ class StructuralMeasure:
             labellings = RowLabellings(rule, rows.positive, rows.weight)
         if self.kind == "order" or auc_share == 0:
             return labellings
-        return partial(mean_labelling, labellings, pairs, auc_share)
+
+        def mean(scores: FloatArray) -> Labelling:
+            """Of a most violated labelling and that of the AUC: rows beyond the top count."""
+            labelling, of_pairs = labellings(scores), pairs(scores)
+            return Labelling(
+                (1.0 - auc_share) * labelling.offset + auc_share * of_pairs.offset,
+                (1.0 - auc_share) * labelling.factors + auc_share * of_pairs.factors,
+            )
+
+        return mean
 
 
 class _WithConstant:
@@ -854,7 +861,7 @@ class StructuralRanker(OneProblemRanker):
             planes=planes if key is not None and key == last_key else None,
             on_iteration=progress.iteration,
         )
-        self._planes: tuple[bytes | None, Planes | None] = (
+        self._planes: tuple[str | None, Planes | None] = (
             (None, None) if key is None else (key, new_planes)
         )
         coef = result.coef
@@ -875,19 +882,14 @@ class StructuralRanker(OneProblemRanker):
     def _only_differences(self) -> bool:
         return not StructuralMeasure.of(self.measure).has_constant
 
-    def _key(self, design: Design, rows: TwoClasses, measure: StructuralMeasure) -> bytes:
-        digest = hashlib.blake2b(digest_size=32)
-        parameters = measure, self.reference, float(self.auc_share), design.shape
-        digest.update(repr(parameters).encode())
-        matrix = design.matrix  # type: ignore[attr-defined]
-        parts = (
-            [matrix]
-            if isinstance(matrix, np.ndarray)
-            else [matrix.data, matrix.indices, matrix.indptr]
-        )
-        for part in (*parts, rows.positive, rows.weight):
-            digest.update(np.ascontiguousarray(part).view(np.uint8).data)
-        return digest.digest()
+    def _key(self, design: Any, rows: TwoClasses, measure: StructuralMeasure) -> str:
+        matrix: Any = design.matrix
+        if design.is_dense:
+            matrix = np.ascontiguousarray(matrix)
+        else:
+            matrix = matrix.shape, matrix.data, matrix.indices, matrix.indptr
+        parameters = measure, self.reference, float(self.auc_share)
+        return joblib.hash((parameters, matrix, rows.positive, rows.weight))
 
     def _share_of_top(self, rows: TwoClasses) -> float | None:
         mass = StructuralMeasure.of(self.measure).mass(rows)
