@@ -49,9 +49,8 @@ GATHER = 256
 MIN_UPDATED = 16
 MAX_UPDATES = 16
 
-# Features from which BLAS multiplies two rows faster; and the share by which the diagonal of a
-# matrix is raised, so that rounding does not make it indefinite.
-MIN_BLAS = 64
+# The share by which the diagonal of a matrix is raised, so that rounding does not make it
+# indefinite.
 RAISED = 1e-13
 
 
@@ -62,22 +61,8 @@ def _dot_rows(dense, data, indices, indptr, rows, start, stop, vector, out):
     for p in range(start, stop):
         i = rows[p]
         total = 0.0
-        if dense.shape[0] > 0 and vector.shape[0] >= MIN_BLAS:
+        if dense.shape[0] > 0:
             total = np.dot(dense[i], vector)
-        elif dense.shape[0] > 0:
-            row = dense[i]
-            t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
-            j = 0
-            while j + 4 <= vector.shape[0]:
-                t0 += row[j] * vector[j]
-                t1 += row[j + 1] * vector[j + 1]
-                t2 += row[j + 2] * vector[j + 2]
-                t3 += row[j + 3] * vector[j + 3]
-                j += 4
-            while j < vector.shape[0]:
-                t0 += row[j] * vector[j]
-                j += 1
-            total = (t0 + t1) + (t2 + t3)
         else:
             for t in range(indptr[i], indptr[i + 1]):
                 total += data[t] * vector[indices[t]]

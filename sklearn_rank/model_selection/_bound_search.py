@@ -445,14 +445,7 @@ arbitrary.
             for train, test in splitter.split(X, y, groups=of_split)
         ]
         check_splits(splits, None if of_queries else positive, wholes)
-        fits = fit_candidates(
-            grid,
-            splits,
-            keep_models=not self.refit,
-            raise_errors=self.error_score == "raise",
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-        )
+        fits = fit_candidates(grid, splits, self)
         scored = np.flatnonzero([not any(fit.failure for fit in parts) for parts in fits])
         if not len(scored):
             raise ValueError(

@@ -161,20 +161,11 @@ class Fitted(NamedTuple):
     model: Any  # The fitted estimator, if models are kept
 
 
-def fit_candidates(
-    grid: Grid,
-    splits: Sequence[Split],
-    *,
-    keep_models: bool,
-    raise_errors: bool,
-    n_jobs: int | None,
-    verbose: int,
-) -> list[list[Fitted]]:
+def fit_candidates(grid: Grid, splits: Sequence[Split], search: Any) -> list[list[Fitted]]:
     candidates = zip(grid.plans, grid.candidates, strict=True)
-    fits = Parallel(n_jobs=n_jobs, verbose=verbose)(
-        delayed(fit_part)(
-            plan, part, *split, params=params, keep_model=keep_models, raise_errors=raise_errors
-        )
+    options = {"keep_model": not search.refit, "raise_errors": search.error_score == "raise"}
+    fits = Parallel(n_jobs=search.n_jobs, verbose=search.verbose)(
+        delayed(fit_part)(plan, part, *split, params=params, **options)
         for (plan, params), (part, split) in product(candidates, enumerate(splits))
     )
     failures = [fit.failure for fit in fits if fit.failure]
@@ -206,8 +197,13 @@ def fit_part(
 ) -> Fitted:
     """Fit with some parameters to the training rows of a split, and score its other rows."""
     estimator = clone(plan.estimator)
-    X_train, X_test = divide_rows(estimator, plan.X, train, test)
-    fit_params = divide_params(plan.params, len(plan.y), train)
+    X_train, X_test = rows_at(plan.X, train), rows_at(plan.X, test)
+    if get_tags(estimator).input_tags.pairwise:
+        X_train, X_test = X_train[:, train], X_test[:, train]
+    fit_params = {
+        name: rows_at(value, train) if _is_per_row(value, len(plan.y)) else value
+        for name, value in plan.params.items()
+    }
     if plan.ids is not None:
         fit_params |= dict.fromkeys(plan.ids_as, ids_of(plan.ids, train, copies))
     begun = fitted = time.perf_counter()
@@ -239,22 +235,6 @@ def ids_of(ids: AnyArray, rows: IntArray, copies: IntArray | None) -> AnyArray:
         return ids[rows]
     known, codes = np.unique(ids, return_inverse=True)
     return codes[rows] + len(known) * copies
-
-
-def divide_rows(estimator: Any, X: Any, train: IntArray, test: IntArray) -> tuple[Any, Any]:
-    """Take the rows to fit to and those to score; of a precomputed kernel also the columns."""
-    X_train, X_test = rows_at(X, train), rows_at(X, test)
-    if get_tags(estimator).input_tags.pairwise:
-        X_train, X_test = X_train[:, train], X_test[:, train]
-    return X_train, X_test
-
-
-def divide_params(params: dict[str, Any], n: int, train: IntArray) -> dict[str, Any]:
-    """Take the values for training rows of each argument of ``fit`` that has one per row."""
-    return {
-        name: rows_at(value, train) if _is_per_row(value, n) else value
-        for name, value in params.items()
-    }
 
 
 def check_scores(scores: Any, estimator: Any, n: int) -> FloatArray:

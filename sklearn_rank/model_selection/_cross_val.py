@@ -77,19 +77,14 @@ def _route_params(
 
 
 def fit_parts(
-    plan: FitPlan,
-    parts: Sequence[Split],
-    copies: Sequence[IntArray | None] | None = None,
-    *,
-    n_jobs: int | None,
-    verbose: int,
+    plan: FitPlan, parts: Sequence[Split], copies: Any = None, **jobs: Any
 ) -> list[FloatArray]:
     """Fit to each part and score its other rows.
 
     ``copies`` are numbers of the copy of its query that each training row is in.
     """
     copies = copies or [None] * len(parts)
-    fits = Parallel(n_jobs=n_jobs, verbose=verbose)(
+    fits = Parallel(**jobs)(
         delayed(fit_part)(plan, number, *part, copies=copies[number])
         for number, part in enumerate(parts)
     )
@@ -636,17 +631,8 @@ def cross_val_interval(
         rng = check_generator(random_state)
         interval, note = bootstrap_interval(sample, method, n_resamples, level, rng, jobs)
         target = f"expected {measure.name} of the model fitted to all rows"
-    return CrossValInterval(
-        interval.estimate,
-        interval.low,
-        interval.high,
-        level,
-        f"{method}, {interval.method}",
-        target,
-        interval.standard_error,
-        note=note,
-        **of_folds,
-    )
+    told = {"method": f"{method}, {interval.method}", "target": target, "note": note}
+    return CrossValInterval(**vars(interval) | told | of_folds | {"bias": None})
 
 
 def _fold_models(parts: Sequence[Split]) -> str:

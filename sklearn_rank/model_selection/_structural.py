@@ -293,16 +293,8 @@ class StructuralRankSelection(BipartiteRanker):
             model = make_pipeline(*features, StandardScaler(), clone(learner)).fit(X, y)
             _check_linear(model, X)
             models.append(model)
-            bounds.append(
-                auc_bound(
-                    n_pos,
-                    n_neg,
-                    self.delta * float(weight),
-                    function_class=functions,
-                    method=self.method,
-                    side="lower",
-                )
-            )
+            options: Any = {"function_class": functions, "method": self.method, "side": "lower"}
+            bounds.append(auc_bound(n_pos, n_neg, self.delta * float(weight), **options))
         return models, bounds
 
     def _fit_margins(self, X: FloatArray, y: AnyArray, grid: Any) -> tuple[list[Any], list[Bound]]:

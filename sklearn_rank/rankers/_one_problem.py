@@ -1154,7 +1154,7 @@ class RankStatisticRanker(OneProblemRanker):
         )
         problem = _problem(phi, design, rows)
         start = self._start(design, rows)
-        self.fold_values_ = self._compare_in_folds(phi, problem, rows, start, search)
+        self.fold_values_ = self._compare_in_folds(problem, rows, start, search)
         search = search._replace(n_init=self._n_runs())
         return maximise_rank_statistic(problem, start, search, progress.iteration)
 
@@ -1170,14 +1170,9 @@ class RankStatisticRanker(OneProblemRanker):
         return {"verbose": 0, "n_folds": None, "n_init": self._n_runs()}
 
     def _compare_in_folds(
-        self,
-        phi: ScoreGeneratingFunction,
-        problem: RankStatisticProblem,
-        rows: TwoClasses,
-        start: FloatArray,
-        search: Search,
+        self, problem: RankStatisticProblem, rows: TwoClasses, start: FloatArray, search: Search
     ) -> FloatArray:
-        values = np.empty((0, 2))
+        phi, values = read_phi(self.phi), np.empty((0, 2))
         scores, terms = problem.design.scores_with_terms(start)
         if (
             self.n_folds is None
