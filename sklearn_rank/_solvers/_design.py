@@ -423,7 +423,7 @@ class BlockedDesign(PartedDesign):
     def rows(self, index: Any) -> Design:
         """Take some rows: a copy where it has at most a gigabyte, else they are read again."""
         places = self._places(index)
-        return self._copied(places, LARGEST_COPY) or BlockedDesign(self._source, places)
+        return self._copy(places, LARGEST_COPY) or BlockedDesign(self._source, places)
 
     def _parts(self) -> Iterator[tuple[slice, Any]]:
         # Files are closed where they are not read to their end.
@@ -431,14 +431,11 @@ class BlockedDesign(PartedDesign):
             for part, rows in blocks:
                 yield from converted_parts(rows, part.start)
 
-    def _copied(self, places: IntArray, most_bytes: float) -> InMemoryDesign | None:
+    def _copy(self, places: IntArray, most_bytes: float = np.inf) -> Any:
         ascending = np.sort(places)
         with closing(self._source.blocks()) as blocks:
             parts = (rows[_numbers_in(ascending, part)] for part, rows in blocks)
             return copied_rows(parts, places, self.shape[1], most_bytes)
-
-    def _copy(self, places: IntArray) -> Any:
-        return self._copied(places, np.inf)
 
 
 class ViewDesign(PartedDesign):

@@ -385,10 +385,8 @@ def rank_boost(
 
     ``is_exact`` says whether the search finds the best of all.
     """
-    chosen: list[Any] = []
-    alphas: list[float] = []
-    log_loss: list[float] = []
-    thresholds: list[float] = []
+    # Weak ranking, coefficient, logarithm of the loss and threshold of each round.
+    rounds: list[tuple[Any, float, float, float]] = []
     separates, best = False, None
     for _ in range(n_rounds):
         best = search(pairs.signed)
@@ -397,30 +395,21 @@ def rank_boost(
         separates = abs(best.r) >= SEPARATES
         if separates:
             # No pair is against it: it decides, and the rankings before it order within.
-            alpha = np.copysign(max(LARGEST_STEP, 1.0 + np.sum(np.abs(alphas))), best.r)
+            total = np.sum(np.abs([alpha for _, alpha, *_ in rounds]))
+            alpha = np.copysign(max(LARGEST_STEP, 1.0 + total), best.r)
         elif step == "closed_form":
             alpha = learning_rate * np.clip(np.arctanh(best.r), -LARGEST_STEP, LARGEST_STEP)
         else:
             alpha = learning_rate * pairs.best_step(best.values, best.r)
         pairs.add(alpha * best.values)
-        chosen.append(best.ranking)
-        alphas.append(float(alpha))
-        log_loss.append(pairs.log_loss)
-        thresholds.append(pairs.threshold)
+        rounds.append((best.ranking, float(alpha), pairs.log_loss, pairs.threshold))
         best = None
-        if on_round(chosen[-1], alphas[-1], log_loss[-1]) or separates:
+        if on_round(*rounds[-1][:3]) or separates:
             break
     if best is None and is_exact:
         best = search(pairs.signed)
-    if best is not None:
-        largest_r = abs(best.r)
-    else:
-        largest_r = 0.0 if is_exact else float("nan")
-    return RankBoostResult(
-        chosen,
-        np.array(alphas),
-        np.array(log_loss),
-        np.array(thresholds),
-        largest_r,
-        separates or largest_r <= tol,
-    )
+    none = 0.0 if is_exact else float("nan")
+    largest_r = none if best is None else abs(best.r)
+    alphas, log_loss, thresholds = (np.array([x[k] for x in rounds]) for k in (1, 2, 3))
+    chosen, converged = [ranking for ranking, *_ in rounds], separates or largest_r <= tol
+    return RankBoostResult(chosen, alphas, log_loss, thresholds, largest_r, converged)

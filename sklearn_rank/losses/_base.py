@@ -316,8 +316,10 @@ class TemplateLoss(ABC):
             )
         return self._regret_constant(max_utility)
 
-    def _root_constant(self, max_utility: float | None) -> float:
-        """Twice the square root of the greatest expected utility."""
+    def _regret_constant(self, max_utility: float | None) -> float:
+        """Twice the square root of the greatest expected utility, if the constant grows."""
+        if not self.constant_grows:
+            raise ValueError(f"No constant is known for {self!r}.")
         if max_utility is None or not 0 < max_utility < np.inf:
             raise ValueError(
                 f"max_utility={max_utility!r} is not valid: the constant of {self!r} depends on "
@@ -333,9 +335,6 @@ class TemplateLoss(ABC):
         raise NotImplementedError(
             f"The minimiser of the expected loss has no closed form for {self!r}."
         )
-
-    def _regret_constant(self, max_utility: float | None) -> float:
-        raise ValueError(f"No constant is known for {self!r}.")
 
     def _value(self, prepared: Any, score: FloatArray) -> FloatArray:
         return self._value_and_gradient(prepared, score)[0]

@@ -314,7 +314,6 @@ class ListwiseSoftmax(TemplateLoss, name="softmax"):
     is_translation_invariant = True
     constant_grows = True
     regret_source = "a constant of ours"
-    _regret_constant = TemplateLoss._root_constant
 
     def _value_and_gradient(self, lists: Lists, score: FloatArray) -> ArrayPair:
         share, log_total = _softmax(lists, score)

@@ -187,7 +187,6 @@ class PairwiseLogistic(LogisticOfPairs, name="pairwise_logistic"):
     constant_grows = True
     regret_theorem = "Theorem 5.4"
     regret_source = CONSTANT_OF_TABLE
-    _regret_constant = TemplateLoss._root_constant
 
     def _pairs(
         self, lists: Lists, utility: FloatArray, weight: FloatArray
@@ -225,7 +224,6 @@ class PairwiseExponential(TemplateLoss, name="pairwise_exponential"):
     constant_grows = True
     regret_theorem = "Theorem 5.4"
     regret_source = CONSTANT_OF_TABLE
-    _regret_constant = TemplateLoss._root_constant
 
     def _value_and_gradient(self, lists: Lists, score: FloatArray) -> ArrayPair:
         log_falling, log_rising = self._sides(lists, score)

@@ -75,11 +75,7 @@ def named_grids(estimator: Any, param_grid: Any) -> list[tuple[str, Any, Any]]:
         model, grid = pair
         if isinstance(model, str):
             raise ValueError(f"{item!r} begins with a name: pass a dict, as {{name: estimator}}.")
-        if (
-            isinstance(model, type)
-            or not hasattr(model, "fit")
-            or not hasattr(model, "get_params")
-        ):
+        if isinstance(model, type) or not all(hasattr(model, x) for x in ("fit", "get_params")):
             raise TypeError(f"{model!r} is not an estimator: {FORMS}.")
         pairs.append((model, {} if grid is None else grid))
     names = [str(name) for name in estimator]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import Parameter, signature
 from numbers import Integral
 from typing import Any, Self, TypeAlias
@@ -92,13 +92,8 @@ class TwoClasses:
         return cls(np.asarray(classes), pos_label, taken, positive[taken], weight[taken])
 
     def part(self, numbers: IntArray) -> TwoClasses:
-        return TwoClasses(
-            self.classes,
-            self.pos_label,
-            np.arange(len(numbers)),
-            self.positive[numbers],
-            self.weight[numbers],
-        )
+        positive, weight = self.positive[numbers], self.weight[numbers]
+        return replace(self, taken=np.arange(len(numbers)), positive=positive, weight=weight)
 
     @property
     def direction(self) -> float:
