@@ -135,12 +135,6 @@ def _copy(source, target):
 
 
 @compiled()
-def _clip(b, u, sigma, out):
-    for i in range(b.shape[0]):
-        out[i] = min(max(b[i] + sigma * u[i], 0.0), 1.0)
-
-
-@compiled()
 def _clip_along(b, u, direction, sigma, step, out):
     for i in range(b.shape[0]):
         out[i] = min(max(b[i] + sigma * (u[i] + step * direction[i]), 0.0), 1.0)
@@ -420,7 +414,7 @@ def solve_pivots(
             _fill(u, 1.0)
             _fill(b, 0.0)
             sigma = SIGMA_START
-            _clip(b, u, sigma, trial)
+            _clip_along(b, u, u, sigma, 0.0, trial)
         else:
             _sum_margins(dense, data, indices, indptr, y, z, w, u)
             sigma = penalty[index]
@@ -557,7 +551,7 @@ def solve_pivots(
             slope_w = np.dot(w, direction) - np.dot(beside, direction)
             slope_d = np.dot(direction, direction)
             low = 0.0
-            _clip(b, u, sigma, trial)
+            _clip_along(b, u, u, sigma, 0.0, trial)
             slope_low = slope_w + np.dot(trial, cost_along)
             if slope_low >= 0.0:
                 # No descent: the prediction was wrong, or the step is within rounding.

@@ -735,17 +735,17 @@ class LabelProblem(LinearProblem):
     @cached_property
     def _mean(self) -> FloatArray:
         """Mean row; 0 without intercepts."""
-        return self._first_moments if self.fit_intercept else np.zeros(self.n_features)
-
-    @cached_property
-    def _first_moments(self) -> FloatArray:
+        if not self.fit_intercept:
+            return np.zeros(self.n_features)
         return self.rows.items.pull_back(self._share)
 
     @cached_property
     def _variances(self) -> FloatArray:
         """Second moments of the features about the mean row."""
         variances = column_scales(self.rows.items, self._share) ** 2
-        return variances if self.fit_intercept else variances + self._first_moments**2
+        if self.fit_intercept:
+            return variances
+        return variances + self.rows.items.pull_back(self._share) ** 2
 
     @cached_property
     def _bend(self) -> float:

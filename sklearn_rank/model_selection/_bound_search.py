@@ -612,9 +612,6 @@ arbitrary.
             )
         return getattr(self.best_estimator_, name)
 
-    def _doc_link_url_param_generator(self) -> dict[str, str]:
-        return {"estimator_name": f"model_selection.{type(self).__name__}"}
-
     def __sklearn_tags__(self) -> Any:
         estimator, *others = self._estimators()
         tags, inner = super().__sklearn_tags__(), get_tags(estimator)

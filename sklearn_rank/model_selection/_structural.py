@@ -332,9 +332,6 @@ class StructuralRankSelection(BipartiteRanker):
         check_is_fitted(self)
         return self.best_estimator_.decision_function(self._validated(X, reset=False))
 
-    def _doc_link_url_param_generator(self) -> dict[str, str]:
-        return {"estimator_name": f"model_selection.{type(self).__name__}"}
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = self.classes == "margin"

@@ -311,7 +311,8 @@ class Ranker(BaseEstimator):
     _doc_link_template = "https://sklearn-rank.readthedocs.io/en/stable/api/generated/sklearn_rank.{estimator_name}.html"
 
     def _doc_link_url_param_generator(self) -> dict[str, str]:
-        return {"estimator_name": type(self).__name__}
+        room, name = type(self).__module__.split(".")[1], type(self).__name__
+        return {"estimator_name": name if room == "rankers" else f"{room}.{name}"}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

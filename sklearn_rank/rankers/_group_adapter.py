@@ -604,11 +604,6 @@ class GroupRankerAdapter(QueryRanker):
             tags.input_tags = get_tags(self.estimator).input_tags
         return tags
 
-    def _unfitted_booster(self) -> GroupBooster:
-        if self.estimator is None:
-            return booster_of(import_optional("lightgbm", type(self).__name__).LGBMRanker())
-        return booster_of(unfitted(self.estimator))
-
     def __sklearn_clone__(self) -> GroupRankerAdapter:
         bare = copy(self)
         bare.estimator = None
@@ -675,7 +670,10 @@ class GroupRankerAdapter(QueryRanker):
             If ``measure`` is undefined for some of the validation queries.
         """
         with restored_on_error(self):
-            booster = self._unfitted_booster()
+            inner = self.estimator
+            if inner is None:
+                inner = import_optional("lightgbm", type(self).__name__).LGBMRanker()
+            booster = booster_of(unfitted(inner))
             booster.ids_argument()
             refuse_unknown_parameters(booster.estimator)
             booster.check_order(self.row_order)
