@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.linalg
@@ -1059,13 +1059,17 @@ ROUNDING_OF_HINGES = 16 * float(np.finfo(np.float64).eps)
 
 
 class SmoothedHinge:
-    """Hinge whose kink is a parabola of a width: a difference of two squared hinges."""
+    """Hinge whose kink is a parabola of a width: a difference of two squared hinges.
+
+    With the hinges at the margin, and at the margin less the width.
+    """
 
     is_convex = has_hessian_product = has_curvature = True
 
-    def __init__(self, outer: LossOfScores, inner: LossOfScores, width: float) -> None:
-        self.outer = outer
-        self.inner = inner
+    def __init__(self, makers: Any, margin: float, width: float, *lists: Any) -> None:
+        self.hinges, (self.outer, self.inner) = (
+            [make(reach, *lists) for reach in (margin, margin - width)] for make in makers
+        )
         self.factor = 1 / (2 * width)
 
     def value_and_gradient(self, score: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -1104,8 +1108,9 @@ def solve_linear_hinge(
     best_w, best, bound, gap = w, np.inf, 0.0, np.inf
     n_iter = 0
     while n_iter < max_iter and width > LEAST_WIDTH * margin:
-        make = partial(_smoothed_hinge, squared_hinge, margin, width)
-        smooth = replace(problem, rows=problem.rows.on(make, SmoothedHinge))
+        make = partial(SmoothedHinge, (hinge, squared_hinge), margin, width)
+        rows = problem.rows.on(make, SmoothedHinge)
+        smooth = replace(problem, rows=rows)
         # Of the objective, which is far less than at 0 where the scores separate the pairs.
         at_0 = Criterion(smooth, tol).value_at_0
         left = min(1.0, best / at_0) if at_0 > 0 else 1.0
@@ -1118,7 +1123,6 @@ def solve_linear_hinge(
         )
         n_iter += max(1, solution.certificate.n_iter)
         w = solution.coef
-        rows = problem.rows.on(partial(_hinge_losses, hinge, squared_hinge, margin, width), None)
         sums = rows.total(_hinge_sums, at=rows.scores(w))
         value, inner, gradient = (problem.factor * total for total in sums)
         # What rounding of the difference may have added is no slope.
@@ -1144,25 +1148,9 @@ def solve_linear_hinge(
     return SolverResult(coef=best_w, certificate=certificate)
 
 
-# The hinge at the margin, that at the margin less a width, and that with a kink of this width.
-Hinges: TypeAlias = tuple[LossOfScores, LossOfScores, LossOfScores]
-
-
-def _smoothed_hinge(squared_hinge: Any, margin: float, width: float, *lists: Any) -> SmoothedHinge:
-    outer, inner = squared_hinge(margin, *lists), squared_hinge(margin - width, *lists)
-    return SmoothedHinge(outer, inner, width)
-
-
-def _hinge_losses(
-    hinge: Any, squared_hinge: Any, margin: float, width: float, *lists: Any
-) -> Hinges:
-    smoothed = _smoothed_hinge(squared_hinge, margin, width, *lists)
-    return hinge(margin, *lists), hinge(margin - width, *lists), smoothed
-
-
 def _hinge_sums(
-    items: Design, losses: Hinges, scores: FloatArray
+    items: Design, loss: SmoothedHinge, scores: FloatArray
 ) -> tuple[float, float, FloatArray]:
     """Sums over items from which the bounds are."""
-    exact, inner, smoothed = (loss.value_and_gradient(scores) for loss in losses)
-    return float(exact[0].sum()), float(inner[0].sum()), items.pull_back(smoothed[1])
+    exact, inner = (float(x.value_and_gradient(scores)[0].sum()) for x in loss.hinges)
+    return exact, inner, items.pull_back(loss.value_and_gradient(scores)[1])
