@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from .._optional import import_optional
 from .._typing import BoolArray, FloatArray, IntArray
 from ._batched_newton import Batch
-from ._design import DenseDesign, InMemoryDesign, SparseDesign, as_design
+from ._design import DenseDesign, InMemoryDesign, as_design
 from ._linear import row_system
 from ._result import relative_gap
 
@@ -134,11 +134,8 @@ class FreeThreshold:
         # Value of the constant feature that every row has besides.
         self.constant = CONSTANT * max(1.0, float(np.sqrt(rows.squared_norms().mean())))
         column = np.full((len(y), 1), self.constant)
-        augmented: InMemoryDesign
-        if rows.is_dense:
-            augmented = DenseDesign(np.hstack([rows.to_array(), column]))
-        else:
-            augmented = SparseDesign(sp.csr_array(sp.hstack([rows.matrix, column])))
+        stack: Any = np.hstack if rows.is_dense else sp.hstack
+        augmented = cast(InMemoryDesign, as_design(stack([rows.matrix, column])))
         all_rows = HingeRows(augmented, np.empty((0, 0)), np.empty(0, dtype=np.int64), y, cost)
         origin = np.zeros((1, augmented.shape[1]))
         ends = all_rows.minimise(origin, tol=TOLERANCE, max_iter=MAX_ITER)

@@ -49,7 +49,7 @@ from ..metrics._shared import (
     RankingScorer,
     check_name_of_ids,
 )
-from ..rankers._shared import Ranker, restored_on_error, store_parameters
+from ..rankers._shared import Ranker, forget, restored_on_error, store_parameters
 from ._candidates import (
     RULES,
     Choice,
@@ -508,9 +508,7 @@ arbitrary.
 
     def _keep_models(self, plan: FitPlan, fits: list[Fitted]) -> None:
         """Store the models of the chosen candidate, and none of an earlier fit."""
-        for name in ("best_estimator_", "fold_estimators_"):
-            if hasattr(self, name):
-                delattr(self, name)
+        forget(self, "best_estimator_", "fold_estimators_")
         if self.refit:
             best = clone(plan.estimator).set_params(**clone(self.best_params_, safe=False))
             self.best_estimator_ = best.fit(plan.X, plan.y, **plan.params)

@@ -791,11 +791,10 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
     def _problem(self, design: InMemoryDesign, lists: Lists, loss: TemplateLoss) -> LabelProblem:
         weighted = with_query_weight(lists, 1 / weights_of(lists).sum())
         of_rows = LossOnLists(loss, weighted, count_threads(self.n_jobs))
-        is_kernel = self.kernel != "linear"
         scales = column_scales(design, lists.query_weight)
-        if not is_kernel:
+        if self.kernel == "linear":
             warn_of_scales(self, scales, sparse=not design.is_dense)
-        self.alpha_ = label_alpha(self.alpha, scales, of_rows, self.n_labels_, is_kernel=is_kernel)
+        self.alpha_ = label_alpha(self, scales, of_rows)
         shifted = None
         if loss.is_translation_invariant:
             known = np.zeros((lists.n_lists, self.n_labels_), dtype=bool)

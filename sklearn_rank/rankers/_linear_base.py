@@ -437,20 +437,13 @@ def curvature_at_0(items: Design, loss: LossOnLists) -> FloatArray:
     return _variances(items, loss.lists, loss.lists.totals(curvature))
 
 
-def label_alpha(
-    alpha: Any,
-    scales: FloatArray,
-    loss: LossOnLists,
-    n_labels: int,
-    *,
-    is_kernel: bool,
-) -> float:
-    factor = relative_alpha(alpha)
+def label_alpha(estimator: Any, scales: FloatArray, loss: LossOnLists) -> float:
+    factor, is_kernel = relative_alpha(estimator.alpha), estimator.kernel != "linear"
     if factor is None:
-        return float(alpha)
+        return float(estimator.alpha)
     share = KERNEL_LABEL_SHARE if is_kernel else LABEL_SHARE
     variances = scales**2
-    curvature = float(_curvatures(loss).sum()) / n_labels
+    curvature = float(_curvatures(loss).sum()) / estimator.n_labels_
     # Coordinates of a kernel differ in length by their nature.
     scale = curvature * (float(variances.mean()) if is_kernel else _typical(variances))
     return factor * (share * scale if 0.0 < scale < np.inf else 1.0)

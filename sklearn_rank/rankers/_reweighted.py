@@ -848,7 +848,16 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
             self.combine_ = self.combine
             forget(self, "scores_")
             if self.combine == "choose":
-                self.scores_ = self._cross_validated(fit_rounds, cv, X, y, rows, groups)
+                measure = get_measure(f"smoothed_precision@top{self.tau!r}")
+                values: dict[str, list[float]] = {name: [] for name in COMBINATIONS}
+                for train, test in self._folds(cv, X, y, groups):
+                    part = None if groups is None else rows_at(groups, train)
+                    rounds = fit_rounds(rows_at(X, train), y[train], rows.part(train), part)
+                    held_out, of_test = rows_at(X, test), rows.part(test)
+                    for name in COMBINATIONS:
+                        scores, mass = rounds.scores(held_out, name), of_test.weight
+                        values[name].append(measure(of_test.positive, scores, sample_weight=mass))
+                self.scores_ = {name: np.array(column) for name, column in values.items()}
                 self.combine_ = max(COMBINATIONS, key=lambda name: self.scores_[name].mean())
             rounds = fit_rounds(
                 X, y, rows, groups, on_round=progress.block_done, for_threshold=True
@@ -957,28 +966,6 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
                     "other than 'choose'."
                 )
         return folds
-
-    def _cross_validated(
-        self,
-        fit_rounds: Callable[..., Rounds],
-        cv: Any,
-        X: Any,
-        y: AnyArray,
-        rows: TwoClasses,
-        groups: Any,
-    ) -> dict[str, FloatArray]:
-        measure = get_measure(f"smoothed_precision@top{self.tau!r}")
-        values: dict[str, list[float]] = {name: [] for name in COMBINATIONS}
-        for train, test in self._folds(cv, X, y, groups):
-            groups_train = None if groups is None else rows_at(groups, train)
-            rounds = fit_rounds(rows_at(X, train), y[train], rows.part(train), groups_train)
-            held_out = rows_at(X, test)
-            for name in COMBINATIONS:
-                scores = rounds.scores(held_out, name)
-                values[name].append(
-                    measure(rows.positive[test], scores, sample_weight=rows.weight[test])
-                )
-        return {name: np.array(column) for name, column in values.items()}
 
     def decision_function(self, X: Any) -> FloatArray:
         """Compute decision values, on the scale of those of the classifier.
