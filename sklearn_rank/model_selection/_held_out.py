@@ -692,15 +692,11 @@ def bands_are_useful(held_out: HeldOut, delta: float) -> bool:
 
     With less, the theorem is not useful for realistic orders.
     """
-    best = replace(held_out, scores=[[_perfect(part[0])] for part in held_out.lists])
+    classes = (part[0].positive for part in held_out.lists)
+    places = (np.argsort(np.argsort(positive, kind="stable")) for positive in classes)
+    best = replace(held_out, scores=[[place.astype(np.float64)] for place in places])
     lead = float(best.means[0]) - float(held_out.chance or 0.0)
     return float(best.widths("dkw", np.array([delta]))[0]) <= lead / 3.0
-
-
-def _perfect(data: ScoredLists) -> FloatArray:
-    score = np.empty(len(data.score))
-    score[np.argsort(data.positive, kind="stable")] = np.arange(len(score))
-    return score
 
 
 class Guarantee(NamedTuple):

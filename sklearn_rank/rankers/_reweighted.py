@@ -116,20 +116,6 @@ def fitted_estimator(estimator: Any, X: Any, rows: TwoClasses, random: Any) -> W
     return best
 
 
-# Fitted attributes that exist only with some weak rankers.
-OF_SOME = (
-    "coef_",
-    "estimator_ranges_",
-    "estimators_",
-    "feature_importances_",
-    "feature_ranges_",
-    "features_",
-    "intercept_",
-    "thresholds_",
-    "validation_score_",
-)
-
-
 class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
     r"""RankBoost: boosting of weak rankers for the exponential loss of pairs.
 
@@ -338,6 +324,8 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
             if not isinstance(self.weak_ranker, str):
                 weight_argument(self.weak_ranker, regressors=True)
             refuse_blocked(self, X)
+            # Some fitted attributes exist only with some weak rankers.
+            forget(self, *(name for name in vars(self) if name.endswith("_")))
             X, y, rows = self._check_rows(X, y, sample_weight)
             progress = BlockProgress(self, self.n_estimators, X, y)
             X = X if len(rows.taken) == X.shape[0] else X[rows.taken]
@@ -412,7 +400,6 @@ class RankBoostRanker(CallbackSupportMixin, BipartiteRanker):
             self.validation_score_ = np.array(aucs)
 
     def _store(self, result: RankBoostResult, direction: float, n_features: int) -> None:
-        forget(self, *OF_SOME)
         chosen = result.rankings
         self.alphas_ = result.alphas
         self.staged_thresholds_ = direction * result.thresholds
