@@ -632,7 +632,7 @@ def _minimise(
             if gradient @ gradient <= limit or n_newton >= MAX_NEWTON:
                 break
             n_newton += 1
-            step = _newton_step(cone, coef, shifted, penalty, gradient)
+            step = _newton_step(cone, coef, (distance, g), penalty, gradient)
             if step is None:
                 n_newton = MAX_NEWTON
                 break
@@ -653,18 +653,21 @@ def _minimise(
         best = polished
     # Of the rows as they are, that of the pivot such that they sum to zero.
     multipliers = cone.side * g
-    multipliers[cone.pivot] -= multipliers.sum()
+    multipliers[cone.pivot] = 0.0
+    multipliers[cone.pivot] = -multipliers.sum()
     return _Candidate(best.coef, best.value, multipliers)
 
 
 def _newton_step(
-    cone: _Cone, coef: FloatArray, shifted: FloatArray, penalty: FloatArray, gradient: FloatArray
+    cone: _Cone, coef: FloatArray, start: Any, penalty: FloatArray, gradient: FloatArray
 ) -> FloatArray | None:
     """Minus the gradient through the inverse of the Hessian, None where rounding forbids it.
 
-    So long that the slope of the smoothed objective has almost vanished.
+    So long that the slope of the smoothed objective has almost vanished. ``start`` are distances
+    and multipliers of the rows.
     """
-    curved, step = cone.curved_rows(shifted, penalty), -gradient
+    distance, g = start
+    curved, step = cone.curved_rows(penalty * distance + g, penalty), -gradient
     if len(curved):
         root = np.sqrt(penalty[curved])[:, np.newaxis] * cone.gather(curved)
         is_wide = root.shape[0] < root.shape[1]
@@ -677,7 +680,7 @@ def _newton_step(
     change = cone.forward(step)
 
     def at(length: float) -> tuple[FloatArray, float]:
-        moved = cone.multipliers(shifted + penalty * (length * change), penalty)
+        moved = cone.multipliers(penalty * (distance + length * change) + g, penalty)
         return length * step, float((coef + length * step) @ step + moved @ change)
 
     return search_line(at, float(gradient @ step), left=LINE_SEARCH_RATIO)[0]

@@ -162,9 +162,9 @@ class Planes:
 
     def add(self, offset: float, slope: FloatArray) -> None:
         self.shares = np.append(self.shares, 0.0 if len(self) else 1.0)
-        self.slopes = np.vstack([self.slopes, slope])
         self.gram = np.pad(self.gram, (0, 1))
-        self.gram[-1] = self.gram[:, -1] = self.slopes @ slope
+        self.gram[-1] = self.gram[:, -1] = np.append(self.slopes @ slope, slope @ slope)
+        self.slopes = np.vstack([self.slopes, slope])
         self.offsets = np.append(self.offsets, offset)
         self._idle = np.append(self._idle, 0)
 
