@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import wraps
 from inspect import cleandoc, signature
 from textwrap import fill
-from typing import Any, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,6 +17,8 @@ from ..metrics import Measure, get_measure
 from ..metrics._shared import own_pos_label, positive_class, ranking_scores
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+D = TypeVar("D", bound="Display")
+P = ParamSpec("P")
 
 # The palette of Okabe and Ito, for all kinds of colour vision; line styles continue it.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -242,29 +243,37 @@ def documented_by(
 
 
 def of_estimator(
-    from_predictions: Any, *, of_probabilities: bool = False
-) -> Callable[[Method], Method]:
-    """Decorator: a class method of a signature and a summary draws the scores of an estimator."""
+    from_predictions: Callable[Concatenate[Any, Any, Any, P], D],
+) -> classmethod[D, Concatenate[Any, Any, Any, P], D]:
+    """Class method that draws the scores of an estimator, declared as ``from_predictions`` is."""
+    function: Any = from_predictions.__func__  # type: ignore[attr-defined]
+    declared = signature(function)
+    cls, y_true, y_score, *options = declared.parameters.values()
+    measures, of_probabilities = declared.parameters.get("measure"), y_score.name == "y_prob"
 
-    def complete(method: Method) -> Method:
-        measures = signature(method).parameters.get("measure")
+    def from_estimator(cls, estimator, X, y, *, pos_label=None, name=None, **options):
+        completed.__signature__.bind(cls, estimator, X, y, **options)
+        if measures is None:
+            y_score, pos_label = _response(estimator, X, pos_label, of_probabilities)
+        else:
+            options["measure"] = get_measure(options.get("measure", measures.default))
+            y_score, pos_label = query_response(estimator, X, options["measure"], pos_label)
+        name = type(estimator).__name__ if name is None else name
+        return cls.from_predictions(y, y_score, pos_label=pos_label, name=name, **options)
 
-        @wraps(method)
-        def from_estimator(cls, estimator, X, y, *, pos_label=None, name=None, **options):
-            method(cls, estimator, X, y, **options)  # an error if a required option is missing
-            if measures is None:
-                y_score, pos_label = _response(estimator, X, pos_label, of_probabilities)
-            else:
-                options["measure"] = get_measure(options.get("measure", measures.default))
-                y_score, pos_label = query_response(estimator, X, options["measure"], pos_label)
-            name = type(estimator).__name__ if name is None else name
-            return cls.from_predictions(y, y_score, pos_label=pos_label, name=name, **options)
-
-        estimators = CLASSIFIER if of_probabilities else ESTIMATOR
-        completed: Any = documented_by(from_predictions, estimators)(from_estimator)
-        return completed
-
-    return complete
+    completed: Any = from_estimator
+    completed.__module__ = function.__module__
+    completed.__qualname__ = function.__qualname__.replace("from_predictions", "from_estimator")
+    rows = (y_true.replace(name=name) for name in ("estimator", "X", "y"))
+    completed.__signature__ = declared.replace(parameters=[cls, *rows, *options])
+    given, fitted, estimators = (
+        ("given probabilities", "a fitted classifier", CLASSIFIER)
+        if of_probabilities
+        else ("given scores", "a fitted estimator", ESTIMATOR)
+    )
+    if function.__doc__:
+        completed.__doc__ = function.__doc__.partition("\n")[0].replace(given, fitted)
+    return classmethod(documented_by(from_predictions, estimators)(completed))
 
 
 def query_response(estimator: Any, X: Any, measure: Measure, pos_label: Any) -> tuple[Any, Any]:

@@ -173,24 +173,7 @@ class TopOfListDisplay(CurveDisplay):
         display = cls(position, precision, estimator_name=name, intervals=intervals)
         return display.plot(ax=ax, tau=tau, **kwargs)
 
-    @classmethod
-    @of_estimator(from_predictions)
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        sample_weight: Any = None,
-        pos_label: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        tau: Any = (),
-        level: float | None = None,
-        groups: Any = None,
-        **kwargs: Any,
-    ) -> TopOfListDisplay:
-        """Draw the precision at the top of a fitted estimator."""
+    from_estimator = of_estimator(from_predictions)
 
     def plot(
         self, ax: Any = None, *, name: str | None = None, tau: Any = (), **kwargs: Any
@@ -386,22 +369,7 @@ class CumulativeGainDisplay(CurveDisplay):
         display = cls(share, precision * share / base_rate, base_rate, estimator_name=name)
         return display.plot(ax=ax, kind=kind, **kwargs)
 
-    @classmethod
-    @of_estimator(from_predictions)
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        sample_weight: Any = None,
-        pos_label: Any = None,
-        kind: str = "gain",
-        name: str | None = None,
-        ax: Any = None,
-        **kwargs: Any,
-    ) -> CumulativeGainDisplay:
-        """Draw the gain or the lift of a fitted estimator."""
+    from_estimator = of_estimator(from_predictions)
 
     def plot(
         self, ax: Any = None, *, kind: str = "gain", name: str | None = None, **kwargs: Any
@@ -593,25 +561,7 @@ class TopCalibrationDisplay(CurveDisplay):
         }
         return cls(tops).plot(ax=ax, band=band, **kwargs)
 
-    @classmethod
-    @of_estimator(from_predictions, of_probabilities=True)
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        k: Any = None,
-        tau: Any = None,
-        level: float = 0.95,
-        groups: Any = None,
-        band: bool = True,
-        pos_label: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        **kwargs: Any,
-    ) -> TopCalibrationDisplay:
-        """Draw the calibration at the top of a fitted classifier."""
+    from_estimator = of_estimator(from_predictions)
 
     def plot(self, ax: Any = None, *, band: bool = True, **kwargs: Any) -> TopCalibrationDisplay:
         """Draw the curves.
@@ -781,23 +731,7 @@ class RocBandDisplay(CurveDisplay):
         band = roc_band(y_true, y_score, level=level, groups=groups, pos_label=pos_label)
         return cls(band, estimator_name=name).plot(ax=ax, phi=phi, **kwargs)
 
-    @classmethod
-    @of_estimator(from_predictions)
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        level: float = 0.95,
-        groups: Any = None,
-        phi: Any = None,
-        pos_label: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        **kwargs: Any,
-    ) -> RocBandDisplay:
-        """Draw the ROC curve of a fitted estimator with its band."""
+    from_estimator = of_estimator(from_predictions)
 
     def plot(
         self, ax: Any = None, *, phi: Any = None, name: str | None = None, **kwargs: Any
@@ -968,7 +902,7 @@ class DecisionCurveDisplay(CurveDisplay):
         ax: Any = None,
         **kwargs: Any,
     ) -> DecisionCurveDisplay:
-        """Draw the decision curves of given probabilities.
+        """Draw the decision curve of given probabilities.
 
         Parameters
         ----------
@@ -1025,26 +959,7 @@ class DecisionCurveDisplay(CurveDisplay):
         }
         return cls(curves).plot(ax=ax, band=band, **kwargs)
 
-    @classmethod
-    @of_estimator(from_predictions, of_probabilities=True)
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        thresholds: Any = None,
-        positive_fraction: float | None = None,
-        standardized: bool = False,
-        level: float = 0.95,
-        groups: Any = None,
-        band: bool = True,
-        pos_label: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        **kwargs: Any,
-    ) -> DecisionCurveDisplay:
-        """Draw the decision curve of a fitted classifier."""
+    from_estimator = of_estimator(from_predictions)
 
     def plot(self, ax: Any = None, *, band: bool = True, **kwargs: Any) -> DecisionCurveDisplay:
         """Draw the curves.

@@ -193,29 +193,7 @@ class QueryScoresDisplay(Display):
         display = cls(values, intervals, measure.name, limits=measure.counted_range)
         return display.plot(ax=ax, **kwargs)
 
-    @classmethod
-    @of_estimator(from_predictions)
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        qid: Any,
-        measure: MeasureLike = "ndcg",
-        sample_weight: Any = None,
-        weights: Literal["frequency", "sampling"] | None = None,
-        groups: Any = None,
-        pos_label: Any = None,
-        level: float = 0.95,
-        method: str = "auto",
-        n_resamples: int = 10_000,
-        random_state: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        **kwargs: Any,
-    ) -> QueryScoresDisplay:
-        """Draw the values of a measure on the queries for a fitted estimator."""
+    from_estimator = of_estimator(from_predictions)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> QueryScoresDisplay:
         """Draw one row per ranker.
