@@ -23,7 +23,7 @@ from .._validation import (
     ravelled,
 )
 from ..metrics import Measure, get_measure
-from ..metrics._shared import Groups, MeasureLike
+from ..metrics._shared import MeasureLike
 from ._contrasts import interval_comparison
 from ._evidence import (
     JointEstimate,
@@ -406,32 +406,6 @@ def _studentise(
     return difference / error, difference
 
 
-def _of_one_list(
-    measure: Measure, scores: tuple[Any, ...], rows: dict[str, Any], conditional: bool
-) -> tuple[JointEstimate, str]:
-    influences, groups = measure_influence(measure, scores=scores, conditional=conditional, **rows)
-    joint = joint_influence(influences, conditional=conditional, groups=groups)
-    return joint, list_target(measure, influences[:1], [groups])
-
-
-def _separate_lists(
-    measure: Measure,
-    lists: Mapping[str, tuple[Any, Any, Groups | None]],
-    conditional: bool,
-    pos_label: Any,
-) -> tuple[JointEstimate, str]:
-    """Joint estimate of one list each, by the name of its labels, and its description."""
-    samples = []
-    for name, (y_true, y_score, groups) in lists.items():
-        options = {"conditional": conditional, "pos_label": pos_label, "name": name}
-        (influence,), groups = measure_influence(
-            measure, y_true, (y_score,), groups=groups, **options
-        )
-        samples.append((influence, groups))
-    joint = joint_samples(samples, conditional=conditional)
-    return joint, list_target(measure, *map(list, zip(*samples, strict=True)))
-
-
 def compare(
     measure: MeasureLike,
     y_true: Any,
@@ -733,7 +707,11 @@ def _same_rows(
 ) -> tuple[JointEstimate, str]:
     if _is_one_list(rows):
         of_list = {name: value for name, value in rows.items() if name != "qid"}
-        return _of_one_list(measure, tuple(scores.values()), of_list, conditional)
+        influences, groups = measure_influence(
+            measure, scores=tuple(scores.values()), conditional=conditional, **of_list
+        )
+        joint = joint_influence(influences, conditional=conditional, groups=groups)
+        return joint, list_target(measure, influences[:1], [groups])
     samples = list(query_values_of(measure, scores=scores, **rows).values())
     joint = joint_means(samples)
     return joint, f"mean {measure.name} over {samples[0].size_text}"
@@ -765,11 +743,13 @@ def _separate_rows(
             part["groups"] = groups.only(slice(end - n, end))
     if "qid" not in columns and dimensions(next(iter(parts.values()))["y_true"]) != 2:
         _refuse_weights(rows["sample_weight"], "separate samples of one list each")
-        lists = {
-            f"y_true[{ranker!r}]": (part["y_true"], scores[ranker], part.get("groups"))
-            for ranker, part in parts.items()
-        }
-        return _separate_lists(measure, lists, conditional, options["pos_label"])
+        lists = []
+        for ranker, part in parts.items():
+            part |= {"scores": (scores[ranker],), "name": f"y_true[{ranker!r}]", **options}
+            (influence,), of_rows = measure_influence(measure, conditional=conditional, **part)
+            lists.append((influence, of_rows))
+        joint = joint_samples(lists, conditional=conditional)
+        return joint, list_target(measure, *map(list, zip(*lists, strict=True)))
     samples = [
         query_values_of(
             measure, scores={ranker: scores[ranker]}, **{"qid": None, **options, **part}

@@ -259,11 +259,13 @@ def draws_interval(method: str) -> Callable[..., Interval]:
 
 def limits_of_draws(draws: Draws, grouped: bool, level: float, method: str) -> Limits:
     weights = draws.groups.sums(draws.weights) if grouped else draws.weights
-    largest = float(weights.max())
+    n = 1.0 / float(weights.max())
     if method == "exact":
-        return exact_share_limits(draws.mean, 1.0 / largest, level)
+        tail = (1.0 - level) / 2.0
+        low, high = exact_limits(n * draws.mean, n * (1.0 - draws.mean), tail)
+        return float(low), float(high)
     if not grouped:
-        return safe_limits(draws.mean, 1.0 / largest, level)
+        return safe_limits(draws.mean, n, level)
     # Items of a group that differ tell more than one draw.
     sums = draws.groups.sums(draws.weights * (draws.values - draws.mean))
     part = GroupPart(sums[np.newaxis], weights)
@@ -287,12 +289,6 @@ def any_interval(evidence: Evidence, level: float, **_: Any) -> Interval:
     high = 1.0 if draws.mean > 0.0 else (1.0 + level) / 2.0
     target = f"expected {evidence.measure.name} given the scores, labels new"
     return Interval(estimate, min(low, estimate), high, level, "exact", target)
-
-
-def exact_share_limits(estimate: float, draws: float, level: float) -> Limits:
-    hits, misses = draws * estimate, draws * (1.0 - estimate)
-    low, high = exact_limits(hits, misses, (1.0 - level) / 2.0)
-    return float(low), float(high)
 
 
 def largest_difference_interval(evidence: Evidence, level: float, **_: Any) -> Interval:
@@ -393,12 +389,10 @@ def top_interval_of(
 ) -> Interval:
     estimate = float(get_measure(precision_at_top_score, tau=tau).values(data)[0])
     error, n = None, int(data.sizes[0])
-    leading = data
+    leading, top = data, int(top_mass(np.array([float(n)]), tau)[0])
     if method == "influence" and groups is None:
         # The items about the threshold are within sqrt(n) places of it.
-        leading = data.leading(
-            int(top_mass(np.array([float(n)]), tau)[0] + np.ceil(np.sqrt(n)) + 1)
-        )
+        leading = data.leading(top + int(np.ceil(np.sqrt(n))) + 1)
     blocks = counted_blocks(leading.score, leading.positive, leading.weight)
     if method == "exact":
         n_pos, size = blocks.n_pos.astype(np.intp), blocks.size.astype(np.intp)
@@ -412,7 +406,6 @@ def top_interval_of(
             limits = [exact_limits(x, count - x, alpha) for x in extreme_hits(n_pos, size, count)]
             low, high = float(limits[0][0].min()), float(limits[1][1].max())
     else:
-        top = int(top_mass(np.array([float(n)]), tau)[0])
         eta = share_at_threshold(blocks, n, float(data.positives[0]), top)
         if groups is None:
             (low, high), variance = top_limits(estimate, eta, top, tau, level)
