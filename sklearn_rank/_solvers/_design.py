@@ -92,13 +92,14 @@ class MatrixDesign(Design):
         return np.asarray(self.matrix @ coef)
 
     def pull_back(self, by_row: FloatArray) -> FloatArray:
-        return np.asarray(self.matrix.T @ by_row)
+        return np.asarray((by_row.T @ self.matrix).T)
 
 
 class DenseDesign(MatrixDesign):
     """Rows in an array."""
 
     is_dense = True
+    _last: tuple[Any, Any] = (0.0, 0.0)  # Weights of the last matrix of Newton's method, and it
 
     def rows(self, index: Any) -> DenseDesign:
         return DenseDesign(self.matrix[index])
@@ -114,6 +115,18 @@ class DenseDesign(MatrixDesign):
             rows, factor = _nonzero(X[part], weight[part])
             total += (rows * factor[:, np.newaxis]).T @ rows
         return total
+
+    def gram_and_sums(
+        self, weight: FloatArray, by_row: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        change, total = weight - self._last[0], self._last[1]
+        # Steps of Newton's method change few weights, or all.
+        if 2 * np.count_nonzero(change) < np.count_nonzero(weight):
+            total = total + self.gram(change)
+        else:
+            total = self.gram(weight)
+        self._last = weight, total
+        return total.copy(), self.pull_back(by_row)
 
     def row_gram(self, index: IntArray) -> FloatArray:
         rows = self.matrix[index]

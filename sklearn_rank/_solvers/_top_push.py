@@ -450,6 +450,14 @@ def is_best(objective: float, best: float, rounding: float) -> bool:
     return objective <= best or objective - best <= max(rounding, ROUNDING * abs(best))
 
 
+def numbered(design: Design, *parts: IntArray) -> tuple[IntArray, IntArray]:
+    """Rows of any of the parts, ascending, and by row its number among these."""
+    is_in = np.zeros(design.shape[0], dtype=bool)
+    for part in parts:
+        is_in[part] = True
+    return np.flatnonzero(is_in), np.cumsum(is_in) - 1
+
+
 class TopPart:
     """The problem with T of some of its rows alone.
 
@@ -471,9 +479,8 @@ class TopPart:
         problem = self.problem
         self.mask, self.functional = mask, problem.top.part(mask)
         reference = problem.reference[mask]
-        index = np.union1d(problem.positive, reference)
-        self._positive = np.searchsorted(index, problem.positive)
-        self._reference = np.searchsorted(index, reference)
+        index, number = numbered(problem.design, problem.positive, reference)
+        self._positive, self._reference = number[problem.positive], number[reference]
         self._n_rows = len(index)
         rows = problem.design.rows(index)
         if isinstance(rows, InMemoryDesign):
@@ -996,13 +1003,13 @@ def sample_problem(problem: TopPushProblem) -> TopPushProblem | None:
         return None
     pos_stride = max(1, min(stride, len(problem.positive) // SAMPLED_POSITIVES))
     positive, reference = problem.positive[::pos_stride], problem.reference[::stride]
-    index = np.union1d(positive, reference)
+    index, number = numbered(problem.design, positive, reference)
     return replace(
         problem,
         design=problem.design.rows(index),
-        positive=np.searchsorted(index, positive),
+        positive=number[positive],
         cost=pos_stride * problem.cost[::pos_stride],
-        reference=np.searchsorted(index, reference),
+        reference=number[reference],
         top=problem.top.sample(stride),
     )
 
