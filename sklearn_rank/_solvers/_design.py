@@ -48,7 +48,7 @@ class Design:
     def rows(self, index: Any) -> Design: ...
 
     @abstractmethod
-    def gram(self, weight: FloatArray | None = None) -> FloatArray:
+    def gram(self, weight: FloatArray) -> FloatArray:
         """Weighted sum of the outer products of the rows, ``X.T @ diag(weight) @ X``."""
 
     @abstractmethod
@@ -99,16 +99,13 @@ class DenseDesign(MatrixDesign):
     """Rows in an array."""
 
     is_dense = True
-    _last: tuple[Any, Any] = (0.0, 0.0)  # Weights of the last matrix of Newton's method, and it
+    _last: tuple[Any, Any] = (0.0, 0.0)  # Weights of the last Gram matrix, and it
 
     def rows(self, index: Any) -> DenseDesign:
         return DenseDesign(self.matrix[index])
 
-    def gram(self, weight: FloatArray | None = None) -> FloatArray:
-        X = self.matrix
-        if weight is None:
-            return np.asarray(X.T @ X)
-        total = np.zeros((X.shape[1], X.shape[1]))
+    def gram(self, weight: FloatArray) -> FloatArray:
+        X, total = self.matrix, np.zeros((self.shape[1], self.shape[1]))
         # In parts, so that no copy of all rows is made.
         for start in range(0, len(X), COPIED_ROWS):
             part = slice(start, start + COPIED_ROWS)
@@ -119,12 +116,11 @@ class DenseDesign(MatrixDesign):
     def gram_and_sums(
         self, weight: FloatArray, by_row: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        change, total = weight - self._last[0], self._last[1]
-        # Steps of Newton's method change few weights, or all.
-        if 2 * np.count_nonzero(change) < np.count_nonzero(weight):
-            total = total + self.gram(change)
-        else:
-            total = self.gram(weight)
+        """Take the products; of the Gram matrix, those of the rows whose weights have changed."""
+        before, total = self._last
+        change = weight - before
+        is_small = 2 * np.count_nonzero(change) < np.count_nonzero(weight)
+        total = total + self.gram(change) if is_small else self.gram(weight)
         self._last = weight, total
         return total.copy(), self.pull_back(by_row)
 
@@ -197,12 +193,9 @@ class SparseDesign(MatrixDesign):
     def rows(self, index: Any) -> SparseDesign:
         return SparseDesign(self.matrix[index])
 
-    def gram(self, weight: FloatArray | None = None) -> FloatArray:
-        X = weighted = self.matrix
-        if weight is not None:
-            X, factor = _nonzero(X, weight)
-            weighted = X.multiply(factor[:, np.newaxis]).tocsr()
-        return np.asarray((weighted.T @ X).toarray())
+    def gram(self, weight: FloatArray) -> FloatArray:
+        X, factor = _nonzero(self.matrix, weight)
+        return np.asarray((X.multiply(factor[:, np.newaxis]).tocsr().T @ X).toarray())
 
     def row_gram(self, index: IntArray) -> FloatArray:
         rows = self.matrix[index]
@@ -310,8 +303,8 @@ class OrderedDesign(Design):
     def pull_back(self, by_row: FloatArray) -> FloatArray:
         return self._sum("pull_back", by_row)[0]
 
-    def gram(self, weight: FloatArray | None = None) -> FloatArray:
-        return self._sum("gram", np.ones(self.shape[0]) if weight is None else weight)[0]
+    def gram(self, weight: FloatArray) -> FloatArray:
+        return self._sum("gram", weight)[0]
 
     def gram_and_sums(
         self, weight: FloatArray, by_row: FloatArray

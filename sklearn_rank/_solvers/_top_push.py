@@ -43,7 +43,7 @@ class DualPoint(NamedTuple):
 class DifferenceLoss(ABC):
     """A convex nondecreasing loss l(u) of a difference u of scores, 1 at 0."""
 
-    slope_at_zero: ClassVar[float] = 1.0  # A slope there
+    first_slope: ClassVar[float]  # That of the start
     reach: ClassVar[float] = 1.0  # The loss is 0 for differences of at most minus this
     # Share of the slopes below which the start is not a point of the dual problem.
     least_share: ClassVar[float] = 1e-3
@@ -59,9 +59,6 @@ class DifferenceLoss(ABC):
     @abstractmethod
     def conjugate(self, slope: FloatArray) -> FloatArray:
         """Evaluate ``1 + sup over u of slope * u - l(u)``, accurate near the slope at 0."""
-
-    def first_slopes(self, cost: FloatArray) -> FloatArray:
-        return self.slope_at_zero * cost
 
     def start(self, cost: FloatArray, slope: FloatArray, u: FloatArray) -> Duals:
         """Choose the variables besides the slopes, given differences."""
@@ -92,7 +89,7 @@ class DifferenceLoss(ABC):
 class SquaredHinge(DifferenceLoss):
     """``max(0, 1 + u)**2``; duals are slopes a >= 0 and ``a / 2c - 1 - u >= 0``, the product 0."""
 
-    slope_at_zero = 2.0
+    first_slope = 2.0
 
     def rises(self, u: FloatArray) -> FloatArray:
         return np.asarray(np.maximum(u, -1.0) * (2.0 + np.maximum(u, -1.0)))
@@ -130,6 +127,8 @@ class SquaredHinge(DifferenceLoss):
 class Hinge(DifferenceLoss):
     """``max(0, 1 + u)``, or a parabola at its kink; slopes ``0 <= a <= c``, slacks, losses."""
 
+    first_slope = 0.5
+
     def rises(self, u: FloatArray) -> FloatArray:
         return np.asarray(np.maximum(u, -1.0))
 
@@ -140,9 +139,6 @@ class Hinge(DifferenceLoss):
 
     def conjugate(self, slope: FloatArray) -> FloatArray:
         return np.asarray(np.maximum(1.0 - slope, 0.0))
-
-    def first_slopes(self, cost: FloatArray) -> FloatArray:
-        return 0.5 * cost
 
     def start(self, cost: FloatArray, slope: FloatArray, u: FloatArray) -> Duals:
         value = np.maximum(1.0 + u, 0.0) + _least_dual(u)
@@ -181,7 +177,7 @@ class LogisticLoss(DifferenceLoss):
     Duals are slopes a below a bound b, and b - a: rounding would lose it.
     """
 
-    slope_at_zero = 0.5 / float(np.log(2.0))
+    first_slope = 0.5 / float(np.log(2.0))
     reach = np.inf
     least_share = 1e-9
 
@@ -197,9 +193,6 @@ class LogisticLoss(DifferenceLoss):
     def conjugate(self, slope: FloatArray) -> FloatArray:
         t = np.clip(2.0 * slope * np.log(2.0) - 1.0, -1.0, 1.0)
         return np.asarray((xlog1py(1.0 + t, t) + xlog1py(1.0 - t, -t)) / np.log(4.0))
-
-    def first_slopes(self, cost: FloatArray) -> FloatArray:
-        return 0.5 * (cost / np.log(2.0))
 
     def start(self, cost: FloatArray, slope: FloatArray, u: FloatArray) -> Duals:
         return [slope, cost / np.log(2.0) - slope]
@@ -450,14 +443,6 @@ def is_best(objective: float, best: float, rounding: float) -> bool:
     return objective <= best or objective - best <= max(rounding, ROUNDING * abs(best))
 
 
-def numbered(design: Design, *parts: IntArray) -> tuple[IntArray, IntArray]:
-    """Rows of any of the parts, ascending, and by row its number among these."""
-    is_in = np.zeros(design.shape[0], dtype=bool)
-    for part in parts:
-        is_in[part] = True
-    return np.flatnonzero(is_in), np.cumsum(is_in) - 1
-
-
 class TopPart:
     """The problem with T of some of its rows alone.
 
@@ -479,8 +464,9 @@ class TopPart:
         problem = self.problem
         self.mask, self.functional = mask, problem.top.part(mask)
         reference = problem.reference[mask]
-        index, number = numbered(problem.design, problem.positive, reference)
-        self._positive, self._reference = number[problem.positive], number[reference]
+        index = np.flatnonzero(np.bincount(np.append(problem.positive, reference)))
+        self._positive = np.searchsorted(index, problem.positive)
+        self._reference = np.searchsorted(index, reference)
         self._n_rows = len(index)
         rows = problem.design.rows(index)
         if isinstance(rows, InMemoryDesign):
@@ -612,7 +598,7 @@ class _InteriorPoint:
         functional, cost = part.functional, part.problem.cost
         self.part, self.cost, self.loss = part, cost, part.problem.loss
         self.kappa = functional.weight / functional.mass
-        slope = self.loss.first_slopes(cost)
+        slope = self.loss.first_slope * cost
         share = functional.weight / functional.weight.sum()
         total = float(slope.sum())
         coef = part.difference(slope, total * share)
@@ -939,11 +925,11 @@ def solve_top_push(
     n_rows, n_features = problem.design.shape
     negligible = 2.0 * tol * problem.at_zero / problem.gain_of_distance
     nearest = nearest_top(problem, min(NEAR**2 * problem.means[2], negligible))
-    start, n_iter = nearest.coef, nearest.n_iter
+    start, n_iter, at_zero = nearest.coef, nearest.n_iter, problem.at_zero
     # No solution is worse than 0, which is the best one more often than one would think.
     coef, best = np.zeros(n_features), 0.0
     if nearest.is_one:
-        at_zero, lower = problem.at_zero, -0.5 * problem.gain_of_distance * nearest.square
+        lower = -0.5 * problem.gain_of_distance * nearest.square
         certificate = Certificate(at_zero, at_zero + lower, n_iter=n_iter, gap=-lower / at_zero)
         return SolverResult(coef, certificate)
     lower, inner_tol, mask = -np.inf, 0.5 * tol, np.ones(len(problem.reference), dtype=bool)
@@ -963,10 +949,10 @@ def solve_top_push(
         mask = _active_and_spare(problem, scores)
         width = WARM * float(scores.std()) if is_mean else width
     part = TopPart(problem, mask)
-    is_small = n_rows * n_features <= SMALL
     while True:
         n_left = min(max_iter - n_iter, MOST_ROUNDED if is_mean and is_smooth else max_iter)
-        judge = Judge(inner_tol, n_left, problem.rounding, polish=is_small, coef=coef)
+        polish = n_rows * n_features <= SMALL
+        judge = Judge(inner_tol, n_left, problem.rounding, polish=polish, coef=coef)
         if is_smooth:
             width = minimise_rounded(part, judge, coef, width)
             is_smooth = not is_mean or judge.gap <= inner_tol
@@ -981,7 +967,7 @@ def solve_top_push(
             coef, best = judge.coef, change
         gap = gap_of_change(best, lower, problem.rounding)
         if on_iteration is not None:
-            on_iteration(n_iter, problem.at_zero + best, gap)
+            on_iteration(n_iter, at_zero + best, gap)
         converged = gap <= tol
         missing = problem.top.active(scores[problem.reference]) & ~part.mask
         if converged or n_iter >= max_iter or (judge.exhausted and not missing.any()):
@@ -989,7 +975,6 @@ def solve_top_push(
         inner_tol = 0.5 * tol
         if missing.any():
             part.select(part.mask | _active_and_spare(problem, scores[problem.reference]))
-    at_zero = problem.at_zero
     certificate = Certificate(
         at_zero + best, at_zero + lower, n_iter=n_iter, converged=converged, gap=gap
     )
@@ -1003,13 +988,13 @@ def sample_problem(problem: TopPushProblem) -> TopPushProblem | None:
         return None
     pos_stride = max(1, min(stride, len(problem.positive) // SAMPLED_POSITIVES))
     positive, reference = problem.positive[::pos_stride], problem.reference[::stride]
-    index, number = numbered(problem.design, positive, reference)
+    index = np.flatnonzero(np.bincount(np.append(positive, reference)))
     return replace(
         problem,
         design=problem.design.rows(index),
-        positive=number[positive],
+        positive=np.searchsorted(index, positive),
         cost=pos_stride * problem.cost[::pos_stride],
-        reference=number[reference],
+        reference=np.searchsorted(index, reference),
         top=problem.top.sample(stride),
     )
 

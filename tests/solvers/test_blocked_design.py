@@ -58,7 +58,6 @@ def test_products_are_those_of_a_copy_in_one_reading(kind, dtype, n_taken, ends)
         lambda one: one.scores(np.column_stack((coef, -coef))),
         lambda one: one.pull_back(by_row),
         lambda one: one.pull_back(many),
-        lambda one: one.gram(),
         lambda one: one.gram(by_row),
         lambda one: one.gram(few),
         lambda one: one.row_gram(some),

@@ -40,7 +40,6 @@ def test_products_are_those_of_the_matrix(form):
         (design.scores(w), X @ w),
         (design.scores(many), X @ many),
         (design.pull_back(g), X.T @ g),
-        (design.gram(), X.T @ X),
         (design.gram(weight), X.T @ np.diag(weight) @ X),
         (design.absolute_scores(w), np.abs(X) @ np.abs(w)),
         (design.squared_norms(), np.linalg.norm(X, axis=1) ** 2),
@@ -99,12 +98,26 @@ def test_what_is_no_matrix_of_real_numbers_is_refused(X):
 
 
 @forms
+def test_gram_matrix_follows_its_weights(form):
+    """Few weights change, or most; and the caller writes to what it gets."""
+    X, rng = rows()
+    design, weight = as_design(form(X)), np.zeros(9)
+    for n_changed in (9, 1, 4, 5, 0, 9, 2):
+        weight = weight.copy()
+        weight[rng.permutation(9)[:n_changed]] = rng.random(n_changed)
+        gram, sums = design.gram_and_sums(weight, weight[:, np.newaxis])
+        np.testing.assert_allclose(gram, X.T @ np.diag(weight) @ X, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(sums[:, 0], X.T @ weight, rtol=1e-12, atol=1e-12)
+        gram += 1.0
+
+
+@forms
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
 def test_no_rows_and_no_features(form, shape):
     design = as_design(form(np.zeros(shape)))
     np.testing.assert_array_equal(design.scores(np.ones(shape[1])), np.zeros(shape[0]))
     np.testing.assert_array_equal(design.pull_back(np.ones(shape[0])), np.zeros(shape[1]))
-    assert design.gram().shape == (shape[1], shape[1])
+    assert design.gram(np.ones(shape[0])).shape == (shape[1], shape[1])
 
 
 def test_arrays_for_compiled_kernels():
