@@ -329,13 +329,6 @@ def largest_deviation(n_pos: int, n_neg: int, level: float, *, grouped: bool) ->
 # ----------------------------------------------------------------------------------------- the top
 
 
-def share_at_threshold(blocks: TiedBlocks, n: int, n_pos: float, top: int) -> float:
-    """Estimate the probability that an item just at the threshold is positive."""
-    if top >= n:
-        return n_pos / n
-    return share_at(n - top, blocks.below + (n - blocks.n), blocks.size, blocks.n_pos)
-
-
 def top_limits(
     estimate: float, eta: float, top: float, tau: float, level: float
 ) -> tuple[Limits, float]:
@@ -406,7 +399,7 @@ def top_interval_of(
             limits = [exact_limits(x, count - x, alpha) for x in extreme_hits(n_pos, size, count)]
             low, high = float(limits[0][0].min()), float(limits[1][1].max())
     else:
-        eta = share_at_threshold(blocks, n, float(data.positives[0]), top)
+        eta = share_at(blocks, top, n)
         if groups is None:
             (low, high), variance = top_limits(estimate, eta, top, tau, level)
         else:

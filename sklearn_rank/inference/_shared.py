@@ -13,7 +13,7 @@ from ._evidence import (
 )
 from ._limits import midp_limits, safe_limits, two_sided_quantile
 from ._linear_rank import dkw_lower_limits
-from ._list_intervals import list_interval, share_at_threshold, top_limits
+from ._list_intervals import list_interval, top_limits
 from ._queries import (
     QueryValues,
     are_shares,

@@ -242,9 +242,9 @@ def _mean_influence(
             continue
         # Over the standard deviations of the number of items above.
         reach = ceil(REACH * np.sqrt(u0 * (1.0 - u0)) * window)
-        count, total = counts_at(n_below, below, size, n_pos, reach)
+        count, total = counts_at(blocks, n_below, reach)
         raised = height * count / total * (n + 1.0)
-        at = _block_of_rank(n_below, below)
+        at = _block_of_rank(blocks, n_below)
         share_below = (n_below - below[at]) / size[at]
         tail[at] += raised * share_below
         tail[at + 1 :] += raised
@@ -333,54 +333,38 @@ def local_ranks(n: int, draws: float | None = None) -> int:
     return int(np.ceil(np.sqrt(n) if draws is None else n / np.sqrt(draws)))
 
 
-def share_at(
-    n_below: int,
-    below: FloatArray,
-    size: FloatArray,
-    n_pos: FloatArray,
-    window: int | None = None,
-) -> float:
-    """Estimate the probability that an item between two ranks is positive."""
-    count, total = counts_at(n_below, below, size, n_pos, window)
+def share_at(blocks: TiedBlocks, top: int, n: int) -> float:
+    """Estimate the probability that an item just below the first ``top`` of n is positive."""
+    if top >= blocks.n:
+        return blocks.k / blocks.n
+    count, total = counts_at(blocks, blocks.n - top, local_ranks(n))
     return count / total
 
 
-def counts_at(
-    n_below: int,
-    below: FloatArray,
-    size: FloatArray,
-    n_pos: FloatArray,
-    window: int | None = None,
-) -> tuple[float, float]:
+def counts_at(blocks: TiedBlocks, n_below: int, window: int) -> tuple[float, float]:
     """Count the positives and the items about a threshold, half an item of either class added."""
-    half = _half_window(n_below, below, size, window)
-    at = block_across(n_below, below, size, window)
+    at, half = block_across(blocks, n_below, window), _half_window(blocks, n_below, window)
     if at is not None:
-        return float(n_pos[at]), float(size[at])
-    first, last = (_block_of_rank(rank, below) for rank in (n_below + half, n_below - half + 1))
-    count, total = n_pos[first : last + 1].sum(), size[first : last + 1].sum()
+        return float(blocks.n_pos[at]), float(blocks.size[at])
+    first, last = (_block_of_rank(blocks, rank) for rank in (n_below + half, n_below - half + 1))
+    count, total = (x[first : last + 1].sum() for x in (blocks.n_pos, blocks.size))
     return float(count + 0.5), float(total + 1.0)
 
 
-def block_across(
-    n_below: int, below: FloatArray, size: FloatArray, window: int | None = None
-) -> int | None:
+def block_across(blocks: TiedBlocks, n_below: int, window: int) -> int | None:
     """Find the tied block that holds both sides of a threshold and is as wide as what is local."""
-    at = _block_of_rank(n_below, below)
-    wide = size[at] >= 2 * _half_window(n_below, below, size, window)
-    return at if below[at] + size[at] > n_below and wide else None
+    at = _block_of_rank(blocks, n_below)
+    wide = blocks.size[at] >= 2 * _half_window(blocks, n_below, window)
+    return at if blocks.below[at] + blocks.size[at] > n_below and wide else None
 
 
-def _half_window(
-    n_below: int, below: FloatArray, size: FloatArray, window: int | None = None
-) -> int:
-    n = int(below[0] + size[0])
-    return min(local_ranks(n) if window is None else window, n_below, n - n_below)
+def _half_window(blocks: TiedBlocks, n_below: int, window: int) -> int:
+    return min(window, n_below, blocks.n - n_below)
 
 
-def _block_of_rank(rank: int, below: FloatArray) -> int:
+def _block_of_rank(blocks: TiedBlocks, rank: int) -> int:
     """Block, counted from the top, that holds an ascending rank."""
-    return len(below) - int(np.searchsorted(below[::-1], rank, "left"))
+    return len(blocks.below) - int(np.searchsorted(blocks.below[::-1], rank, "left"))
 
 
 def partial_auc_influence_of(

@@ -930,7 +930,7 @@ class AccuracyAtTopMeasure(_OfTop):
         estimate = float(self.values(lists)[0])
         blocks = counted_blocks(lists.score, lists.positive, lists.weight)
         window = local_ranks(int(n), lists.draws)
-        at = block_across(int(n - mass), blocks.below, blocks.size, window) if mass < n else None
+        at = block_across(blocks, int(n - mass), window) if mass < n else None
         if at is not None:
             quantile = lists.score[blocks.order[blocks.starts[at]]]
             wrong = np.where(lists.positive, lists.score < quantile, lists.score > quantile)

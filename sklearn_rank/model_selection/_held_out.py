@@ -52,7 +52,6 @@ from ..inference._shared import (
     safe_limits,
     sample_interval,
     sample_moments,
-    share_at_threshold,
     top_limits,
     two_sided_quantile,
     unseen_effect,
@@ -63,6 +62,7 @@ from ..metrics._shared import (
     Groups,
     MeasureLike,
     RankingScorer,
+    share_at,
     singleton_groups,
 )
 
@@ -610,12 +610,7 @@ def limits_at_top(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
     top = 1.0 / float(held_out.joined([1.0 / k for k in tops]))
     # Probability for each candidate that an item at the threshold of a part is positive.
     etas = [
-        [
-            share_at_threshold(
-                counted_blocks(x.score, x.positive), len(x.score), float(x.positives[0]), k
-            )
-            for x in part
-        ]
+        [share_at(counted_blocks(x.score, x.positive), k, len(x.score)) for x in part]
         for part, k in zip(held_out.lists, tops, strict=True)
     ]
     eta, means = np.mean(etas, axis=0), held_out.means

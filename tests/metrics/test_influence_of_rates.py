@@ -9,7 +9,7 @@ from sklearn_rank._order import counted_blocks
 from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.inference._list_intervals import list_interval
 from sklearn_rank.metrics import get_measure, r_precision_score, recall_at_k_score
-from sklearn_rank.metrics._shared import share_at
+from sklearn_rank.metrics._influence import counts_at
 
 POSITIVE = np.array([0.30, 0.25, 0.20, 0.15, 0.10])
 NEGATIVE = np.array([0.05, 0.10, 0.20, 0.30, 0.35])
@@ -111,7 +111,8 @@ def test_precision_at_the_top_with_random_labels():
     found = influence(get_measure("precision@top0.1"), y_true, y_score)
     blocks = counted_blocks(y_score, y_true)
     reach = int(np.ceil(2 * 0.3 * np.ceil(np.sqrt(3000))))
-    eta = share_at(2700, blocks.below, blocks.size, blocks.n_pos, reach)
+    count, total = counts_at(blocks, 2700, reach)
+    eta = count / total
     pi = found.estimate
     expected = (pi * (1 - pi) + (1 - tau) * (pi - eta) ** 2) / 300
     assert found.variance() + found.label_variance() == pytest.approx(expected, rel=0.02)
