@@ -2,6 +2,7 @@
 
 from ._compare import compare
 from ._confidence_sequence import ConfidenceSequence
+from ._label_design import LabelDesign
 from ._limits import holm_adjust
 from ._linear_rank import linear_rank_influence, two_sample_rank_test
 from ._metric_interval import accumulator_interval, metric_interval
@@ -20,6 +21,7 @@ __all__ = [
     "Comparison",
     "ConfidenceSequence",
     "Interval",
+    "LabelDesign",
     "NetBenefitCurve",
     "RocBand",
     "SampleSizeCurve",

@@ -46,8 +46,10 @@ from ._evidence import (
     refuse_sampling,
     refuse_unknown,
 )
+from ._label_design import Design
 from ._limits import CONTRAST_ALTERNATIVES, holm_adjust
 from ._methods import methods_of
+from ._partial_labels import list_in_part
 from ._queries import compare_samples, joint_means, query_values_of
 from ._results import Comparison, level_of_both
 
@@ -423,6 +425,8 @@ def compare(
     | None = None,
     paired: bool = True,
     level: float = 0.95,
+    design: Design = None,
+    proxy: Any = None,
     method: Literal["auto", "randomization", "t", "wilcoxon", "swap"] = "auto",
     conditional: bool = True,
     n_resamples: int | None = None,
@@ -646,6 +650,14 @@ def compare(
     rows |= {"weights": weights, "pos_label": pos_label}
     if check_weight_meaning(weights, sample_weight):
         conditional = False
+    if design is not None or proxy is not None:
+        if method != "auto" or not paired or not _is_one_list(rows):
+            raise ValueError(
+                "design is for rankers that scored the same rows of one list: leave out method,"
+                " paired and qid, or design and proxy."
+            )
+        rows |= {"design": design, "proxy": proxy}
+        return _by_limits(measure, scores, rows, contrasts, question, conditional)
     if method != "auto":
         if margin is not None or not paired:
             argument = "paired=False" if not paired else "margin"
@@ -689,16 +701,19 @@ def _by_limits(
     """Compare rankers of one list by a measure whose items have no influence function."""
     if rows["weights"] == "sampling":
         refuse_sampling(measure)
-    if not measure.laws or next(iter(methods_of(measure).values())).explicit:
-        refuse_unknown(measure)
-    if not conditional:
-        raise ValueError(
-            f"conditional=False needs an influence function, which {measure.name} has not: leave"
-            " conditional out."
-        )
+    if "design" not in rows:
+        if not measure.laws or next(iter(methods_of(measure).values())).explicit:
+            refuse_unknown(measure)
+        if not conditional:
+            raise ValueError(
+                f"conditional=False needs an influence function, which {measure.name} has not:"
+                " leave conditional out."
+            )
     columns = {name: column for name, column in rows.items() if name not in ("qid", "y_true")}
     evidences = check_lists(measure, rows["y_true"], list(scores.values()), **columns)
+    partial = evidences[0].partial
     target = f"{measure.name} on {evidences[0].data.sizes[0]:.0f} items"
+    target = target if partial is None else list_in_part(measure.name, partial)
     return interval_comparison(evidences, tuple(scores), contrasts, question, target)
 
 

@@ -13,6 +13,7 @@ from ..metrics._shared import Draws, Evidence
 from ._limits import Limits
 from ._list_intervals import limits_of_draws
 from ._methods import interval_of, method_of
+from ._partial_labels import walk_of
 from ._results import Comparison, Interval, level_of_both
 
 # Halvings of the logarithm of a p-value, down from 1 to the least.
@@ -32,6 +33,9 @@ def interval_comparison(
     of_draws = "draws" in measure.laws and not grouped
     find = _square_and_add if of_draws else _joined
     method, m = "square-and-add" if of_draws else "bonferroni", len(matrix)
+    if of_sides := evidences[0].partial is not None:
+        find, method = _score_walk, "score"
+    of_sides |= of_draws
     singles = [_single(evidence, question.level) for evidence in evidences]
     values = np.array([single.estimate for single in singles])
     low, high, pvalues = [], [], []
@@ -41,7 +45,7 @@ def interval_comparison(
         def limits(delta: float, at_level: Callable[[float], Limits] = at_level) -> Limits:
             level = 1.0 - delta / m
             # All of the error of limits that are joined may lie on one side.
-            return at_level(level_of_both(level, question.alternative) if of_draws else level)
+            return at_level(level_of_both(level, question.alternative) if of_sides else level)
 
         both = limits(1.0 - question.level)
         low.append(both[0])
@@ -102,7 +106,8 @@ def _pvalue(limits: Callable[[float], Limits], question: Any, *, greater_is_bett
 
 
 def _single(evidence: Evidence, level: float) -> Interval:
-    method = method_of(evidence.measure, grouped=evidence.groups is not None)
+    grouped, partial = evidence.groups is not None, evidence.partial is not None
+    method = method_of(evidence.measure, grouped=grouped, partial=partial)
     return interval_of(evidence, level, method)
 
 
@@ -119,6 +124,10 @@ def _joined(evidences: Sequence[Evidence], row: FloatArray) -> Callable[[float],
         return low, high
 
     return limits
+
+
+def _score_walk(evidences: Sequence[Evidence], row: FloatArray) -> Callable[[float], Limits]:
+    return walk_of(evidences, row.tolist()).limits
 
 
 def _square_and_add(evidences: Sequence[Evidence], row: FloatArray) -> Callable[[float], Limits]:

@@ -27,6 +27,7 @@ from ..metrics._shared import (
     singleton_groups,
 )
 from ._differences import ROUNDING_SQUARES, Units, variance_of
+from ._label_design import Design, check_partial_labels
 
 
 def list_of_chunks(
@@ -417,9 +418,15 @@ def check_lists(
     pos_label: Any = None,
     conditional: bool = True,
     name: str = "y_true",
+    design: Design = None,
+    proxy: Any = None,
 ) -> list[Evidence]:
     """Evidence of each of several rankers that scored the same rows of one list."""
     measure._check_arguments(sample_weight=sample_weight)
+    partial = None
+    if design is not None or proxy is not None:
+        others = {"sample_weight": sample_weight, "groups": groups}
+        y_true, partial = check_partial_labels(y_true, design, proxy, name, **others)
     sampled = check_weight_meaning(weights, sample_weight)
     if sampled:
         refuse_collections("inverse probabilities belong to rows", y_true=y_true, y_score=scores)
@@ -458,6 +465,8 @@ def check_lists(
     lists = [data, *(data.scored_by(y_score, np.shape(y_true)) for y_score in scores[1:])]
     fixed = conditional and not sampled
     evidences = [measure.evidence(replace(scored, rows=None), dependent) for scored in lists]
+    if partial is not None:
+        return [replace(evidence, partial=partial) for evidence in evidences]
     if fixed:
         return evidences
     return [replace(evidence, conditional=False, sampled=sampled) for evidence in evidences]

@@ -24,6 +24,7 @@ from ._list_intervals import (
     rate_limits,
     top_interval_of,
 )
+from ._partial_labels import partial_interval
 from ._results import Interval
 from ._roc import METHODS as AUC_METHODS
 from ._roc import WITH_GROUPS, auc_interval_of
@@ -197,9 +198,21 @@ def _reason(measure: Measure) -> str:
 
 
 def method_of(
-    measure: Measure, name: str = "auto", *, grouped: bool = False, sampled: bool = False
+    measure: Measure,
+    name: str = "auto",
+    *,
+    grouped: bool = False,
+    sampled: bool = False,
+    partial: bool = False,
 ) -> Method:
     """Find the method of a name; refuse one that does not support the sample."""
+    if partial:
+        if name not in ("auto", "score"):
+            raise ValueError(
+                f"method={name!r} needs all labels, but design says that some are not known: leave"
+                " method out."
+            )
+        return Method("score", "labels in part", partial_interval, one_class=True)
     if sampled:
         refuse_sampling(measure)
         if name not in ("auto", "influence"):

@@ -16,6 +16,7 @@ from ._evidence import (
     dimensions,
     refuse_collections,
 )
+from ._label_design import Design
 from ._methods import interval_of, method_of, of_range
 from ._queries import accumulated_values, query_values_of, sample_interval
 from ._results import Interval
@@ -118,6 +119,8 @@ def metric_interval(
     weights: WeightMeaning = None,
     groups: Any = None,
     pos_label: Any = None,
+    design: Design = None,
+    proxy: Any = None,
     conditional: bool = True,
     level: float = 0.95,
     method: str = "auto",
@@ -348,17 +351,24 @@ def metric_interval(
     if not in_chunks:
         y_true = ravelled(y_true, "y_true")
     rows = {"sample_weight": sample_weight, "groups": groups, "pos_label": pos_label}
+    partial = design is not None or proxy is not None
+    if partial:
+        refuse_collections("labels known in part belong to rows", y_true=y_true, y_score=y_score)
     if qid is not None or dimensions(y_true) == 2:
+        if partial:
+            raise ValueError("design is for one list of rows: leave qid out, or design and proxy.")
         samples = query_values_of(measure, y_true, {"": y_score}, qid=qid, weights=weights, **rows)
         return sample_interval(samples[""], level, method, n_resamples, rng)
     sampled = check_weight_meaning(weights, sample_weight)
-    chosen = method_of(measure, method, grouped=groups is not None, sampled=sampled)
+    chosen = method_of(
+        measure, method, grouped=groups is not None, sampled=sampled, partial=partial
+    )
     if in_chunks and not sampled and measure.rel is None and chosen.law == "placements":
         return of_range(
             auc_interval_of_chunks(y_true, y_score, level, chosen.name, **rows), measure
         )
     if in_chunks and chosen.name == "bootstrap":
         refuse_collections("resamples are drawn from its rows", y_true=y_true, y_score=y_score)
-    rows |= {"weights": weights, "conditional": conditional}
+    rows |= {"weights": weights, "conditional": conditional, "design": design, "proxy": proxy}
     evidence = check_one_list(measure, y_true, y_score, **rows)
     return interval_of(evidence, level, chosen, n_resamples=n_resamples, rng=rng)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -42,6 +42,18 @@ def singleton_groups(n: int) -> Groups:
     return Groups(np.arange(n), n)
 
 
+@dataclass(frozen=True, eq=False)
+class PartialLabels:
+    """Which labels of a list are known, and how they came to be."""
+
+    known: BoolArray  # (n_rows,)
+    probability: FloatArray  # (n_rows,): With which each row was chosen for labelling
+    proxy: FloatArray | None = None  # (n_rows,): Predicted probability to be positive
+
+
+# Value of a measure at labels that may be fractions, and its derivative in each.
+ValueAtLabels: TypeAlias = Callable[[FloatArray], tuple[float, FloatArray]]
+
 # Rows, with repetitions, of which an array is made.
 MOST_ROWS = 10**9
 
@@ -58,6 +70,7 @@ class Evidence:
     groups: Groups | None = None  # Groups of the rows; None is independent items
     conditional: bool = True  # Whether the labels are fixed
     sampled: bool = False  # Whether the weights are inverse probabilities
+    partial: PartialLabels | None = None  # What is known of the labels; None is all
 
     @cached_property
     def value(self) -> float:
@@ -73,9 +86,10 @@ class Evidence:
             return runs_of_negatives(self.data)
         return ordered_rows(with_tied_tail(self.data, self.measure.order_counts_within))
 
-    def at_labels(self, labels: FloatArray) -> tuple[float, FloatArray]:
+    @cached_property
+    def at_labels(self) -> ValueAtLabels:
         """Value at labels that are known in part, as fractions, and derivative in each label."""
-        return self.measure.at_labels(self.data, labels)
+        return self.measure.of_labels(self.data)
 
     @cached_property
     def draws(self) -> Draws:
@@ -286,27 +300,32 @@ def running_mean(values: FloatArray) -> Callable[[float], float]:
     return lambda n: float(np.interp(n, np.arange(len(sums)), sums)) / n
 
 
-def average_precision_at(score: AnyArray, labels: FloatArray) -> tuple[float, FloatArray]:
+def average_precision_of(score: AnyArray) -> ValueAtLabels:
     """Average precision at labels that may be fractions, and its derivative in each.
 
     The mean over the orders of ties of ``1/T sum of y_i (1 + labels above i) / position of i``,
     which is of degree two in the labels: those above count at their own value.
     """
     blocks = tied_blocks(score)
-    y, starts, lengths = labels[blocks.order], blocks.starts, blocks.lengths()
-    in_block = np.add.reduceat(y, starts)
-    before = np.cumsum(in_block) - in_block
-    place = np.arange(len(y)) - np.repeat(starts, lengths)
-    position = np.arange(1.0, len(y) + 1.0)
+    starts, lengths = blocks.starts, blocks.lengths()
+    place = np.arange(len(score)) - np.repeat(starts, lengths)
+    position = np.arange(1.0, len(score) + 1.0)
     # Means over the places of a block: of 1 / position, and of the share of its others above.
     once = np.add.reduceat(1.0 / position, starts) / lengths
     ahead = np.add.reduceat(place / position, starts) / np.maximum(lengths - 1.0, 1.0) / lengths
-    sums = in_block * once
-    below = sums.sum() - np.cumsum(sums)
-    by_item = [np.repeat(x, lengths) for x in (before, in_block, once, ahead, below)]
-    above, others, once, ahead, below = by_item
-    precision, total = (1.0 + above) * once, y.sum()
-    value = float(y @ (precision + (others - y) * ahead)) / total
-    derivative = np.empty(len(y))
-    derivative[blocks.order] = (precision + 2.0 * (others - y) * ahead + below - value) / total
-    return value, derivative
+
+    def at(labels: FloatArray) -> tuple[float, FloatArray]:
+        y = labels[blocks.order]
+        in_block = np.add.reduceat(y, starts)
+        before, sums = np.cumsum(in_block) - in_block, in_block * once
+        below = sums.sum() - np.cumsum(sums)
+        precision = blocks.to_rows((1.0 + before) * once)
+        pairs, total = (blocks.to_rows(in_block) - y) * blocks.to_rows(ahead), y.sum()
+        value = float(y @ (precision + pairs)) / total
+        derivative = np.empty(len(y))
+        derivative[blocks.order] = (
+            precision + 2.0 * pairs + blocks.to_rows(below) - value
+        ) / total
+        return value, derivative
+
+    return at

@@ -49,7 +49,7 @@ from ._conventions import (
     with_ideal,
     with_n_relevant,
 )
-from ._evidence import Draws, Evidence, Groups, LabelTotal, draws_of_places
+from ._evidence import Draws, Evidence, Groups, LabelTotal, ValueAtLabels, draws_of_places
 from ._influence import ClassInfluence
 from ._of_collections import value_of_collections
 
@@ -436,24 +436,21 @@ class Measure(_Frozen, ABC):
         """
         raise ValueError(f"{self.name} is no known function of a sum over labels.")
 
-    def at_labels(self, lists: ScoredLists, labels: FloatArray) -> tuple[float, FloatArray]:
-        """Evaluate one list at labels that may be fractions, such as those known in part.
+    def of_labels(self, lists: ScoredLists) -> ValueAtLabels:
+        """Return one list's value as a function of its labels, which may be known in part.
 
         Parameters
         ----------
         lists : ScoredLists
             One list, of which only the scores are used.
-        labels : ndarray of shape (n_items,)
-            Labels in [0, 1].
 
         Returns
         -------
-        value : float
-            Value of the measure; for labels of 0 and 1 that of :meth:`values`.
-        derivative : ndarray of shape (n_items,)
-            Derivative of the value in the label of each item.
+        callable
+            From labels in [0, 1], an ndarray of shape (n_items,), to the value, which is that of
+            :meth:`values` for labels of 0 and 1, and its derivative in each label, (n_items,).
         """
-        return self.label_total(lists).at(labels)
+        return self.label_total(lists).at
 
     def evidence(self, lists: ScoredLists, groups: Groups | None = None) -> Evidence:
         """Collect what one list says of the measure.

@@ -25,7 +25,14 @@ from ._conventions import (
     rules_of,
     share,
 )
-from ._evidence import DRAWS, LabelTotal, average_precision_at, mean_discounts, running_mean
+from ._evidence import (
+    DRAWS,
+    LabelTotal,
+    ValueAtLabels,
+    average_precision_of,
+    mean_discounts,
+    running_mean,
+)
 from ._influence import ClassInfluence, average_precision_influence
 from ._measure import (
     ConventionalMeasure,
@@ -565,11 +572,11 @@ class AveragePrecisionMeasure(ConventionalMeasure):
     def depends_on_length(self) -> bool:
         return not self.has_influence
 
-    def at_labels(self, lists: ScoredLists, labels: FloatArray) -> tuple[float, FloatArray]:
-        """Value at labels that may be fractions, of which it is a function of degree two."""
+    def of_labels(self, lists: ScoredLists) -> ValueAtLabels:
+        """Value as a function of labels that may be fractions, which is of degree two."""
         if self.k is not None or self.convention is not None:
-            return super().at_labels(lists, labels)
-        return average_precision_at(lists.score, labels)
+            return super().of_labels(lists)
+        return average_precision_of(lists.score)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return average_precision_influence(lists.positive, lists.score, lists.weight)

@@ -1,0 +1,216 @@
+"""How the labels of a list that is labelled in part came to be known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._validation import are_missing, ravelled
+from ..metrics._shared import PartialLabels
+
+
+@dataclass(frozen=True, eq=False)
+class LabelDesign:
+    """How rows were chosen for labelling, where only some of a list have labels.
+
+    The labels that are not known are missing in ``y_true``: NaN, None or ``pandas.NA``. Pass one
+    of three descriptions: the probabilities, the strata, or the usual review.
+
+    Parameters
+    ----------
+    inclusion_probability : array-like of shape (n_samples,) or None, default=None
+        Probability in (0, 1] with which each row, labelled or not, was chosen for labelling. Rows
+        were chosen independently of each other; a row of probability 1 has a label.
+    strata : array-like of shape (n_samples,) or None, default=None
+        Stratum of each row. The labelled rows of a stratum are a simple random sample of its rows.
+    sizes : mapping or None, default=None
+        Number of rows that were to be labelled in each stratum, which is compared with the labels.
+        None takes those that have labels.
+    review_top : int or None, default=None
+        Number k of rows that were reviewed because a champion ranked them first; all of them have
+        labels.
+    audit : int or None, default=None
+        Number of labelled rows among the others, a simple random sample of them; compared with the
+        labels. None takes those that have labels.
+    scores : array-like of shape (n_samples,) or None, default=None
+        Scores of the champion whose first k rows were reviewed.
+
+    Raises
+    ------
+    TypeError
+        If none or several of the three descriptions are passed, or ``review_top`` without scores.
+
+    See Also
+    --------
+    metric_interval, compare : Take the design as ``design=``, and predictions as ``proxy=``.
+
+    Notes
+    -----
+    What contradicts the labels is an error where the design is used: a labelled row below the
+    first k that the audit does not account for, a row of the first k without a label, a
+    probability outside (0, 1]. Rows at the k-th score of the champion that tie with rows without a
+    label count as a stratum of their own.
+
+    Examples
+    --------
+    The first two of six rows of a champion were reviewed, and two of the others drawn at random:
+
+    >>> import numpy as np
+    >>> from sklearn_rank.inference import LabelDesign, metric_interval
+    >>> champion = np.array([6.0, 5.0, 4.0, 3.0, 2.0, 1.0])
+    >>> y_true = [1, 1, np.nan, 0, np.nan, 1]
+    >>> design = LabelDesign(review_top=2, audit=2, scores=champion)
+    >>> print(metric_interval("precision@3", y_true, champion, design=design))
+    0.8276 [0.6667, 1.0000] (precision@3 of this list, 4 of 6 labels known, 95 %, score)
+    """
+
+    inclusion_probability: Any = None
+    strata: Any = None
+    sizes: Mapping[Any, int] | None = None
+    review_top: int | None = None
+    audit: int | None = None
+    scores: Any = None
+
+    def __post_init__(self) -> None:
+        ways = ("inclusion_probability", "strata", "review_top")
+        passed = [name for name in ways if getattr(self, name) is not None]
+        if len(passed) != 1:
+            what = " and ".join(passed) or "nothing"
+            raise TypeError(
+                f"LabelDesign got {what}: pass one of inclusion_probability=, strata= and"
+                " review_top= (with scores=, those of the champion)."
+            )
+        for name, owner in (
+            ("sizes", "strata"),
+            ("audit", "review_top"),
+            ("scores", "review_top"),
+        ):
+            if getattr(self, name) is not None and owner not in passed:
+                raise TypeError(f"{name} belongs to {owner}=, which is not passed: leave it out.")
+        if self.review_top is not None and self.scores is None:
+            raise TypeError(
+                "review_top says that the first rows of a champion were reviewed: pass its scores"
+                " of all rows as scores=."
+            )
+
+    def _probabilities(self, known: BoolArray) -> FloatArray:
+        """Probability of each row to be labelled, checked against the labels that are known."""
+        if self.inclusion_probability is not None:
+            return _checked_probabilities(self.inclusion_probability, known)
+        if self.strata is None:
+            return self._of_review(known)
+        names, codes = np.unique(_column(self.strata, "strata", len(known)), return_inverse=True)
+        for name, labels in zip(names.tolist(), np.bincount(codes, known), strict=True):
+            if self.sizes is not None and labels != self.sizes.get(name, 0):
+                raise ValueError(
+                    f"sizes says {self.sizes.get(name, 0)} labels in stratum {name!r}, but"
+                    f" {labels:.0f} rows of it have one: pass the sizes of the sample that was"
+                    " drawn, and remove labels that came in another way."
+                )
+        return _shares(known, codes)
+
+    def _of_review(self, known: BoolArray) -> FloatArray:
+        n, k = len(known), int(self.review_top or 0)
+        score = _column(self.scores, "scores", n).astype(np.float64)
+        if not 0 < k <= n:
+            raise ValueError(f"review_top={k} must be from 1 to {n}, the number of rows.")
+        cut = np.partition(score, n - k)[n - k]
+        above, tied = score > cut, score == cut
+        lacking = above & ~known if not known[above].all() else tied & ~known
+        if not known[above].all() or known[tied].sum() < k - above.sum():
+            raise ValueError(
+                f"review_top={k} says that the first {k} rows by scores were reviewed, but row"
+                f" {int(np.argmax(lacking))} is among them and has no label: pass the k that was"
+                " reviewed, or the scores that it was reviewed by."
+            )
+        n_audit = int(known.sum()) - k
+        if self.audit is not None and n_audit != self.audit:
+            raise ValueError(
+                f"audit={self.audit}, but {n_audit} rows below the first {k} have labels: pass the"
+                " number that was drawn at random there, and remove labels that came in another"
+                " way."
+            )
+        return _shares(known, above.astype(np.intp) + 2 * tied)
+
+
+Design: TypeAlias = LabelDesign | Literal["all"] | None
+
+
+def _column(values: Any, name: str, n: int) -> AnyArray:
+    column = np.asarray(ravelled(values, name))
+    if column.shape != (n,):
+        raise ValueError(f"{name} has shape {column.shape} for {n} rows: pass one value per row.")
+    missing = are_missing(column)
+    if missing.any():
+        row = int(np.argmax(missing))
+        raise ValueError(
+            f"{name} is missing at row {row}: the design covers all rows, fill it in."
+        )
+    return column
+
+
+def _checked_probabilities(values: Any, known: BoolArray) -> FloatArray:
+    name = "inclusion_probability"
+    probability = _column(values, name, len(known)).astype(np.float64)
+    for wrong, why in (
+        (~((probability > 0) & (probability <= 1)), "is not in (0, 1]: pass probabilities"),
+        ((probability == 1) & ~known, "has no label: a row of probability 1 is always labelled"),
+    ):
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            hint = ", not weights 1 / probability" if probability[row] > 1 else ""
+            raise ValueError(f"{name} is {probability[row]:g} at row {row}, which {why}{hint}.")
+    return probability
+
+
+def _shares(known: BoolArray, strata: IntArray) -> FloatArray:
+    """Share of the rows of the stratum of each row that have labels."""
+    n_rows = np.bincount(strata)
+    return np.asarray(np.bincount(strata, known)[strata] / n_rows[strata])
+
+
+def check_partial_labels(
+    y_true: Any, design: Design, proxy: Any, name: str = "y_true", **others: Any
+) -> tuple[AnyArray, PartialLabels]:
+    """Labels with the missing ones filled in, which nothing reads, and what is known of them."""
+    for argument, value in others.items():
+        if value is not None:
+            raise ValueError(f"design is for single rows of one list: leave {argument} out.")
+    labels = np.asarray(ravelled(y_true, name), dtype=object)
+    known = ~are_missing(labels)
+    n = len(labels)
+    if not known.any():
+        raise ValueError(f"{name} has no label at all: pass those that are known.")
+    if design == "all":
+        probability = np.full(n, known.mean())
+    elif isinstance(design, LabelDesign):
+        probability = design._probabilities(known)
+    else:
+        raise TypeError(
+            f"design={design!r} must be a LabelDesign, or 'all' if the rows with labels are a"
+            " simple random sample of all rows."
+        )
+    unreachable = probability == 0
+    if unreachable.any():
+        row = int(np.argmax(unreachable))
+        raise ValueError(
+            f"The design labels no row of the part of row {row}, so nothing is known of"
+            f" {int(unreachable.sum())} rows: label a random sample of them."
+        )
+    if proxy is not None:
+        proxy = _column(proxy, "proxy", n).astype(np.float64)
+        wrong = ~((proxy >= 0) & (proxy <= 1))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise ValueError(
+                f"proxy is {proxy[row]:g} at row {row}, but must be a probability in [0, 1]: pass"
+                " predict_proba(X)[:, 1] of a model that was not fitted on these labels, such as"
+                " by cross_val_predict."
+            )
+    filled = labels.copy()
+    filled[~known] = labels[int(np.argmax(known))]
+    return np.array(filled.tolist()), PartialLabels(known, probability, proxy)
