@@ -1,11 +1,12 @@
 """Score limits for a value of one list of which some labels are known.
 
 A hypothesis gives each row that could have stayed without a label a probability q to be positive.
-The measure then has a value, and the labelled rows have a statistic: the sum of their residuals
-``y - q``, weighted by what their labels stand for. From the hypothesis that the labels fit best,
-the walk changes q in the direction in which the value changes most for the evidence it costs, up
-and down, until the statistic is as large as the level allows. Variances are those at the
-hypothesis, so a sample without positives still leaves room for some.
+The measure then has a value, with the derivative u in each label, and the labelled rows have a
+score: the sum of ``u (y - q) / p``, p the probability of a label, which estimates by how much the
+labels of all rows move the value from the hypothesis. From the hypothesis of score 0 the walk
+changes q in the direction in which the value changes most for the evidence it costs, up and down,
+until the score is as large as the level allows. Its variance is that at the hypothesis, so that a
+sample without positives still leaves room for some.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ STEP, LARGEST_CHANGE = 0.35, 0.75
 # The walk ends where no step changes the value, or here.
 MOST_STEPS = 400
 
+# Logit of a probability that is 1 up to rounding.
+CERTAIN = 40.0
+
 # Of rows with probabilities that are as good as 0 or 1, so many are expected to be otherwise.
 NEARLY_NONE = 0.01
 
@@ -38,6 +42,9 @@ MANY_LABELS = 20.0
 # How near to 0 the statistic of the estimate is.
 TOLERANCE = 0.02
 
+# A step that changes the value by less, in standard deviations, is the last.
+LEAST_CHANGE = 1e-4
+
 # In place of the deviation 0 of a value that the unknown labels do not change.
 LEAST_DEVIATION = 1e-100
 
@@ -45,7 +52,7 @@ LEAST_DEVIATION = 1e-100
 class Hypothesis(NamedTuple):
     """Probabilities of the unknown labels, and what the known ones say of them."""
 
-    logits: FloatArray  # (n_open,)
+    logits: FloatArray  # (n_open,): Of the rows that could have stayed without a label
     value: float
     direction: FloatArray  # (n_open,): In which the logits change the value most
     score: float  # Weighted sum of the residuals of the labels
@@ -53,8 +60,12 @@ class Hypothesis(NamedTuple):
     skewness: float
 
     def excess(self, sign: float, z: float) -> float:
-        """By how much the statistic exceeds its quantile: with Cornish and Fisher's correction."""
-        tail = max(0.0, sign * self.skewness) * (z * z - 1.0) / 6.0
+        """By how much the score exceeds its quantile, that of a skew variable.
+
+        Cornish and Fisher's term has ``z**2 - 1``. With ``z**2`` the limits of few counts are
+        those of their mid-p-values.
+        """
+        tail = max(0.0, sign * self.skewness) * z * z / 6.0
         return sign * self.score / self.deviation - z - tail
 
 
@@ -65,19 +76,18 @@ class ScoreWalk:
         self, at_labels: ValueAtLabels, labels: FloatArray, partial: PartialLabels, q: FloatArray
     ) -> None:
         is_open = partial.probability < 1.0
-        self._at_labels, self._labels = at_labels, np.where(partial.known, labels, q)
+        self._at_labels, self._labels = at_labels, labels
         self._rows, probability = np.flatnonzero(is_open), partial.probability[is_open]
         self._sampled = partial.known[is_open]
-        self._free = self._rows[~self._sampled]
-        self._residual = labels[self._rows[self._sampled]]
-        self._odds = (1.0 - probability) / probability
-        self._third = self._odds / probability
-        self._left_out = 1.0 - probability[self._sampled]
-        n_pos = self._residual.sum()
-        fewest = min(n_pos, len(self._residual) - n_pos)
+        self._of_sample = labels[self._rows[self._sampled]]
+        self._probability, self._odds = probability, (1.0 - probability) / probability
+        self._per_label = self._odds[self._sampled] / probability[self._sampled]
+        n_pos = self._of_sample.sum()
+        fewest = min(n_pos, len(self._of_sample) - n_pos)
         self._shown = min(fewest / MANY_LABELS, 1.0)
         self._most = float(logit(1.0 - NEARLY_NONE / max(len(self._rows), 1)))
         self._start = np.clip(logit(q[is_open]), -self._most, self._most)
+        self._least = LEAST_CHANGE * self._at(self._start).deviation
         self._sides: dict[float, list[Hypothesis]] = {}
 
     @cached_property
@@ -88,10 +98,11 @@ class ScoreWalk:
             statistic = at.score / at.deviation
             if abs(statistic) < TOLERANCE:
                 break
-            logits = self._moved(at, float(np.clip(statistic, -2.0 * STEP, 2.0 * STEP)))
-            if np.array_equal(logits, at.logits):
+            after = self._moved(at, float(np.clip(statistic, -2.0 * STEP, 2.0 * STEP)))
+            nearer = abs(statistic) - abs(after.score / after.deviation)
+            if abs(after.value - at.value) <= self._least and nearer < TOLERANCE:
                 break
-            at = self._at(logits)
+            at = after
         return at
 
     def limits(self, level: float) -> Limits:
@@ -103,41 +114,54 @@ class ScoreWalk:
         walk = self._sides.setdefault(sign, [self.estimate])
         for i in range(1, MOST_STEPS):
             if i == len(walk):
-                logits = self._moved(walk[-1], -sign * STEP)
-                if np.array_equal(logits, walk[-1].logits):
-                    break
-                walk.append(self._at(logits))
-            if (after := walk[i].excess(sign, z)) >= 0.0:
-                before = walk[i - 1].excess(sign, z)
-                share = before / (before - after) if before < 0.0 else 0.0
-                return walk[i - 1].value + share * (walk[i].value - walk[i - 1].value)
-        return walk[-1].value
+                walk.append(self._moved(walk[-1], -sign * STEP))
+            before, after = (at.excess(sign, z) for at in walk[i - 1 : i + 1])
+            change = walk[i].value - walk[i - 1].value
+            if after >= 0.0:
+                return walk[i].value - change * after / (after - min(before, 0.0))
+            if after <= before and abs(change) <= self._least:
+                break
+        # Nothing that is known stands against it: as far as the labels can bring the value.
+        ends = walk[-1].value, self._extreme(-sign * walk[-1].direction)
+        return min(ends) if sign > 0.0 else max(ends)
 
-    def _moved(self, at: Hypothesis, length: float) -> FloatArray:
-        """Logits after a step of a length in standard deviations of the score."""
+    def _extreme(self, direction: FloatArray) -> float:
+        """Value where each unknown label is as the direction has it."""
+        logits = np.where(direction == 0.0, self.estimate.logits, np.sign(direction) * CERTAIN)
+        self._labels[self._rows] = expit(logits)
+        self._labels[self._rows[self._sampled]] = self._of_sample
+        return float(self._at_labels(self._labels)[0])
+
+    def _moved(self, at: Hypothesis, length: float) -> Hypothesis:
+        """Hypothesis after a step of a length in standard deviations of the score."""
         ahead = np.sign(length) * at.direction
         can_move = np.where(ahead > 0.0, at.logits < self._most, at.logits > -self._most)
         largest = float(np.abs(ahead[can_move]).max(initial=0.0))
         if largest == 0.0:
-            return at.logits
+            return at
         step = min(abs(length) / at.deviation, LARGEST_CHANGE / largest)
-        return np.clip(at.logits + step * ahead, -self._most, self._most)
+        return self._at(np.clip(at.logits + step * ahead, -self._most, self._most))
 
     def _at(self, logits: FloatArray) -> Hypothesis:
         q = expit(logits)
-        self._labels[self._free] = q[~self._sampled]
+        self._labels[self._rows] = q
         value, derivative = self._at_labels(self._labels)
-        slope, spread = derivative[self._rows], q * (1.0 - q)
-        direction = slope * self._odds
-        of_labels = direction[self._sampled] * (self._residual - q[self._sampled])
-        variance = float(direction @ (slope * spread))
+        slope, sampled = derivative[self._rows], self._sampled
+        direction, residual = slope * self._odds, self._of_sample - q[sampled]
+        # Moments of the score by row: of the rows that may be drawn, and of those that were.
+        square = direction * slope * q * (1.0 - q)
+        cube = square * slope * (1.0 - 2.0 * q) / self._probability
+        variance, third = float(square.sum()), float(cube.sum())
+        drawn = square[sampled] / self._probability[sampled]
+        if drawn.sum() > variance:
+            variance = float(drawn.sum())
+            third = float(cube[sampled] @ (1.0 / self._probability[sampled]))
         if self._shown:
-            squares = of_labels**2 / self._left_out
-            variance += self._shown * max(float(squares.sum()) - variance, 0.0)
+            shown = (slope[sampled] * residual) ** 2 @ self._per_label
+            variance += self._shown * max(float(shown) - variance, 0.0)
         deviation = max(float(np.sqrt(variance)), LEAST_DEVIATION)
-        third = float((slope**3 * self._third) @ (spread * (1.0 - 2.0 * q)))
-        score = float(of_labels.sum())
-        return Hypothesis(logits, value, direction, score, deviation, third / deviation**3)
+        score = float((slope[sampled] / self._probability[sampled]) @ residual)
+        return Hypothesis(logits, float(value), direction, score, deviation, third / deviation**3)
 
 
 def probabilities_of_labels(evidences: Sequence[Evidence]) -> FloatArray:
