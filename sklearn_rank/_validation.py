@@ -690,7 +690,8 @@ def _positive_among(
 KNOWN_IN_PART = (
     "so labels are known in part: removing such rows or counting them as 0 biases the AUC and the"
     " precision at the top unless the rows with labels are a random sample; label a random sample"
-    " of the rows and pass these alone"
+    " of the rows and pass these alone, or pass all rows and design=, a LabelDesign, to"
+    " metric_interval or compare of sklearn_rank.inference"
 )
 
 

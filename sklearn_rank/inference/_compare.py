@@ -46,7 +46,7 @@ from ._evidence import (
     refuse_sampling,
     refuse_unknown,
 )
-from ._label_design import Design
+from ._label_design import Design, labels_as_objects
 from ._limits import CONTRAST_ALTERNATIVES, holm_adjust
 from ._methods import methods_of
 from ._partial_labels import list_in_part
@@ -493,6 +493,15 @@ def compare(
         Nominal probability, in (0, 1), that all intervals hold. For a one-sided alternative and
         for "equivalent" it is the probability for the limits on one side. The tests are at level
         ``1 - level``.
+    design : LabelDesign, "all" or None, default=None
+        How rows of one list were chosen for labelling, if some labels of ``y_true`` are missing
+        (NaN, None, ``pandas.NA``): a :class:`LabelDesign`, or "all" if the labelled rows are a
+        simple random sample of all rows. The comparison is then by score
+        limits, for the labels of this list.
+    proxy : array-like of shape (n_samples,) or None, default=None
+        With ``design``, predicted probability of each row to be positive, by a model that was not
+        fitted on these labels or out of fold. It makes the interval narrower where it is good, and
+        costs no coverage where it is not.
     method : {"auto", "randomization", "t", "wilcoxon", "swap"}, default="auto"
         "auto" is max-t. For queries, "randomization" exchanges the two rankers on random queries,
         "t" is Student's paired t-test, and "wilcoxon" is the signed-rank test with zeros included
@@ -651,6 +660,8 @@ def compare(
     if check_weight_meaning(weights, sample_weight):
         conditional = False
     if design is not None or proxy is not None:
+        refuse_collections("labels known in part belong to rows", y_true=y_true)
+        rows["y_true"] = labels_as_objects(y_true)
         if method != "auto" or not paired or not _is_one_list(rows):
             raise ValueError(
                 "design is for rankers that scored the same rows of one list: leave out method,"

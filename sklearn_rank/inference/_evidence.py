@@ -27,7 +27,7 @@ from ..metrics._shared import (
     singleton_groups,
 )
 from ._differences import ROUNDING_SQUARES, Units, variance_of
-from ._label_design import Design, check_partial_labels
+from ._label_design import Design, check_labels_in_part, check_partial_labels
 
 
 def list_of_chunks(
@@ -466,6 +466,7 @@ def check_lists(
     fixed = conditional and not sampled
     evidences = [measure.evidence(replace(scored, rows=None), dependent) for scored in lists]
     if partial is not None:
+        check_labels_in_part(data.labels, partial, conditional=conditional)
         return [replace(evidence, partial=partial) for evidence in evidences]
     if fixed:
         return evidences

@@ -140,6 +140,11 @@ class LabelDesign:
 Design: TypeAlias = LabelDesign | Literal["all"] | None
 
 
+def labels_as_objects(y_true: Any) -> AnyArray:
+    """Labels with their missing values, which arrays of pandas keep beside them."""
+    return np.asarray(y_true, dtype=object)
+
+
 def _column(values: Any, name: str, n: int) -> AnyArray:
     column = np.asarray(ravelled(values, name))
     if column.shape != (n,):
@@ -180,7 +185,7 @@ def check_partial_labels(
     for argument, value in others.items():
         if value is not None:
             raise ValueError(f"design is for single rows of one list: leave {argument} out.")
-    labels = np.asarray(ravelled(y_true, name), dtype=object)
+    labels = ravelled(labels_as_objects(y_true), name)
     known = ~are_missing(labels)
     n = len(labels)
     if not known.any():
@@ -214,3 +219,26 @@ def check_partial_labels(
     filled = labels.copy()
     filled[~known] = labels[int(np.argmax(known))]
     return np.array(filled.tolist()), PartialLabels(known, probability, proxy)
+
+
+def check_labels_in_part(labels: AnyArray, partial: PartialLabels, *, conditional: bool) -> None:
+    """Refuse what the score limits do not cover: grades, populations, proxies of these labels."""
+    if not conditional:
+        raise ValueError(
+            "conditional=False is for a population, but limits of labels known in part are for"
+            " this list: leave conditional out."
+        )
+    values = labels[partial.known].astype(np.float64)
+    if values.max() > 1.0:
+        raise ValueError(
+            f"y_true has the grade {values.max():g}, but labels known in part are those of two"
+            " classes: pass rel= in the measure, or y_true of 0 and 1."
+        )
+    if partial.proxy is None or np.ptp(values) == 0.0:
+        return
+    if np.abs(values - partial.proxy[partial.known]).max() < 1e-3:
+        raise ValueError(
+            "proxy repeats all labels that are known, as of a model that was fitted on them: pass"
+            " out-of-fold predictions for these rows, such as those of"
+            " sklearn.model_selection.cross_val_predict(..., method='predict_proba')."
+        )

@@ -16,7 +16,7 @@ from ._evidence import (
     dimensions,
     refuse_collections,
 )
-from ._label_design import Design
+from ._label_design import Design, labels_as_objects
 from ._methods import interval_of, method_of, of_range
 from ._queries import accumulated_values, query_values_of, sample_interval
 from ._results import Interval
@@ -161,6 +161,15 @@ def metric_interval(
         much too short if they are not.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
+    design : LabelDesign, "all" or None, default=None
+        How rows of one list were chosen for labelling, if some labels of ``y_true`` are missing
+        (NaN, None, ``pandas.NA``): a :class:`LabelDesign`, or "all" if the labelled rows are a
+        simple random sample of all rows. The target is then the value
+        of this list with all labels, and the method "score".
+    proxy : array-like of shape (n_samples,) or None, default=None
+        With ``design``, predicted probability of each row to be positive, by a model that was not
+        fitted on these labels or out of fold. It makes the interval narrower where it is good, and
+        costs no coverage where it is not.
     conditional : bool, default=True
         Whether the labels of one list are treated as fixed: a target that depends on the fraction
         of positives is then at that of this list. If False, or with ``weights="sampling"``, the
@@ -292,6 +301,18 @@ def metric_interval(
     Do not pass scores pooled over the folds of a cross-validation: the interval is then too short.
     Use :func:`sklearn_rank.model_selection.cross_val_interval` instead.
 
+    **Labels known in part.** With ``design``, "score" tests hypotheses on the unknown labels, each
+    a probability q of every row that could have stayed without a label. The score is ``sum of u (y
+    - q) / p`` over the labelled ones of these, u the derivative of the measure in a label and p the
+    probability of a label; it estimates by how much the labels of the list move the value from the
+    hypothesis. Its variance is ``sum of u^2 (1 - p) / p q (1 - q)``, or what the labelled rows show
+    if that is more. Scores, proxy and labels give the first hypothesis by a logistic regression;
+    from there q moves by its logit in the direction ``u (1 - p) / p``, and the limits are the
+    values where the score reaches the normal quantile, corrected for skewness. So a sample without
+    positives leaves room for some, and what no label can tell is left open. Some 20 to 200
+    evaluations of the measure in O(n) memory; the measures are those that are known functions of a
+    sum over labels, and average precision.
+
     **Weights.** ``weights="frequency"`` gives the interval of the repeated rows.
     ``weights="sampling"`` is for rows, or queries, that were drawn independently with unequal
     probabilities. The value is that of the weighted list, whatever the scale of the weights. With
@@ -348,12 +369,13 @@ def metric_interval(
     rng, measure = check_generator(random_state), get_measure(measure)
     conditional = check_flag("conditional", conditional)
     in_chunks = any_collection(y_true, y_score, qid, sample_weight, groups)
-    if not in_chunks:
-        y_true = ravelled(y_true, "y_true")
-    rows = {"sample_weight": sample_weight, "groups": groups, "pos_label": pos_label}
     partial = design is not None or proxy is not None
     if partial:
         refuse_collections("labels known in part belong to rows", y_true=y_true, y_score=y_score)
+        y_true = labels_as_objects(y_true)
+    if not in_chunks:
+        y_true = ravelled(y_true, "y_true")
+    rows = {"sample_weight": sample_weight, "groups": groups, "pos_label": pos_label}
     if qid is not None or dimensions(y_true) == 2:
         if partial:
             raise ValueError("design is for one list of rows: leave qid out, or design and proxy.")

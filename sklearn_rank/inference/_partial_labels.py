@@ -37,7 +37,7 @@ CERTAIN = 40.0
 NEARLY_NONE = 0.01
 
 # From so many labels of each class in the sample on, the variance is at least what they show.
-MANY_LABELS = 20.0
+MANY_LABELS = 10.0
 
 # How near to 0 the statistic of the estimate is.
 TOLERANCE = 0.02
@@ -150,7 +150,7 @@ class ScoreWalk:
         direction, residual = slope * self._odds, self._of_sample - q[sampled]
         # Moments of the score by row: of the rows that may be drawn, and of those that were.
         square = direction * slope * q * (1.0 - q)
-        cube = square * slope * (1.0 - 2.0 * q) / self._probability
+        cube = square * slope * (1.0 - 2.0 * q) * (1.0 / self._probability - 2.0)
         variance, third = float(square.sum()), float(cube.sum())
         drawn = square[sampled] / self._probability[sampled]
         if drawn.sum() > variance:

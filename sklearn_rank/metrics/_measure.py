@@ -434,7 +434,10 @@ class Measure(_Frozen, ABC):
             Weight of the label of each item, and the value as a function of the weighted sum and
             of the number of positives.
         """
-        raise ValueError(f"{self.name} is no known function of a sum over labels.")
+        raise ValueError(
+            f"{self.name} is no known function of a sum over labels, so it has no value where they"
+            " are known in part: pass a measure such as 'precision@k', 'recall@k', 'auc' or 'ap'."
+        )
 
     def of_labels(self, lists: ScoredLists) -> ValueAtLabels:
         """Return one list's value as a function of its labels, which may be known in part.
