@@ -86,6 +86,7 @@ TASKS = [
     "search_ranking.py",
     "compare_two_aucs.py",
     "virtual_screening.py",
+    "reviewed_rows.py",
     "choose_a_model.py",
     "extend.py",
 ]

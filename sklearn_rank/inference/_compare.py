@@ -49,7 +49,7 @@ from ._evidence import (
 from ._label_design import Design, labels_as_objects
 from ._limits import CONTRAST_ALTERNATIVES, holm_adjust
 from ._methods import methods_of
-from ._partial_labels import list_in_part
+from ._partial_labels import target_in_part
 from ._queries import compare_samples, joint_means, query_values_of
 from ._results import Comparison, level_of_both
 
@@ -722,9 +722,9 @@ def _by_limits(
             )
     columns = {name: column for name, column in rows.items() if name not in ("qid", "y_true")}
     evidences = check_lists(measure, rows["y_true"], list(scores.values()), **columns)
-    partial = evidences[0].partial
     target = f"{measure.name} on {evidences[0].data.sizes[0]:.0f} items"
-    target = target if partial is None else list_in_part(measure.name, partial)
+    if "design" in rows:
+        target = target_in_part(evidences[0])
     return interval_comparison(evidences, tuple(scores), contrasts, question, target)
 
 

@@ -31,21 +31,25 @@ def interval_comparison(
     titles, matrix = contrasts
     measure, grouped = evidences[0].measure, evidences[0].groups is not None
     of_draws = "draws" in measure.laws and not grouped
+    in_part = evidences[0].partial is not None
     find = _square_and_add if of_draws else _joined
     method, m = "square-and-add" if of_draws else "bonferroni", len(matrix)
-    if of_sides := evidences[0].partial is not None:
-        find, method = _score_walk, "score"
-    of_sides |= of_draws
     singles = [_single(evidence, question.level) for evidence in evidences]
     values = np.array([single.estimate for single in singles])
+    differences = (matrix @ values).tolist()
+    if in_part:
+        method, walks = "score", [walk_of(evidences, row.tolist()) for row in matrix]
+        differences = [walk.estimate.value for walk in walks]
     low, high, pvalues = [], [], []
-    for row in matrix:
-        at_level = find(evidences, row)
+    for i, row in enumerate(matrix):
+        at_level = walks[i].limits if in_part else find(evidences, row)
 
         def limits(delta: float, at_level: Callable[[float], Limits] = at_level) -> Limits:
             level = 1.0 - delta / m
             # All of the error of limits that are joined may lie on one side.
-            return at_level(level_of_both(level, question.alternative) if of_sides else level)
+            return at_level(
+                level_of_both(level, question.alternative) if of_draws or in_part else level
+            )
 
         both = limits(1.0 - question.level)
         low.append(both[0])
@@ -62,7 +66,7 @@ def interval_comparison(
         values=tuple(values.tolist()),
         standard_errors=(nan,) * len(names),
         contrasts=titles,
-        differences=tuple((matrix @ values).tolist()),
+        differences=tuple(differences),
         low=tuple(low),
         high=tuple(high),
         statistics=unknown,
@@ -124,10 +128,6 @@ def _joined(evidences: Sequence[Evidence], row: FloatArray) -> Callable[[float],
         return low, high
 
     return limits
-
-
-def _score_walk(evidences: Sequence[Evidence], row: FloatArray) -> Callable[[float], Limits]:
-    return walk_of(evidences, row.tolist()).limits
 
 
 def _square_and_add(evidences: Sequence[Evidence], row: FloatArray) -> Callable[[float], Limits]:

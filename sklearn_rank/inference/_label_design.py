@@ -65,7 +65,7 @@ class LabelDesign:
     >>> y_true = [1, 1, np.nan, 0, np.nan, 1]
     >>> design = LabelDesign(review_top=2, audit=2, scores=champion)
     >>> print(metric_interval("precision@3", y_true, champion, design=design))
-    0.8276 [0.6667, 1.0000] (precision@3 of this list, 4 of 6 labels known, 95 %, score)
+    0.8762 [0.6667, 1.0000] (precision@3 of this list, 4 of 6 labels known, 95 %, score)
     """
 
     inclusion_probability: Any = None

@@ -302,11 +302,11 @@ def metric_interval(
     Use :func:`sklearn_rank.model_selection.cross_val_interval` instead.
 
     **Labels known in part.** With ``design``, "score" tests hypotheses on the unknown labels, each
-    a probability q of every row that could have stayed without a label. The score is ``sum of u (y
-    - q) / p`` over the labelled ones of these, u the derivative of the measure in a label and p the
-    probability of a label; it estimates by how much the labels of the list move the value from the
-    hypothesis. Its variance is ``sum of u^2 (1 - p) / p q (1 - q)``, or what the labelled rows show
-    if that is more. Scores, proxy and labels give the first hypothesis by a logistic regression;
+    a probability q of every row that could have stayed without a label. The score is ``sum of u
+    (y - q) / p`` over the labelled ones of these, u the derivative of the measure in a label and p
+    the probability of a label. It estimates by how much the labels of the list move the value from
+    the hypothesis. Its variance is ``sum of u^2 (1 - p) / p q (1 - q)``, or what the labelled rows
+    show if that is more. Scores, proxy and labels give the first hypothesis by a regression;
     from there q moves by its logit in the direction ``u (1 - p) / p``, and the limits are the
     values where the score reaches the normal quantile, corrected for skewness. So a sample without
     positives leaves room for some, and what no label can tell is left open. Some 20 to 200

@@ -172,8 +172,8 @@ def probabilities_of_labels(evidences: Sequence[Evidence]) -> FloatArray:
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import StandardScaler
 
-    partial, labels = evidences[0].partial, evidences[0].data.labels
-    assert partial is not None
+    partial: Any = evidences[0].partial
+    labels = evidences[0].data.labels
     known, n = partial.known, len(labels)
     if np.all(labels[known] == labels[known][0]):
         return np.full(n, (labels[known].sum() + 0.5) / (known.sum() + 1.0))
@@ -198,21 +198,19 @@ def walk_of(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)) -
                 derivative += factor * single[1]
         return value, derivative
 
-    partial = evidences[0].partial
-    assert partial is not None
-    labels = evidences[0].data.labels.astype(np.float64)
-    return ScoreWalk(at_labels, labels, partial, probabilities_of_labels(evidences))
+    first: Any = evidences[0]
+    labels = first.data.labels.astype(np.float64)
+    return ScoreWalk(at_labels, labels, first.partial, probabilities_of_labels(evidences))
 
 
 def partial_interval(evidence: Evidence, level: float, **_: Any) -> Interval:
-    walk, partial = walk_of([evidence]), evidence.partial
-    assert partial is not None
-    low, high = walk.limits(level)
-    target = list_in_part(evidence.measure.name, partial)
-    error = walk.estimate.deviation
-    return Interval(walk.estimate.value, low, high, level, "score", target, error)
+    walk = walk_of([evidence])
+    estimate, limits = walk.estimate, walk.limits(level)
+    target = target_in_part(evidence)
+    return Interval(estimate.value, *limits, level, "score", target, estimate.deviation)
 
 
-def list_in_part(name: str, partial: PartialLabels) -> str:
-    known = partial.known
-    return f"{name} of this list, {known.sum()} of {len(known)} labels known"
+def target_in_part(evidence: Evidence) -> str:
+    partial: Any = evidence.partial
+    n_known, n = partial.known.sum(), len(partial.known)
+    return f"{evidence.measure.name} of this list, {n_known} of {n} labels known"

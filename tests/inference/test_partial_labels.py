@@ -1,0 +1,212 @@
+"""Intervals and comparisons of a list of which some labels are known."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sklearn_rank.inference import LabelDesign, compare, metric_interval
+from tests.oracles import partial_labels as oracle
+
+
+def population(n=2000, n_pos=200, seed=0):
+    """Labels, and the scores of a champion and of a better challenger."""
+    rng = np.random.default_rng(seed)
+    y = np.zeros(n, int)
+    y[:n_pos] = 1
+    signal = rng.normal(size=n) + 1.6 * y
+    return y, signal + rng.normal(size=n), signal + 0.4 * rng.normal(size=n)
+
+
+def reviewed(y, champion, k, audit, rng):
+    """Labels of the first k of the champion and of a random audit, NaN elsewhere; the design."""
+    order = np.argsort(-champion)
+    known = np.append(order[:k], rng.choice(order[k:], audit, replace=False))
+    labels = np.full(len(y), np.nan)
+    labels[known] = y[known]
+    return labels, LabelDesign(review_top=k, audit=audit, scores=champion)
+
+
+def test_all_labels_known_is_the_value_itself():
+    y, champion, _ = population(100, 20)
+    found = metric_interval("ap", y, champion, design=LabelDesign(np.ones(100)))
+    value = metric_interval("ap", y, champion).estimate
+    assert (found.low, found.estimate, found.high) == pytest.approx((value,) * 3, abs=1e-12)
+
+
+@pytest.mark.parametrize("n_found", [0, 1, 4, 12, 30])
+def test_limits_of_a_count_are_near_those_of_its_midp_values(n_found):
+    # 60 labels of the 400 rows of the top; the other rows do not count.
+    rng = np.random.default_rng(n_found)
+    y = np.full(1000, np.nan)
+    y[rng.choice(400, 60, replace=False)] = np.arange(60) < n_found
+    y[400:460] = 0
+    score, strata = -np.arange(1000.0), np.arange(1000) < 400
+    found = metric_interval("precision@400", y, score, design=LabelDesign(strata=strata))
+    low, high = oracle.midp_limits_of_total(400, 60, n_found, 0.95)
+    # Scores predict labels of these rows by chance, which moves limits by so much.
+    slack = 0.12 * (high - low) + 2.0
+    assert abs(400 * found.low - low) < slack
+    assert abs(400 * found.high - high) < slack
+
+
+def test_the_standard_error_is_that_of_the_design():
+    y = np.array([1, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 0], float)
+    n, n_sampled = len(y), 6
+    score = -np.arange(float(n))
+    labels = np.where(np.arange(n) % 2 == 0, y, np.nan)
+    found = metric_interval("precision@12", labels, score, design="all")
+    share = found.estimate
+    # Over all samples of a list with this share of positives.
+    ones = (np.arange(n) < round(share * n)).astype(float) / n
+    expected = oracle.deviation_of_weighted_sums(ones, n_sampled)
+    assert found.standard_error == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.parametrize(("n_pos", "audit"), [(20, 300), (200, 50)])
+def test_intervals_cover_the_value_with_all_labels(n_pos, audit):
+    y, champion, challenger = population(n_pos=n_pos)
+    rng = np.random.default_rng(1)
+    names = ("precision@40", "recall@40", "ap")
+    truth = {name: metric_interval(name, y, challenger).estimate for name in names}
+    difference = compare("auc", y, challenger, champion).estimate
+    n_covered = dict.fromkeys([*names, "difference"], 0)
+    for _ in range(40):
+        labels, design = reviewed(y, champion, 100, audit, rng)
+        for name in names:
+            n_covered[name] += truth[name] in metric_interval(
+                name, labels, challenger, design=design
+            )
+        found = compare("auc", labels, challenger, champion, design=design)
+        n_covered["difference"] += difference in found.interval
+    # Intervals of level .95 fall below 33 of 40 with probability .0007.
+    assert min(n_covered.values()) >= 33, n_covered
+
+
+def test_the_challenger_is_found_where_missing_labels_as_zeros_reverse_the_decision():
+    y, champion, challenger = population(n_pos=300)
+    conclusions, reversed_ = [], 0
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        labels, design = reviewed(y, champion, 100, 400, rng)
+        scores = {"champion": champion, "challenger": challenger}
+        found = compare("precision@100", labels, scores, design=design)
+        conclusions.extend(found.conclusions)
+        as_zero = np.nan_to_num(labels).astype(int)
+        reversed_ += compare("precision@100", as_zero, scores).estimate > 0
+    assert set(conclusions) == {"challenger better", "no difference shown"}
+    assert conclusions.count("challenger better") >= 10
+    assert reversed_ >= 15
+
+
+def test_a_good_proxy_narrows_and_a_useless_one_does_not_widen():
+    y, champion, _ = population(4000, 600)
+    rng = np.random.default_rng(3)
+    good = 1 / (1 + np.exp(-(3 * y - 1.5 + rng.normal(size=4000))))
+    useless = rng.random(4000)
+    widths = {}
+    for _ in range(10):
+        labels, design = reviewed(y, champion, 100, 400, rng)
+        for name, proxy in (("none", None), ("good", good), ("useless", useless)):
+            found = metric_interval("recall@100", labels, champion, design=design, proxy=proxy)
+            widths.setdefault(name, []).append(found.width)
+    none, good, useless = (np.mean(width) for width in widths.values())
+    assert good < 0.8 * none
+    assert useless < 1.02 * none
+
+
+def test_tests_agree_with_intervals_and_contrasts_are_adjusted():
+    y, champion, challenger = population()
+    labels, design = reviewed(y, champion, 100, 200, np.random.default_rng(4))
+    rng = np.random.default_rng(5)
+    scores = {"a": champion, "b": challenger, "c": rng.normal(size=len(y))}
+    found = compare("recall@100", labels, scores, design=design)
+    for pvalue, low, high in zip(found.pvalues, found.low, found.high, strict=True):
+        assert (pvalue < 0.05) == (low > 0 or high < 0)
+    alone = compare("recall@100", labels, {"a": champion, "b": challenger}, design=design)
+    assert found["a - b"].interval.width > alone.interval.width
+
+
+def test_rows_in_any_order_and_labels_of_any_kind():
+    y, champion, challenger = population(300, 60)
+    rng = np.random.default_rng(6)
+    labels, design = reviewed(y, champion, 30, 60, rng)
+    expected = metric_interval("ap", labels, challenger, design=design)
+    order = rng.permutation(300)
+    shuffled = LabelDesign(review_top=30, scores=champion[order])
+    found = metric_interval("ap", labels[order], challenger[order], design=shuffled)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-6)
+    column = pd.Series(labels)
+    kinds = {
+        "masked": column.astype("Int64"),
+        "objects": column.astype(object).where(column.notna(), None),
+        "words": column.map({1.0: "yes", 0.0: "no"}),
+    }
+    for name, kind in kinds.items():
+        pos_label = "yes" if name == "words" else None
+        found = metric_interval("ap", kind, challenger, design=design, pos_label=pos_label)
+        assert found == expected, name
+
+
+Y = [1, np.nan, 0, 1, np.nan, 0, np.nan, np.nan]
+SCORE = np.arange(8.0)[::-1]
+STRATA = [0, 0, 0, 0, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"design": None}, r"pass all rows and design=, a LabelDesign"),
+        ({"design": "none"}, "must be a LabelDesign, or 'all'"),
+        ({"design": LabelDesign(np.full(8, 2.0))}, r"is 2 at row 0, which is not in \(0, 1\]"),
+        ({"design": LabelDesign(np.r_[0.0, np.full(7, 0.5)])}, "is 0 at row 0"),
+        (
+            {"design": LabelDesign(np.r_[0.5, 1.0, np.full(6, 0.5)])},
+            "1 at row 1, which has no label",
+        ),
+        ({"design": LabelDesign(np.full(7, 0.5))}, "one value per row"),
+        (
+            {"design": LabelDesign(strata=STRATA, sizes={0: 3, 1: 2})},
+            "2 labels in stratum 1, but 1",
+        ),
+        ({"design": LabelDesign(strata=[0, 0, 0, 0, 1, 1, 2, 2])}, "no row of the part of row 6"),
+        (
+            {"design": LabelDesign(review_top=2, scores=SCORE)},
+            "row 1 is among them and has no label",
+        ),
+        ({"design": LabelDesign(review_top=1, audit=2, scores=SCORE)}, "audit=2, but 3 rows"),
+        ({"design": LabelDesign(review_top=9, scores=SCORE)}, "from 1 to 8"),
+        ({"design": "all", "proxy": SCORE}, "proxy is 7 at row 0"),
+        ({"design": "all", "proxy": [0.5] * 7 + [np.nan]}, "proxy is missing at row 7"),
+        ({"design": "all", "proxy": [1, 0.5, 0, 1, 0.5, 0, 0.5, 0.5]}, "cross_val_predict"),
+        ({"design": "all", "conditional": False}, "leave conditional out"),
+        ({"design": "all", "groups": STRATA}, "leave groups out"),
+        ({"design": "all", "method": "wilson"}, "leave method out"),
+        ({"design": "all", "qid": STRATA}, "leave qid out"),
+        ({"design": "all", "measure": "rr"}, "rr is no known function of a sum over labels"),
+        ({"design": "all", "y_true": [3, *Y[1:]], "measure": "dcg"}, "has the grade 3"),
+        ({"design": "all", "y_true": [np.nan] * 8}, "no label at all"),
+    ],
+)
+def test_what_contradicts_the_labels_is_refused(arguments, message):
+    call = {"measure": "auc", "y_true": Y, "y_score": SCORE} | arguments
+    with pytest.raises((ValueError, TypeError), match=message):
+        metric_interval(**call)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "got nothing"),
+        ({"strata": STRATA, "review_top": 2}, "strata and review_top"),
+        ({"review_top": 2}, "pass its scores"),
+        ({"strata": STRATA, "audit": 2}, "audit belongs to review_top"),
+    ],
+)
+def test_a_design_is_described_in_one_way(arguments, message):
+    with pytest.raises(TypeError, match=message):
+        LabelDesign(**arguments)
+
+
+def test_comparisons_of_other_kinds_take_no_design():
+    with pytest.raises(ValueError, match="leave out method, paired and qid"):
+        compare("auc", Y, SCORE, -SCORE, design="all", method="swap")
