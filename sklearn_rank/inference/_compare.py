@@ -46,6 +46,7 @@ from ._evidence import (
     refuse_sampling,
     refuse_unknown,
 )
+from ._label_bounds import is_bounded, list_for_any_labels
 from ._label_design import Design, labels_as_objects
 from ._limits import CONTRAST_ALTERNATIVES, holm_adjust
 from ._methods import methods_of
@@ -723,7 +724,9 @@ def _by_limits(
     columns = {name: column for name, column in rows.items() if name not in ("qid", "y_true")}
     evidences = check_lists(measure, rows["y_true"], list(scores.values()), **columns)
     target = f"{measure.name} on {evidences[0].data.sizes[0]:.0f} items"
-    if "design" in rows:
+    if is_bounded(evidences[0]):
+        target = list_for_any_labels(evidences[0])
+    elif "design" in rows:
         target = target_in_part(evidences[0])
     return interval_comparison(evidences, tuple(scores), contrasts, question, target)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import hypot, nan
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..metrics._shared import Draws, Evidence
+from ._label_bounds import is_bounded, label_bounds
 from ._limits import Limits
 from ._list_intervals import limits_of_draws
 from ._methods import interval_of, method_of
@@ -34,15 +36,25 @@ def interval_comparison(
     in_part = evidences[0].partial is not None
     find = _square_and_add if of_draws else _joined
     method, m = "square-and-add" if of_draws else "bonferroni", len(matrix)
+    bounded = is_bounded(evidences[0])
+    if bounded:
+        # The limits hold at any level, and p-values are 0 and 1.
+        method, question = "bounds", replace(question, level=1.0)
     singles = [_single(evidence, question.level) for evidence in evidences]
     values = np.array([single.estimate for single in singles])
     differences = (matrix @ values).tolist()
-    if in_part:
+    if bounded:
+        ends = [label_bounds(evidences, row.tolist()) for row in matrix]
+        differences = [sum(both) / 2.0 for both in ends]
+        at_levels = [lambda _, both=both: both for both in ends]
+    elif in_part:
         method, walks = "score", [walk_of(evidences, row.tolist()) for row in matrix]
         differences = [walk.estimate.value for walk in walks]
+        at_levels = [walk.limits for walk in walks]
+    else:
+        at_levels = [find(evidences, row) for row in matrix]
     low, high, pvalues = [], [], []
-    for i, row in enumerate(matrix):
-        at_level = walks[i].limits if in_part else find(evidences, row)
+    for at_level in at_levels:
 
         def limits(delta: float, at_level: Callable[[float], Limits] = at_level) -> Limits:
             level = 1.0 - delta / m
@@ -55,6 +67,8 @@ def interval_comparison(
         low.append(both[0])
         high.append(both[1])
         pvalues.append(_pvalue(limits, question, greater_is_better=measure.greater_is_better))
+    if bounded:
+        pvalues = [float(pvalue == 1.0) for pvalue in pvalues]
     unknown = (nan,) * m
     relation = "equal"
     if question.margin is not None:

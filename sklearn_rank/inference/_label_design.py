@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import are_missing, ravelled
+from .._validation import are_missing, check_number, ravelled
 from ..metrics._shared import PartialLabels
 
 
@@ -38,6 +38,11 @@ class LabelDesign:
         labels. None takes those that have labels.
     scores : array-like of shape (n_samples,) or None, default=None
         Scores of the champion whose first k rows were reviewed.
+    most_below : float or None, default=None
+        An assumption on the rows below a review without an audit: the share of positives among
+        them is at most this factor, at least 0, times the rate at the cut. That is ``(x + 1/2)
+        / (m + 1)`` for x positives among the ``m = max(20, sqrt(k))`` reviewed rows of the lowest
+        scores, with those that tie. None assumes nothing.
 
     Raises
     ------
@@ -55,6 +60,15 @@ class LabelDesign:
     probability outside (0, 1]. Rows at the k-th score of the champion that tie with rows without a
     label count as a stratum of their own.
 
+    If no row below the first k has a label, or none of a stratum, nothing is known of these rows,
+    and ``method="bounds"`` gives the smallest and the largest value over all labels that they can
+    have, with the middle of both as the estimate. The limits are certain, so the level is 1; where
+    the labels do not matter, as in the precision of the reviewed rows, they are equal.
+    :func:`compare` gives the limits of the difference over labels that are the same for all
+    rankers. It says "the labels do not tell" if 0 is within, and the p-value is 0 or 1. The limits
+    are sharp, except those of differences of average precision, which hold but may be too wide.
+    They take O(n log n) time.
+
     Examples
     --------
     The first two of six rows of a champion were reviewed, and two of the others drawn at random:
@@ -66,6 +80,17 @@ class LabelDesign:
     >>> design = LabelDesign(review_top=2, audit=2, scores=champion)
     >>> print(metric_interval("precision@3", y_true, champion, design=design))
     0.8762 [0.6667, 1.0000] (precision@3 of this list, 4 of 6 labels known, 95 %, score)
+
+    Without the audit, the precision of what was reviewed is known, and the AUC has limits:
+
+    >>> y_true, design = (
+    ...     [1, 0, *[np.nan] * 4],
+    ...     LabelDesign(review_top=2, scores=champion),
+    ... )
+    >>> print(metric_interval("precision@2", y_true, champion, design=design))
+    0.5000 [0.5000, 0.5000] (precision@2 of this list for any labels of 4 rows, 100 %, bounds)
+    >>> print(metric_interval("auc", y_true, champion, design=design))
+    0.6000 [0.2000, 1.0000] (auc of this list for any labels of 4 rows, 100 %, bounds)
     """
 
     inclusion_probability: Any = None
@@ -74,6 +99,7 @@ class LabelDesign:
     review_top: int | None = None
     audit: int | None = None
     scores: Any = None
+    most_below: float | None = None
 
     def __post_init__(self) -> None:
         ways = ("inclusion_probability", "strata", "review_top")
@@ -88,6 +114,7 @@ class LabelDesign:
             ("sizes", "strata"),
             ("audit", "review_top"),
             ("scores", "review_top"),
+            ("most_below", "review_top"),
         ):
             if getattr(self, name) is not None and owner not in passed:
                 raise TypeError(f"{name} belongs to {owner}=, which is not passed: leave it out.")
@@ -96,6 +123,8 @@ class LabelDesign:
                 "review_top says that the first rows of a champion were reviewed: pass its scores"
                 " of all rows as scores=."
             )
+        if self.most_below is not None:
+            check_number("most_below", self.most_below, low=0.0)
 
     def _probabilities(self, known: BoolArray) -> FloatArray:
         """Probability of each row to be labelled, checked against the labels that are known."""
@@ -134,7 +163,22 @@ class LabelDesign:
                 " number that was drawn at random there, and remove labels that came in another"
                 " way."
             )
+        if n_audit == 0:
+            return known.astype(np.float64)
+        if self.most_below is not None:
+            raise ValueError(
+                f"most_below={self.most_below:g} is an assumption on rows of which none has a"
+                f" label, but {n_audit} rows below the first {k} have one: leave it out."
+            )
         return _shares(known, above.astype(np.intp) + 2 * tied)
+
+    def _at_cut(self, known: BoolArray) -> BoolArray | None:
+        """The reviewed rows of the lowest scores, whose rate limits that of the rows below."""
+        if self.most_below is None:
+            return None
+        score, k = np.asarray(ravelled(self.scores, "scores"), dtype=np.float64), known.sum()
+        m = min(max(20, int(np.ceil(np.sqrt(k)))), k)
+        return np.asarray(known & (score <= np.partition(score[known], m - 1)[m - 1]))
 
 
 Design: TypeAlias = LabelDesign | Literal["all"] | None
@@ -187,24 +231,33 @@ def check_partial_labels(
             raise ValueError(f"design is for single rows of one list: leave {argument} out.")
     labels = ravelled(labels_as_objects(y_true), name)
     known = ~are_missing(labels)
-    n = len(labels)
+    n, most_below, at_cut = len(labels), None, None
     if not known.any():
         raise ValueError(f"{name} has no label at all: pass those that are known.")
     if design == "all":
         probability = np.full(n, known.mean())
     elif isinstance(design, LabelDesign):
         probability = design._probabilities(known)
+        most_below, at_cut = design.most_below, design._at_cut(known)
     else:
         raise TypeError(
             f"design={design!r} must be a LabelDesign, or 'all' if the rows with labels are a"
             " simple random sample of all rows."
         )
     unreachable = probability == 0
-    if unreachable.any():
+    sampled = (probability > 0) & (probability < 1)
+    if unreachable.any() and sampled.any():
         row = int(np.argmax(unreachable))
         raise ValueError(
             f"The design labels no row of the part of row {row}, so nothing is known of"
-            f" {int(unreachable.sum())} rows: label a random sample of them."
+            f" {int(unreachable.sum())} rows, but draws a sample of others, as of row"
+            f" {int(np.argmax(sampled))}: label a random sample of them too."
+        )
+    if unreachable.any() and proxy is not None:
+        raise ValueError(
+            f"proxy predicts labels of {int(unreachable.sum())} rows of which no sample was"
+            " labelled, so nothing tells how good it is: leave it out for the limits over all"
+            " labels, or label a random sample of them."
         )
     if proxy is not None:
         proxy = _column(proxy, "proxy", n).astype(np.float64)
@@ -218,7 +271,7 @@ def check_partial_labels(
             )
     filled = labels.copy()
     filled[~known] = labels[int(np.argmax(known))]
-    return np.array(filled.tolist()), PartialLabels(known, probability, proxy)
+    return np.array(filled.tolist()), PartialLabels(known, probability, proxy, most_below, at_cut)
 
 
 def check_labels_in_part(labels: AnyArray, partial: PartialLabels, *, conditional: bool) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from ..metrics import Measure
 from ..metrics._shared import Evidence, mean_at_random
 from ._evidence import influence_of, refuse_one_class, refuse_sampling, sampling_influence
+from ._label_bounds import bounds_interval, is_bounded
 from ._linear_rank import dkw_interval, rank_bootstrap_interval, rank_interval_of
 from ._list_intervals import (
     any_interval,
@@ -207,12 +208,12 @@ def method_of(
 ) -> Method:
     """Find the method of a name; refuse one that does not support the sample."""
     if partial:
-        if name not in ("auto", "score"):
+        if name not in ("auto", "score", "bounds"):
             raise ValueError(
                 f"method={name!r} needs all labels, but design says that some are not known: leave"
                 " method out."
             )
-        return Method("score", "labels in part", partial_interval, one_class=True)
+        return Method(name, "labels in part", _in_part(name), one_class=True)
     if sampled:
         refuse_sampling(measure)
         if name not in ("auto", "influence"):
@@ -246,6 +247,20 @@ def method_of(
             f" {measure.name}: {instead}."
         )
     return methods[name]
+
+
+def _in_part(name: str) -> Callable[..., Interval]:
+    def interval(evidence: Evidence, level: float, **_: Any) -> Interval:
+        bounded = is_bounded(evidence)
+        if name not in ("auto", "bounds" if bounded else "score"):
+            many = "none" if bounded else "a sample"
+            raise ValueError(
+                f"method={name!r} does not support design, which says that {many} of the rows not"
+                " reviewed have labels: leave method out."
+            )
+        return (bounds_interval if bounded else partial_interval)(evidence, level)
+
+    return interval
 
 
 def _of_sampled_rows(evidence: Evidence, level: float, **_: Any) -> Interval:

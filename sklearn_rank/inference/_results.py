@@ -325,7 +325,8 @@ class Comparison(Printed):
                 f" better: {_shown(worst > 0.0)}"
             )
         if not rejected:
-            return "no difference shown"
+            tells = not self.method.startswith("bounds") or self.high[i] - self.low[i] <= ROUNDING
+            return "no difference shown" if tells else "the labels do not tell"
         if pair is None:
             return "above 0" if self.differences[i] > 0.0 else "below 0"
         return f"{pair[0] if gain > 0.0 else pair[1]} better"

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from .._lists import ScoredLists
-from .._order import check_n_places, class_codes, tied_blocks
+from .._order import TiedBlocks, check_n_places, class_codes, tied_blocks
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 
 
@@ -49,6 +49,15 @@ class PartialLabels:
     known: BoolArray  # (n_rows,)
     probability: FloatArray  # (n_rows,): With which each row was chosen for labelling
     proxy: FloatArray | None = None  # (n_rows,): Predicted probability to be positive
+    # Assumption: the share of positives among the rows of probability 0 is at most this factor
+    # times that among others, which are given as (n_rows,).
+    most_below: float | None = None
+    at_cut: BoolArray | None = None
+
+    @property
+    def unreachable(self) -> BoolArray:
+        """Rows of which none was to be labelled, so that the others say nothing of them."""
+        return self.probability == 0.0
 
 
 # Value of a measure at labels that may be fractions, and its derivative in each.
@@ -87,9 +96,13 @@ class Evidence:
         return ordered_rows(with_tied_tail(self.data, self.measure.order_counts_within))
 
     @cached_property
+    def label_total(self) -> LabelTotal:
+        return self.measure.label_total(self.data)
+
+    @property
     def at_labels(self) -> ValueAtLabels:
         """Value at labels that are known in part, as fractions, and derivative in each label."""
-        return self.measure.of_labels(self.data)
+        return self.label_total.at
 
     @cached_property
     def draws(self) -> Draws:
@@ -266,20 +279,69 @@ def _single_list(
 STEP = 1e-5
 
 
-class LabelTotal(NamedTuple):
-    """A measure of one list as a function of the sum of weights times labels, and of labels."""
+@dataclass(frozen=True, eq=False)
+class LabelPairs:
+    """Sum over pairs of labels of ``1 / position`` of the lower one, averaged over ties."""
 
-    weights: FloatArray  # (n_items,)
-    value: Callable[[float, float], float]  # Of the weighted sum, and of the number of positives
+    blocks: TiedBlocks
+    once: FloatArray  # (n_blocks,): Mean of ``1 / position``
+    ahead: FloatArray  # (n_blocks,): Half of what a pair of the block adds
+
+    def at(self, labels: FloatArray) -> tuple[float, FloatArray]:
+        """Sum, and derivative in each label, which is what a positive more adds to it."""
+        blocks = self.blocks
+        y = labels[blocks.order]
+        in_block = np.add.reduceat(y, blocks.starts)
+        before, sums = np.cumsum(in_block) - in_block, in_block * self.once
+        below = sums.sum() - np.cumsum(sums)
+        tied = (blocks.to_rows(in_block) - y) * blocks.to_rows(self.ahead)
+        derivative = np.empty(len(y))
+        derivative[blocks.order] = blocks.to_rows(before * self.once + below) + 2.0 * tied
+        return float(labels @ derivative) / 2.0, derivative
+
+    def extremes(self, rows: BoolArray) -> FloatArray:
+        """Smallest and largest sum over u positives among the rows, u from 0; shape (2, n + 1).
+
+        Those of the lowest and of the highest u, as the sum rises where a positive moves up.
+        """
+        blocks = self.blocks
+        of_block = np.repeat(np.arange(len(blocks.starts)), blocks.lengths())
+        of_block = of_block[rows[blocks.order]]
+        found = np.zeros((2, len(of_block) + 1))
+        for sign, sums in zip((-1, 1), found, strict=True):
+            block = of_block[::sign]
+            done = np.searchsorted(sign * block, sign * block)  # Those of the blocks before
+            once = np.append(0.0, np.cumsum(self.once[block]))[done]
+            if sign > 0:
+                once = done * self.once[block]
+            tied = 2.0 * (np.arange(len(block)) - done) * self.ahead[block]
+            sums[1:] = np.cumsum(once + tied)
+        return found
+
+
+class LabelTotal(NamedTuple):
+    """A measure of one list as a function of a sum over its labels, and of the positives."""
+
+    weights: FloatArray  # (n_items,): Of each label in the sum
+    value: Callable[[Any, Any], Any]  # Linear in the sum; of the sum and the number of positives
+    pairs: LabelPairs | None = None  # What the sum has in addition
+
+    def total(self, labels: FloatArray) -> tuple[float, FloatArray]:
+        """Sum, and derivative in each label."""
+        total = float(self.weights @ labels)
+        if self.pairs is None:
+            return total, self.weights
+        of_pairs, derivative = self.pairs.at(labels)
+        return total + of_pairs, self.weights + derivative
 
     def at(self, labels: FloatArray) -> tuple[float, FloatArray]:
         """Value, and derivative in each label."""
-        total, n_pos = float(self.weights @ labels), float(labels.sum())
+        (total, slope), n_pos = self.total(labels), float(labels.sum())
         of_total, of_number = STEP * max(abs(total), 1.0), STEP * max(n_pos, 1.0)
         up, down = self.value(total + of_total, n_pos), self.value(total - of_total, n_pos)
         more, fewer = self.value(total, n_pos + of_number), self.value(total, n_pos - of_number)
         slopes = (up - down) / (2.0 * of_total), (more - fewer) / (2.0 * of_number)
-        return self.value(total, n_pos), slopes[0] * self.weights + slopes[1]
+        return float(self.value(total, n_pos)), slopes[0] * slope + slopes[1]
 
 
 def mean_discounts(score: AnyArray, discounts: FloatArray) -> FloatArray:
@@ -294,17 +356,16 @@ def top_places(n: int, mass: float) -> FloatArray:
     return np.clip(mass - np.arange(n), 0.0, 1.0)
 
 
-def running_mean(values: FloatArray) -> Callable[[float], float]:
-    """Mean of the first values, of a number that need not be whole."""
+def running_mean(values: FloatArray) -> Callable[[Any], Any]:
+    """Mean of the first values, of numbers that need not be whole."""
     sums = np.append(0.0, np.cumsum(values))
-    return lambda n: float(np.interp(n, np.arange(len(sums)), sums)) / n
+    return lambda n: np.interp(n, np.arange(len(sums)), sums) / n
 
 
-def average_precision_of(score: AnyArray) -> ValueAtLabels:
-    """Average precision at labels that may be fractions, and its derivative in each.
+def average_precision_total(score: AnyArray) -> LabelTotal:
+    """Average precision: the mean over the orders of ties of ``1/T sum of y_i C_i / position``.
 
-    The mean over the orders of ties of ``1/T sum of y_i (1 + labels above i) / position of i``,
-    which is of degree two in the labels: those above count at their own value.
+    ``C_i = 1 + labels above i``, of degree two in the labels: those above count at their value.
     """
     blocks = tied_blocks(score)
     starts, lengths = blocks.starts, blocks.lengths()
@@ -313,19 +374,5 @@ def average_precision_of(score: AnyArray) -> ValueAtLabels:
     # Means over the places of a block: of 1 / position, and of the share of its others above.
     once = np.add.reduceat(1.0 / position, starts) / lengths
     ahead = np.add.reduceat(place / position, starts) / np.maximum(lengths - 1.0, 1.0) / lengths
-
-    def at(labels: FloatArray) -> tuple[float, FloatArray]:
-        y = labels[blocks.order]
-        in_block = np.add.reduceat(y, starts)
-        before, sums = np.cumsum(in_block) - in_block, in_block * once
-        below = sums.sum() - np.cumsum(sums)
-        precision = blocks.to_rows((1.0 + before) * once)
-        pairs, total = (blocks.to_rows(in_block) - y) * blocks.to_rows(ahead), y.sum()
-        value = float(y @ (precision + pairs)) / total
-        derivative = np.empty(len(y))
-        derivative[blocks.order] = (
-            precision + 2.0 * pairs + blocks.to_rows(below) - value
-        ) / total
-        return value, derivative
-
-    return at
+    pairs = LabelPairs(blocks, once, ahead)
+    return LabelTotal(blocks.to_items(once), lambda total, n_pos: total / n_pos, pairs)

@@ -360,8 +360,8 @@ class GiniMeasure(Measure):
         return {"placements": "expected Gini coefficient", **super().laws}
 
     def label_total(self, lists: ScoredLists) -> LabelTotal:
-        weights, area = _AUC.label_total(lists)
-        return LabelTotal(weights, lambda total, n_pos: 2.0 * area(total, n_pos) - 1.0)
+        area = _AUC.label_total(lists)
+        return area._replace(value=lambda total, n_pos: 2.0 * area.value(total, n_pos) - 1.0)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return _AUC._influence(lists).scaled(0.5, 0.5, copy=False)

@@ -49,7 +49,7 @@ from ._conventions import (
     with_ideal,
     with_n_relevant,
 )
-from ._evidence import Draws, Evidence, Groups, LabelTotal, ValueAtLabels, draws_of_places
+from ._evidence import Draws, Evidence, Groups, LabelTotal, draws_of_places
 from ._influence import ClassInfluence
 from ._of_collections import value_of_collections
 
@@ -431,29 +431,13 @@ class Measure(_Frozen, ABC):
         Returns
         -------
         LabelTotal
-            Weight of the label of each item, and the value as a function of the weighted sum and
-            of the number of positives.
+            Weight of the label of each item, what pairs of labels add to the sum, and the value as
+            a function of the sum and of the number of positives, linear in the sum.
         """
         raise ValueError(
             f"{self.name} is no known function of a sum over labels, so it has no value where they"
             " are known in part: pass a measure such as 'precision@k', 'recall@k', 'auc' or 'ap'."
         )
-
-    def of_labels(self, lists: ScoredLists) -> ValueAtLabels:
-        """Return one list's value as a function of its labels, which may be known in part.
-
-        Parameters
-        ----------
-        lists : ScoredLists
-            One list, of which only the scores are used.
-
-        Returns
-        -------
-        callable
-            From labels in [0, 1], an ndarray of shape (n_items,), to the value, which is that of
-            :meth:`values` for labels of 0 and 1, and its derivative in each label, (n_items,).
-        """
-        return self.label_total(lists).at
 
     def evidence(self, lists: ScoredLists, groups: Groups | None = None) -> Evidence:
         """Collect what one list says of the measure.

@@ -28,8 +28,7 @@ from ._conventions import (
 from ._evidence import (
     DRAWS,
     LabelTotal,
-    ValueAtLabels,
-    average_precision_of,
+    average_precision_total,
     mean_discounts,
     running_mean,
 )
@@ -572,11 +571,10 @@ class AveragePrecisionMeasure(ConventionalMeasure):
     def depends_on_length(self) -> bool:
         return not self.has_influence
 
-    def of_labels(self, lists: ScoredLists) -> ValueAtLabels:
-        """Value as a function of labels that may be fractions, which is of degree two."""
+    def label_total(self, lists: ScoredLists) -> LabelTotal:
         if self.k is not None or self.convention is not None:
-            return super().of_labels(lists)
-        return average_precision_of(lists.score)
+            return super().label_total(lists)
+        return average_precision_total(lists.score)
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
         return average_precision_influence(lists.positive, lists.score, lists.weight)

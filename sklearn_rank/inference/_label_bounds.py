@@ -1,0 +1,90 @@
+"""Limits of measures over all labels that rows which nobody labels can have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..metrics._shared import Evidence
+from ._limits import Limits
+from ._results import Interval
+
+
+def is_bounded(evidence: Evidence) -> bool:
+    """Whether there are rows without labels of which no sample was to be labelled."""
+    return evidence.partial is not None and bool(evidence.partial.unreachable.any())
+
+
+def label_bounds(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)) -> Limits:
+    """Smallest and largest value of a contrast of rankers over the labels not known.
+
+    For each number u of positives among these rows the value is linear in a sum over labels, which
+    has its extremes where the u rows with the largest or smallest part in it are positive. What
+    pairs of these rows add to it, as for average precision, has its extremes for each ranker by
+    itself: the limits are sharp for one ranker, and for several they hold but are not sharp.
+    Labels for which the measure is not defined count what its ``undefined`` says. O(n log n).
+    """
+    first: Any = evidences[0]
+    open_rows = first.partial.unreachable
+    known = np.where(open_rows, 0.0, first.data.labels.astype(np.float64))
+    n_open, n_known = int(open_rows.sum()), float(known.sum())
+    start, parts, pairs = 0.0, np.zeros(n_open), np.zeros((2, n_open + 1))
+    for factor, evidence in zip(contrast, evidences, strict=True):
+        if factor:
+            total = evidence.label_total
+            at_known, slope = total.total(known)
+            start += factor * at_known
+            parts += factor * slope[open_rows]
+            if total.pairs is not None:
+                pairs += factor * total.pairs.extremes(open_rows)[:: 1 if factor > 0 else -1]
+    parts.sort()
+    sums = start + pairs
+    sums[0, 1:] += np.cumsum(parts)
+    sums[1, 1:] += np.cumsum(parts[::-1])
+    n_pos = n_known + np.arange(n_open + 1.0)
+    value = first.label_total.value
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = value(sums, n_pos) - (1.0 - sum(contrast)) * value(0.0, n_pos)
+    # Where all labels are equal, the sum is that of all rows, up to rounding.
+    for end in {0, n_open}:
+        if n_pos[end] in (0.0, len(known)):
+            of_class = np.full(len(known), n_pos[end] > 0.0, first.data.labels.dtype)
+            of_rankers = [e.measure.values(replace(e.data, labels=of_class))[0] for e in evidences]
+            values[:, end] = np.dot(contrast, of_rankers)
+    if isinstance(first.measure.undefined, float):
+        values[np.isnan(values)] = sum(contrast) * first.measure.undefined
+    values = values[:, : most_positive(first) + 1]
+    if np.isnan(values).all():
+        raise ValueError(
+            f"{first.measure.name} is not defined for any labels of the {n_open} rows without a"
+            f" label: {first.measure.lacking}."
+        )
+    return float(np.nanmin(values[0])), float(np.nanmax(values[1]))
+
+
+def bounds_interval(evidence: Evidence, level: float, **_: Any) -> Interval:
+    low, high = label_bounds([evidence])
+    target = list_for_any_labels(evidence)
+    return Interval((low + high) / 2.0, low, high, 1.0, "bounds", target)
+
+
+def most_positive(evidence: Evidence) -> int:
+    """Largest number of positives among the rows that nobody labels."""
+    partial: Any = evidence.partial
+    n_open = int(partial.unreachable.sum())
+    if partial.most_below is None:
+        return n_open
+    at_cut = evidence.data.labels[partial.at_cut]
+    rate = (at_cut.sum() + 0.5) / (len(at_cut) + 1.0)
+    # The product of a share and a number may be whole up to rounding.
+    return min(int(partial.most_below * rate * n_open * (1.0 + 1e-12)), n_open)
+
+
+def list_for_any_labels(evidence: Evidence) -> str:
+    partial: Any = evidence.partial
+    n_open, most = int(partial.unreachable.sum()), most_positive(evidence)
+    assumed = "" if partial.most_below is None else f", at most {most} positive"
+    return f"{evidence.measure.name} of this list for any labels of {n_open} rows{assumed}"

@@ -1,0 +1,118 @@
+"""Limits over the labels of rows of which none was to be labelled."""
+
+import numpy as np
+import pytest
+
+from sklearn_rank.inference import LabelDesign, compare, metric_interval
+from sklearn_rank.metrics import get_measure
+from tests.metrics.test_labels_in_part import NAMES
+from tests.oracles import label_bounds as oracle
+
+CONTRASTS = {"a - b": (1, -1, 0), "c - mean": (-0.5, -0.5, 1)}
+
+
+def reviewed_list(seed, most_below=None):
+    """A list of which the first rows of a champion have labels, with ties, and three rankers."""
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(6, 10)), int(rng.integers(1, 5))
+    y = (rng.random(n) < 0.4).astype(float)
+    scores = np.round(rng.normal(size=(3, n)) + y, int(rng.integers(0, 3)))
+    champion = rng.permutation(n)
+    y[champion < n - k] = np.nan
+    design = LabelDesign(review_top=k, audit=0, scores=champion, most_below=most_below)
+    return y, dict(zip("abc", scores, strict=True)), design
+
+
+@pytest.mark.parametrize("name", NAMES.split())
+@pytest.mark.parametrize("seed", range(4))
+def test_limits_are_the_extremes_of_all_labellings(name, seed):
+    y, scores, design = reviewed_list(seed)
+    measure, columns = get_measure(name), list(scores.values())
+    found = metric_interval(name, y, columns[0], design=design)
+    expected = oracle.limits(measure, y, columns[:1])
+    np.testing.assert_allclose([found.low, found.high], expected, atol=1e-12)
+    assert (found.method, found.level) == ("bounds", 1.0)
+    found = compare(name, y, scores, contrasts=CONTRASTS, design=design)
+    for i, contrast in enumerate(CONTRASTS.values()):
+        low, high = oracle.limits(measure, y, columns, contrast)
+        if name == "ap":
+            assert found.low[i] <= low + 1e-12
+            assert high - 1e-12 <= found.high[i] <= high + 0.25
+        else:
+            np.testing.assert_allclose([found.low[i], found.high[i]], [low, high], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["ap", "auc", "recall@5"])
+@pytest.mark.parametrize("factor", [0.0, 0.5, 1.0, 5.0])
+def test_the_assumption_limits_the_number_of_positives(name, factor):
+    y, scores, design = reviewed_list(1, factor)
+    reviewed = y[~np.isnan(y)]
+    rate = (reviewed.sum() + 0.5) / (len(reviewed) + 1)
+    most = int(factor * rate * np.isnan(y).sum())
+    found = metric_interval(name, y, scores["a"], design=design)
+    expected = oracle.limits(get_measure(name), y, [scores["a"]], most=most)
+    np.testing.assert_allclose([found.low, found.high], expected, atol=1e-12)
+
+
+def test_the_rate_at_the_cut_is_of_the_last_reviewed_rows_and_those_that_tie():
+    y = np.r_[np.ones(10), np.zeros(40), np.full(100, np.nan)]
+    champion = np.r_[np.arange(50.0, 30.0, -1), np.full(12, 30.0), np.arange(18.0, -100.0, -1)]
+    design = LabelDesign(review_top=50, scores=champion, most_below=1.0)
+    found = metric_interval("recall@50", y, champion, design=design)
+    assert "any labels of 100 rows, at most 1 positive" in found.target  # .5 / 31 of 100
+    assert (found.low, found.high) == (10 / 11, 1.0)
+
+
+def test_labels_of_one_class_count_as_the_measure_says():
+    y, score = [0, np.nan, np.nan], [3.0, 2.0, 1.0]
+    design = LabelDesign(review_top=1, scores=score)
+    skipped, counted = (metric_interval(m, y, score, design=design) for m in ("auc", "ap"))
+    assert (skipped.low, skipped.high) == (0.0, 0.5)
+    assert (counted.low, counted.high) == (0.0, (1 / 2 + 2 / 3) / 2)
+    with pytest.raises(ValueError, match="auc is not defined for any labels of the 2 rows"):
+        design = LabelDesign(review_top=1, scores=score, most_below=0)
+        metric_interval("auc", y, score, design=design)
+
+
+def test_a_comparison_says_what_the_labels_tell():
+    y, score = np.r_[1, 1, 0, 0, np.full(20, np.nan)], -np.arange(24.0)
+    design = LabelDesign(review_top=4, scores=score)
+    rankers = {
+        "a": score,
+        "b": np.r_[score[2:4], score[:2], score[4:]],
+        "c": score - 7,
+        "d": -score,
+    }
+    found = compare("precision@2", y, rankers, design=design, baseline="a")
+    assert found.conclusions == ("a better", "no difference shown", "the labels do not tell")
+    assert found.pvalues == (0.0, 1.0, 1.0)
+    assert found.differences == (-1.0, 0.0, -0.5)
+    assert (found.low[2], found.high[2], found.level) == (-1.0, 0.0, 1.0)
+    assert found["d - a"].conclusions == ("the labels do not tell",)
+    found = compare("precision@2", y, score, -score, design=design, margin=0.5)
+    assert found.conclusions == ("a not worse by 0.5 or more: shown; better: not shown",)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"method": "score"}, "which says that none of the rows not reviewed have labels"),
+        ({"proxy": np.full(6, 0.5)}, "proxy predicts labels of 4 rows of which no sample"),
+        ({"design": LabelDesign(strata=[0, 0, 1, 1, 2, 2])}, "labels no row of the part of row 4"),
+    ],
+)
+def test_what_needs_a_sample_is_refused(arguments, message):
+    y, score = [1, 0, np.nan, np.nan, np.nan, np.nan], -np.arange(6.0)
+    y[2] = 1 if "design" in arguments else np.nan
+    arguments = {"design": LabelDesign(review_top=2, scores=score)} | arguments
+    with pytest.raises(ValueError, match=message):
+        metric_interval("auc", y, score, **arguments)
+
+
+def test_an_assumption_on_rows_with_labels_is_refused():
+    score = -np.arange(6.0)
+    design = LabelDesign(review_top=2, scores=score, most_below=1.0)
+    with pytest.raises(ValueError, match="but 1 rows below the first 2 have one"):
+        metric_interval("auc", [1, 0, 1, np.nan, np.nan, np.nan], score, design=design)
+    with pytest.raises(ValueError, match="most_below=-1 must be"):
+        LabelDesign(review_top=2, scores=score, most_below=-1)
