@@ -69,8 +69,8 @@ def test_labels_of_one_class_count_as_the_measure_says():
     skipped, counted = (metric_interval(m, y, score, design=design) for m in ("auc", "ap"))
     assert (skipped.low, skipped.high) == (0.0, 0.5)
     assert (counted.low, counted.high) == (0.0, (1 / 2 + 2 / 3) / 2)
+    design = LabelDesign(review_top=1, scores=score, most_below=0)
     with pytest.raises(ValueError, match="auc is not defined for any labels of the 2 rows"):
-        design = LabelDesign(review_top=1, scores=score, most_below=0)
         metric_interval("auc", y, score, design=design)
 
 
