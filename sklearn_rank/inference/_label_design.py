@@ -52,6 +52,7 @@ class LabelDesign:
     See Also
     --------
     metric_interval, compare : Take the design as ``design=``, and predictions as ``proxy=``.
+    sklearn_rank.plotting.IntervalsDisplay : Draws the intervals of several ``most_below``.
 
     Notes
     -----
@@ -91,6 +92,14 @@ class LabelDesign:
     0.5000 [0.5000, 0.5000] (precision@2 of this list for any labels of 4 rows, 100 %, bounds)
     >>> print(metric_interval("auc", y_true, champion, design=design))
     0.6000 [0.2000, 1.0000] (auc of this list for any labels of 4 rows, 100 %, bounds)
+
+    They are narrower if positives below the cut are assumed to be at most half as frequent as at
+    the cut, where the rate is 1.5 / 3:
+
+    >>> design = LabelDesign(review_top=2, scores=champion, most_below=0.5)
+    >>> interval = metric_interval("auc", y_true, champion, design=design)
+    >>> interval.low, interval.high, interval.target
+    (0.5, 1.0, 'auc of this list for any labels of 4 rows, at most 1 positive')
     """
 
     inclusion_probability: Any = None
@@ -186,7 +195,7 @@ Design: TypeAlias = LabelDesign | Literal["all"] | None
 
 def labels_as_objects(y_true: Any) -> AnyArray:
     """Labels with their missing values, which arrays of pandas keep beside them."""
-    return np.asarray(y_true, dtype=object)
+    return np.asarray(y_true, dtype=None if isinstance(y_true, np.ndarray) else object)
 
 
 def _column(values: Any, name: str, n: int) -> AnyArray:

@@ -28,7 +28,7 @@ class Interval(Printed):
     high : float
         Upper limit.
     level : float
-        Nominal coverage of the interval, in (0, 1).
+        Nominal coverage of the interval, in (0, 1]; 1 for limits that are certain.
     method : str
         Name of the method that computed the interval.
     target : str
@@ -112,10 +112,10 @@ class Comparison(Printed):
     pvalues : tuple of float
         P-value of each contrast, adjusted for the number of contrasts.
     level : float
-        Probability, in (0, 1), that all limits hold. For a one-sided alternative and for
-        "equivalent" it is the probability for each side separately, so that an interval agrees
-        with its test. Both sides then hold with probability ``interval_level``, which is ``2 level
-        - 1``.
+        Probability, in (0, 1], that all limits hold; 1 for limits that are certain. For a one-
+        sided alternative and for "equivalent" it is the probability for each side separately, so
+        that an interval agrees with its test. Both sides then hold with probability
+        ``interval_level``, which is ``2 level - 1``.
     alternative : {"two-sided", "less", "greater", "non-inferior", "equivalent"}
         Alternative hypothesis of each contrast.
     margin : float or None
