@@ -112,9 +112,9 @@ class Comparison(Printed):
     pvalues : tuple of float
         P-value of each contrast, adjusted for the number of contrasts.
     level : float
-        Probability, in (0, 1], that all limits hold; 1 for limits that are certain. For a one-
-        sided alternative and for "equivalent" it is the probability for each side separately, so
-        that an interval agrees with its test. Both sides then hold with probability
+        Probability, in (0, 1], that all limits hold; 1 for limits that are certain. For a
+        one-sided alternative and for "equivalent" it is the probability for each side separately,
+        so that an interval agrees with its test. Both sides then hold with probability
         ``interval_level``, which is ``2 level - 1``.
     alternative : {"two-sided", "less", "greater", "non-inferior", "equivalent"}
         Alternative hypothesis of each contrast.
