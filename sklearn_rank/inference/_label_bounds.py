@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._printed import ROUNDING
 from ..metrics._shared import Evidence
 from ._limits import Limits
 from ._results import Interval
@@ -62,7 +63,9 @@ def label_bounds(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0
             f"{first.measure.name} is not defined for any labels of the {n_open} rows without a"
             f" label: {first.measure.lacking}."
         )
-    return float(np.nanmin(values[0])), float(np.nanmax(values[1]))
+    low, high = float(np.nanmin(values[0])), float(np.nanmax(values[1]))
+    # No ranker is better by a rounding error.
+    return low if abs(low) > ROUNDING else 0.0, high if abs(high) > ROUNDING else 0.0
 
 
 def bounds_interval(evidence: Evidence, level: float, **_: Any) -> Interval:

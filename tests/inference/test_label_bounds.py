@@ -93,6 +93,16 @@ def test_a_comparison_says_what_the_labels_tell():
     assert found.conclusions == ("a not worse by 0.5 or more: shown; better: not shown",)
 
 
+def test_no_ranker_is_better_by_a_rounding_error():
+    y, score = np.r_[np.ones(6), np.full(4, np.nan)], -np.arange(10.0)
+    design = LabelDesign(review_top=6, scores=score)
+    for seed in range(40):
+        other = np.r_[np.random.default_rng(seed).permutation(score[:6]), score[6:]]
+        found = compare("ndcg@8", y, score, other, design=design)
+        assert (found.low, found.high) == ((0.0,), (0.0,))
+        assert found.conclusions == ("no difference shown",)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
