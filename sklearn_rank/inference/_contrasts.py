@@ -46,7 +46,7 @@ def interval_comparison(
     if bounded:
         ends = [label_bounds(evidences, row.tolist()) for row in matrix]
         differences = [sum(both) / 2.0 for both in ends]
-        at_levels = [lambda _, both=both: both for both in ends]
+        at_levels = [_at_any_level(both) for both in ends]
     elif in_part:
         method, walks = "score", [walk_of(evidences, row.tolist()) for row in matrix]
         differences = [walk.estimate.value for walk in walks]
@@ -142,6 +142,10 @@ def _joined(evidences: Sequence[Evidence], row: FloatArray) -> Callable[[float],
         return low, high
 
     return limits
+
+
+def _at_any_level(limits: Limits) -> Callable[[float], Limits]:
+    return lambda _: limits
 
 
 def _square_and_add(evidences: Sequence[Evidence], row: FloatArray) -> Callable[[float], Limits]:

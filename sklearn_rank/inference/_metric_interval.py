@@ -311,7 +311,9 @@ def metric_interval(
     values where the score reaches the normal quantile, corrected for skewness. So a sample without
     positives leaves room for some, and what no label can tell is left open. Some 20 to 200
     evaluations of the measure in O(n) memory; the measures are those that are known functions of a
-    sum over labels, and average precision.
+    sum over labels, and average precision. Where no sample was drawn of the rows without labels,
+    "bounds" gives the limits of the value over all labels that these can have
+    (:class:`LabelDesign`).
 
     **Weights.** ``weights="frequency"`` gives the interval of the repeated rows.
     ``weights="sampling"`` is for rows, or queries, that were drawn independently with unequal
