@@ -278,9 +278,9 @@ def check_partial_labels(
                 " predict_proba(X)[:, 1] of a model that was not fitted on these labels, such as"
                 " by cross_val_predict."
             )
-    filled = labels.copy()
-    filled[~known] = labels[int(np.argmax(known))]
-    return np.array(filled.tolist()), PartialLabels(known, probability, proxy, most_below, at_cut)
+    filled = np.where(known, labels, labels[int(np.argmax(known))])
+    filled = np.array(filled.tolist()) if filled.dtype == object else filled
+    return filled, PartialLabels(known, probability, proxy, most_below, at_cut)
 
 
 def check_labels_in_part(labels: AnyArray, partial: PartialLabels, *, conditional: bool) -> None:

@@ -27,6 +27,9 @@ from ._results import Interval
 # Length of a step of the walk, in standard deviations of the statistic and as a change of logits.
 STEP, LARGEST_CHANGE = 0.35, 0.75
 
+# Changes of logits that exceed the largest by at most this factor are cut to it.
+MOST_CUT = 10.0
+
 # The walk ends where no step changes the value, or here.
 MOST_STEPS = 400
 
@@ -139,8 +142,9 @@ class ScoreWalk:
         largest = float(np.abs(ahead[can_move]).max(initial=0.0))
         if largest == 0.0:
             return at
-        step = min(abs(length) / at.deviation, LARGEST_CHANGE / largest)
-        return self._at(np.clip(at.logits + step * ahead, -self._most, self._most))
+        step = min(abs(length) / at.deviation, MOST_CUT * LARGEST_CHANGE / largest)
+        change = np.clip(step * ahead, -LARGEST_CHANGE, LARGEST_CHANGE)
+        return self._at(np.clip(at.logits + change, -self._most, self._most))
 
     def _at(self, logits: FloatArray) -> Hypothesis:
         q = expit(logits)
