@@ -466,8 +466,9 @@ def check_lists(
     fixed = conditional and not sampled
     evidences = [measure.evidence(replace(scored, rows=None), dependent) for scored in lists]
     if partial is not None:
-        check_labels_in_part(data.labels, partial, conditional=conditional)
-        return [replace(evidence, partial=partial) for evidence in evidences]
+        evidences = [replace(evidence, partial=partial) for evidence in evidences]
+        check_labels_in_part(evidences, conditional=conditional)
+        return evidences
     if fixed:
         return evidences
     return [replace(evidence, conditional=False, sampled=sampled) for evidence in evidences]

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import are_missing, check_number, ravelled
-from ..metrics._shared import PartialLabels
+from ..metrics._shared import Evidence, PartialLabels
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ class LabelDesign:
     >>> y_true = [1, 1, np.nan, 0, np.nan, 1]
     >>> design = LabelDesign(review_top=2, audit=2, scores=champion)
     >>> print(metric_interval("precision@3", y_true, champion, design=design))
-    0.8762 [0.6667, 1.0000] (precision@3 of this list, 4 of 6 labels known, 95 %, score)
+    0.9106 [0.6667, 1.0000] (precision@3 of this list, 4 of 6 labels known, 95 %, score)
 
     Without the audit, the precision of what was reviewed is known, and the AUC has limits:
 
@@ -283,19 +283,29 @@ def check_partial_labels(
     return filled, PartialLabels(known, probability, proxy, most_below, at_cut)
 
 
-def check_labels_in_part(labels: AnyArray, partial: PartialLabels, *, conditional: bool) -> None:
-    """Refuse what the score limits do not cover: grades, populations, proxies of these labels."""
+def check_labels_in_part(evidences: list[Evidence], *, conditional: bool) -> None:
+    """Refuse what the limits do not cover: populations, grades, ties by rules, a fitted proxy."""
     if not conditional:
         raise ValueError(
             "conditional=False is for a population, but limits of labels known in part are for"
             " this list: leave conditional out."
         )
-    values = labels[partial.known].astype(np.float64)
+    partial: Any = evidences[0].partial
+    labels = evidences[0].data.labels.astype(np.float64)
+    values = labels[partial.known]
     if values.max() > 1.0:
         raise ValueError(
             f"y_true has the grade {values.max():g}, but labels known in part are those of two"
             " classes: pass rel= in the measure, or y_true of 0 and 1."
         )
+    for evidence in evidences:
+        value = evidence.value
+        if np.isfinite(value) and abs(evidence.at_labels(labels)[0] - value) > 1e-6 * abs(value):
+            raise ValueError(
+                f"{evidence.measure.name} of these scores is no known function of a sum over"
+                " labels, since its rule for ties or its convention is another: leave out ties and"
+                " convention of the measure, whose value is then the mean over orders of ties."
+            )
     if partial.proxy is None or np.ptp(values) == 0.0:
         return
     if np.abs(values - partial.proxy[partial.known]).max() < 1e-3:

@@ -186,7 +186,8 @@ def probabilities_of_labels(evidences: Sequence[Evidence]) -> FloatArray:
         shares.append(np.clip(partial.proxy, 1e-6, 1.0 - 1e-6))
     columns = np.column_stack([*map(logit, shares), partial.probability < 1.0])
     scaled = StandardScaler().fit_transform(columns)
-    model = LogisticRegression().fit(scaled[known], labels[known])
+    # Few positives have labels: by so much slopes are shrunk.
+    model = LogisticRegression(C=0.1).fit(scaled[known], labels[known])
     return np.asarray(model.predict_proba(scaled)[:, 1])
 
 

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from sklearn_rank.inference import LabelDesign, compare, metric_interval
+from sklearn_rank.metrics import get_measure, linear_rank_score
 from tests.oracles import partial_labels as oracle
 
 
@@ -183,6 +184,14 @@ STRATA = [0, 0, 0, 0, 1, 1, 1, 1]
         ({"design": "all", "method": "wilson"}, "leave method out"),
         ({"design": "all", "qid": STRATA}, "leave qid out"),
         ({"design": "all", "measure": "rr"}, "rr is no known function of a sum over labels"),
+        (
+            {
+                "design": "all",
+                "measure": get_measure(linear_rank_score, phi="wilcoxon", ties="max"),
+                "y_score": [1.0] * 8,
+            },
+            "leave out ties",
+        ),
         ({"design": "all", "y_true": [3, *Y[1:]], "measure": "dcg"}, "has the grade 3"),
         ({"design": "all", "y_true": [np.nan] * 8}, "no label at all"),
     ],
