@@ -12,6 +12,7 @@ from ._probabilities import (
     calibration_at_top,
     net_benefit_curve,
 )
+from ._recall_certificate import RecallCertificate, recall_certificate
 from ._results import Comparison, Interval
 from ._roc import RocBand, partial_auc_influence, roc_band
 from ._sample_size import SampleSizeCurve, SampleSizePlan, sample_size
@@ -23,6 +24,7 @@ __all__ = [
     "Interval",
     "LabelDesign",
     "NetBenefitCurve",
+    "RecallCertificate",
     "RocBand",
     "SampleSizeCurve",
     "SampleSizePlan",
@@ -34,6 +36,7 @@ __all__ = [
     "metric_interval",
     "net_benefit_curve",
     "partial_auc_influence",
+    "recall_certificate",
     "roc_band",
     "sample_size",
     "two_sample_rank_test",
