@@ -3,6 +3,7 @@
 from ._compare import compare
 from ._confidence_sequence import ConfidenceSequence
 from ._label_design import LabelDesign
+from ._label_plan import LabelPlan, plan_labels
 from ._limits import holm_adjust
 from ._linear_rank import linear_rank_influence, two_sample_rank_test
 from ._metric_interval import accumulator_interval, metric_interval
@@ -23,6 +24,7 @@ __all__ = [
     "ConfidenceSequence",
     "Interval",
     "LabelDesign",
+    "LabelPlan",
     "NetBenefitCurve",
     "RecallCertificate",
     "RocBand",
@@ -36,6 +38,7 @@ __all__ = [
     "metric_interval",
     "net_benefit_curve",
     "partial_auc_influence",
+    "plan_labels",
     "recall_certificate",
     "roc_band",
     "sample_size",

@@ -269,15 +269,7 @@ def check_partial_labels(
             " labels, or label a random sample of them."
         )
     if proxy is not None:
-        proxy = _column(proxy, "proxy", n).astype(np.float64)
-        wrong = ~((proxy >= 0) & (proxy <= 1))
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise ValueError(
-                f"proxy is {proxy[row]:g} at row {row}, but must be a probability in [0, 1]: pass"
-                " predict_proba(X)[:, 1] of a model that was not fitted on these labels, such as"
-                " by cross_val_predict."
-            )
+        proxy = check_proxy(proxy, n)
     filled = np.where(known, labels, labels[int(np.argmax(known))])
     filled = np.array(filled.tolist()) if filled.dtype == object else filled
     return filled, PartialLabels(known, probability, proxy, most_below, at_cut)
@@ -314,3 +306,16 @@ def check_labels_in_part(evidences: list[Evidence], *, conditional: bool) -> Non
             " out-of-fold predictions for these rows, such as those of"
             " sklearn.model_selection.cross_val_predict(..., method='predict_proba')."
         )
+
+
+def check_proxy(proxy: Any, n: int) -> FloatArray:
+    probability = _column(proxy, "proxy", n).astype(np.float64)
+    wrong = ~((probability >= 0) & (probability <= 1))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"proxy is {probability[row]:g} at row {row}, but must be a probability in [0, 1]:"
+            " pass predict_proba(X)[:, 1] of a model that was not fitted on these labels, such as"
+            " by cross_val_predict."
+        )
+    return probability

@@ -1,10 +1,10 @@
 """Whether enough positives are found: a certificate of recall that holds at every look.
 
 F positives are found by a review, and the N other rows are labelled one by one in random order.
-With x positives among the first n of them, recall is at least r if at most ``M(x) = (F + x)/r - F``
-of the N rows are positive. It is certified at ``n >= n_x``, a boundary that does not fall in x. If
-K of the N are positive, the certificate is wrong only if the walk (n, x) meets the boundary at an
-x with ``M(x) < K``. The chance of this is computed, not bounded:
+With x positives among the first n of them, recall is at least r if at most
+``M(x) = (F + x)/r - F`` of the N rows are positive. It is certified at ``n >= n_x``, a boundary
+that does not fall in x. If K of the N are positive, the certificate is wrong only if the walk (n,
+x) meets the boundary at an x with ``M(x) < K``. The chance of this is computed, not bounded:
 
 - The walk meets the boundary first at x with a probability ``p_x b_x``: p_x is hypergeometric, and
   b_x, the share of the paths to ``(n_x, x)`` that did not meet it before, does not depend on K.
@@ -85,17 +85,15 @@ class RecallCertificate(Printed):
     n_more: int
 
     def __str__(self) -> str:
-        end = (
-            ""
-            if self.is_shown
-            else f"; {self.n_more:,} more, none of them positive, would show it"
-        )
-        return (
-            f"recall of {self.recall:g} is {'' if self.is_shown else 'not '}shown at level"
-            f" {100 * self.level:.6g} %: {self.n_found:,} positives found, estimate"
-            f" {fixed(self.estimate)}\n"
-            f"{self.n_sampled:,} labels of a sample of {self.n_rest:,} rows{'' if self.is_shown else more}"
-        )
+        shown = "shown" if self.is_shown else "not shown"
+        lines = [
+            f"recall of {self.recall:g} is {shown} at level {100 * self.level:.6g} %:"
+            f" {self.n_found:,} positives found, estimate {fixed(self.estimate)}",
+            f"{self.n_sampled:,} labels of a sample of {self.n_rest:,} rows",
+        ]
+        if not self.is_shown:
+            lines[1] += f"; {self.n_more:,} more, none of them positive, would show it"
+        return "\n".join(lines)
 
 
 def recall_certificate(
