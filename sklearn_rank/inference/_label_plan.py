@@ -76,14 +76,13 @@ class LabelPlan(Printed):
         return LabelDesign(inclusion_probability=self.inclusion_probability)
 
     def __str__(self) -> str:
-        n_open = int(len(self.chosen) + (self.inclusion_probability < 1.0).sum())
-        n_certain = int((self.inclusion_probability[self.chosen] == 1.0).sum())
-        n_open -= len(self.chosen) - n_certain
+        is_certain = self.inclusion_probability == 1.0
+        n_open = int((~is_certain).sum() + is_certain[self.chosen].sum())
         return (
             f"{len(self.chosen):,} of {n_open:,} rows without labels, for {self.measure}\n"
             f"expected standard error {fixed(self.expected_standard_error)},"
-            f" {100 * self.level:.6g} % interval {fixed(self.expected_width)} wide; drawn uniformly"
-            f" {fixed(self.uniform_standard_error)}"
+            f" {100 * self.level:.6g} % interval {fixed(self.expected_width)} wide; drawn"
+            f" uniformly {fixed(self.uniform_standard_error)}"
         )
 
 
@@ -161,13 +160,16 @@ def plan_labels(
     is at most twice that, and for terms that do not depend on the order of the draws about equal
     or less. Systematic samples have no such limits.
 
-    **Batches.** Fill in the labels of a plan, and pass all labels to the next one. Rows with labels
-    then have probability 1, because they are certain given what came before; the new rows are a
-    sample of the others. The interval by the design of the *last* batch is valid given the earlier
-    ones, whatever the plan learnt from them. Labels of earlier batches then count as known, but do
-    not tell of other rows, which the last batch alone does: make it the largest. In the interval
-    of a batch its own rows keep the probabilities of its plan; with probability 1 it is biased. If
-    the number of batches depends on the intervals, divide ``1 - level`` among them.
+    **Batches.** Fill in the labels of a plan, and pass all labels to the next one. Rows with
+    labels then have probability 1, because they are certain given what came before; the new rows
+    are a sample of the others. The interval by the design of the *last* batch is valid given the
+    earlier ones, whatever the plan learnt from them. Labels of earlier batches then count as
+    known, but do not tell of other rows, which the last batch alone does: make it the largest. In
+    the interval of a batch its own rows keep the probabilities of its plan; with probability 1 it
+    is biased. If the number of batches depends on the intervals, divide ``1 - level`` among them.
+
+    **The forecast** is as good as the predictions. If only the first rows have labels, they are
+    extrapolated to the others; label a few of these at random first.
 
     The cost is that of the measure and of a logistic regression, and O(n) for the sample.
 
