@@ -17,9 +17,9 @@ from ._label_design import LabelDesign, check_proxy
 from ._limits import two_sided_quantile
 from ._partial_labels import probabilities_of_labels
 
-# Shares of the budget: by influence and uncertainty; alike to all rows with an influence, as the
-# predictions may be wrong; and alike to all rows, so that no probability is 0.
-BY_INFLUENCE, ALIKE, ANY = 0.8, 0.19, 0.01
+# Share of the labels of rows with an influence that goes to all of these alike, as the predictions
+# may be wrong; and share of the budget for rows without any, so that no probability is 0.
+ALIKE, WITHOUT = 0.2, 0.01
 
 # Influence relative to the largest that is 0 up to rounding; how far below 1 a probability is 1.
 NO_INFLUENCE, CERTAIN = 1e-7, 1e-9
@@ -150,8 +150,10 @@ def plan_labels(
     -----
     With inclusion probabilities pi_i the variance is ``sum of (1 - pi_i)/pi_i L_i^2 p_i (1 -
     p_i)``, which the probabilities minimise for a given sum; those that would exceed 1 are 1. A
-    fifth of the budget does not rest on the predictions: rows with a derivative have equal parts
-    of 19 % of it, and all rows of 1 %. A plan for one measure may be a poor one for another.
+    fifth of the labels does not rest on the predictions: all rows with a derivative have equal
+    parts of it. Rows without a derivative, such as those below the first k, share 1 % of the
+    budget, and what exceeds the number of others. A plan for one measure may be a poor one for
+    another.
 
     **The sample** is of fixed size, by the pivotal method [1]_ in random order: two rows meet, and
     one of them passes its probability on to the other, until each is 0 or 1. The inclusion
@@ -228,8 +230,12 @@ def plan_labels(
     largest = max(float(np.abs(slope).max()) for slope in slopes)
     influence[influence <= NO_INFLUENCE * largest] = 0.0
     deviation = influence * np.sqrt(p[rows] * (1.0 - p[rows]))
-    size = BY_INFLUENCE * _shares(deviation) + ALIKE * _shares(influence > 0.0)
-    of_rows = _probabilities(size + ANY / len(rows), budget)
+    has_influence = influence > 0.0
+    n_with = int(has_influence.sum())
+    n_without = len(rows) - n_with
+    labels_with = float(np.clip((1.0 - WITHOUT) * budget, budget - n_without, n_with))
+    of_rows = np.full(len(rows), (budget - labels_with) / max(n_without, 1))
+    of_rows[has_influence] = _probabilities(deviation[has_influence], labels_with)
     probability = np.ones(len(known))
     probability[rows] = of_rows
 
@@ -246,19 +252,17 @@ def plan_labels(
     )
 
 
-def _shares(sizes: Any) -> Any:
-    """Parts of 1 in proportion to sizes, equal ones if all sizes are 0."""
-    total = float(sizes.sum())
-    return sizes / total if total else np.full(len(sizes), 1.0 / len(sizes))
-
-
-def _probabilities(sizes: FloatArray, budget: int) -> FloatArray:
-    """Probabilities that sum to the budget, proportional to sizes or 1."""
-    certain = np.zeros(len(sizes), dtype=bool)
+def _probabilities(deviation: FloatArray, total: float) -> FloatArray:
+    """Probabilities of a sum, in proportion to deviations and in part alike, at most 1."""
+    n, of_all = len(deviation), float(deviation.sum())
+    sizes = np.full(n, 1.0 / max(n, 1))
+    if of_all:
+        sizes = (1.0 - ALIKE) * deviation / of_all + ALIKE * sizes
+    certain = np.zeros(n, dtype=bool)
     while True:
         left = float(sizes[~certain].sum())
-        probability = np.ones(len(sizes))
-        probability[~certain] = (budget - certain.sum()) * sizes[~certain] / left
+        probability = np.ones(n)
+        probability[~certain] = (total - certain.sum()) * sizes[~certain] / left
         beyond = ~certain & (probability > 1.0 - CERTAIN)
         if not beyond.any():
             return probability
