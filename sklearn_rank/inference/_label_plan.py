@@ -13,7 +13,7 @@ from .._validation import are_missing, check_generator, check_level, check_whole
 from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
 from ._evidence import check_lists
-from ._label_design import LabelDesign, check_proxy
+from ._label_design import LabelDesign, check_proxy, labels_as_objects
 from ._limits import two_sided_quantile
 from ._partial_labels import probabilities_of_labels
 
@@ -195,15 +195,16 @@ def plan_labels(
     ... )
     >>> print(plan)
     20 of 950 rows without labels, for precision@50
-    expected standard error 0.0292, 95 % interval 0.1144 wide; drawn uniformly 0.2763
+    expected standard error 0.0292, 95 % interval 0.1145 wide; drawn uniformly 0.2763
     >>> y_true[plan.chosen] = y[plan.chosen]
     >>> print(metric_interval("precision@50", y_true, challenger, design=plan.design))
-    0.5646 [0.5000, 0.6408] (precision@50 of this list, 70 of 1000 labels known, 95 %, score)
+    0.5657 [0.4866, 0.6417] (precision@50 of this list, 70 of 1000 labels known, 95 %, score)
     """
     level, rng, measure = check_level(level), check_generator(random_state), get_measure(measure)
     rankers = [scores] if compare_with is None else [scores, compare_with]
-    labels = None if y_true is None else np.asarray(ravelled(y_true, "y_true"), dtype=object)
-    known = np.zeros(len(scores), dtype=bool) if labels is None else ~are_missing(labels)
+    known = np.zeros(len(scores), dtype=bool)
+    if y_true is not None:
+        known = ~are_missing(ravelled(labels_as_objects(y_true), "y_true"))
     if known.any():
         design = LabelDesign(inclusion_probability=np.where(known, 1.0, 0.5))
         columns = {"design": design, "proxy": proxy, "pos_label": pos_label}
