@@ -53,7 +53,7 @@ class RecallCertificate(Printed):
         Probability, in (0, 1), that no look of the sequence shows a recall that is not reached.
     estimate : float
         Estimated recall: positives found, over these and the expected ones among the other rows.
-        NaN if no positive is found.
+        NaN if no positive is found, or no row is sampled.
     n_found : int
         Number of positives found, in the review and in the sample.
     n_sampled : int
@@ -201,8 +201,7 @@ def recall_certificate(
     evidence = check_one_list(
         get_measure("auc"), y_true, scores, design=design, pos_label=pos_label
     )
-    partial = evidence.partial
-    assert partial is not None
+    partial: Any = evidence.partial
     rest = partial.probability < 1.0
     shares = partial.probability[rest]
     if len(shares) and np.ptp(shares) > ROUNDING:
@@ -222,7 +221,8 @@ def recall_certificate(
         boundary = stopping_boundary(n_rest, review, recall, 1.0 - level)
         if x < len(boundary):
             stops = min(stops, int(boundary[x]))
-    all_positives = review + (x / n * n_rest if n else 0.0)
+    share = x / n if n else np.nan
+    all_positives = review + share * n_rest if n_rest else review
     return RecallCertificate(
         is_shown=n >= stops,
         recall=recall,

@@ -99,6 +99,10 @@ def test_what_is_found():
     assert more.is_shown
     assert more.n_more == 0
     assert not at_look(1000, 50, 399 + found.n_more, 1, recall=0.9).is_shown
+    # Before the first label, the number that suffices if none is positive.
+    start = at_look(1000, 50, 0, 0, recall=0.9)
+    assert np.isnan(start.estimate)
+    assert at_look(1000, 50, start.n_more, 0, recall=0.9).is_shown
     # Rows that are left cannot hold so many positives.
     assert at_look(60, 1000, 1, 0, recall=0.9).is_shown
     assert not at_look(40, 0, 39, 0).is_shown
