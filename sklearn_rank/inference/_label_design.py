@@ -135,6 +135,24 @@ class LabelDesign:
         if self.most_below is not None:
             check_number("most_below", self.most_below, low=0.0)
 
+    def sample_weight(self, y_true: Any) -> FloatArray:
+        """Weights for fits on the labelled rows, which then stand for all rows.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,)
+            Labels, missing where not known.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            One over the probability of a label where there is one, else 0. Fit the rows of
+            positive weight: ``ranker.fit(X[w > 0], y_true[w > 0], sample_weight=w[w > 0])``.
+        """
+        known = ~are_missing(ravelled(labels_as_objects(y_true), "y_true"))
+        probability = self._probabilities(known)
+        return np.divide(1.0, probability, out=np.zeros(len(known)), where=known)
+
     def _probabilities(self, known: BoolArray) -> FloatArray:
         """Probability of each row to be labelled, checked against the labels that are known."""
         if self.inclusion_probability is not None:

@@ -219,3 +219,13 @@ def test_a_design_is_described_in_one_way(arguments, message):
 def test_comparisons_of_other_kinds_take_no_design():
     with pytest.raises(ValueError, match="leave out method, paired and qid"):
         compare("auc", Y, SCORE, -SCORE, design="all", method="swap")
+
+
+def test_weights_let_the_labelled_rows_stand_for_all():
+    y, champion, _ = population()
+    labels, design = reviewed(y, champion, 100, 380, np.random.default_rng(7))
+    weight = design.sample_weight(labels)
+    assert weight.sum() == pytest.approx(len(y))
+    assert ((weight > 0) == ~np.isnan(labels)).all()
+    assert set(weight[np.argsort(-champion)[:100]]) == {1.0}
+    assert weight.max() == pytest.approx(1900 / 380)
