@@ -171,7 +171,8 @@ def plan_labels(
     is biased. If the number of batches depends on the intervals, divide ``1 - level`` among them.
 
     **The forecast** is as good as the predictions. If only the first rows have labels, they are
-    extrapolated to the others; label a few of these at random first.
+    extrapolated to the others, and the standard error of recall was then up to 10 times the
+    forecast; label a few of the others at random first. The intervals do not rest on it.
 
     The cost is that of the measure and of a logistic regression, and O(n) for the sample.
 
