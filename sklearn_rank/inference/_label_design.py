@@ -136,7 +136,7 @@ class LabelDesign:
             check_number("most_below", self.most_below, low=0.0)
 
     def sample_weight(self, y_true: Any) -> FloatArray:
-        """Weights for fits on the labelled rows, which then stand for all rows.
+        """Return weights for fits on the labelled rows, which then stand for all rows.
 
         Parameters
         ----------
