@@ -109,6 +109,6 @@ for name in ("recall@100", "ap"):
 # Where to go next
 # ----------------
 #
-# - :doc:`/user_guide/how_far_to_trust`: intervals where all labels are known.
+# - :doc:`/user_guide/labels_in_part`: plans of labels, and when to stop.
 # - :doc:`/user_guide/rank_tests`: comparisons of two or more scores of a list.
 # - :doc:`/user_guide/position_bias`: labels that are clicks.

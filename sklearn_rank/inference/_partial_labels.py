@@ -39,7 +39,7 @@ CERTAIN = 40.0
 # Of rows with probabilities that are as good as 0 or 1, so many are expected to be otherwise.
 NEARLY_NONE = 0.01
 
-# From so many labels of each class in the sample on, the variance is at least what they show.
+# From so many labels that carry the variance on, it is at least what their residuals show.
 MANY_LABELS = 10.0
 
 # How near to 0 the statistic of the estimate is.
@@ -85,9 +85,6 @@ class ScoreWalk:
         self._of_sample = labels[self._rows[self._sampled]]
         self._probability, self._odds = probability, (1.0 - probability) / probability
         self._per_label = self._odds[self._sampled] / probability[self._sampled]
-        n_pos = self._of_sample.sum()
-        fewest = min(n_pos, len(self._of_sample) - n_pos)
-        self._shown = min(fewest / MANY_LABELS, 1.0)
         self._most = float(logit(1.0 - NEARLY_NONE / max(len(self._rows), 1)))
         self._start = np.clip(logit(q[is_open]), -self._most, self._most)
         self._least = LEAST_CHANGE * self._at(self._start).deviation
@@ -160,9 +157,11 @@ class ScoreWalk:
         if drawn.sum() > variance:
             variance = float(drawn.sum())
             third = float(cube[sampled] @ (1.0 / self._probability[sampled]))
-        if self._shown:
-            shown = (slope[sampled] * residual) ** 2 @ self._per_label
-            variance += self._shown * max(float(shown) - variance, 0.0)
+        # What the residuals show, where enough of them carry it.
+        squares = (slope[sampled] * residual) ** 2 * self._per_label
+        if (shown := float(squares.sum())) > variance:
+            n_effective = shown**2 / float(squares @ squares)
+            variance += min(n_effective / MANY_LABELS, 1.0) * (shown - variance)
         deviation = max(float(np.sqrt(variance)), LEAST_DEVIATION)
         score = float((slope[sampled] / self._probability[sampled]) @ residual)
         return Hypothesis(logits, float(value), direction, score, deviation, third / deviation**3)

@@ -1,0 +1,70 @@
+"""
+Labels drawn at random, and labels that a plan chooses
+======================================================
+
+A champion's first 100 of 4,000 rows are reviewed. How many more labels does
+the precision of a challenger at its first 100 need? The limits are drawn for
+labels of random rows and for those that ``plan_labels`` chooses.
+"""
+
+# %%
+import matplotlib.pyplot as plt
+import numpy as np
+
+from sklearn_rank.inference import LabelDesign, metric_interval, plan_labels
+
+rng = np.random.default_rng(0)
+truth = np.arange(4000) < 200
+champion = 1.5 * truth + rng.normal(size=4000)
+challenger = 2 * truth + rng.normal(size=4000)
+order = np.argsort(-champion)
+reviewed = np.where(np.argsort(order) < 100, truth, np.nan)
+
+
+def uniform(n_labels):
+    y_true = reviewed.copy()
+    audited = rng.choice(order[100:], n_labels, replace=False)
+    y_true[audited] = truth[audited]
+    design = LabelDesign(review_top=100, audit=n_labels, scores=champion)
+    return metric_interval("precision@100", y_true, challenger, design=design)
+
+
+def planned(n_labels):
+    y_true = reviewed.copy()
+    plan = plan_labels(
+        "precision@100",
+        challenger,
+        budget=n_labels,
+        y_true=y_true,
+        random_state=0,
+    )
+    y_true[plan.chosen] = truth[plan.chosen]
+    return metric_interval("precision@100", y_true, challenger, design=plan.design)
+
+
+# %%
+n_labels = np.array([10, 20, 40, 80, 160, 320, 640])
+fig, ax = plt.subplots()
+for shift, draw in ((0.95, uniform), (1.05, planned)):
+    intervals = [draw(n) for n in n_labels]
+    estimate = np.array([interval.estimate for interval in intervals])
+    low = estimate - [interval.low for interval in intervals]
+    high = [interval.high for interval in intervals] - estimate
+    ax.errorbar(
+        shift * n_labels,
+        estimate,
+        (low, high),
+        fmt="o",
+        capsize=3,
+        label=draw.__name__,
+    )
+value = metric_interval("precision@100", truth, challenger).estimate
+ax.axhline(value, color="0.6", zorder=0, label="with all labels")
+ax.set(xscale="log", xlabel="labels besides the review", ylabel="precision@100")
+ax.legend()
+plt.show()
+
+# %%
+# The plan labels the rows of the challenger's first 100 that the review left
+# out: the others do not move this precision. Once it has labels of all of
+# them the value is known. Random rows hardly ever are among them.
