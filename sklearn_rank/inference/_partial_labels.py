@@ -122,13 +122,14 @@ class ScoreWalk:
             if after <= before and abs(change) <= self._least:
                 break
         # Nothing that is known stands against it: as far as the labels can bring the value.
-        ends = walk[-1].value, self._extreme(-sign * walk[-1].direction)
+        ends = [walk[-1].value, *(self._extreme(walk[-1], -sign, x) for x in (-CERTAIN, 0.5))]
         return min(ends) if sign > 0.0 else max(ends)
 
-    def _extreme(self, direction: FloatArray) -> float:
-        """Value where each unknown label is as the direction has it."""
-        logits = np.where(direction == 0.0, self.estimate.logits, np.sign(direction) * CERTAIN)
-        self._labels[self._rows] = expit(logits)
+    def _extreme(self, at: Hypothesis, sign: float, share: float) -> float:
+        """Value where the rows that are so far on their way to 0 or 1 are there."""
+        ahead = np.sign(sign * at.direction)
+        arrives = (ahead != 0.0) & (ahead * at.logits >= share * self._most)
+        self._labels[self._rows] = expit(np.where(arrives, ahead * CERTAIN, at.logits))
         self._labels[self._rows[self._sampled]] = self._of_sample
         return float(self._at_labels(self._labels)[0])
 
@@ -183,7 +184,8 @@ def probabilities_of_labels(evidences: Sequence[Evidence]) -> FloatArray:
     shares = [(rankdata(evidence.data.score) - 0.5) / n for evidence in evidences]
     if partial.proxy is not None:
         shares.append(np.clip(partial.proxy, 1e-6, 1.0 - 1e-6))
-    columns = np.column_stack([*map(logit, shares), partial.probability < 1.0])
+    # Given its probability of a label, a row with a label is like one without.
+    columns = np.column_stack([*map(logit, shares), np.log(partial.probability)])
     scaled = StandardScaler().fit_transform(columns)
     # Few positives have labels: by so much slopes are shrunk.
     model = LogisticRegression(C=0.1).fit(scaled[known], labels[known])
