@@ -199,7 +199,7 @@ def plan_labels(
     expected standard error 0.0373, 95 % interval 0.1463 wide; drawn uniformly 0.3403
     >>> y_true[plan.chosen] = y[plan.chosen]
     >>> print(metric_interval("precision@50", y_true, challenger, design=plan.design))
-    0.5770 [0.4933, 0.6608] (precision@50 of this list, 70 of 1000 labels known, 95 %, score)
+    0.5776 [0.4908, 0.6621] (precision@50 of this list, 70 of 1000 labels known, 95 %, score)
     """
     level, rng, measure = check_level(level), check_generator(random_state), get_measure(measure)
     rankers = [scores] if compare_with is None else [scores, compare_with]
