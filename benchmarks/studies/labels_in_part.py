@@ -21,10 +21,10 @@ sample on a width of at most 1.15.
 The form of the limits was chosen on other populations: normal scores with 20 and 300 of 3,000,
 100 of AUC .95, 40 of 4,000 rounded, positives that the champion does not see, and on Pima, Boston,
 annthyroid and Spambase with logistic regression and gradient boosting. The populations here were
-not looked at before a first run, in which 96 % of the cells reached .935. It showed two faults: ends
-that nothing excludes were missed by 1e-6 (NDCG), and the start did not know the probability of a
-label of each row (AP and recall in `strata` and `weighted`). Both were mended before the run that
-is stored; nothing else was changed.
+not looked at before a first run, in which 96 % of the cells reached .935. It showed two faults:
+ends that nothing excludes were missed by 1e-6 (NDCG), and the start did not know the probability
+of a label of each row (AP and recall in `strata` and `weighted`). Both were mended before the run
+that is stored; nothing else was changed.
 """
 
 import argparse
