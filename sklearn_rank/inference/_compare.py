@@ -26,6 +26,7 @@ from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
 from ._contrasts import interval_comparison
 from ._evidence import (
+    IN_ROWS,
     JointEstimate,
     WeightMeaning,
     check_groups,
@@ -661,7 +662,7 @@ def compare(
     if check_weight_meaning(weights, sample_weight):
         conditional = False
     if design is not None or proxy is not None:
-        refuse_collections("labels known in part belong to rows", y_true=y_true)
+        refuse_collections(IN_ROWS, y_true=y_true, scores=scores)
         rows["y_true"] = labels_as_objects(y_true)
         if method != "auto" or not paired or not _is_one_list(rows):
             raise ValueError(

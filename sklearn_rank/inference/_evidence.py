@@ -402,6 +402,10 @@ def refuse_few_draws(weight: FloatArray, heaviest: float, what: str) -> None:
         )
 
 
+# Why labels known in part are read from rows in memory.
+IN_ROWS = "labels known in part belong to rows"
+
+
 def check_one_list(measure: Measure, y_true: Any, y_score: Any, **columns: Any) -> Evidence:
     """Evidence of one ranker."""
     return check_lists(measure, y_true, [y_score], **columns)[0]

@@ -12,7 +12,7 @@ from .._typing import FloatArray, IntArray
 from .._validation import are_missing, check_generator, check_level, check_whole, ravelled
 from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
-from ._evidence import check_lists
+from ._evidence import IN_ROWS, check_lists, refuse_collections
 from ._label_design import LabelDesign, check_proxy, labels_as_objects
 from ._limits import two_sided_quantile
 from ._partial_labels import probabilities_of_labels
@@ -201,6 +201,7 @@ def plan_labels(
     >>> print(metric_interval("precision@50", y_true, challenger, design=plan.design))
     0.5776 [0.4908, 0.6621] (precision@50 of this list, 70 of 1000 labels known, 95 %, score)
     """
+    refuse_collections(IN_ROWS, scores=scores, y_true=y_true, compare_with=compare_with)
     level, rng, measure = check_level(level), check_generator(random_state), get_measure(measure)
     rankers = [scores] if compare_with is None else [scores, compare_with]
     known = np.zeros(len(scores), dtype=bool)

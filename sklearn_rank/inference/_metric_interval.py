@@ -9,6 +9,7 @@ from .._validation import check_flag, check_generator, check_level, check_resamp
 from ..metrics import Accumulator, get_measure
 from ..metrics._shared import MeasureLike
 from ._evidence import (
+    IN_ROWS,
     WeightMeaning,
     accumulated_list,
     check_one_list,
@@ -373,7 +374,7 @@ def metric_interval(
     in_chunks = any_collection(y_true, y_score, qid, sample_weight, groups)
     partial = design is not None or proxy is not None
     if partial:
-        refuse_collections("labels known in part belong to rows", y_true=y_true, y_score=y_score)
+        refuse_collections(IN_ROWS, y_true=y_true, y_score=y_score)
         y_true = labels_as_objects(y_true)
     if not in_chunks:
         y_true = ravelled(y_true, "y_true")

@@ -179,6 +179,10 @@ ROWS = {
     ),
     "compare, one": lambda d: compare("auc", np.asarray(d["y"]), np.asarray(d["a"]), d["b"]),
     "compare, swap": lambda d: compare("auc", d["y"], d["a"], d["b"], method="swap"),
+    "metric_interval, in part": lambda d: metric_interval("auc", d["y"], d["a"], design="all"),
+    "compare, in part": lambda d: compare("auc", d["y"], d["a"], d["b"], design="all"),
+    "plan_labels": lambda d: inference.plan_labels("auc", d["a"], budget=3, y_true=d["y"]),
+    "recall_certificate": lambda d: inference.recall_certificate(d["y"], design="all"),
     "partial_auc_influence": lambda d: inference.partial_auc_influence(d["y"], d["a"]),
     "two_sample_rank_test": lambda d: inference.two_sample_rank_test(d["a"], d["b"]),
     # Groups of rows.

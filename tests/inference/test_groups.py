@@ -57,6 +57,9 @@ WITHOUT_GROUPS = {
     "partial_auc_influence",
     # Of a pilot: tests/inference/test_pilots.py.
     "sample_size",
+    # Rows are chosen for labelling one by one.
+    "plan_labels",
+    "recall_certificate",
 }
 
 
