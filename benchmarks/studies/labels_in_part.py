@@ -45,7 +45,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from interval_coverage import seeded
 from measuring import RESULTS, data_directory, describe_machine, format_table, write_table
 
-from sklearn_rank.inference._partial_labels import walk_of
+from sklearn_rank.inference._score_walk import walk_of
 from sklearn_rank.metrics import get_measure
 from sklearn_rank.metrics._shared import PartialLabels
 

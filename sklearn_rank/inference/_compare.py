@@ -47,11 +47,10 @@ from ._evidence import (
     refuse_sampling,
     refuse_unknown,
 )
-from ._label_bounds import is_bounded, list_for_any_labels
-from ._label_design import Design, labels_as_objects
+from ._label_bounds import target_in_part
+from ._label_design import Design, array_of_labels
 from ._limits import CONTRAST_ALTERNATIVES, holm_adjust
 from ._methods import methods_of
-from ._partial_labels import target_in_part
 from ._queries import compare_samples, joint_means, query_values_of
 from ._results import Comparison, level_of_both
 
@@ -498,8 +497,8 @@ def compare(
     design : LabelDesign, "all" or None, default=None
         How rows of one list were chosen for labelling, if some labels of ``y_true`` are missing
         (NaN, None, ``pandas.NA``): a :class:`LabelDesign`, or "all" if the labelled rows are a
-        simple random sample of all rows. The comparison is then by score
-        limits, for the labels of this list.
+        simple random sample of all rows. The comparison is then of the values of this list with
+        all labels, by the methods of :func:`metric_interval`.
     proxy : array-like of shape (n_samples,) or None, default=None
         With ``design``, predicted probability of each row to be positive, by a model that was not
         fitted on these labels or out of fold. It makes the interval narrower where it is good, and
@@ -663,7 +662,7 @@ def compare(
         conditional = False
     if design is not None or proxy is not None:
         refuse_collections(IN_ROWS, y_true=y_true, scores=scores)
-        rows["y_true"] = labels_as_objects(y_true)
+        rows["y_true"] = array_of_labels(y_true)
         if method != "auto" or not paired or not _is_one_list(rows):
             raise ValueError(
                 "design is for rankers that scored the same rows of one list: leave out method,"
@@ -711,7 +710,7 @@ def _by_limits(
     question: Question,
     conditional: bool,
 ) -> Comparison:
-    """Compare rankers of one list by a measure whose items have no influence function."""
+    """Compare rankers of one list by limits: without influence function, or labels in part."""
     if rows["weights"] == "sampling":
         refuse_sampling(measure)
     if "design" not in rows:
@@ -725,9 +724,7 @@ def _by_limits(
     columns = {name: column for name, column in rows.items() if name not in ("qid", "y_true")}
     evidences = check_lists(measure, rows["y_true"], list(scores.values()), **columns)
     target = f"{measure.name} on {evidences[0].data.sizes[0]:.0f} items"
-    if is_bounded(evidences[0]):
-        target = list_for_any_labels(evidences[0])
-    elif "design" in rows:
+    if "design" in rows:
         target = target_in_part(evidences[0])
     return interval_comparison(evidences, tuple(scores), contrasts, question, target)
 

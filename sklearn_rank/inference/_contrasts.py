@@ -15,8 +15,8 @@ from ._label_bounds import is_bounded, label_bounds
 from ._limits import Limits
 from ._list_intervals import limits_of_draws
 from ._methods import interval_of, method_of
-from ._partial_labels import walk_of
 from ._results import Comparison, Interval, level_of_both
+from ._score_walk import walk_of
 
 # Halvings of the logarithm of a p-value, down from 1 to the least.
 N_HALVINGS, LEAST_PVALUE = 24, 1e-12
@@ -36,25 +36,18 @@ def interval_comparison(
     in_part = evidences[0].partial is not None
     find = _square_and_add if of_draws else _joined
     method, m = "square-and-add" if of_draws else "bonferroni", len(matrix)
-    bounded = is_bounded(evidences[0])
-    if bounded:
+    if bounded := is_bounded(evidences[0]):
         # The limits hold at any level, and p-values are 0 and 1.
-        method, question = "bounds", replace(question, level=1.0)
+        question = replace(question, level=1.0)
     singles = [_single(evidence, question.level) for evidence in evidences]
     values = np.array([single.estimate for single in singles])
-    differences = (matrix @ values).tolist()
-    if bounded:
-        ends = [label_bounds(evidences, row.tolist()) for row in matrix]
-        differences = [sum(both) / 2.0 for both in ends]
-        at_levels = [_at_any_level(both) for both in ends]
-    elif in_part:
-        method, walks = "score", [walk_of(evidences, row.tolist()) for row in matrix]
-        differences = [walk.estimate.value for walk in walks]
-        at_levels = [walk.limits for walk in walks]
-    else:
-        at_levels = [find(evidences, row) for row in matrix]
-    low, high, pvalues = [], [], []
-    for at_level in at_levels:
+    low, high, pvalues, differences = [], [], [], []
+    for row in matrix:
+        if in_part:
+            method = singles[0].method
+            difference, at_level = _labels_in_part(evidences, row)
+        else:
+            difference, at_level = float(row @ values), find(evidences, row)
 
         def limits(delta: float, at_level: Callable[[float], Limits] = at_level) -> Limits:
             level = 1.0 - delta / m
@@ -63,6 +56,7 @@ def interval_comparison(
                 level_of_both(level, question.alternative) if of_draws or in_part else level
             )
 
+        differences.append(difference)
         both = limits(1.0 - question.level)
         low.append(both[0])
         high.append(both[1])
@@ -144,8 +138,15 @@ def _joined(evidences: Sequence[Evidence], row: FloatArray) -> Callable[[float],
     return limits
 
 
-def _at_any_level(limits: Limits) -> Callable[[float], Limits]:
-    return lambda _: limits
+def _labels_in_part(
+    evidences: Sequence[Evidence], row: FloatArray
+) -> tuple[float, Callable[[float], Limits]]:
+    """Estimate, and limits by score or, where no label tells of the others, over all labels."""
+    if is_bounded(evidences[0]):
+        both = label_bounds(evidences, row.tolist())
+        return sum(both) / 2.0, lambda _: both
+    walk = walk_of(evidences, row.tolist())
+    return walk.estimate.value, walk.limits
 
 
 def _square_and_add(evidences: Sequence[Evidence], row: FloatArray) -> Callable[[float], Limits]:

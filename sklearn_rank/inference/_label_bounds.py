@@ -70,7 +70,7 @@ def label_bounds(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0
 
 def bounds_interval(evidence: Evidence, level: float, **_: Any) -> Interval:
     low, high = label_bounds([evidence])
-    target = list_for_any_labels(evidence)
+    target = target_in_part(evidence)
     return Interval((low + high) / 2.0, low, high, 1.0, "bounds", target)
 
 
@@ -86,8 +86,11 @@ def most_positive(evidence: Evidence) -> int:
     return min(int(partial.most_below * rate * n_open * (1.0 + 1e-12)), n_open)
 
 
-def list_for_any_labels(evidence: Evidence) -> str:
+def target_in_part(evidence: Evidence) -> str:
     partial: Any = evidence.partial
+    if not is_bounded(evidence):
+        n_known, n = partial.known.sum(), len(partial.known)
+        return f"{evidence.measure.name} of this list, {n_known} of {n} labels known"
     n_open, most = int(partial.unreachable.sum()), most_positive(evidence)
     assumed = "" if partial.most_below is None else f", at most {most} positive"
     return f"{evidence.measure.name} of this list for any labels of {n_open} rows{assumed}"

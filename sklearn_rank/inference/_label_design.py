@@ -149,7 +149,7 @@ class LabelDesign:
             One over the probability of a label where there is one, else 0. Fit the rows of
             positive weight: ``ranker.fit(X[w > 0], y_true[w > 0], sample_weight=w[w > 0])``.
         """
-        known = ~are_missing(ravelled(labels_as_objects(y_true), "y_true"))
+        known = ~are_missing(ravelled(array_of_labels(y_true), "y_true"))
         probability = self._probabilities(known)
         return np.divide(1.0, probability, out=np.zeros(len(known)), where=known)
 
@@ -211,7 +211,7 @@ class LabelDesign:
 Design: TypeAlias = LabelDesign | Literal["all"] | None
 
 
-def labels_as_objects(y_true: Any) -> AnyArray:
+def array_of_labels(y_true: Any) -> AnyArray:
     """Labels with their missing values, which arrays of pandas keep beside them."""
     return np.asarray(y_true, dtype=None if isinstance(y_true, np.ndarray) else object)
 
@@ -256,7 +256,7 @@ def check_partial_labels(
     for argument, value in others.items():
         if value is not None:
             raise ValueError(f"design is for single rows of one list: leave {argument} out.")
-    labels = ravelled(labels_as_objects(y_true), name)
+    labels = ravelled(array_of_labels(y_true), name)
     known = ~are_missing(labels)
     n, most_below, at_cut = len(labels), None, None
     if not known.any():

@@ -13,9 +13,9 @@ from .._validation import are_missing, check_generator, check_level, check_whole
 from ..metrics import get_measure
 from ..metrics._shared import MeasureLike
 from ._evidence import IN_ROWS, check_lists, refuse_collections
-from ._label_design import LabelDesign, check_proxy, labels_as_objects
+from ._label_design import LabelDesign, array_of_labels, check_proxy
 from ._limits import two_sided_quantile
-from ._partial_labels import probabilities_of_labels
+from ._score_walk import probabilities_of_labels
 
 # Share of the labels of rows with an influence that goes to all of these alike, as the predictions
 # may be wrong; and share of the budget for rows without any, so that no probability is 0.
@@ -206,7 +206,7 @@ def plan_labels(
     rankers = [scores] if compare_with is None else [scores, compare_with]
     known = np.zeros(len(scores), dtype=bool)
     if y_true is not None:
-        known = ~are_missing(ravelled(labels_as_objects(y_true), "y_true"))
+        known = ~are_missing(ravelled(array_of_labels(y_true), "y_true"))
     if known.any():
         design = LabelDesign(inclusion_probability=np.where(known, 1.0, 0.5))
         columns = {"design": design, "proxy": proxy, "pos_label": pos_label}

@@ -25,10 +25,10 @@ from ._list_intervals import (
     rate_limits,
     top_interval_of,
 )
-from ._partial_labels import partial_interval
 from ._results import Interval
 from ._roc import METHODS as AUC_METHODS
 from ._roc import WITH_GROUPS, auc_interval_of
+from ._score_walk import score_interval
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ def _in_part(name: str) -> Callable[..., Interval]:
                 f"method={name!r} does not support design, which says that {many} of the rows not"
                 " reviewed have labels: leave method out."
             )
-        return (bounds_interval if bounded else partial_interval)(evidence, level)
+        return (bounds_interval if bounded else score_interval)(evidence, level)
 
     return interval
 

@@ -17,7 +17,7 @@ from ._evidence import (
     dimensions,
     refuse_collections,
 )
-from ._label_design import Design, labels_as_objects
+from ._label_design import Design, array_of_labels
 from ._methods import interval_of, method_of, of_range
 from ._queries import accumulated_values, query_values_of, sample_interval
 from ._results import Interval
@@ -165,8 +165,8 @@ def metric_interval(
     design : LabelDesign, "all" or None, default=None
         How rows of one list were chosen for labelling, if some labels of ``y_true`` are missing
         (NaN, None, ``pandas.NA``): a :class:`LabelDesign`, or "all" if the labelled rows are a
-        simple random sample of all rows. The target is then the value
-        of this list with all labels, and the method "score".
+        simple random sample of all rows. The target is then the value of this list with all
+        labels, and the method "score" or "bounds".
     proxy : array-like of shape (n_samples,) or None, default=None
         With ``design``, predicted probability of each row to be positive, by a model that was not
         fitted on these labels or out of fold. It makes the interval narrower where it is good, and
@@ -375,7 +375,7 @@ def metric_interval(
     partial = design is not None or proxy is not None
     if partial:
         refuse_collections(IN_ROWS, y_true=y_true, y_score=y_score)
-        y_true = labels_as_objects(y_true)
+        y_true = array_of_labels(y_true)
     if not in_chunks:
         y_true = ravelled(y_true, "y_true")
     rows = {"sample_weight": sample_weight, "groups": groups, "pos_label": pos_label}

@@ -21,6 +21,7 @@ from scipy.stats import rankdata
 
 from .._typing import FloatArray
 from ..metrics._shared import Evidence, PartialLabels, ValueAtLabels
+from ._label_bounds import target_in_part
 from ._limits import Limits, two_sided_quantile
 from ._results import Interval
 
@@ -209,14 +210,8 @@ def walk_of(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)) -
     return ScoreWalk(at_labels, labels, first.partial, probabilities_of_labels(evidences))
 
 
-def partial_interval(evidence: Evidence, level: float, **_: Any) -> Interval:
-    walk = walk_of([evidence])
-    estimate, limits = walk.estimate, walk.limits(level)
-    target = target_in_part(evidence)
+def score_interval(evidence: Evidence, level: float, **_: Any) -> Interval:
+    walk, target = walk_of([evidence]), target_in_part(evidence)
+    estimate = walk.estimate
+    limits = walk.limits(level)
     return Interval(estimate.value, *limits, level, "score", target, estimate.deviation)
-
-
-def target_in_part(evidence: Evidence) -> str:
-    partial: Any = evidence.partial
-    n_known, n = partial.known.sum(), len(partial.known)
-    return f"{evidence.measure.name} of this list, {n_known} of {n} labels known"
