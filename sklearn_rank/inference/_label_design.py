@@ -9,7 +9,18 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import are_missing, check_number, ravelled
+from .._validation import (
+    Coded,
+    are_missing,
+    check_number,
+    check_qid,
+    check_scores,
+    check_vector,
+    check_whole,
+    distinct_codes,
+    ravelled,
+    shown,
+)
 from ..metrics._shared import Evidence, PartialLabels
 
 
@@ -132,6 +143,15 @@ class LabelDesign:
                 "review_top says that the first rows of a champion were reviewed: pass its scores"
                 " of all rows as scores=."
             )
+        if self.sizes is not None and not isinstance(self.sizes, Mapping):
+            raise TypeError(
+                f"sizes is a {type(self.sizes).__name__}, but must be a mapping from strata to"
+                " numbers of labels, such as sizes={'top': 100, 'rest': 50}."
+            )
+        if self.review_top is not None:
+            check_whole("review_top", self.review_top, 1)
+        if self.audit is not None:
+            check_whole("audit", self.audit, 0)
         if self.most_below is not None:
             check_number("most_below", self.most_below, low=0.0)
 
@@ -159,20 +179,26 @@ class LabelDesign:
             return _checked_probabilities(self.inclusion_probability, known)
         if self.strata is None:
             return self._of_review(known)
-        names, codes = np.unique(_column(self.strata, "strata", len(known)), return_inverse=True)
-        for name, labels in zip(names.tolist(), np.bincount(codes, known), strict=True):
-            if self.sizes is not None and labels != self.sizes.get(name, 0):
+        strata = check_qid(self.strata, len(known), name="strata")
+        coded = strata if isinstance(strata, Coded) else distinct_codes(strata)
+        n_known = np.bincount(coded.codes, known).tolist()
+        labels = dict(zip(coded.distinct.tolist(), n_known, strict=True))
+        expected = labels if self.sizes is None else dict(self.sizes)
+        for name in [*expected, *labels]:
+            if expected.get(name, 0) != labels.get(name, 0):
                 raise ValueError(
-                    f"sizes says {self.sizes.get(name, 0)} labels in stratum {name!r}, but"
-                    f" {labels:.0f} rows of it have one: pass the sizes of the sample that was"
-                    " drawn, and remove labels that came in another way."
+                    f"sizes says {expected.get(name, 0)} labels in stratum {name!r}, but"
+                    f" {labels.get(name, 0):.0f} rows of it have one: pass the sizes of the sample"
+                    " that was drawn, and remove labels that came in another way."
                 )
-        return _shares(known, codes)
+        return _shares(known, coded.codes)
 
     def _of_review(self, known: BoolArray) -> FloatArray:
         n, k = len(known), int(self.review_top or 0)
-        score = _column(self.scores, "scores", n).astype(np.float64)
-        if not 0 < k <= n:
+        score = check_scores(self.scores, name="scores")
+        if len(score) != n:
+            raise ValueError(f"scores has {len(score)} entries for {n} rows: pass one per row.")
+        if k > n:
             raise ValueError(f"review_top={k} must be from 1 to {n}, the number of rows.")
         cut = np.partition(score, n - k)[n - k]
         above, tied = score > cut, score == cut
@@ -203,7 +229,7 @@ class LabelDesign:
         """The reviewed rows of the lowest scores, whose rate limits that of the rows below."""
         if self.most_below is None:
             return None
-        score, k = np.asarray(ravelled(self.scores, "scores"), dtype=np.float64), known.sum()
+        score, k = check_scores(self.scores, name="scores"), known.sum()
         m = min(max(20, int(np.ceil(np.sqrt(k)))), k)
         return np.asarray(known & (score <= np.partition(score[known], m - 1)[m - 1]))
 
@@ -216,22 +242,9 @@ def array_of_labels(y_true: Any) -> AnyArray:
     return np.asarray(y_true, dtype=None if isinstance(y_true, np.ndarray) else object)
 
 
-def _column(values: Any, name: str, n: int) -> AnyArray:
-    column = np.asarray(ravelled(values, name))
-    if column.shape != (n,):
-        raise ValueError(f"{name} has shape {column.shape} for {n} rows: pass one value per row.")
-    missing = are_missing(column)
-    if missing.any():
-        row = int(np.argmax(missing))
-        raise ValueError(
-            f"{name} is missing at row {row}: the design covers all rows, fill it in."
-        )
-    return column
-
-
 def _checked_probabilities(values: Any, known: BoolArray) -> FloatArray:
     name = "inclusion_probability"
-    probability = _column(values, name, len(known)).astype(np.float64)
+    probability = check_vector(name, values, len(known))
     for wrong, why in (
         (~((probability > 0) & (probability <= 1)), "is not in (0, 1]: pass probabilities"),
         ((probability == 1) & ~known, "has no label: a row of probability 1 is always labelled"),
@@ -261,15 +274,16 @@ def check_partial_labels(
     n, most_below, at_cut = len(labels), None, None
     if not known.any():
         raise ValueError(f"{name} has no label at all: pass those that are known.")
-    if design == "all":
+    if isinstance(design, str) and design == "all":
         probability = np.full(n, known.mean())
     elif isinstance(design, LabelDesign):
         probability = design._probabilities(known)
         most_below, at_cut = design.most_below, design._at_cut(known)
     else:
         raise TypeError(
-            f"design={design!r} must be a LabelDesign, or 'all' if the rows with labels are a"
-            " simple random sample of all rows."
+            f"design={shown(design)} must be a LabelDesign, such as LabelDesign(review_top=k,"
+            " scores=champion), or 'all' if the rows with labels are a simple random sample of all"
+            " rows."
         )
     unreachable = probability == 0
     sampled = (probability > 0) & (probability < 1)
@@ -327,7 +341,7 @@ def check_labels_in_part(evidences: list[Evidence], *, conditional: bool) -> Non
 
 
 def check_proxy(proxy: Any, n: int) -> FloatArray:
-    probability = _column(proxy, "proxy", n).astype(np.float64)
+    probability = check_vector("proxy", proxy, n)
     wrong = ~((probability >= 0) & (probability <= 1))
     if wrong.any():
         row = int(np.argmax(wrong))

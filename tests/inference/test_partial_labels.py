@@ -157,17 +157,21 @@ STRATA = [0, 0, 0, 0, 1, 1, 1, 1]
     ("arguments", "message"),
     [
         ({"design": None}, r"pass all rows and design=, a LabelDesign"),
-        ({"design": "none"}, "must be a LabelDesign, or 'all'"),
+        ({"design": "none"}, "must be a LabelDesign, such as"),
         ({"design": LabelDesign(np.full(8, 2.0))}, r"is 2 at row 0, which is not in \(0, 1\]"),
         ({"design": LabelDesign(np.r_[0.0, np.full(7, 0.5)])}, "is 0 at row 0"),
         (
             {"design": LabelDesign(np.r_[0.5, 1.0, np.full(6, 0.5)])},
             "1 at row 1, which has no label",
         ),
-        ({"design": LabelDesign(np.full(7, 0.5))}, "one value per row"),
+        ({"design": LabelDesign(np.full(7, 0.5))}, "has 7 entries, but must have 8"),
         (
             {"design": LabelDesign(strata=STRATA, sizes={0: 3, 1: 2})},
             "2 labels in stratum 1, but 1",
+        ),
+        (
+            {"design": LabelDesign(strata=STRATA, sizes={0: 3, 1: 1, 2: 5})},
+            "5 labels in stratum 2, but 0",
         ),
         ({"design": LabelDesign(strata=[0, 0, 0, 0, 1, 1, 2, 2])}, "no row of the part of row 6"),
         (
@@ -177,7 +181,7 @@ STRATA = [0, 0, 0, 0, 1, 1, 1, 1]
         ({"design": LabelDesign(review_top=1, audit=2, scores=SCORE)}, "audit=2, but 3 rows"),
         ({"design": LabelDesign(review_top=9, scores=SCORE)}, "from 1 to 8"),
         ({"design": "all", "proxy": SCORE}, "proxy is 7 at row 0"),
-        ({"design": "all", "proxy": [0.5] * 7 + [np.nan]}, "proxy is missing at row 7"),
+        ({"design": "all", "proxy": [0.5] * 7 + [np.nan]}, "proxy is nan at item 7"),
         ({"design": "all", "proxy": [1, 0.5, 0, 1, 0.5, 0, 0.5, 0.5]}, "cross_val_predict"),
         ({"design": "all", "conditional": False}, "leave conditional out"),
         ({"design": "all", "groups": STRATA}, "leave groups out"),
@@ -209,6 +213,8 @@ def test_what_contradicts_the_labels_is_refused(arguments, message):
         ({"strata": STRATA, "review_top": 2}, "strata and review_top"),
         ({"review_top": 2}, "pass its scores"),
         ({"strata": STRATA, "audit": 2}, "audit belongs to review_top"),
+        ({"review_top": True, "scores": SCORE}, "review_top=True must be a whole number"),
+        ({"strata": STRATA, "sizes": [2, 1]}, "sizes is a list, but must be a mapping"),
     ],
 )
 def test_a_design_is_described_in_one_way(arguments, message):
