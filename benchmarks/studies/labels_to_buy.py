@@ -3,6 +3,7 @@
     python benchmarks/studies/labels_to_buy.py plans           # three minutes
     python benchmarks/studies/labels_to_buy.py certificates    # a minute
     python benchmarks/studies/labels_to_buy.py fits            # a minute
+    python benchmarks/studies/labels_to_buy.py decisions       # four minutes
 
 `plans`: the champion's first 5 % are reviewed. Half as many rows as the challenger's first 2 %
 leave open are chosen by plan_labels, or three and ten times as many at random. Mean width and
@@ -15,13 +16,26 @@ labels over the smallest number that, fixed in advance, shows it at one look in 
 `fits`: rows are those of four tables. A logistic regression of 400 rows and a third of the
 features is the champion; its first tenth and a tenth of the others at random have labels. What the
 weights of the design change in the AUC and the precision of the top 2 % on other rows, six splits.
+
+`decisions`: which of two rankers has the greater precision at the first 2 %, by compare at 5 %,
+with the design and with missing labels as 0. Labels are drawn as in labels_in_part, 100 samples:
+how often it decides as all labels of the list do, and how often the other way.
 """
 
 import argparse
 import warnings
 
 import numpy as np
-from labels_in_part import POPULATIONS, PartialLabels, get_measure, replace, table, walk_of
+from labels_in_part import (
+    DESIGNS,
+    POPULATIONS,
+    PartialLabels,
+    drawn,
+    get_measure,
+    replace,
+    table,
+    walk_of,
+)
 from scipy.stats import hypergeom
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -30,7 +44,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from sklearn_rank import PNormPushRanker
-from sklearn_rank.inference import LabelDesign, plan_labels
+from sklearn_rank.inference import LabelDesign, compare, plan_labels
 from sklearn_rank.inference._recall_certificate import stopping_boundary
 from sklearn_rank.metrics import precision_at_top_score
 
@@ -156,9 +170,35 @@ def fits(name):
         )
 
 
+def decisions(population):
+    y, champion, challenger = POPULATIONS[population]()
+    k = max(int(0.02 * len(y)), 10)
+    scores = {"champion": champion, "challenger": challenger}
+    name = f"precision@{k}"
+    truth = compare(name, y, scores).estimate
+    for design in DESIGNS[:3] if len(y) > 2000 else DESIGNS[:2]:
+        rng = np.random.default_rng(0)
+        counts = np.zeros((2, 2), dtype=int)
+        for _ in range(100):
+            known, probability = drawn(rng, design, champion)
+            labels = np.where(known, y, np.nan)
+            in_part = compare(name, labels, scores, design=LabelDesign(probability))
+            as_zero = compare(name, np.where(known, y, 0), scores)
+            for row, found in zip(counts, (in_part, as_zero), strict=True):
+                is_decided = found.pvalue < 0.05
+                row += is_decided and np.array(
+                    [found.estimate * truth > 0, found.estimate * truth <= 0]
+                )
+        print(
+            f"{population:16s} {design:9s} difference {truth:+.3f}: right {counts[0, 0]}, wrong"
+            f" {counts[0, 1]} of 100; missing as 0: right {counts[1, 0]}, wrong {counts[1, 1]}",
+            flush=True,
+        )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", choices=("plans", "certificates", "fits"))
+    parser.add_argument("part", choices=("plans", "certificates", "fits", "decisions"))
     part = parser.parse_args().part
     warnings.simplefilter("ignore")
     with threadpool_limits(1):
@@ -166,8 +206,9 @@ def main():
             for name in ("annthyroid", "spambase", "a9a_train", "w8a_train"):
                 fits(name)
         else:
+            study = {"plans": plans, "certificates": certificates, "decisions": decisions}[part]
             for population in POPULATIONS:
-                (plans if part == "plans" else certificates)(population)
+                study(population)
 
 
 if __name__ == "__main__":
