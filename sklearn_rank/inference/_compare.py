@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, nan
 from typing import Any, Literal, TypeAlias
@@ -24,7 +24,7 @@ from .._validation import (
 )
 from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
-from ._contrasts import interval_comparison
+from ._contrasts import comparison_of_limits, interval_comparison
 from ._evidence import (
     IN_ROWS,
     JointEstimate,
@@ -47,9 +47,10 @@ from ._evidence import (
     refuse_sampling,
     refuse_unknown,
 )
+from ._judged_queries import JudgedQueries
 from ._label_bounds import target_in_part
 from ._label_design import Design, array_of_labels
-from ._limits import CONTRAST_ALTERNATIVES, holm_adjust
+from ._limits import CONTRAST_ALTERNATIVES, Limits, holm_adjust
 from ._methods import methods_of
 from ._queries import compare_samples, joint_means, query_values_of
 from ._results import Comparison, level_of_both
@@ -495,10 +496,10 @@ def compare(
         for "equivalent" it is the probability for the limits on one side. The tests are at level
         ``1 - level``.
     design : LabelDesign, "all" or None, default=None
-        How rows of one list were chosen for labelling, if some labels of ``y_true`` are missing
-        (NaN, None, ``pandas.NA``): a :class:`LabelDesign`, or "all" if the labelled rows are a
-        simple random sample of all rows. The comparison is then of the values of this list with
-        all labels, by the methods of :func:`metric_interval`.
+        How rows were chosen for labelling, if some labels of ``y_true`` are missing (NaN, None,
+        ``pandas.NA``): a :class:`LabelDesign`, or "all" if the labelled rows are a simple random
+        sample of all rows. The comparison is then of the values of this list with all labels, or
+        of the means over queries, by the methods of :func:`metric_interval`.
     proxy : array-like of shape (n_samples,) or None, default=None
         With ``design``, predicted probability of each row to be positive, by a model that was not
         fitted on these labels or out of fold. It makes the interval narrower where it is good, and
@@ -663,12 +664,20 @@ def compare(
     if design is not None or proxy is not None:
         refuse_collections(IN_ROWS, y_true=y_true, scores=scores)
         rows["y_true"] = array_of_labels(y_true)
-        if method != "auto" or not paired or not _is_one_list(rows):
+        if method != "auto" or not paired:
             raise ValueError(
-                "design is for rankers that scored the same rows of one list: leave out method,"
-                " paired and qid, or design and proxy."
+                "design is for rankers that scored the same rows: leave out method and paired, or"
+                " design and proxy."
             )
         rows |= {"design": design, "proxy": proxy}
+        if not _is_one_list(rows):
+            queries = JudgedQueries.of(measure, rows.pop("y_true"), scores, **rows)
+            if queries.is_bounded:
+                return _of_bounds(queries, names, contrasts, question)
+            joint = joint_means(list(queries.values().values()))
+            return joint_comparison(
+                joint, names, contrasts, question, rng, measure, queries.target
+            )
         return _by_limits(measure, scores, rows, contrasts, question, conditional)
     if method != "auto":
         if margin is not None or not paired:
@@ -727,6 +736,28 @@ def _by_limits(
     if "design" in rows:
         target = target_in_part(evidences[0])
     return interval_comparison(evidences, tuple(scores), contrasts, question, target)
+
+
+def _of_bounds(
+    queries: JudgedQueries, names: tuple[str, ...], contrasts: Contrasts, question: Question
+) -> Comparison:
+    """Compare means over queries by their limits over all labels that are not known."""
+
+    def limits_of(row: FloatArray) -> tuple[float, Callable[[float], Limits]]:
+        both = queries.bounds(row.tolist())
+        return sum(both) / 2.0, lambda _: both
+
+    return comparison_of_limits(
+        queries.measure,
+        [limits_of(row)[0] for row in np.eye(len(names))],
+        limits_of,
+        names,
+        contrasts,
+        question,
+        queries.target,
+        "bounds",
+        certain=True,
+    )
 
 
 def _same_rows(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray
+from ..metrics import Measure
 from ..metrics._shared import Draws, Evidence
 from ._label_bounds import is_bounded, label_bounds
 from ._limits import Limits
@@ -30,38 +31,65 @@ def interval_comparison(
     target: str,
 ) -> Comparison:
     """Test contrasts by their limits: a hypothesis is rejected at the levels that exclude it."""
-    titles, matrix = contrasts
     measure, grouped = evidences[0].measure, evidences[0].groups is not None
     of_draws = "draws" in measure.laws and not grouped
-    in_part = evidences[0].partial is not None
-    find = _square_and_add if of_draws else _joined
-    method, m = "square-and-add" if of_draws else "bonferroni", len(matrix)
-    if bounded := is_bounded(evidences[0]):
-        # The limits hold at any level, and p-values are 0 and 1.
-        question = replace(question, level=1.0)
     singles = [_single(evidence, question.level) for evidence in evidences]
-    values = np.array([single.estimate for single in singles])
+    values = [single.estimate for single in singles]
+    common = (names, contrasts, question, target)
+    if evidences[0].partial is not None:
+
+        def in_part(row: FloatArray) -> tuple[float, Callable[[float], Limits]]:
+            return _labels_in_part(evidences, row)
+
+        method, certain = singles[0].method, is_bounded(evidences[0])
+        return comparison_of_limits(measure, values, in_part, *common, method, certain=certain)
+    find = _square_and_add if of_draws else _joined
+    method = "square-and-add" if of_draws else "bonferroni"
+    return comparison_of_limits(
+        measure,
+        values,
+        lambda row: (float(row @ values), find(evidences, row)),
+        *common,
+        method,
+        two_sided=not of_draws,
+    )
+
+
+def comparison_of_limits(
+    measure: Measure,
+    values: Sequence[float],
+    limits_of: Callable[[FloatArray], tuple[float, Callable[[float], Limits]]],
+    names: tuple[str, ...],
+    contrasts: tuple[tuple[str, ...], FloatArray],
+    question: Any,
+    target: str,
+    method: str,
+    *,
+    two_sided: bool = False,
+    certain: bool = False,
+) -> Comparison:
+    """Test contrasts by their estimates and limits at each level.
+
+    All of the error of two-sided limits may lie on one side. Those that are certain hold at any
+    level, and p-values are 0 and 1.
+    """
+    (titles, matrix), m = contrasts, len(contrasts[1])
+    if certain:
+        question = replace(question, level=1.0)
     low, high, pvalues, differences = [], [], [], []
     for row in matrix:
-        if in_part:
-            method = singles[0].method
-            difference, at_level = _labels_in_part(evidences, row)
-        else:
-            difference, at_level = float(row @ values), find(evidences, row)
+        difference, at_level = limits_of(row)
 
         def limits(delta: float, at_level: Callable[[float], Limits] = at_level) -> Limits:
             level = 1.0 - delta / m
-            # All of the error of limits that are joined may lie on one side.
-            return at_level(
-                level_of_both(level, question.alternative) if of_draws or in_part else level
-            )
+            return at_level(level if two_sided else level_of_both(level, question.alternative))
 
         differences.append(difference)
         both = limits(1.0 - question.level)
         low.append(both[0])
         high.append(both[1])
         pvalues.append(_pvalue(limits, question, greater_is_better=measure.greater_is_better))
-    if bounded:
+    if certain:
         pvalues = [float(pvalue == 1.0) for pvalue in pvalues]
     unknown = (nan,) * m
     relation = "equal"
@@ -71,7 +99,7 @@ def interval_comparison(
     return Comparison(
         measure=measure.name,
         names=names,
-        values=tuple(values.tolist()),
+        values=tuple(values),
         standard_errors=(nan,) * len(names),
         contrasts=titles,
         differences=tuple(differences),

@@ -27,7 +27,7 @@ from ..metrics._shared import (
     singleton_groups,
 )
 from ._differences import ROUNDING_SQUARES, Units, variance_of
-from ._label_design import Design, check_labels_in_part, check_partial_labels
+from ._label_design import Design, check_fitted_proxy, check_labels_in_part, check_partial_labels
 
 
 def list_of_chunks(
@@ -472,6 +472,7 @@ def check_lists(
     if partial is not None:
         evidences = [replace(evidence, partial=partial) for evidence in evidences]
         check_labels_in_part(evidences, conditional=conditional)
+        check_fitted_proxy(data.labels, partial)
         return evidences
     if fixed:
         return evidences
@@ -605,6 +606,17 @@ class JointEstimate:
     spread: Spread  # Degrees of freedom of the covariance
     kinds: tuple[Units, ...] = ()  # Units of each class of each sample
     groups: FloatArray | None = None  # (n_rankers, n_groups): Their sums; None if independent
+
+    def with_units(self, values: FloatArray) -> JointEstimate:
+        """Add what other independent units do to the statistics; shape (n_rankers, n_units)."""
+        products, no_reach = values @ values.T, np.zeros(len(values))
+        return replace(
+            self,
+            covariance=self.covariance + products,
+            regularized=self.regularized + products,
+            kinds=(*self.kinds, Units(values, products, float(values.shape[1]), no_reach)),
+            groups=None if self.groups is None else np.hstack([self.groups, values]),
+        )
 
     def standard_errors(self, contrasts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Standard errors of contrasts, and their degrees of freedom."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._printed import ROUNDING
+from .._typing import FloatArray
 from ..metrics._shared import Evidence
 from ._limits import Limits
 from ._results import Interval
@@ -19,14 +20,17 @@ def is_bounded(evidence: Evidence) -> bool:
     return evidence.partial is not None and bool(evidence.partial.unreachable.any())
 
 
-def label_bounds(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)) -> Limits:
-    """Smallest and largest value of a contrast of rankers over the labels not known.
+def values_over_labels(
+    evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)
+) -> FloatArray:
+    """Smallest and largest value of a contrast for each number u of positives not known.
 
-    For each number u of positives among these rows the value is linear in a sum over labels, which
-    has its extremes where the u rows with the largest or smallest part in it are positive. What
-    pairs of these rows add to it, as for average precision, has its extremes for each ranker by
-    itself: the limits are sharp for one ranker, and for several they hold but are not sharp.
-    Labels for which the measure is not defined count what its ``undefined`` says. O(n log n).
+    NaN where it is not defined; shape (2, n_numbers). For each u the value is linear in a sum over
+    labels, which has its extremes where the u rows with the largest or smallest part in it are
+    positive. What pairs of these rows add to it, as for average precision, has its extremes for
+    each ranker by itself: the limits are sharp for one ranker, and for several they hold but are
+    not sharp. Labels for which the measure is not defined count what its ``undefined`` says.
+    O(n log n).
     """
     first: Any = evidences[0]
     open_rows = first.partial.unreachable
@@ -57,15 +61,26 @@ def label_bounds(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0
             values[:, end] = np.dot(contrast, of_rankers)
     if isinstance(first.measure.undefined, float):
         values[np.isnan(values)] = sum(contrast) * first.measure.undefined
-    values = values[:, : most_positive(first) + 1]
+    return np.asarray(values[:, : most_positive(first) + 1])
+
+
+def label_bounds(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)) -> Limits:
+    """Smallest and largest value of a contrast of rankers over the labels not known."""
+    first: Any = evidences[0]
+    values = values_over_labels(evidences, contrast)
     if np.isnan(values).all():
         raise ValueError(
-            f"{first.measure.name} is not defined for any labels of the {n_open} rows without a"
-            f" label: {first.measure.lacking}."
+            f"{first.measure.name} is not defined for any labels of the"
+            f" {int(first.partial.unreachable.sum())} rows without a label:"
+            f" {first.measure.lacking}."
         )
-    low, high = float(np.nanmin(values[0])), float(np.nanmax(values[1]))
-    # No ranker is better by a rounding error.
-    return low if abs(low) > ROUNDING else 0.0, high if abs(high) > ROUNDING else 0.0
+    return without_rounding((float(np.nanmin(values[0])), float(np.nanmax(values[1]))))
+
+
+def without_rounding(limits: Limits) -> Limits:
+    """Limits of which none is a rounding error from 0, which would make a ranker better."""
+    low, high = (limit if abs(limit) > ROUNDING else 0.0 for limit in limits)
+    return low, high
 
 
 def bounds_interval(evidence: Evidence, level: float, **_: Any) -> Interval:

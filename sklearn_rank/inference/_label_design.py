@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from .._lists import numbers_of_queries
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import (
     Coded,
@@ -43,10 +44,10 @@ class LabelDesign:
         None takes those that have labels.
     review_top : int or None, default=None
         Number k of rows that were reviewed because a champion ranked them first; all of them have
-        labels.
+        labels. With ``qid``, the first k rows of each query, or all of a shorter one.
     audit : int or None, default=None
-        Number of labelled rows among the others, a simple random sample of them; compared with the
-        labels. None takes those that have labels.
+        Number of labelled rows among the others, a simple random sample of them, in each query;
+        compared with the labels. None takes those that have labels.
     scores : array-like of shape (n_samples,) or None, default=None
         Scores of the champion whose first k rows were reviewed.
     most_below : float or None, default=None
@@ -155,13 +156,15 @@ class LabelDesign:
         if self.most_below is not None:
             check_number("most_below", self.most_below, low=0.0)
 
-    def sample_weight(self, y_true: Any) -> FloatArray:
+    def sample_weight(self, y_true: Any, *, qid: Any = None) -> FloatArray:
         """Return weights for fits on the labelled rows, which then stand for all rows.
 
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
             Labels, missing where not known.
+        qid : array-like of shape (n_samples,), default=None
+            Query id of each row, of which ``review_top`` and ``audit`` count the rows.
 
         Returns
         -------
@@ -170,15 +173,22 @@ class LabelDesign:
             positive weight: ``ranker.fit(X[w > 0], y_true[w > 0], sample_weight=w[w > 0])``.
         """
         known = ~are_missing(ravelled(array_of_labels(y_true), "y_true"))
-        probability = self._probabilities(known)
+        probability = self._probabilities(known, qid)
         return np.divide(1.0, probability, out=np.zeros(len(known)), where=known)
 
-    def _probabilities(self, known: BoolArray) -> FloatArray:
+    def _probabilities(self, known: BoolArray, qid: Any = None) -> FloatArray:
         """Probability of each row to be labelled, checked against the labels that are known."""
         if self.inclusion_probability is not None:
             return _checked_probabilities(self.inclusion_probability, known)
         if self.strata is None:
-            return self._of_review(known)
+            if qid is None:
+                return self._of_review(known)
+            if self.most_below is not None:
+                raise ValueError(
+                    f"most_below={self.most_below:g} is an assumption on the rows of one list:"
+                    " leave it out for queries."
+                )
+            return self._of_reviewed_queries(known, qid)
         strata = check_qid(self.strata, len(known), name="strata")
         coded = strata if isinstance(strata, Coded) else distinct_codes(strata)
         n_known = np.bincount(coded.codes, known).tolist()
@@ -193,11 +203,31 @@ class LabelDesign:
                 )
         return _shares(known, coded.codes)
 
-    def _of_review(self, known: BoolArray) -> FloatArray:
-        n, k = len(known), int(self.review_top or 0)
+    def _of_reviewed_queries(self, known: BoolArray, qid: Any) -> FloatArray:
+        """Probabilities where the first rows of each query were reviewed."""
+        score = self._scores_of(len(known))
+        queries = numbers_of_queries(check_qid(qid, len(known)))
+        probability = np.empty(len(known))
+        order = np.argsort(queries, kind="stable")
+        for rows in np.split(order, np.cumsum(np.bincount(queries))[:-1]):
+            k = min(int(self.review_top or 0), len(rows))
+            audit = None if self.audit is None else min(self.audit, len(rows) - k)
+            of_query = replace(self, review_top=k, audit=audit, scores=score[rows])
+            try:
+                probability[rows] = of_query._of_review(known[rows])
+            except ValueError as error:
+                (name,) = np.asarray(qid)[rows[:1]].tolist()
+                raise ValueError(f"In the query {name!r}: {error}") from None
+        return probability
+
+    def _scores_of(self, n: int) -> FloatArray:
         score = check_scores(self.scores, name="scores")
         if len(score) != n:
             raise ValueError(f"scores has {len(score)} entries for {n} rows: pass one per row.")
+        return score
+
+    def _of_review(self, known: BoolArray) -> FloatArray:
+        n, k, score = len(known), int(self.review_top or 0), self._scores_of(len(known))
         if k > n:
             raise ValueError(f"review_top={k} must be from 1 to {n}, the number of rows.")
         cut = np.partition(score, n - k)[n - k]
@@ -263,12 +293,17 @@ def _shares(known: BoolArray, strata: IntArray) -> FloatArray:
 
 
 def check_partial_labels(
-    y_true: Any, design: Design, proxy: Any, name: str = "y_true", **others: Any
+    y_true: Any,
+    design: Design,
+    proxy: Any,
+    name: str = "y_true",
+    qid: Any = None,
+    **others: Any,
 ) -> tuple[AnyArray, PartialLabels]:
     """Labels with the missing ones filled in, which nothing reads, and what is known of them."""
     for argument, value in others.items():
         if value is not None:
-            raise ValueError(f"design is for single rows of one list: leave {argument} out.")
+            raise ValueError(f"design is for single rows: leave {argument} out.")
     labels = ravelled(array_of_labels(y_true), name)
     known = ~are_missing(labels)
     n, most_below, at_cut = len(labels), None, None
@@ -277,7 +312,7 @@ def check_partial_labels(
     if isinstance(design, str) and design == "all":
         probability = np.full(n, known.mean())
     elif isinstance(design, LabelDesign):
-        probability = design._probabilities(known)
+        probability = design._probabilities(known, qid)
         most_below, at_cut = design.most_below, design._at_cut(known)
     else:
         raise TypeError(
@@ -308,28 +343,30 @@ def check_partial_labels(
 
 
 def check_labels_in_part(evidences: list[Evidence], *, conditional: bool) -> None:
-    """Refuse what the limits do not cover: populations, grades, ties by rules, a fitted proxy."""
+    """Refuse what the limits do not cover: populations, grades, ties by rules."""
     if not conditional:
         raise ValueError(
             "conditional=False is for a population, but limits of labels known in part are for"
             " this list: leave conditional out."
         )
-    partial: Any = evidences[0].partial
-    labels = evidences[0].data.labels.astype(np.float64)
-    values = labels[partial.known]
-    if values.max() > 1.0:
-        raise ValueError(
-            f"y_true has the grade {values.max():g}, but labels known in part are those of two"
-            " classes: pass rel= in the measure, or y_true of 0 and 1."
-        )
     for evidence in evidences:
-        value = evidence.value
+        labels, value = evidence.data.labels.astype(np.float64), evidence.value
+        if labels.max() > 1.0:
+            raise ValueError(
+                f"y_true has the grade {labels.max():g}, but labels known in part are those of two"
+                " classes: pass rel= in the measure, or y_true of 0 and 1."
+            )
         if np.isfinite(value) and abs(evidence.at_labels(labels)[0] - value) > 1e-6 * abs(value):
             raise ValueError(
                 f"{evidence.measure.name} of these scores is no known function of a sum over"
                 " labels, since its rule for ties or its convention is another: leave out ties and"
                 " convention of the measure, whose value is then the mean over orders of ties."
             )
+
+
+def check_fitted_proxy(labels: AnyArray, partial: PartialLabels) -> None:
+    """Refuse a proxy that repeats the labels that are known."""
+    values = labels[partial.known].astype(np.float64)
     if partial.proxy is None or np.ptp(values) == 0.0:
         return
     if np.abs(values - partial.proxy[partial.known]).max() < 1e-3:

@@ -17,6 +17,7 @@ from ._evidence import (
     dimensions,
     refuse_collections,
 )
+from ._judged_queries import JudgedQueries
 from ._label_design import Design, array_of_labels
 from ._methods import interval_of, method_of, of_range
 from ._queries import accumulated_values, query_values_of, sample_interval
@@ -163,10 +164,10 @@ def metric_interval(
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
     design : LabelDesign, "all" or None, default=None
-        How rows of one list were chosen for labelling, if some labels of ``y_true`` are missing
-        (NaN, None, ``pandas.NA``): a :class:`LabelDesign`, or "all" if the labelled rows are a
-        simple random sample of all rows. The target is then the value of this list with all
-        labels, and the method "score" or "bounds".
+        How rows were chosen for labelling, if some labels of ``y_true`` are missing (NaN, None,
+        ``pandas.NA``): a :class:`LabelDesign`, or "all" if the labelled rows are a simple random
+        sample of all rows. The target is then the value of this list with all labels, and the
+        method "score" or "bounds"; for queries the mean with all labels, and "t" or "bounds".
     proxy : array-like of shape (n_samples,) or None, default=None
         With ``design``, predicted probability of each row to be positive, by a model that was not
         fitted on these labels or out of fold. It makes the interval narrower where it is good, and
@@ -316,6 +317,14 @@ def metric_interval(
     "bounds" gives the limits of the value over all labels that these can have
     (:class:`LabelDesign`).
 
+    A query has its expected value given its labels. Those not known are independent given the
+    query, with the logit that scores and proxy predict and a normal deviation of the query, whose
+    variance is that of the largest likelihood. A label that was drawn adds ``u (y - q) (1 - p) /
+    p``, with u and q as without it: the mean is then that with all labels, whatever was predicted,
+    up to products of errors within a query. Student's limits have the variance of these values
+    between queries, and of labels at least what is predicted of them. A query counts as often as
+    it may have a value. O(n m) time for m positives that a query may have.
+
     **Weights.** ``weights="frequency"`` gives the interval of the repeated rows.
     ``weights="sampling"`` is for rows, or queries, that were drawn independently with unequal
     probabilities. The value is that of the weighted list, whatever the scale of the weights. With
@@ -381,7 +390,10 @@ def metric_interval(
     rows = {"sample_weight": sample_weight, "groups": groups, "pos_label": pos_label}
     if qid is not None or dimensions(y_true) == 2:
         if partial:
-            raise ValueError("design is for one list of rows: leave qid out, or design and proxy.")
+            if method not in ("auto", "t", "bounds"):
+                raise ValueError(f"method={method!r} does not support design: leave method out.")
+            rows |= {"weights": weights, "qid": qid, "design": design, "proxy": proxy}
+            return JudgedQueries.of(measure, y_true, {"": y_score}, **rows).interval(level)
         samples = query_values_of(measure, y_true, {"": y_score}, qid=qid, weights=weights, **rows)
         return sample_interval(samples[""], level, method, n_resamples, rng)
     sampled = check_weight_meaning(weights, sample_weight)

@@ -71,6 +71,8 @@ class QueryValues:
     range: tuple[float, float]  # Smallest and largest value that a query can have
     groups: Groups | None = None
     weight: FloatArray | None = None
+    # (n,): Independent deviations that labels not known cause and that the values do not show
+    noise: Any = None
 
     @property
     def mean(self) -> float:
@@ -98,8 +100,10 @@ class QueryValues:
     @property
     def standard_error(self) -> float:
         if self.is_plain:
-            return float(self.values.std(ddof=1) / np.sqrt(len(self.values)))
-        return float(np.sqrt(np.sum(robust_sums([self.part]) ** 2)))
+            error = float(self.values.std(ddof=1) / np.sqrt(len(self.values)))
+        else:
+            error = float(np.sqrt(np.sum(robust_sums([self.part]) ** 2)))
+        return error if self.noise is None else float(np.hypot(error, np.linalg.norm(self.noise)))
 
     @property
     def degrees(self) -> float:
@@ -109,7 +113,9 @@ class QueryValues:
 
     @property
     def constant(self) -> bool:
-        return bool(np.ptp(self.values) <= ROUNDING * np.abs(self.values).max())
+        return self.noise is None and bool(
+            np.ptp(self.values) <= ROUNDING * np.abs(self.values).max()
+        )
 
 
 def query_values_of(
@@ -169,7 +175,7 @@ def query_values_of(
     if weight is not None:
         weight = weight[defined]
         refuse_few_draws(weight, float(weight.max()), "queries")
-    dependent = _groups_of_queries(groups, lists, shape, defined)
+    dependent = groups_of_queries(groups, lists, shape, defined)
     # By appearance, so that draws do not depend on what the ids are called.
     starts = lists.offsets[:-1]
     order = np.argsort(starts[defined] if lists.rows is None else lists.rows[starts][defined])
@@ -263,7 +269,7 @@ def _on_same_queries(
     return samples, defined
 
 
-def _groups_of_queries(
+def groups_of_queries(
     groups: Any, lists: ScoredLists, shape: tuple[int, ...], defined: BoolArray
 ) -> Groups | None:
     """Group of each query that has a value; all rows of a query are in one."""
@@ -298,7 +304,12 @@ def refuse_infinite(name: str, values: FloatArray, ids: AnyArray) -> None:
 def joint_means(samples: Sequence[QueryValues]) -> JointEstimate:
     """Means of the values of several rankers on the same queries, and their covariance."""
     first, values = samples[0], np.stack([sample.values for sample in samples])
-    return joint_influence(mean_influences(values, first.range, first.weight), groups=first.groups)
+    joint = joint_influence(
+        mean_influences(values, first.range, first.weight), groups=first.groups
+    )
+    if first.noise is None:
+        return joint
+    return joint.with_units(np.stack([sample.noise for sample in samples]))
 
 
 def query_differences(a: QueryValues, b: QueryValues) -> QueryValues:
@@ -415,7 +426,7 @@ def sample_interval(
 ) -> Interval:
     """Interval for the mean of values of queries; a generator is for the bootstrap only."""
     check_interval_options(level, method, n_resamples)
-    if method == "auto" and not sample.constant and are_shares(sample):
+    if method == "auto" and sample.noise is None and not sample.constant and are_shares(sample):
         return _interval(sample, share_limits(sample, level), level, "wilson")
     if method in ("auto", "t") or sample.constant:
         return _t_interval(sample, level)

@@ -182,7 +182,11 @@ def probabilities_of_labels(evidences: Sequence[Evidence]) -> FloatArray:
     known, n = partial.known, len(labels)
     if np.all(labels[known] == labels[known][0]):
         return np.full(n, (labels[known].sum() + 0.5) / (known.sum() + 1.0))
-    shares = [(rankdata(evidence.data.score) - 0.5) / n for evidence in evidences]
+    shares = [
+        np.concatenate([(rankdata(of_list) - 0.5) / len(of_list) for of_list in lists])
+        for evidence in evidences
+        for lists in [np.split(evidence.data.score, evidence.data.offsets[1:-1])]
+    ]
     if partial.proxy is not None:
         shares.append(np.clip(partial.proxy, 1e-6, 1.0 - 1e-6))
     # Given its probability of a label, a row with a label is like one without.

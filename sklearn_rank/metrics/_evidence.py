@@ -59,6 +59,18 @@ class PartialLabels:
         """Rows of which none was to be labelled, so that the others say nothing of them."""
         return self.probability == 0.0
 
+    @property
+    def open(self) -> BoolArray:
+        """Rows that could have stayed without a label."""
+        return self.probability < 1.0
+
+    def only(self, rows: Any) -> PartialLabels:
+        of_rows: dict[str, Any] = {
+            name: None if getattr(self, name) is None else getattr(self, name)[rows]
+            for name in ("known", "probability", "proxy", "at_cut")
+        }
+        return replace(self, **of_rows)
+
 
 # Value of a measure at labels that may be fractions, and its derivative in each.
 ValueAtLabels: TypeAlias = Callable[[FloatArray], tuple[float, FloatArray]]
@@ -287,17 +299,22 @@ class LabelPairs:
     once: FloatArray  # (n_blocks,): Mean of ``1 / position``
     ahead: FloatArray  # (n_blocks,): Half of what a pair of the block adds
 
-    def at(self, labels: FloatArray) -> tuple[float, FloatArray]:
-        """Sum, and derivative in each label, which is what a positive more adds to it."""
+    def at(self, labels: FloatArray) -> tuple[Any, FloatArray]:
+        """Sum, and derivative in each label, which is what a positive more adds to it.
+
+        Of labels of shape (..., n).
+        """
         blocks = self.blocks
-        y = labels[blocks.order]
-        in_block = np.add.reduceat(y, blocks.starts)
-        before, sums = np.cumsum(in_block) - in_block, in_block * self.once
-        below = sums.sum() - np.cumsum(sums)
-        tied = (blocks.to_rows(in_block) - y) * blocks.to_rows(self.ahead)
-        derivative = np.empty(len(y))
-        derivative[blocks.order] = blocks.to_rows(before * self.once + below) + 2.0 * tied
-        return float(labels @ derivative) / 2.0, derivative
+        lengths = blocks.lengths()
+        y = labels[..., blocks.order]
+        in_block = np.add.reduceat(y, blocks.starts, axis=-1)
+        before, sums = np.cumsum(in_block, axis=-1) - in_block, in_block * self.once
+        below = sums.sum(axis=-1, keepdims=True) - np.cumsum(sums, axis=-1)
+        tied = (np.repeat(in_block, lengths, axis=-1) - y) * blocks.to_rows(self.ahead)
+        derivative = np.empty_like(y)
+        of_block = np.repeat(before * self.once + below, lengths, axis=-1)
+        derivative[..., blocks.order] = of_block + 2.0 * tied
+        return (labels * derivative).sum(axis=-1) / 2.0, derivative
 
     def extremes(self, rows: BoolArray) -> FloatArray:
         """Smallest and largest sum over u positives among the rows, u from 0; shape (2, n + 1).
@@ -326,9 +343,9 @@ class LabelTotal(NamedTuple):
     value: Callable[[Any, Any], Any]  # Linear in the sum; of the sum and the number of positives
     pairs: LabelPairs | None = None  # What the sum has in addition
 
-    def total(self, labels: FloatArray) -> tuple[float, FloatArray]:
-        """Sum, and derivative in each label."""
-        total = float(self.weights @ labels)
+    def total(self, labels: FloatArray) -> tuple[Any, FloatArray]:
+        """Sum, and derivative in each label; of labels of shape (..., n)."""
+        total = labels @ self.weights
         if self.pairs is None:
             return total, self.weights
         of_pairs, derivative = self.pairs.at(labels)

@@ -1,0 +1,313 @@
+"""Values of queries of which some items have no label.
+
+Unknown labels are taken as independent given the query: the logit of the probability of each to be
+positive is what scores and proxy predict, and a normal deviation of the query, about which its
+known labels tell. The expected value of a query is then known, with its derivative in each label.
+Labels that were drawn correct it: each with ``derivative (y - q) (1 - p) / p``, p the probability
+of a label, where derivative and q are those without this label. So the mean over queries is right,
+whatever was predicted, up to products of errors within a query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import expit, log_expit, logit, logsumexp
+
+from .._lists import ScoredLists
+from .._typing import BoolArray, FloatArray
+from ..metrics import Measure
+from ..metrics._shared import Evidence, Groups, PartialLabels
+from ._label_bounds import values_over_labels, without_rounding
+from ._label_design import Design, check_fitted_proxy, check_labels_in_part, check_partial_labels
+from ._limits import Limits
+from ._queries import QueryValues, groups_of_queries, sample_interval
+from ._results import Interval
+from ._score_walk import probabilities_of_labels
+
+# Standard deviations of the logits between queries that are tried, and points of the normal
+# distribution with their weights.
+DEVIATIONS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+POINTS, WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
+
+# Of a logistic curve, averaged over normal logits of variance v, the slope is that of logits
+# divided by ``sqrt(1 + v 16^2 3 / (15 pi)^2)`` (Zeger, Liang & Albert 1988).
+ATTENUATION = 256.0 * 3.0 / (15.0 * np.pi) ** 2
+
+# Predicted probabilities, and those that a query has a value, are 0 below this.
+LEAST = 1e-9
+
+
+class ExpectedValue(NamedTuple):
+    """Expected value of a query, 0 where it is not defined, and how often it is defined."""
+
+    value: FloatArray  # (n_points,)
+    slope: FloatArray  # (n_points, n_items): Derivative in each label
+    defined: FloatArray
+    defined_slope: FloatArray
+
+
+def expected_value(evidence: Evidence, q: FloatArray) -> ExpectedValue:
+    """Mean over independent labels of probabilities q, exact, for each row of q.
+
+    With ``c = 1 - q + q z`` the product of all c generates the number of positives, and the sum
+    over labels is taken at the labels ``q z / c``; z goes round the roots of unity. The same
+    items are certain in all rows. O(n m) time for numbers of positives below m.
+    """
+    measure, data, total = evidence.measure, evidence.data, evidence.label_total
+    n, is_open = q.shape[1], (q > 0.0) & (q < 1.0)
+    of_open = np.where(is_open, q, 0.0).sum(axis=1).max()
+    # From one positive fewer than are certain, to more than there are with a probability of 1e-9.
+    least = max(int((q[0] == 1.0).sum()) - 1, 0)
+    m = min(int(is_open[0].sum()), int(of_open + 7.0 * np.sqrt(of_open) + 9.0)) + 3
+    m += 1 - m % 2  # Without the root -1, at which c may be 0
+    n_pos = np.minimum(least + np.arange(m), n).astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        start = np.asarray(total.value(np.zeros(m), n_pos), dtype=np.float64)
+        factor = total.value(np.ones(m), n_pos) - start
+    # Where all labels are equal, there is one value, if any.
+    for number in {0.0, float(n)} & set(n_pos.tolist()):
+        of_class = replace(data, labels=np.full(n, number > 0.0, dtype=data.labels.dtype))
+        start[n_pos == number], factor[n_pos == number] = measure.values(of_class)[0], 0.0
+    has_value = np.isfinite(start)
+    counted = has_value.copy()
+    if isinstance(measure.undefined, float):
+        start[~has_value], counted[~has_value] = measure.undefined, True
+    numbers = np.stack([start, factor, counted])
+    numbers[:, ~counted] = 0.0
+    of_numbers = np.fft.rfft(numbers) / m
+    of_numbers[:, 1:] *= 2.0  # The other half of the roots is conjugate
+    root = np.exp(2j * np.pi / m * np.arange(of_numbers.shape[1]))[:, np.newaxis]
+    c = 1.0 + q[:, np.newaxis] * (root - 1.0)  # (n_points, n_roots, n)
+    of_numbers = of_numbers * (c.prod(axis=2) * root[:, 0] ** -least)[:, np.newaxis]
+    sums, slopes = total.total(q[:, np.newaxis] * root / c)
+    start, factor, counted = np.moveaxis(of_numbers, 1, 0)
+    value = start + factor * sums
+    # In a label: by the product, and by its part in the sum.
+    by_product = (root - 1.0) / c
+    by_sum = np.einsum("bm,bmn->bn", factor, slopes * root / c**2).real
+    return ExpectedValue(
+        value.real.sum(axis=1),
+        np.einsum("bm,bmn->bn", value, by_product).real + by_sum,
+        counted.real.sum(axis=1),
+        np.einsum("bm,bmn->bn", counted, by_product).real,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedQueries:
+    """Queries that several rankers scored, and which of their labels are known, item by item."""
+
+    measure: Measure
+    lists: dict[str, ScoredLists]
+    partial: PartialLabels
+    groups: Groups | None = None  # Of the queries
+
+    @classmethod
+    def of(
+        cls,
+        measure: Measure,
+        y_true: Any,
+        scores: Mapping[str, Any],
+        *,
+        qid: Any,
+        design: Design,
+        proxy: Any,
+        sample_weight: Any = None,
+        weights: Any = None,
+        groups: Any = None,
+        pos_label: Any = None,
+    ) -> JudgedQueries:
+        if qid is None:
+            raise ValueError(
+                "design needs one row for each item: pass one-dimensional labels and scores, and"
+                " qid, the query id of each row."
+            )
+        others = {"sample_weight": sample_weight, "weights": weights}
+        filled, partial = check_partial_labels(y_true, design, proxy, qid=qid, **others)
+        shape, names = np.shape(filled), list(scores)
+        first = measure.lists(filled, scores[names[0]], qid=qid, pos_label=pos_label)
+        lists = {name: first.scored_by(scores[name], shape) for name in names}
+        of_queries = groups_of_queries(groups, first, shape, np.ones(first.n_lists, dtype=bool))
+        partial = partial if first.rows is None else partial.only(first.rows)
+        queries = cls(measure, lists, partial, of_queries)
+        check_fitted_proxy(first.labels, partial)
+        for name in names:
+            check_labels_in_part(queries.evidences(name), conditional=True)
+        return queries
+
+    @property
+    def first(self) -> ScoredLists:
+        return next(iter(self.lists.values()))
+
+    @property
+    def target(self) -> str:
+        n_known, n = self.partial.known.sum(), len(self.partial.known)
+        if not self.is_bounded:
+            return f"mean {self.measure.name} over queries, {n_known} of {n} labels known"
+        n_open = int(self.partial.unreachable.sum())
+        return f"mean {self.measure.name} over these queries for any labels of {n_open} rows"
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether there are rows without labels of which no sample was to be labelled."""
+        return bool(self.partial.unreachable.any())
+
+    def interval(self, level: float) -> Interval:
+        if self.is_bounded:
+            low, high = self.bounds([1.0])
+            return Interval((low + high) / 2.0, low, high, 1.0, "bounds", self.target)
+        (sample,) = self.values().values()
+        return replace(sample_interval(sample, level), target=self.target)
+
+    def evidences(self, ranker: str) -> list[Evidence]:
+        """Each query as a list of its own."""
+        lists, ends = self.lists[ranker], self.first.offsets.tolist()
+        found = []
+        for start, stop in pairwise(ends):
+            items = slice(start, stop)
+            offsets = np.array([0, stop - start])
+            data = ScoredLists(
+                labels=lists.labels[items], score=lists.score[items], offsets=offsets
+            )
+            found.append(Evidence(self.measure, data, partial=self.partial.only(items)))
+        return found
+
+    def values(self) -> dict[str, QueryValues]:
+        """Values of the queries, corrected by the labels that were drawn."""
+        q, weights = self._probabilities()
+        corrected = [self._corrected(ranker, q, weights) for ranker in self.lists]
+        has_value = corrected[0].has_value
+        # Queries that cannot have a value are refused, or left out with a warning.
+        self.measure._replace_undefined(np.where(has_value, 0.0, np.nan), self.first, None)
+        if has_value.sum() < 2:
+            raise ValueError(
+                f"{self.measure.name} has a value for {has_value.sum()} queries, but at least two"
+                " are needed: pass more queries with a value."
+            )
+        noise: Any = _noise_not_shown(corrected) / has_value.sum()
+        if not noise.any():
+            noise = [None] * len(noise)
+        groups = None if self.groups is None else self.groups.only(has_value)
+        common = (self.measure.name, self.measure.counted_range, groups)
+        ids = np.asarray(self.first.ids)[has_value]
+        return {
+            ranker: QueryValues(of_ranker.values[has_value], ids, *common, noise=of_labels)
+            for ranker, of_ranker, of_labels in zip(self.lists, corrected, noise, strict=True)
+        }
+
+    def _probabilities(self) -> tuple[FloatArray, FloatArray]:
+        """Probability of each label at the points of its query, and the weights of these."""
+        lists, known = self.first, self.partial.known[:, np.newaxis]
+        evidences = [
+            Evidence(self.measure, scored, partial=self.partial) for scored in self.lists.values()
+        ]
+        predicted = logit(np.clip(probabilities_of_labels(evidences), LEAST, 1.0 - LEAST))
+        most, best = -np.inf, (predicted, predicted)
+        for deviation in DEVIATIONS:
+            points = deviation * POINTS if deviation else np.zeros(1)
+            prior = WEIGHTS / WEIGHTS.sum() if deviation else np.ones(1)
+            logits = predicted[:, np.newaxis] * np.sqrt(1.0 + ATTENUATION * deviation**2) + points
+            of_label = np.where(lists.labels[:, np.newaxis] > 0, logits, -logits)
+            joint = lists.totals(np.where(known, log_expit(of_label), 0.0)) + np.log(prior)
+            of_query = logsumexp(joint, axis=1, keepdims=True)
+            if of_query.sum() > most + 1e-9:
+                most, best = of_query.sum(), (expit(logits), np.exp(joint - of_query))
+        return best
+
+    def _corrected(self, ranker: str, q: FloatArray, weights: FloatArray) -> Corrected:
+        """Values of the queries of a ranker, and how far unknown labels and known ones move them.
+
+        Where queries may lack a value, the mean is a ratio, of which these are the linear parts.
+        """
+        parts, n_lists = [], self.first.n_lists
+        value, defined, has_value = np.empty(n_lists), np.empty(n_lists), np.empty(n_lists, bool)
+        start = 0
+        for i, evidence in enumerate(self.evidences(ranker)):
+            partial: Any = evidence.partial
+            y, weight, drawn = evidence.data.labels > 0, weights[i], partial.known & partial.open
+            of_items = q[start : start + len(y)].T
+            start += len(y)
+            labels = np.where(partial.known, y, of_items)
+            expected = expected_value(evidence, labels)
+            slopes = np.stack([expected.slope, expected.defined_slope])
+            # Without a label, its query has other weights.
+            q_drawn = of_items[:, drawn]
+            without = weight[:, np.newaxis] / np.where(y[drawn], q_drawn, 1.0 - q_drawn)
+            without /= without.sum(axis=0)
+            odds = (1.0 - partial.probability) / partial.probability
+            residual = odds[drawn] * (y[drawn] - (without * q_drawn).sum(axis=0))
+            shown = (without * slopes[:, :, drawn]).sum(axis=1) * residual
+            value[i], defined[i] = shown.sum(axis=1)
+            value[i] += weight @ expected.value
+            defined[i] += (mass := weight @ expected.defined)
+            has_value[i] = mass > LEAST
+            mean = weight @ of_items
+            deviation = odds * np.sqrt(partial.probability * mean * (1.0 - mean))
+            predicted = (weight @ slopes * deviation)[:, partial.open]
+            parts.append((predicted, shown))
+        share = defined[has_value].mean() if has_value.any() else 1.0
+        ratio = value[has_value].sum() / max(defined[has_value].sum(), LEAST)
+        predicted, shown = (
+            np.concatenate([of_value - ratio * of_share for of_value, of_share in side]) / share
+            for side in zip(*parts, strict=True)
+        )
+        values = ratio + (value - ratio * defined) / share
+        return Corrected(values, has_value, predicted, shown)
+
+    def bounds(self, contrast: Sequence[float]) -> Limits:
+        """Smallest and largest mean of a contrast over the labels not known.
+
+        A query that may lack a value counts where this makes the mean smaller, or larger.
+        """
+        queries = zip(*(self.evidences(ranker) for ranker in self.lists), strict=True)
+        values = [values_over_labels(evidences, contrast) for evidences in queries]
+        values = [of_query for of_query in values if not np.isnan(of_query).all()]
+        if not values:
+            raise ValueError(
+                f"{self.measure.name} is not defined for any labels: {self.measure.lacking}."
+            )
+        may_lack = np.array([np.isnan(of_query).any() for of_query in values])
+        low = np.array([np.nanmin(of_query[0]) for of_query in values])
+        high = np.array([np.nanmax(of_query[1]) for of_query in values])
+        limits = _least_mean(low, may_lack), -_least_mean(-high, may_lack)
+        return without_rounding(limits)
+
+
+class Corrected(NamedTuple):
+    """Values of the queries of a ranker, and what the labels drawn did to them."""
+
+    values: FloatArray  # (n_queries,)
+    has_value: BoolArray  # (n_queries,): Whether it can be defined
+    predicted: FloatArray  # (n_open,): Standard deviations that are predicted of each label
+    shown: FloatArray  # (n_drawn,): What each label drawn did
+
+
+def _noise_not_shown(rankers: Sequence[Corrected]) -> FloatArray:
+    """Deviations that labels may cause and that the spread of the values lacks, by ranker.
+
+    Positives that no sample holds show no variance: the predicted one is the least, for each
+    ranker and each difference of two. Shape (n_rankers, n_open).
+    """
+    predicted = np.stack([ranker.predicted for ranker in rankers])
+    shown = np.stack([ranker.shown for ranker in rankers])
+    n = len(rankers)
+    contrasts = [*np.eye(n), *(np.eye(n)[i] - np.eye(n)[j] for i in range(n) for j in range(i))]
+    lacking = 0.0
+    for contrast in contrasts:
+        least, seen = np.sum((contrast @ predicted) ** 2), np.sum((contrast @ shown) ** 2)
+        if least > seen:
+            lacking = max(lacking, 1.0 - float(seen / least))
+    return predicted * np.sqrt(lacking)
+
+
+def _least_mean(values: FloatArray, may_lack: BoolArray) -> float:
+    """Smallest mean of values of which some may be left out, but not all."""
+    always, optional = values[~may_lack], np.sort(values[may_lack])
+    sums = always.sum() + np.append(0.0, np.cumsum(optional))
+    counts = len(always) + np.arange(len(sums))
+    return float((sums[counts > 0] / counts[counts > 0]).min())
