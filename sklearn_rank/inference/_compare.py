@@ -731,7 +731,9 @@ def _by_limits(
                 " leave conditional out."
             )
     columns = {name: column for name, column in rows.items() if name not in ("qid", "y_true")}
-    evidences = check_lists(measure, rows["y_true"], list(scores.values()), **columns)
+    evidences = check_lists(
+        measure, rows["y_true"], list(scores.values()), conditional=conditional, **columns
+    )
     target = f"{measure.name} on {evidences[0].data.sizes[0]:.0f} items"
     if "design" in rows:
         target = target_in_part(evidences[0])

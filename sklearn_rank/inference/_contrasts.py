@@ -17,7 +17,7 @@ from ._limits import Limits
 from ._list_intervals import limits_of_draws
 from ._methods import interval_of, method_of
 from ._results import Comparison, Interval, level_of_both
-from ._score_walk import walk_of
+from ._score_walk import score_limits
 
 # Halvings of the logarithm of a p-value, down from 1 to the least.
 N_HALVINGS, LEAST_PVALUE = 24, 1e-12
@@ -173,8 +173,8 @@ def _labels_in_part(
     if is_bounded(evidences[0]):
         both = label_bounds(evidences, row.tolist())
         return sum(both) / 2.0, lambda _: both
-    walk = walk_of(evidences, row.tolist())
-    return walk.estimate.value, walk.limits
+    value, _, limits = score_limits(evidences, row.tolist())
+    return value, limits
 
 
 def _square_and_add(evidences: Sequence[Evidence], row: FloatArray) -> Callable[[float], Limits]:

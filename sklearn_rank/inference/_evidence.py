@@ -429,8 +429,9 @@ def check_lists(
     measure._check_arguments(sample_weight=sample_weight)
     partial = None
     if design is not None or proxy is not None:
-        others = {"sample_weight": sample_weight, "groups": groups}
-        y_true, partial = check_partial_labels(y_true, design, proxy, name, **others)
+        y_true, partial = check_partial_labels(
+            y_true, design, proxy, name, sample_weight=sample_weight
+        )
     sampled = check_weight_meaning(weights, sample_weight)
     if sampled:
         refuse_collections("inverse probabilities belong to rows", y_true=y_true, y_score=scores)
@@ -470,8 +471,10 @@ def check_lists(
     fixed = conditional and not sampled
     evidences = [measure.evidence(replace(scored, rows=None), dependent) for scored in lists]
     if partial is not None:
-        evidences = [replace(evidence, partial=partial) for evidence in evidences]
-        check_labels_in_part(evidences, conditional=conditional)
+        evidences = [
+            replace(evidence, partial=partial, conditional=conditional) for evidence in evidences
+        ]
+        check_labels_in_part(evidences)
         check_fitted_proxy(data.labels, partial)
         return evidences
     if fixed:

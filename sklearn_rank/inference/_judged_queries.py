@@ -137,7 +137,7 @@ class JudgedQueries:
         queries = cls(measure, lists, partial, of_queries)
         check_fitted_proxy(first.labels, partial)
         for name in names:
-            check_labels_in_part(queries.evidences(name), conditional=True)
+            check_labels_in_part(queries.evidences(name))
         return queries
 
     @property

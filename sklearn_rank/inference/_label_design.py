@@ -342,12 +342,13 @@ def check_partial_labels(
     return filled, PartialLabels(known, probability, proxy, most_below, at_cut)
 
 
-def check_labels_in_part(evidences: list[Evidence], *, conditional: bool) -> None:
-    """Refuse what the limits do not cover: populations, grades, ties by rules."""
-    if not conditional:
+def check_labels_in_part(evidences: list[Evidence]) -> None:
+    """Refuse what the limits do not cover: bounds of populations, grades, ties by rules."""
+    first: Any = evidences[0]
+    if not first.conditional and first.partial.unreachable.any():
         raise ValueError(
-            "conditional=False is for a population, but limits of labels known in part are for"
-            " this list: leave conditional out."
+            "conditional=False is for a population, but limits over all labels are for this list:"
+            " leave conditional out."
         )
     for evidence in evidences:
         labels, value = evidence.data.labels.astype(np.float64), evidence.value

@@ -166,8 +166,9 @@ def metric_interval(
     design : LabelDesign, "all" or None, default=None
         How rows were chosen for labelling, if some labels of ``y_true`` are missing (NaN, None,
         ``pandas.NA``): a :class:`LabelDesign`, or "all" if the labelled rows are a simple random
-        sample of all rows. The target is then the value of this list with all labels, and the
-        method "score" or "bounds"; for queries the mean with all labels, and "t" or "bounds".
+        sample of all rows. The target is then the value of this list with all labels, or with
+        ``conditional=False`` the mean over lists of its population, and the method "score" or
+        "bounds"; for queries it is the mean with all labels, and the method "t" or "bounds".
     proxy : array-like of shape (n_samples,) or None, default=None
         With ``design``, predicted probability of each row to be positive, by a model that was not
         fitted on these labels or out of fold. It makes the interval narrower where it is good, and
@@ -312,10 +313,12 @@ def metric_interval(
     from there q moves by its logit in the direction ``u (1 - p) / p``, and the limits are the
     values where the score reaches the normal quantile, corrected for skewness. So a sample without
     positives leaves room for some, and what no label can tell is left open. Some 20 to 200
-    evaluations of the measure in O(n) memory; the measures are those that are known functions of a
-    sum over labels, and average precision. Where no sample was drawn of the rows without labels,
-    "bounds" gives the limits of the value over all labels that these can have
-    (:class:`LabelDesign`).
+    evaluations of the measure in O(n) memory. Where the labels of ``groups`` were drawn together,
+    the variance is so many times larger as the residuals show. For a population, the distances of
+    the limits and of those of lists with completed labels are added in squares. The measures are
+    those that are known functions of a sum over labels, and average precision. Where no sample was
+    drawn of the rows without labels, "bounds" gives the limits of the value over all labels that
+    these can have (:class:`LabelDesign`).
 
     A query has its expected value given its labels. Those not known are independent given the
     query, with the logit that scores and proxy predict and a normal deviation of the query, whose

@@ -11,16 +11,20 @@ sample without positives still leaves room for some.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
+from math import hypot, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import rankdata
 
-from .._typing import FloatArray
-from ..metrics._shared import Evidence, PartialLabels, ValueAtLabels
+from .._typing import BoolArray, FloatArray
+from ..metrics._shared import Evidence, Groups, PartialLabels, ValueAtLabels
+from ._differences import variance_of
+from ._evidence import influence_of, joint_influence
 from ._label_bounds import target_in_part
 from ._limits import Limits, two_sided_quantile
 from ._results import Interval
@@ -48,6 +52,9 @@ TOLERANCE = 0.02
 
 # A step that changes the value by less, in standard deviations, is the last.
 LEAST_CHANGE = 1e-4
+
+# Lists with completed labels whose variance is averaged.
+N_COMPLETED = 8
 
 # In place of the deviation 0 of a value that the unknown labels do not change.
 LEAST_DEVIATION = 1e-100
@@ -77,12 +84,18 @@ class ScoreWalk:
     """Hypotheses from the estimate up and down."""
 
     def __init__(
-        self, at_labels: ValueAtLabels, labels: FloatArray, partial: PartialLabels, q: FloatArray
+        self,
+        at_labels: ValueAtLabels,
+        labels: FloatArray,
+        partial: PartialLabels,
+        q: FloatArray,
+        groups: Groups | None = None,
     ) -> None:
         is_open = partial.probability < 1.0
         self._at_labels, self._labels = at_labels, labels
         self._rows, probability = np.flatnonzero(is_open), partial.probability[is_open]
         self._sampled = partial.known[is_open]
+        self._groups = None if groups is None else groups.only(self._rows[self._sampled])
         self._of_sample = labels[self._rows[self._sampled]]
         self._probability, self._odds = probability, (1.0 - probability) / probability
         self._per_label = self._odds[self._sampled] / probability[self._sampled]
@@ -105,6 +118,12 @@ class ScoreWalk:
                 break
             at = after
         return at
+
+    def completed(self, rng: np.random.Generator) -> BoolArray:
+        """Labels of all rows, the unknown ones drawn with the probabilities of the estimate."""
+        self._labels[self._rows] = expit(self.estimate.logits)
+        self._labels[self._rows[self._sampled]] = self._of_sample
+        return rng.random(len(self._labels)) < self._labels
 
     def limits(self, level: float) -> Limits:
         z = two_sided_quantile(level)
@@ -160,7 +179,13 @@ class ScoreWalk:
             variance = float(drawn.sum())
             third = float(cube[sampled] @ (1.0 / self._probability[sampled]))
         # What the residuals show, where enough of them carry it.
-        squares = (slope[sampled] * residual) ** 2 * self._per_label
+        shifts = slope[sampled] * residual * np.sqrt(self._per_label)
+        squares = shifts**2
+        if self._groups is not None:
+            # By so much the labels of a group that were drawn move the score together.
+            of_rows, squares = float(squares.sum()), self._groups.sums(shifts) ** 2
+            together = max(float(squares.sum()) / of_rows, 1.0) if of_rows else 1.0
+            variance, third = variance * together, third * together**2
         if (shown := float(squares.sum())) > variance:
             n_effective = shown**2 / float(squares @ squares)
             variance += min(n_effective / MANY_LABELS, 1.0) * (shown - variance)
@@ -211,11 +236,60 @@ def walk_of(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)) -
 
     first: Any = evidences[0]
     labels = first.data.labels.astype(np.float64)
-    return ScoreWalk(at_labels, labels, first.partial, probabilities_of_labels(evidences))
+    q = probabilities_of_labels(evidences)
+    return ScoreWalk(at_labels, labels, first.partial, q, first.groups)
+
+
+def score_limits(
+    evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)
+) -> tuple[float, float, Callable[[float], Limits]]:
+    """Estimate of a contrast, its standard error, and limits at each level.
+
+    Those of a population add the variance of the values of its lists: the distances of the limits
+    from the estimate are added in squares (Zou & Donner 2008).
+    """
+    walk = walk_of(evidences, contrast)
+    value, deviation = walk.estimate.value, walk.estimate.deviation
+    if evidences[0].conditional:
+        return value, deviation, walk.limits
+    error, degrees = _error_of_lists(evidences, contrast, walk)
+
+    def limits(level: float) -> Limits:
+        ends, half = walk.limits(level), two_sided_quantile(level, degrees) * error
+        return value - hypot(value - ends[0], half), value + hypot(ends[1] - value, half)
+
+    return value, hypot(deviation, error), limits
+
+
+def _error_of_lists(
+    evidences: Sequence[Evidence], contrast: Sequence[float], walk: ScoreWalk
+) -> tuple[float, float]:
+    """Standard error of a contrast with all labels, and its degrees of freedom.
+
+    The mean over lists of which the labels are completed.
+    """
+    rng, found = np.random.default_rng(0), np.empty((N_COMPLETED, 2))
+    for i in range(N_COMPLETED):
+        labels = walk.completed(rng)
+        if labels.all() or not labels.any():
+            raise ValueError(
+                "conditional=False needs known labels of both classes to tell how much lists of"
+                " the population differ: pass more labels, or leave conditional out."
+            )
+        influences = [
+            influence_of(
+                evidence.measure, replace(evidence.data, labels=labels), conditional=False
+            ).linear
+            for evidence in evidences
+        ]
+        joint = joint_influence(influences, conditional=False, groups=evidences[0].groups)
+        found[i] = variance_of(joint.kinds, np.array(contrast), joint.groups)
+    variance, degrees = found.mean(axis=0).tolist()
+    return sqrt(variance), degrees
 
 
 def score_interval(evidence: Evidence, level: float, **_: Any) -> Interval:
-    walk, target = walk_of([evidence]), target_in_part(evidence)
-    estimate = walk.estimate
-    limits = walk.limits(level)
-    return Interval(estimate.value, *limits, level, "score", target, estimate.deviation)
+    value, error, limits = score_limits([evidence])
+    low, high = evidence.measure.range
+    lower, upper = np.clip(limits(level), low, high).tolist()
+    return Interval(value, lower, upper, level, "score", target_in_part(evidence), error)

@@ -183,8 +183,15 @@ STRATA = [0, 0, 0, 0, 1, 1, 1, 1]
         ({"design": "all", "proxy": SCORE}, "proxy is 7 at row 0"),
         ({"design": "all", "proxy": [0.5] * 7 + [np.nan]}, "proxy is nan at item 7"),
         ({"design": "all", "proxy": [1, 0.5, 0, 1, 0.5, 0, 0.5, 0.5]}, "cross_val_predict"),
-        ({"design": "all", "conditional": False}, "leave conditional out"),
-        ({"design": "all", "groups": STRATA}, "leave groups out"),
+        (
+            {"design": LabelDesign(review_top=4, scores=~np.isnan(Y)), "conditional": False},
+            "leave conditional out",
+        ),
+        ({"design": "all", "conditional": False, "measure": "dcg"}, "no influence function"),
+        (
+            {"design": "all", "sample_weight": np.ones(8), "weights": "frequency"},
+            "leave sample_weight out",
+        ),
         ({"design": "all", "method": "wilson"}, "leave method out"),
         ({"design": "all", "qid": STRATA, "method": "bca"}, "leave method out"),
         ({"design": "all", "measure": "rr"}, "rr is no known function of a sum over labels"),
@@ -225,6 +232,44 @@ def test_a_design_is_described_in_one_way(arguments, message):
 def test_comparisons_of_other_kinds_take_no_design():
     with pytest.raises(ValueError, match="leave out method and paired"):
         compare("auc", Y, SCORE, -SCORE, design="all", method="swap")
+
+
+@pytest.mark.parametrize("name", ["auc", "ap", "recall@150", "precision@top0.1"])
+def test_rows_that_are_labelled_together_count_once(name):
+    # Each row is repeated, and its repetitions have a label together, or none.
+    rng = np.random.default_rng(0)
+    y = rng.random(1500) < 0.15
+    score = 1.2 * y + rng.normal(size=1500)
+    y = np.where(rng.random(1500) < 0.2, y, np.nan)
+    once = metric_interval(name, y, score, design=LabelDesign(np.full(1500, 0.2)))
+    name = name.replace("150", "600")
+    rows = (np.repeat(y, 4), np.repeat(score, 4))
+    options = {"design": LabelDesign(np.full(6000, 0.2))}
+    together = metric_interval(name, *rows, groups=np.repeat(np.arange(1500), 4), **options)
+    alone = metric_interval(name, *rows, **options)
+    width = once.high - once.low
+    assert together.high - together.low == pytest.approx(width, rel=0.05)
+    assert alone.high - alone.low == pytest.approx(width / 2, rel=0.1)
+
+
+@pytest.mark.parametrize("name", ["auc", "ap", "precision@top0.1"])
+def test_limits_of_a_population_add_the_variance_of_its_lists(name):
+    y, champion, challenger = population()
+    of_lists = metric_interval(name, y, challenger, conditional=False)
+    everything = LabelDesign(np.ones(len(y)))
+    found = metric_interval(name, y, challenger, design=everything, conditional=False)
+    assert found.high - found.low == pytest.approx(of_lists.high - of_lists.low, rel=0.1)
+    difference = compare(name, y, champion, challenger, conditional=False)
+    found = compare(name, y, champion, challenger, design=everything, conditional=False)
+    np.testing.assert_allclose(found.low, difference.low, atol=0.005)
+    # With labels in part both variances add up.
+    labels, design = reviewed(y, champion, 100, 380, np.random.default_rng(7))
+    of_list, of_population = (
+        metric_interval(name, labels, challenger, design=design, conditional=fixed)
+        for fixed in (True, False)
+    )
+    square = (of_lists.estimate - of_lists.low) ** 2 + (of_list.estimate - of_list.low) ** 2
+    assert of_population.estimate - of_population.low == pytest.approx(square**0.5, rel=0.1)
 
 
 def test_weights_let_the_labelled_rows_stand_for_all():
