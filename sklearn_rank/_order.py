@@ -325,8 +325,8 @@ class TiedBlocks:
         return running_totals(values, self.first)
 
     def to_rows(self, values: AnyArray) -> Any:
-        """Give each row, in the order of the blocks, the value of its block."""
-        return values if self.untied else np.repeat(values, self.lengths())
+        """Give each row, in the order of the blocks, the value of its block; (..., n_blocks)."""
+        return values if self.untied else np.repeat(values, self.lengths(), axis=-1)
 
     def to_items(self, values: AnyArray) -> Any:
         """Give each item the value of its block."""

@@ -32,7 +32,7 @@ from ._score_walk import probabilities_of_labels
 # Standard deviations of the logits between queries that are tried, and points of the normal
 # distribution with their weights.
 DEVIATIONS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
-POINTS, WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
+POINTS, WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 
 # Of a logistic curve, averaged over normal logits of variance v, the slope is that of logits
 # divided by ``sqrt(1 + v 16^2 3 / (15 pi)^2)`` (Zeger, Liang & Albert 1988).
@@ -229,8 +229,10 @@ class JudgedQueries:
         start = 0
         for i, evidence in enumerate(self.evidences(ranker)):
             partial: Any = evidence.partial
-            y, weight, drawn = evidence.data.labels > 0, weights[i], partial.known & partial.open
-            of_items = q[start : start + len(y)].T
+            y, drawn = evidence.data.labels > 0, partial.known & partial.open
+            points = weights[i] > LEAST
+            weight = weights[i][points] / weights[i][points].sum()
+            of_items = q[start : start + len(y), points].T
             start += len(y)
             labels = np.where(partial.known, y, of_items)
             expected = expected_value(evidence, labels)

@@ -305,15 +305,15 @@ class LabelPairs:
         Of labels of shape (..., n).
         """
         blocks = self.blocks
-        lengths = blocks.lengths()
         y = labels[..., blocks.order]
-        in_block = np.add.reduceat(y, blocks.starts, axis=-1)
+        in_block = y if blocks.untied else np.add.reduceat(y, blocks.starts, axis=-1)
         before, sums = np.cumsum(in_block, axis=-1) - in_block, in_block * self.once
         below = sums.sum(axis=-1, keepdims=True) - np.cumsum(sums, axis=-1)
-        tied = (np.repeat(in_block, lengths, axis=-1) - y) * blocks.to_rows(self.ahead)
+        of_rows = blocks.to_rows(before * self.once + below)
+        if not blocks.untied:
+            of_rows = of_rows + 2.0 * (blocks.to_rows(in_block) - y) * blocks.to_rows(self.ahead)
         derivative = np.empty_like(y)
-        of_block = np.repeat(before * self.once + below, lengths, axis=-1)
-        derivative[..., blocks.order] = of_block + 2.0 * tied
+        derivative[..., blocks.order] = of_rows
         return (labels * derivative).sum(axis=-1) / 2.0, derivative
 
     def extremes(self, rows: BoolArray) -> FloatArray:
