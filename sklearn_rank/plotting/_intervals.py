@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any, Literal
 
 import numpy as np
 
-from .._validation import check_flag, check_generator
+from .._validation import check_flag, check_generator, is_number
 from ..inference import Comparison, Interval
 from ..inference._shared import (
     check_interval_options,
@@ -25,6 +26,7 @@ from ._common import (
     GREY,
     Display,
     axes_of,
+    band_alpha,
     documented_by,
     draw_legend,
     foreground,
@@ -574,14 +576,15 @@ class QueryDifferenceDisplay(Display):
 
 
 class IntervalsDisplay(Display):
-    """Forest plot: several estimates or differences with their confidence intervals.
+    """Several estimates or differences with their intervals, in rows or along an axis of numbers.
 
     Create one with :meth:`from_intervals`.
 
     Parameters
     ----------
-    intervals : dict of str to Interval
-        Intervals by the names of their rows, the first on top.
+    intervals : dict of str to Interval, or of float to Interval
+        Intervals by the names of their rows, the first on top: a forest plot. Intervals by
+        numbers, such as an assumption that varies, are a band above the axis of these numbers.
     reference : float or None, default=None
         Value marked by a dotted line, such as 0.5 for an AUC or 0 for a difference.
     margins : sequence of float, default=()
@@ -590,7 +593,11 @@ class IntervalsDisplay(Display):
     Attributes
     ----------
     bars_ : list of matplotlib ErrorbarContainer
-        Estimate and limits of each row.
+        Estimate and limits of each row. Empty for a band.
+    band_ : matplotlib PolyCollection or None
+        Limits by numbers; None for rows.
+    mark_ : matplotlib Line2D or None
+        Line at ``clear_up_to``; None without it.
     reference_ : matplotlib Line2D or None
         Line at the reference; None without one.
     margins_ : list of matplotlib Line2D
@@ -627,23 +634,63 @@ class IntervalsDisplay(Display):
     ... )
     >>> display.ax_.get_xlabel()
     'mean ndcg over queries (95 %, t)'
+
+    The AUC where nothing below the first 50 rows has a label, by how frequent positives are there
+    relative to the cut. It exceeds .5 if they are at most 0.8 times as frequent:
+
+    >>> import numpy as np
+    >>> from sklearn_rank.inference import LabelDesign, metric_interval
+    >>> y_true, score = np.full(500, np.nan), np.arange(500)
+    >>> y_true[450:] = np.arange(50) > 40
+    >>> display = IntervalsDisplay.from_intervals(
+    ...     {
+    ...         factor: metric_interval(
+    ...             "auc",
+    ...             y_true,
+    ...             score,
+    ...             design=LabelDesign(review_top=50, scores=score, most_below=factor),
+    ...         )
+    ...         for factor in np.linspace(0, 2, 21)
+    ...     },
+    ...     reference=0.5,
+    ... )
+    >>> display.clear_up_to
+    0.8
     """
 
     def __init__(
         self,
-        intervals: Mapping[str, Interval],
+        intervals: Mapping[str, Interval] | Mapping[float, Interval],
         *,
         reference: float | None = None,
         margins: Sequence[float] = (),
     ) -> None:
-        self.intervals = dict(intervals)
+        self.intervals: dict[Any, Interval] = dict(intervals)
         self.reference = reference
         self.margins = tuple(margins)
+
+    @property
+    def clear_up_to(self) -> float | None:
+        """Largest number up to which all intervals are on the same side of the reference.
+
+        None if the first is not on one side, without a reference, and for rows with names.
+        """
+        if self.reference is None or not self._by_numbers:
+            return None
+        numbers = sorted(self.intervals)
+        rows = [self.intervals[number] for number in numbers]
+        sides = [(row.low > self.reference) - (row.high < self.reference) for row in rows]
+        clear = takewhile(lambda pair: pair[1] == sides[0] != 0, zip(numbers, sides, strict=True))
+        return max((float(number) for number, _ in clear), default=None)
+
+    @property
+    def _by_numbers(self) -> bool:
+        return any(map(is_number, self.intervals))
 
     @classmethod
     def from_intervals(
         cls,
-        intervals: Mapping[str, Interval] | Comparison,
+        intervals: Mapping[str, Interval] | Mapping[float, Interval] | Comparison,
         *,
         reference: float | None = None,
         margins: float | Sequence[float] = (),
@@ -654,9 +701,9 @@ class IntervalsDisplay(Display):
 
         Parameters
         ----------
-        intervals : dict of str to Interval, or Comparison
-            Intervals by the names of their rows, the first on top. For a comparison the rows are
-            its contrasts.
+        intervals : dict of str to Interval, dict of float to Interval, or Comparison
+            Intervals by the names of their rows, the first on top, or by numbers, which make a
+            band. For a comparison the rows are its contrasts.
         reference : float or None, default=None
             Value marked by a dotted line, such as 0.5 for an AUC. None means 0 for a comparison
             and no line for other intervals.
@@ -666,7 +713,7 @@ class IntervalsDisplay(Display):
         ax : matplotlib Axes or None, default=None
             Axes to draw on. None creates new axes.
         **kwargs : dict
-            Keyword arguments passed to matplotlib's ``errorbar``.
+            Keyword arguments passed to matplotlib's ``errorbar``, for a band to ``fill_between``.
 
         Returns
         -------
@@ -702,7 +749,7 @@ class IntervalsDisplay(Display):
         ax : matplotlib Axes or None, default=None
             Axes to draw on. None creates new axes.
         **kwargs : dict
-            Keyword arguments passed to matplotlib's ``errorbar``.
+            Keyword arguments passed to matplotlib's ``errorbar``, for a band to ``fill_between``.
 
         Returns
         -------
@@ -715,23 +762,38 @@ class IntervalsDisplay(Display):
             If matplotlib is not installed.
         ValueError
             If ``intervals`` is empty.
+        TypeError
+            If the keys of ``intervals`` are neither all names nor all finite numbers.
         """
         if not self.intervals:
             raise ValueError("intervals is empty: pass at least one.")
         rows = list(self.intervals.values())
-        ax = axes_of(ax, figsize=(6.4, 1.1 + 0.45 * len(rows)))
+        upright = self._by_numbers
+        for key in self.intervals:
+            if not (is_number(key) and np.isfinite(key) if upright else isinstance(key, str)):
+                raise TypeError(
+                    f"intervals has the key {key!r}: pass names for rows, or finite numbers for a"
+                    " band."
+                )
+        ax = axes_of(ax, **({} if upright else {"figsize": (6.4, 1.1 + 0.45 * len(rows))}))
         values = np.array([(row.low, row.estimate, row.high) for row in rows])
         finite = values[np.isfinite(values)]
         quiet = {"color": GREY, "linewidth": 1, "zorder": 0}
         marks = [*([] if self.reference is None else [self.reference]), *self.margins]
         finite = np.append(finite, marks)
+        line = ax.axhline if upright else ax.axvline
         self.reference_ = None
         if self.reference is not None:
-            self.reference_ = ax.axvline(self.reference, linestyle=":", **quiet)
-        self.margins_ = [ax.axvline(margin, linestyle="--", **quiet) for margin in self.margins]
+            self.reference_ = line(self.reference, linestyle=":", **quiet)
+        self.margins_ = [line(margin, linestyle="--", **quiet) for margin in self.margins]
         space = 0.06 * (np.ptp(finite) or 1.0)
         edges = finite.min() - space, finite.max() + space
         drawn = np.clip(values, edges[0] - space, edges[1] + space)
+        self.bars_, self.band_, self.mark_ = [], None, None
+        if upright:
+            self._draw_band(ax, drawn, quiet, kwargs)
+            ax.set(ylim=(edges[0], edges[1] + space), ylabel=_title(rows))
+            return self._drawn_on(ax)
         style = {"fmt": "o", "capsize": 4, "color": COLORS[0], "linewidth": 1.8, **kwargs}
         self.bars_ = [
             ax.errorbar(mid, y, xerr=[[mid - low], [high - mid]], **style)
@@ -742,12 +804,28 @@ class IntervalsDisplay(Display):
         ax.set(xlim=edges, xlabel=_title(rows))
         return self._drawn_on(ax)
 
+    def _draw_band(self, ax: Any, drawn: Any, quiet: Any, style: Any) -> None:
+        """Draw limits above numbers, and a line at the number up to which they are clear."""
+        order = np.argsort(numbers := np.array(list(self.intervals), dtype=np.float64))
+        low, _, high = drawn[order].T
+        style = {"color": COLORS[0], "alpha": band_alpha(ax, 1), "linewidth": 1.8, **style}
+        self.band_ = ax.fill_between(numbers[order], low, high, **style)
+        ax.margins(x=0)
+        end = self.clear_up_to
+        if end is not None:
+            self.mark_ = ax.axvline(end, linestyle="-.", **quiet)
+            side = "right" if 2.0 * end > numbers.min() + numbers.max() else "left"
+            text = f" {self.reference:g} is outside up to {end:.3g} "
+            where = {"ha": side, "va": "top", "transform": ax.get_xaxis_transform()}
+            ax.text(end, 0.98, text, fontsize="small", **where)
+
 
 def _title(rows: list[Interval]) -> str:
     """Return the target, level and method that all rows have in common."""
-    targets = {row.target for row in rows}
-    title = targets.pop() if len(targets) == 1 else "estimate"
+    parts = zip(*(row.target.split(", ") for row in rows), strict=False)
+    title = ", ".join(words[0] for words in takewhile(lambda w: len(set(w)) == 1, parts))
     levels = [f"{100 * row.level:.4g} %" for row in rows]
     methods = [row.method for row in rows]
     common = [words[0] for words in (levels, methods) if len(set(words)) == 1]
+    title = title or "estimate"
     return f"{title} ({', '.join(common)})" if common else title

@@ -127,3 +127,50 @@ def test_the_margin_of_a_comparison_is_marked(alternative, greater_is_better, ma
 def test_one_interval_needs_a_name():
     with pytest.raises(TypeError, match=r"pass \{'name': interval\}"):
         IntervalsDisplay.from_intervals(comparison(1).interval)
+
+
+def by_numbers(*limits):
+    return {
+        number: Interval((low + high) / 2, low, high, 1.0, "bounds", f"AUC, at most {number}")
+        for number, low, high in limits
+    }
+
+
+def test_intervals_by_numbers_are_a_band():
+    found = by_numbers((0.5, 0.4, 0.9), (0, 0.7, 0.8), (0.2, 0.6, np.inf))
+    display = IntervalsDisplay.from_intervals(found, reference=0.5, margins=0.3)
+    vertices = {tuple(point) for point in display.band_.get_paths()[0].vertices.round(9).tolist()}
+    assert {(0.0, 0.7), (0.0, 0.8), (0.2, 0.6), (0.5, 0.4), (0.5, 0.9)} < vertices
+    low, high = display.ax_.get_ylim()
+    assert low < 0.3 < 0.9 < high == pytest.approx(max(y for _, y in vertices))
+    assert display.bars_ == []
+    assert set(display.reference_.get_ydata()) == {0.5}
+    assert [set(line.get_ydata()) for line in display.margins_] == [{0.3}]
+    assert display.ax_.get_ylabel() == "AUC (100 %, bounds)"
+    assert display.clear_up_to == 0.2
+    assert set(display.mark_.get_xdata()) == {0.2}
+    assert words(display.ax_.texts) == [" 0.5 is outside up to 0.2 "]
+
+
+@pytest.mark.parametrize(
+    ("limits", "end"),
+    [
+        ([(1, 0.1, 0.2), (2, 0.1, 0.3), (3, -0.1, 0.3), (4, 0.1, 0.2)], 2.0),
+        ([(1, 0.1, 0.2), (2, 0.0, 0.3)], 1.0),  # a limit at the reference does not exclude it
+        ([(1, 0.1, 0.2), (2, -0.3, -0.1)], 1.0),  # the other side is another conclusion
+        ([(1, -0.2, -0.1), (2, -0.3, -0.1)], 2.0),
+        ([(1, -0.2, 0.1), (2, 0.1, 0.2)], None),
+    ],
+)
+def test_a_conclusion_holds_up_to_the_first_limits_with_the_reference(limits, end):
+    display = IntervalsDisplay.from_intervals(by_numbers(*limits), reference=0)
+    assert display.clear_up_to == end
+    assert (display.mark_ is None) == (end is None)
+    assert IntervalsDisplay(by_numbers(*limits)).clear_up_to is None
+
+
+@pytest.mark.parametrize("key", ["all", None, np.nan])
+def test_keys_are_names_or_numbers(key):
+    found = by_numbers((1, 0.1, 0.2))
+    with pytest.raises(TypeError, match=f"intervals has the key {key!r}: pass names"):
+        IntervalsDisplay.from_intervals({**found, key: found[1]})
