@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from ..metrics._shared import MeasureLike
 from ._evidence import IN_ROWS, check_lists, refuse_collections
 from ._label_design import LabelDesign, array_of_labels, check_proxy
 from ._limits import two_sided_quantile
+from ._sample_size import check_length
 from ._score_walk import probabilities_of_labels
 
 # Share of the labels of rows with an influence that goes to all of these alike, as the predictions
@@ -90,7 +92,8 @@ def plan_labels(
     measure: MeasureLike,
     scores: Any,
     *,
-    budget: int,
+    budget: int | None = None,
+    width: float | None = None,
     y_true: Any = None,
     proxy: Any = None,
     compare_with: Any = None,
@@ -111,8 +114,11 @@ def plan_labels(
         ``"precision@100"``, ``"recall@100"``, ``"auc"`` or ``"ap"``.
     scores : array-like of shape (n_samples,)
         Scores of the ranker for all rows.
-    budget : int
+    budget : int or None, default=None
         Number of rows to label, from 1 to the number of rows without a label.
+    width : float or None, default=None
+        Width of the interval, instead of a budget: the plan has the smallest number of labels with
+        which the expected width is at most this, greater than 0.
     y_true : array-like of shape (n_samples,), default=None
         Labels known so far, missing (NaN, None or ``pandas.NA``) for other rows. None means that
         no label is known; ``proxy`` is then required.
@@ -136,9 +142,11 @@ def plan_labels(
 
     Raises
     ------
+    TypeError
+        If none or both of ``budget`` and ``width`` are passed.
     ValueError
-        If an argument is not valid, there are neither labels nor a proxy, or the budget exceeds
-        the number of rows without a label.
+        If an argument is not valid, there are neither labels nor a proxy, the budget exceeds
+        the number of rows without a label, or these cannot change the width.
 
     See Also
     --------
@@ -173,8 +181,11 @@ def plan_labels(
     **The forecast** is as good as the predictions. If only the first rows have labels, they are
     extrapolated to the others, and the standard error of recall was then up to 10 times the
     forecast; label a few of the others at random first. The intervals do not rest on it.
+    They allow for what a sample with few positives leaves open, and are then wider than those of a
+    normal estimate: where the wanted ``width`` is not found, plan again with the new labels.
 
-    The cost is that of the measure and of a logistic regression, and O(n) for the sample.
+    The cost is that of the measure and of a logistic regression, and O(n) for the sample, with
+    ``width`` O(n log n).
 
     References
     ----------
@@ -204,6 +215,11 @@ def plan_labels(
     refuse_collections(IN_ROWS, scores=scores, y_true=y_true, compare_with=compare_with)
     level, rng, measure = check_level(level), check_generator(random_state), get_measure(measure)
     rankers = [scores] if compare_with is None else [scores, compare_with]
+    if (budget is None) == (width is None):
+        raise TypeError(f"budget={budget} and width={width}: pass one of the two.")
+    if width is not None:
+        low, high = measure.counted_range
+        width = check_length("width", width, (high - low) * len(rankers), "the interval")
     known = np.zeros(len(scores), dtype=bool)
     if y_true is not None:
         known = ~are_missing(ravelled(array_of_labels(y_true), "y_true"))
@@ -222,11 +238,12 @@ def plan_labels(
         at = p = check_proxy(proxy, len(known))
         evidences = check_lists(measure, np.zeros(len(known)), rankers)
     rows = np.flatnonzero(~known)
-    budget = check_whole("budget", budget, 1)
-    if budget > len(rows):
+    n_labels = 1 if budget is None else check_whole("budget", budget, 1)
+    if n_labels > len(rows):
+        asked = f"budget={budget}" if width is None else f"width={width:g}"
         raise ValueError(
-            f"budget={budget}, but only {len(rows)} of {len(known)} rows have no label: pass a"
-            " budget of at most this number."
+            f"{asked}, but only {len(rows)} of {len(known)} rows have no label: a plan has at most"
+            " this number."
         )
     slopes = [evidence.at_labels(at)[1][rows] for evidence in evidences]
     influence = np.abs(slopes[0] if compare_with is None else slopes[0] - slopes[1])
@@ -236,21 +253,36 @@ def plan_labels(
     has_influence = influence > 0.0
     n_with = int(has_influence.sum())
     n_without = len(rows) - n_with
-    labels_with = float(np.clip((1.0 - WITHOUT) * budget, budget - n_without, n_with))
-    of_rows = np.full(len(rows), (budget - labels_with) / max(n_without, 1))
-    of_rows[has_influence] = _probabilities(deviation[has_influence], labels_with)
-    probability = np.ones(len(known))
-    probability[rows] = of_rows
+
+    def probabilities(n: int) -> FloatArray:
+        labels_with = float(np.clip((1.0 - WITHOUT) * n, n - n_without, n_with))
+        of_rows = np.full(len(rows), (n - labels_with) / max(n_without, 1))
+        of_rows[has_influence] = _probabilities(deviation[has_influence], labels_with)
+        return of_rows
 
     def error(pi: Any) -> float:
         return float(np.sqrt(np.sum((1.0 - pi) / pi * deviation**2)))
+
+    if width is not None:
+        if not deviation.any():
+            raise ValueError(
+                f"width={width:g}, but no label changes the expected width, which is 0: the rows"
+                f" without a label do not move {measure.name}, or are predicted with certainty."
+            )
+        most = width / (2.0 * two_sided_quantile(level))
+        n_labels = 1 + bisect_left(
+            range(1, len(rows)), True, key=lambda n: error(probabilities(n)) <= most
+        )
+    of_rows = probabilities(n_labels)
+    probability = np.ones(len(known))
+    probability[rows] = of_rows
 
     return LabelPlan(
         measure=measure.name if compare_with is None else f"the difference of {measure.name}",
         inclusion_probability=probability,
         chosen=rows[_pivotal_sample(of_rows, rng)],
         expected_standard_error=error(of_rows),
-        uniform_standard_error=error(budget / len(rows)),
+        uniform_standard_error=error(n_labels / len(rows)),
         level=level,
     )
 

@@ -316,7 +316,7 @@ class Quantities:
         return cls(
             n=_if_passed(check_whole, "n", n, 2, MOST_ITEMS),
             level=_if_passed(check_part, "level", level),
-            width=_if_passed(_check_length, "width", width, most, "the interval"),
+            width=_if_passed(check_length, "width", width, most, "the interval"),
         )
 
     @classmethod
@@ -350,7 +350,7 @@ class Quantities:
                     " matters, or margin= to test equivalence."
                 )
             if difference != 0.0:
-                _check_length("difference", abs(difference), high - low, "the two rankers")
+                check_length("difference", abs(difference), high - low, "the two rankers")
         elif with_margin:
             difference = 0.0
         if margin is not None:
@@ -359,7 +359,7 @@ class Quantities:
                     f"margin={margin!r} is not used by alternative={alternative!r}: leave it out,"
                     " or pass alternative='non-inferior' or 'equivalent'."
                 )
-            margin = _check_length("margin", margin, high - low, "what does not matter")
+            margin = check_length("margin", margin, high - low, "what does not matter")
         test = PlannedTest(alternative, margin, measure.greater_is_better)
         name, size = ("margin", margin) if with_margin else ("difference", difference)
         if n is None or (size is None and power is None):
@@ -455,7 +455,7 @@ def _if_passed(
     return None if value is None else check(name, value, *args, **options)
 
 
-def _check_length(name: str, value: Any, most: float, what: str) -> float:
+def check_length(name: str, value: Any, most: float, what: str) -> float:
     """Check a positive length that is shorter than the range."""
     value = check_number(name, value, 0.0, closed="neither", what=f"of {what}")
     if isfinite(most) and value >= most:
@@ -600,6 +600,7 @@ def sample_size(
     --------
     metric_interval : The confidence interval for collected data.
     compare : The test for collected data.
+    plan_labels : Number of labels for a width, for a list that is labelled in part.
     sklearn_rank.bounds.auc_sample_size_bound : Sample size for model selection by AUC.
 
     Notes

@@ -115,6 +115,37 @@ def test_difference():
     assert str(plan).startswith("15 of 540 rows without labels, for the difference of precision")
 
 
+@pytest.mark.parametrize(("measure", "width"), [("precision@60", 0.05), ("recall@60", 0.2)])
+def test_a_width_takes_the_fewest_labels(measure, width):
+    _, champion, challenger, y_true = population()
+    others = {"y_true": y_true, "compare_with": champion, "level": 0.9, "random_state": 0}
+    plan = plan_labels(measure, challenger, width=width, **others)
+    n = len(plan.chosen)
+    assert 2 < n < 540
+    at, fewer = (plan_labels(measure, challenger, budget=k, **others) for k in (n, n - 1))
+    assert at.expected_width == plan.expected_width <= width < fewer.expected_width
+    np.testing.assert_array_equal(at.chosen, plan.chosen)
+    assert len(plan_labels(measure, challenger, width=1e-12, **others).chosen) <= 540
+
+
+def test_widths_that_no_plan_reaches_are_refused():
+    y, _, challenger, y_true = population()
+    for passed in ({}, {"budget": 5, "width": 0.1}):
+        with pytest.raises(TypeError, match="pass one of the two"):
+            plan_labels("auc", challenger, y_true=y_true, **passed)
+    with pytest.raises(ValueError, match="width=0 must be a finite number greater"):
+        plan_labels("auc", challenger, width=0, y_true=y_true)
+    with pytest.raises(ValueError, match="less than 1, the length of the range; for 5 per cent"):
+        plan_labels("auc", challenger, width=5, y_true=y_true)
+    with pytest.raises(ValueError, match=r"width=0.1, but only 0 of 600 rows have no label"):
+        plan_labels("auc", challenger, width=0.1, y_true=y)
+    y_true[np.argsort(-challenger)[:60]] = 1
+    with pytest.raises(ValueError, match="no label changes the expected width, which is 0"):
+        plan_labels("precision@60", challenger, width=0.1, y_true=y_true)
+    with pytest.raises(ValueError, match="no label changes the expected width, which is 0"):
+        plan_labels("auc", challenger, width=0.1, proxy=y.astype(float))
+
+
 def test_what_is_refused():
     _, _, challenger, y_true = population()
     with pytest.raises(ValueError, match="pass proxy=, or label a few random rows first"):
