@@ -21,6 +21,8 @@ __all__ = ["main"]
 MODULE = "python -m sklearn_rank"
 SCRIPT = "sklearn-rank"
 
+inf = float("inf")
+
 # The exit code of shells after an interrupt from the keyboard.
 INTERRUPTED = 130
 
@@ -167,7 +169,6 @@ def make_parser(prog: str) -> ArgumentParser:
     measures.add_argument(
         "--baseline", metavar="NAME", help="the score or run that each other one is compared with"
     )
-    inf = float("inf")
     measures.add_argument(
         "--margin",
         type=_number(float, "a number above 0", lambda value: 0 < value < inf),
@@ -237,6 +238,45 @@ def _add_input(parser: ArgumentParser) -> None:
     )
     table.add_argument(
         "--delimiter", metavar="CHAR", help="separator (default: a comma, in .tsv files a tab)"
+    )
+    part = parser.add_argument_group(
+        "labels known in part",
+        "Labels in empty cells are not known. The limits are for the list with all\n"
+        "labels. One of the first four options says which rows have labels:",
+    )
+    part.add_argument(
+        "--review-top",
+        metavar="K",
+        type=_number(int, "a whole number from 1 on", lambda value: value >= 1),
+        help="the first K by the scores of --champion, and random ones of the others, or none",
+    )
+    part.add_argument(
+        "--strata", metavar="COLUMN", help="those of each stratum are a random sample of its rows"
+    )
+    part.add_argument(
+        "--inclusion-probability",
+        metavar="COLUMN",
+        help="each row had this probability to be labelled",
+    )
+    part.add_argument(
+        "--random-labels", action="store_true", help="they are a random sample of all rows"
+    )
+    part.add_argument("--champion", metavar="COLUMN", help="scores that --review-top goes by")
+    part.add_argument(
+        "--audit",
+        metavar="N",
+        type=_number(int, "a whole number from 0 on", lambda value: value >= 0),
+        help="how many random ones --review-top has below the first K, as a check",
+    )
+    part.add_argument(
+        "--most-below",
+        metavar="FACTOR",
+        type=_number(float, "a number from 0 on", lambda value: 0 <= value < inf),
+        help="where none of the others has a label: how frequent positives are there at most,"
+        " relative to the last reviewed rows (default: no limit)",
+    )
+    part.add_argument(
+        "--proxy", metavar="COLUMN", help="predicted probabilities of the missing labels"
     )
     runs = parser.add_argument_group("input: files of TREC")
     runs.add_argument(

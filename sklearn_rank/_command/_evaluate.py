@@ -85,11 +85,11 @@ def evaluate(
     """Evaluate one ranking by one measure. Value and interval, or why they are absent."""
     try:
         sample = rankings.sample(measure, (name,))
-        value = sample.value(name)
+        value = nan if sample.design is not None else sample.value(name)
     except ValueError as error:
         return Result(name, title, note=reason(error))
     counts: dict[str, Any] = {"n_queries": sample.n_queries, "n_undefined": sample.n_undefined}
-    if isnan(value):
+    if isnan(value) and sample.design is None:
         note = "" if sample.n_undefined else f"undefined ({measure.lacking})"
         return Result(name, title, **counts, note=note)
     try:
@@ -97,7 +97,7 @@ def evaluate(
             sample.measure, sample.y_true, sample.scores[name], **_shared_options(sample, options)
         )
     except ValueError as error:
-        alone = measure.per_query and sample.qid is None and sample.groups is None
+        alone = measure.per_query and rankings.is_one_list and sample.groups is None
         why = ONE_LIST if alone and options.method == "auto" else reason(error)
         return Result(name, title, value, **counts, note=f"no interval: {why}")
     names = ("low", "high", "level", "method", "target", "standard_error")
@@ -110,6 +110,8 @@ def _shared_options(sample: MeasureInput, options: Namespace) -> dict[str, Any]:
     return {
         "qid": sample.qid,
         "groups": sample.groups,
+        "design": sample.design,
+        "proxy": sample.proxy,
         "level": options.level,
         "method": options.method,
         "n_resamples": options.resamples,

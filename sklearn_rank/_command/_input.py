@@ -24,6 +24,7 @@ from .._row_batches import DAMAGED, open_file
 from .._typing import AnyArray, FloatArray
 from .._validation import KNOWN_IN_PART, reads_as
 from ..datasets import join_qrels, load_qrels, load_trec_run
+from ..inference import LabelDesign
 from ..metrics import Measure, get_measure, get_measure_names, make_measure
 from ._output import LABELS, CommandError, did_you_mean, listed
 
@@ -38,6 +39,8 @@ class MeasureInput(NamedTuple):
     groups: Any = None  # Ids of groups that depend on each other
     n_queries: int | None = None  # Those without a value included; None is one list
     n_undefined: int = 0  # Number of queries where the measure is undefined
+    design: Any = None  # How labels that are known in part came about
+    proxy: Any = None  # Predictions of the missing ones
 
     def value(self, name: str) -> float:
         """Evaluate the measure, without an interval. The value; NaN where it is undefined."""
@@ -351,7 +354,7 @@ OF_RUNS = ("none", *BY_NAMES)
 class RunRankings:
     """Runs and judgments of TREC."""
 
-    is_one_list = False
+    is_one_list = False  # With all labels
     # Measures that are taken where none is named; the first one for a comparison.
     usual_measures: tuple[str, ...] = ("ndcg@10", "ap", "rr")
 
@@ -475,33 +478,76 @@ def _queries(count: int) -> str:
 WORDS = {"true": "1", "false": "0"}
 
 
-def _read_labels(column: Column, pos_label: str | None) -> FloatArray:
-    """Read labels: numbers, or classes of which one is positive, as 0 and 1."""
-    for row, text in enumerate(column.cells):
-        if text == "" or text.lower() == "nan":
-            raise column.error(row, f"is {text or 'empty'}, {KNOWN_IN_PART}")
-    if pos_label is not None:
-        values = _is_positive(column, pos_label)
-    else:
-        if {text.lower() for text in set(column.cells)} <= set(WORDS):
-            column = column._replace(cells=[WORDS[text.lower()] for text in column.cells])
-        if not any(reads_as(float, text) for text in column.cells):
-            counts = Counter(column.cells)
-            words = sorted(counts)
-            rarest = min(reversed(words), key=counts.__getitem__)
+# Options that say which rows have labels, and columns among them.
+WAYS = ("review_top", "strata", "inclusion_probability", "random_labels")
+OF_PART = ("strata", "inclusion_probability", "champion", "proxy")
+OF_REVIEW = ("audit", "most_below")
+
+
+def _read_labels(column: Column, pos_label: str | None, *, in_part: bool) -> FloatArray:
+    """Read labels: numbers, or classes of which one is positive, as 0 and 1; NaN if not known."""
+    known = np.array([text.lower() not in ("", "nan") for text in column.cells])
+    if not known.all():
+        row = int(np.argmin(known))
+        if not in_part or not known.any():
+            why = KNOWN_IN_PART.partition("; ")[0] if known.any() else "as all others"
+            *others, last = map(_flag, WAYS)
             raise column.error(
-                0,
-                f"is {column.cells[0]!r}: the labels are words ({listed(words)}); name the"
-                f" positive class, as in --pos-label {shlex.quote(rarest)}",
+                row,
+                f"is {column.cells[row] or 'empty'}, {why}; say which rows have labels, by"
+                f" {', '.join(others)} or {last}",
             )
-        values = column.numbers()
-    if np.ptp(values) == 0.0:
+        cells = [column.cells[i] for i in np.flatnonzero(known)]
+        places = np.asarray(column.places)[known].tolist()
+        column = column._replace(cells=cells, places=places)
+    values = np.full(len(known), np.nan)
+    values[known] = _numbers_of_labels(column, pos_label)
+    if not in_part and np.ptp(values) == 0.0:
         raise CommandError(
             f"{column.counts} {column.places[0]} and all after it: column {column.name!r} is"
             f" {column.cells[0]!r}, so that no order is better than another; pass rows of both"
             " classes, or of several grades"
         )
     return values
+
+
+def _numbers_of_labels(column: Column, pos_label: str | None) -> FloatArray:
+    if pos_label is not None:
+        return _is_positive(column, pos_label)
+    if {text.lower() for text in set(column.cells)} <= set(WORDS):
+        column = column._replace(cells=[WORDS[text.lower()] for text in column.cells])
+    if not any(reads_as(float, text) for text in column.cells):
+        counts = Counter(column.cells)
+        words = sorted(counts)
+        rarest = min(reversed(words), key=counts.__getitem__)
+        raise column.error(
+            0,
+            f"is {column.cells[0]!r}: the labels are words ({listed(words)}); name the positive"
+            f" class, as in --pos-label {shlex.quote(rarest)}",
+        )
+    return column.numbers()
+
+
+def _read_design(options: Namespace, columns: dict[str, Column]) -> tuple[Any, Any]:
+    """How labels that are known in part came about, and predictions of the others."""
+
+    def numbers(name: str) -> FloatArray | None:
+        column = getattr(options, name)
+        return columns[column].numbers() if column else None
+
+    if not any(getattr(options, name) for name in WAYS):
+        return None, None
+    if options.random_labels:
+        return "all", numbers("proxy")
+    design = LabelDesign(
+        inclusion_probability=numbers("inclusion_probability"),
+        strata=columns[options.strata].ids() if options.strata else None,
+        review_top=options.review_top,
+        audit=options.audit,
+        scores=numbers("champion"),
+        most_below=options.most_below,
+    )
+    return design, numbers("proxy")
 
 
 def _is_positive(column: Column, pos_label: str) -> FloatArray:
@@ -525,16 +571,30 @@ class TableRankings:
 
     def __init__(self, options: Namespace) -> None:
         self._options = options
+        ways = [name for name in WAYS if getattr(options, name)]
+        if len(ways) > 1:
+            raise CommandError(f"{_flag(ways[0])} and {_flag(ways[1])} exclude each other")
+        if bool(options.review_top) != bool(options.champion):
+            raise CommandError("--review-top and --champion go together: pass both")
+        if not options.review_top:
+            _refuse(options, OF_REVIEW, "for --review-top")
+        if not ways:
+            names = ", ".join(map(_flag, WAYS))
+            _refuse(options, ("proxy",), f"for labels known in part, with one of {names}")
         with reading(options.file):
             columns = read_columns(options.file, options.delimiter, self._choose_columns)
-            self._y_true = _read_labels(columns[self._label], options.pos_label)
+            self._y_true = _read_labels(
+                columns[self._label], options.pos_label, in_part=bool(ways)
+            )
+            self._design, self._proxy = _read_design(options, columns)
             self._scores = {name: columns[name].numbers() for name in self.names}
             self._qid = columns[self._query].ids() if self._query else None
             self._groups = columns[options.groups].ids() if options.groups else None
-        distinct = set(np.unique(self._y_true).tolist())
+        self._known = self._y_true[~np.isnan(self._y_true)]
+        distinct = set(np.unique(self._known).tolist())
         self._are_classes = distinct <= {0.0, 1.0} or distinct <= {-1.0, 1.0}
         self.notes: list[str] = []
-        self.is_one_list = self._qid is None
+        self.is_one_list = self._qid is None and self._design is None
         self.described: dict[str, Any] = {
             "file": options.file,
             "rows": len(self._y_true),
@@ -544,6 +604,10 @@ class TableRankings:
             "groups": options.groups,
         }
         parts = [f"{len(self._y_true):,} rows"]
+        if self._design is not None:
+            given = vars(options)
+            self.described |= {key: given[key] for key in (*WAYS, *OF_PART, *OF_REVIEW)}
+            parts.append(f"{len(self._known):,} with labels")
         if self._qid is not None:
             self.described["queries"] = len(np.unique(self._qid))
             parts.append(f"{self.described['queries']:,} queries ({self._query})")
@@ -553,7 +617,7 @@ class TableRankings:
             positive = " ".join(filter(None, (self._label, options.pos_label)))
             parts.append(f"{int((self._y_true == 1).sum()):,} positive ({positive})")
         else:
-            low, high = self._y_true.min(), self._y_true.max()
+            low, high = self._known.min(), self._known.max()
             parts.append(f"labels {low:g} to {high:g} ({self._label})")
         title = "standard input" if options.file == STDIN else os.path.basename(options.file)
         self.heading = f"{title}: {', '.join(parts)}"
@@ -581,7 +645,8 @@ class TableRankings:
         if options.one_list and options.qid:
             raise CommandError("--one-list and --qid exclude each other: leave out one of the two")
         qid = None if options.one_list else options.qid or ("qid" if "qid" in header else None)
-        names = [label, *scores, *(name for name in (qid, options.groups) if name)]
+        others = (qid, options.groups, *(getattr(options, name) for name in OF_PART))
+        names = [label, *scores, *filter(None, others)]
         check_columns(names, header)
         twice = next((name for name in scores if [label, *scores].count(name) > 1), None)
         if twice is not None:
@@ -604,6 +669,17 @@ class TableRankings:
         """Make the sample of some of the columns."""
         self._check_labels(measure)
         y_true, scores = self._y_true, {name: self._scores[name] for name in names}
+        if self._design is not None:
+            return MeasureInput(
+                measure,
+                y_true,
+                scores,
+                self._qid,
+                self._groups,
+                self.described.get("queries"),
+                design=self._design,
+                proxy=self._proxy,
+            )
         if self._qid is None:
             return MeasureInput(measure, y_true, scores, groups=self._groups)
         *_, n_queries, n_undefined = _values_of_queries(
@@ -615,7 +691,7 @@ class TableRankings:
 
     def _check_labels(self, measure: Measure) -> None:
         """Raise an error where a measure cannot take the labels."""
-        label_type, lowest = measure.label_type(), self._y_true.min()
+        label_type, lowest = measure.label_type(), self._known.min()
         if measure.kind == "graded" and lowest < label_type.lowest:
             raise ValueError(
                 f"column {self._label!r} has the grade {lowest:g}, but grades start at"
@@ -623,7 +699,7 @@ class TableRankings:
             )
         if measure.kind == "graded" or label_type.rel is not None or self._are_classes:
             return
-        labels, counts = np.unique(self._y_true, return_counts=True)
+        labels, counts = np.unique(self._known, return_counts=True)
         if len(labels) == 2:
             rarer = labels[0] if counts[0] < counts[1] else labels[1]
             which = "rarer" if counts[0] != counts[1] else "second"
@@ -654,11 +730,16 @@ def read_rankings(options: Namespace) -> Rankings:
     if options.file is not None:
         raise CommandError(f"pass FILE ({options.file}) or --run and --qrels, not both")
     table = ("label", "score", "qid", "one_list", "groups", "pos_label", "delimiter")
-    _refuse(options, table, "for a table")
+    _refuse(options, (*table, *WAYS, *OF_PART, *OF_REVIEW), "for a table")
     return RunRankings(options)
 
 
 def _refuse(options: Namespace, names: Sequence[str], meant: str) -> None:
     for name in names:
-        if getattr(options, name):
-            raise CommandError(f"--{name.replace('_', '-')} is {meant}: leave it out")
+        value = getattr(options, name)
+        if value is not None and value is not False:
+            raise CommandError(f"{_flag(name)} is {meant}: leave it out")
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"

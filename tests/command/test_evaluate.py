@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank.datasets import join_qrels, load_qrels, load_trec_run
-from sklearn_rank.inference import metric_interval
+from sklearn_rank.inference import LabelDesign, compare, metric_interval
 from sklearn_rank.metrics import (
     average_precision_score,
     get_measure,
@@ -357,3 +357,110 @@ def test_names_of_trec_eval_are_understood(command, theirs, ours):
     found = command("evaluate", *files, "--measure", theirs)
     assert found[2] == 0
     assert found == command("evaluate", *files, "--measure", ours)
+
+
+def in_part(known, **columns):
+    """The list with other labels empty, and with words."""
+    data = one_list()
+    words = np.where(data[LABEL] == 1, "yes", "no")
+    return data | {LABEL: np.where(known, words, "")} | columns, np.where(
+        known, data[LABEL], np.nan
+    )
+
+
+FIRST = np.argsort(np.argsort(-one_list()[OLD], kind="stable")) < 20
+AUDITED = FIRST | (np.arange(120) % 3 == 0)
+CHANCE = np.where(np.arange(120) % 2, 0.25, 0.75)
+
+
+@pytest.mark.parametrize(
+    ("known", "given", "design"),
+    [
+        (
+            AUDITED,
+            ("--review-top", "20", "--champion", OLD, "--audit", str(AUDITED.sum() - 20)),
+            LabelDesign(review_top=20, scores=one_list()[OLD]),
+        ),
+        (
+            FIRST,
+            ("--review-top", "20", "--champion", OLD, "--most-below", "0.2"),
+            LabelDesign(review_top=20, scores=one_list()[OLD], most_below=0.2),
+        ),
+        (AUDITED, ("--strata", "first"), LabelDesign(strata=FIRST)),
+        (
+            np.arange(120) % 5 < 3,
+            ("--inclusion-probability", "chance"),
+            LabelDesign(inclusion_probability=CHANCE),
+        ),
+        (np.arange(120) % 3 == 0, ("--random-labels",), "all"),
+    ],
+)
+@pytest.mark.parametrize("with_proxy", [False, True])
+def test_labels_known_in_part_have_the_limits_of_python(
+    results, files, known, given, design, with_proxy
+):
+    proxy = np.round(1 / (1 + np.exp(-one_list()[NEW])), 3)
+    with_proxy = with_proxy and "--most-below" not in given
+    columns, labels = in_part(known, first=FIRST, chance=CHANCE, proxy=proxy)
+    write_csv(files / "part.csv", columns)
+    read = ("part.csv", *ONE_LIST[2:], "--pos-label", "yes", "--measure", "auc", *given)
+    read += ("--proxy", "proxy") if with_proxy else ()
+    arguments = {"design": design, "proxy": proxy if with_proxy else None}
+    found = as_json(results, "evaluate", *read)
+    for row in found["results"]:
+        check_interval(row, metric_interval("auc", labels, columns[row["score"]], **arguments))
+    assert found["input"]["champion"] == (OLD if "--champion" in given else None)
+    (found,) = as_json(results, "compare", *read)["comparisons"]
+    scores = {name: columns[name] for name in (NEW, OLD)}
+    expected = compare("auc", labels, scores, **arguments)
+    assert found["contrasts"][0]["low"] == expected.low[0]
+    assert f"120 rows, {known.sum()} with labels" in results("evaluate", *read)
+
+
+def test_labels_known_in_part_of_groups_and_of_queries(results, files):
+    known = np.arange(120) % 20 < 15  # three groups of each four
+    columns, labels = in_part(known)
+    write_csv(files / "part.csv", columns)
+    given = (*ONE_LIST[2:], "--pos-label", "yes", "--measure", "auc", "--random-labels")
+    row, _ = as_json(results, "evaluate", "part.csv", *given, "--groups", "user")["results"]
+    user = columns["user"]
+    check_interval(row, metric_interval("auc", labels, columns[NEW], groups=user, design="all"))
+    data = queries()
+    order = np.lexsort((-data[OLD], data["query"]))
+    known = np.zeros(160, dtype=bool)
+    known[order.reshape(20, 8)[:, [0, 1, 2, 4, 7]]] = True
+    relevant = np.where(data["grade"] > 0, 1.0, 0.0)
+    labels = np.where(known, relevant, np.nan)
+    write_csv(files / "judged.csv", data | {"grade": np.where(known, relevant.astype(str), "")})
+    given = ("--review-top", "3", "--champion", OLD, "--audit", "2", "--measure", "precision@4")
+    row, _ = as_json(results, "evaluate", "judged.csv", *QUERIES[2:], *given)["results"]
+    design = LabelDesign(review_top=3, audit=2, scores=data[OLD])
+    expected = metric_interval("precision@4", labels, data[NEW], qid=data["query"], design=design)
+    check_interval(row, expected)
+    assert row["n_queries"] == 20
+
+
+def test_what_contradicts_the_labels_is_said(command, files):
+    columns, _ = in_part(AUDITED)
+    write_csv(files / "part.csv", columns)
+    read = ("evaluate", "part.csv", *ONE_LIST[2:], "--pos-label", "yes", "--champion", OLD)
+    for given, message in (
+        (("--review-top", "20", "--audit", "7"), "audit=7, but 33 rows below the first 20 have"),
+        (("--review-top", "40"), "review_top=40 says that the first 40 rows by scores were rev"),
+        (("--review-top", "20", "--most-below", "1"), "most_below=1 is an assumption on rows of"),
+        (("--review-top", "20", "--measure", "spearman"), "no interval: "),
+    ):
+        _, err, code = command(*read, *given)
+        assert code == 2
+        assert message in err
+
+
+def test_known_labels_of_one_class_leave_room_for_the_other(results, files):
+    columns, labels = in_part(AUDITED, first=FIRST)
+    columns[LABEL], labels[AUDITED] = np.where(AUDITED, "0", ""), 0
+    write_csv(files / "part.csv", columns)
+    given = (*ONE_LIST[2:], "--measure", "precision@40", "--strata", "first")
+    row, _ = as_json(results, "evaluate", "part.csv", *given)["results"]
+    design = LabelDesign(strata=FIRST)
+    check_interval(row, metric_interval("precision@40", labels, columns[NEW], design=design))
+    assert row["high"] > 0.05
