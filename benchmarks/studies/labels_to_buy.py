@@ -16,6 +16,9 @@ labels over the smallest number that, fixed in advance, shows it at one look in 
 `fits`: rows are those of four tables. A logistic regression of 400 rows and a third of the
 features is the champion; its first tenth and a tenth of the others at random have labels. What the
 weights of the design change in the AUC and the precision of the top 2 % on other rows, six splits.
+Then the score of a search of GridSearchCV for the precision of the top 5 %, with weights in fits
+and scores or in fits alone, minus that on other rows. Last how often the limit of BoundSearchCV
+fails there, with rows kept with probability weight / max(weight), and with all that have labels.
 
 `decisions`: which of two rankers has the greater precision at the first 2 %, by compare at 5 %,
 with the design and with missing labels as 0. Labels are drawn as in labels_in_part, 100 samples:
@@ -37,16 +40,19 @@ from labels_in_part import (
     walk_of,
 )
 from scipy.stats import hypergeom
+from sklearn import config_context
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from sklearn_rank import PNormPushRanker
 from sklearn_rank.inference import LabelDesign, compare, plan_labels
 from sklearn_rank.inference._recall_certificate import stopping_boundary
-from sklearn_rank.metrics import precision_at_top_score
+from sklearn_rank.metrics import get_scorer, precision_at_top_score
+from sklearn_rank.model_selection import BoundSearchCV
 
 
 def plans(population):
@@ -133,9 +139,28 @@ def walk_to_certificate(title, n_rest, n_pos, found, recall, n_orders=2000):
     )
 
 
+def searches(Z, y, weights, Z_test, y_test, seed):
+    """Errors of scores of searches, and whether limits fail, on other rows."""
+    name, grid = "precision@top0.05", {"C": [0.01, 0.1, 1.0]}
+    measure = get_measure(name)
+    model = LogisticRegression(max_iter=300).set_fit_request(sample_weight=True)
+    found, folds = [], StratifiedKFold(5, shuffle=True, random_state=seed)
+    for weighted in (True, False):
+        scorer = get_scorer(name).set_score_request(sample_weight=weighted)
+        search = GridSearchCV(model, grid, scoring=scorer, cv=folds)
+        search.fit(Z, y, sample_weight=weights)
+        found.append(search.best_score_ - measure(y_test, search.decision_function(Z_test)))
+    kept = np.random.default_rng(seed).random(len(y)) < weights / weights.max()
+    for rows in (kept, np.full(len(y), True)):
+        search = BoundSearchCV(model, grid, measure=name, method="max-t", refit=False)
+        search.set_params(random_state=seed).fit(Z[rows], y[rows], sample_weight=weights[rows])
+        found.append(search.best_bound_ > measure(y_test, search.decision_function(Z_test)))
+    return found
+
+
 def fits(name):
     X, y = table(name)
-    changes = {}
+    changes, searched = {}, []
     for seed in range(6):
         rng = np.random.default_rng(seed)
         rows = rng.permutation(len(y))[:8000]
@@ -151,6 +176,8 @@ def fits(name):
         known = np.append(order[:k], rng.choice(order[k:], k, replace=False))
         y_true[known] = y[train][known]
         weights = LabelDesign(review_top=k, audit=k, scores=score).sample_weight(y_true)[known]
+        labels = y_true[known].astype(int)
+        searched.append(searches(Z[known], labels, weights, Z_test, y[test], seed))
         for model in (
             LogisticRegression(C=0.1, max_iter=300),
             HistGradientBoostingClassifier(max_iter=60, max_leaf_nodes=8, random_state=0),
@@ -158,11 +185,17 @@ def fits(name):
         ):
             values = []
             for sample_weight in (None, weights):
-                model.fit(Z[known], y_true[known].astype(int), sample_weight=sample_weight)
+                model.fit(Z[known], labels, sample_weight=sample_weight)
                 found = model.decision_function(Z_test)
                 top = precision_at_top_score(y[test], found, tau=0.02)
                 values.append((roc_auc_score(y[test], found), top))
             changes.setdefault(type(model).__name__, []).append(np.subtract(*values[::-1]))
+    weighted, alone, kept, every = np.mean(searched, axis=0)
+    print(
+        f"{name:12s} score of a search minus precision of the top 5 %: {weighted:+.3f}, weights in"
+        f" fits alone {alone:+.3f}; limits fail in {kept:.2f}, with all labelled rows {every:.2f}",
+        flush=True,
+    )
     for title, change in changes.items():
         auc, top = np.mean(change, axis=0)
         print(
@@ -201,7 +234,7 @@ def main():
     parser.add_argument("part", choices=("plans", "certificates", "fits", "decisions"))
     part = parser.parse_args().part
     warnings.simplefilter("ignore")
-    with threadpool_limits(1):
+    with threadpool_limits(1), config_context(enable_metadata_routing=True):
         if part == "fits":
             for name in ("annthyroid", "spambase", "a9a_train", "w8a_train"):
                 fits(name)

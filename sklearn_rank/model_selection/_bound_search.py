@@ -302,8 +302,10 @@ class BoundSearchCV(MetaEstimatorMixin, Ranker):
     with fewer rows.
 
     Rows must be independent, and each counts once; weights may be passed to the fits, but not to
-    the measure. A candidate that failed still counts in the guarantee. Beyond the fits the cost is
-    O(C n log n) time and O(C n) memory for C candidates and n held-out rows.
+    the measure. Of a list that is labelled in part pass a random sample of all rows; the user
+    guide :doc:`/user_guide/labels_in_part` shows how to keep one of the labelled rows. A candidate
+    that failed still counts in the guarantee. Beyond the fits the cost is O(C n log n) time and
+    O(C n) memory for C candidates and n held-out rows.
 
     ``qid``, the query id of each row, makes any measure a mean over queries, and the queries the
     sample; splits keep queries whole. ``groups`` are then groups of queries. For a measure of
