@@ -37,11 +37,18 @@ def interval_comparison(
     values = [single.estimate for single in singles]
     common = (names, contrasts, question, target)
     if evidences[0].partial is not None:
+        certain = is_bounded(evidences[0])
 
         def in_part(row: FloatArray) -> tuple[float, Callable[[float], Limits]]:
-            return _labels_in_part(evidences, row)
+            if certain:
+                both = label_bounds(evidences, row.tolist())
+                return sum(both) / 2.0, lambda _: both
+            limits = score_limits(evidences, row.tolist())[2]
+            low, high = limits(question.level)
+            # The walks of single values and of their difference end at other probabilities.
+            return float(np.clip(row @ values, low, high)), limits
 
-        method, certain = singles[0].method, is_bounded(evidences[0])
+        method = singles[0].method
         return comparison_of_limits(measure, values, in_part, *common, method, certain=certain)
     find = _square_and_add if of_draws else _joined
     method = "square-and-add" if of_draws else "bonferroni"
@@ -164,17 +171,6 @@ def _joined(evidences: Sequence[Evidence], row: FloatArray) -> Callable[[float],
         return low, high
 
     return limits
-
-
-def _labels_in_part(
-    evidences: Sequence[Evidence], row: FloatArray
-) -> tuple[float, Callable[[float], Limits]]:
-    """Estimate, and limits by score or, where no label tells of the others, over all labels."""
-    if is_bounded(evidences[0]):
-        both = label_bounds(evidences, row.tolist())
-        return sum(both) / 2.0, lambda _: both
-    value, _, limits = score_limits(evidences, row.tolist())
-    return value, limits
 
 
 def _square_and_add(evidences: Sequence[Evidence], row: FloatArray) -> Callable[[float], Limits]:

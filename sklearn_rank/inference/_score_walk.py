@@ -25,7 +25,7 @@ from .._typing import BoolArray, FloatArray
 from ..metrics._shared import Evidence, Groups, PartialLabels, ValueAtLabels
 from ._differences import variance_of
 from ._evidence import influence_of, joint_influence
-from ._label_bounds import target_in_part
+from ._label_bounds import target_in_part, without_rounding
 from ._limits import Limits, two_sided_quantile
 from ._results import Interval
 
@@ -127,7 +127,7 @@ class ScoreWalk:
 
     def limits(self, level: float) -> Limits:
         z = two_sided_quantile(level)
-        return self._limit(1.0, z), self._limit(-1.0, z)
+        return without_rounding((self._limit(1.0, z), self._limit(-1.0, z)))
 
     def _limit(self, sign: float, z: float) -> float:
         """Value where the statistic of the sign is the quantile, between two steps of the walk."""
@@ -292,4 +292,5 @@ def score_interval(evidence: Evidence, level: float, **_: Any) -> Interval:
     value, error, limits = score_limits([evidence])
     low, high = evidence.measure.range
     lower, upper = np.clip(limits(level), low, high).tolist()
+    error = 0.0 if error <= LEAST_DEVIATION else error
     return Interval(value, lower, upper, level, "score", target_in_part(evidence), error)
