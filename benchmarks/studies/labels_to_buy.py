@@ -27,12 +27,12 @@ how often it decides as all labels of the list do, and how often the other way.
 
 `proxies`: two logistic regressions of 500 rows and a fifth of the columns rank up to 4,500 others
 (MSLR: relevant is a grade of 2 and more). Proxies of the missing labels: `model`, boosted trees of
-as many of the other columns as bring the AUC next to .8, fitted on other rows (10 folds); `reader
-0.8` and `0.95`, a normal variable that knows the class with this AUC and nothing of the scores;
-`noise`, a uniform variable. Labels are drawn as in labels_in_part, or at random from all rows. Mean
-width of the 95 % limits over that without a proxy, and coverage; 100 samples. What is possible: the
-same ratio of the deviation that the labels leave, when their probabilities are known as scores and
-proxy give them (a regression of splines on the labels of the other folds).
+as many of the other columns as bring the AUC next to .8, fitted on other rows (10 folds);
+`reader 0.8` and `0.95`, a normal variable that knows the class with this AUC and nothing of the
+scores; `noise`, a uniform variable. Labels are drawn as in labels_in_part, or at random from all
+rows. Mean width of the 95 % limits over that without a proxy, and coverage; 100 samples. What is
+possible: the same ratio of the deviation that the labels leave, when their probabilities are known
+as scores and proxy give them (a regression of splines on the labels of the other folds).
 """
 
 import argparse
