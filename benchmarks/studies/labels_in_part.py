@@ -168,7 +168,7 @@ def cells(population, repetitions):
                 found[title].append((walk.estimate.value, *walk.limits(0.95)))
         for title, (_, _, truth) in questions.items():
             estimates, low, high = np.array(found[title]).T
-            spread = np.subtract(*np.quantile(estimates, [0.975, 0.025]))
+            spread = np.subtract(*np.quantile(estimates, [0.975, 0.025], method="normal_unbiased"))
             yield {
                 "population": population,
                 "design": design,

@@ -217,6 +217,9 @@ def probabilities_of_labels(evidences: Sequence[Evidence]) -> FloatArray:
     # Given its probability of a label, a row with a label is like one without.
     columns = np.column_stack([*map(logit, shares), np.log(partial.probability)])
     scaled = StandardScaler().fit_transform(columns)
+    if partial.proxy is not None:
+        # The slope of a good proxy is large: it is shrunk by 100 times less.
+        scaled[:, -2] *= 10.0
     # Few positives have labels: by so much slopes are shrunk.
     model = LogisticRegression(C=0.1).fit(scaled[known], labels[known])
     return np.asarray(model.predict_proba(scaled)[:, 1])
