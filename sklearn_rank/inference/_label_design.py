@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -30,7 +30,7 @@ class LabelDesign:
     """How rows were chosen for labelling, where only some of a list have labels.
 
     The labels that are not known are missing in ``y_true``: NaN, None or ``pandas.NA``. Pass one
-    of three descriptions: the probabilities, the strata, or the usual review.
+    of four descriptions: the probabilities, the strata, the usual review, or batches of these.
 
     Parameters
     ----------
@@ -50,6 +50,10 @@ class LabelDesign:
         compared with the labels. None takes those that have labels.
     scores : array-like of shape (n_samples,) or None, default=None
         Scores of the champion whose first k rows were reviewed.
+    batches : sequence of (LabelDesign, array-like) or None, default=None
+        Rows that were chosen in batches, each by what the labels before it told: the design of
+        each batch, and ``y_true`` after it. From the second on it is that of ``plan_labels(...,
+        y_true=...)``, with probability 1 where a label was known before.
     most_below : float or None, default=None
         An assumption on the rows below a review without an audit: the share of positives among
         them is at most this factor, at least 0, times the rate at the cut. That is ``(x + 1/2)
@@ -59,7 +63,7 @@ class LabelDesign:
     Raises
     ------
     TypeError
-        If none or several of the three descriptions are passed, or ``review_top`` without scores.
+        If none or several of the four descriptions are passed, or ``review_top`` without scores.
 
     See Also
     --------
@@ -121,15 +125,16 @@ class LabelDesign:
     audit: int | None = None
     scores: Any = None
     most_below: float | None = None
+    batches: Sequence[tuple[LabelDesign, Any]] | None = None
 
     def __post_init__(self) -> None:
-        ways = ("inclusion_probability", "strata", "review_top")
+        ways = ("inclusion_probability", "strata", "review_top", "batches")
         passed = [name for name in ways if getattr(self, name) is not None]
         if len(passed) != 1:
             what = " and ".join(passed) or "nothing"
             raise TypeError(
-                f"LabelDesign got {what}: pass one of inclusion_probability=, strata= and"
-                " review_top= (with scores=, those of the champion)."
+                f"LabelDesign got {what}: pass one of inclusion_probability=, strata=, review_top="
+                " (with scores=, those of the champion) and batches=."
             )
         for name, owner in (
             ("sizes", "strata"),
@@ -173,8 +178,56 @@ class LabelDesign:
             positive weight: ``ranker.fit(X[w > 0], y_true[w > 0], sample_weight=w[w > 0])``.
         """
         known = ~are_missing(ravelled(array_of_labels(y_true), "y_true"))
-        probability = self._probabilities(known, qid)
+        probability, batches = self._inclusion(known, qid)
+        if batches is not None:
+            return np.asarray(batches[1].mean(axis=0))
         return np.divide(1.0, probability, out=np.zeros(len(known)), where=known)
+
+    def _inclusion(
+        self, known: BoolArray, qid: Any
+    ) -> tuple[FloatArray, tuple[FloatArray, FloatArray] | None]:
+        """Probability of each row to be labelled, and what labels stand for in batches, if any."""
+        if self.batches is None:
+            return self._probabilities(known, qid), None
+        if qid is not None:
+            raise ValueError("batches are for one list: pass the design of the last one alone.")
+        return self._of_batches(known)
+
+    def _of_batches(self, known: BoolArray) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
+        """Each batch estimates how far the labels of all rows move the value, given those before.
+
+        A label of a batch counts ``1 / probability`` there and 1 in later ones.
+        """
+        before, odds, factor = np.zeros(len(known), dtype=bool), [], []
+        for i, (design, y_true) in enumerate(self.batches or ()):
+            after = ~are_missing(ravelled(array_of_labels(y_true), "y_true"))
+            if len(after) != len(known) or (before & ~after).any():
+                raise ValueError(
+                    f"batches[{i}] has other rows than the labels, or lacks a label of a batch"
+                    " before it: pass y_true of all rows after each batch."
+                )
+            if i and design.inclusion_probability is None:
+                raise ValueError(
+                    f"batches[{i}] has no inclusion_probability: pass the design of the plan, as"
+                    " plan.design of plan_labels(..., y_true=...)."
+                )
+            probability = design._probabilities(after)
+            if (probability[before] < 1.0).any():
+                raise ValueError(
+                    f"batches[{i}] has a probability below 1 for a row that had a label before:"
+                    " pass the design of plan_labels(..., y_true=...) with the labels before it."
+                )
+            if (probability == 0.0).any():
+                raise ValueError(
+                    f"batches[{i}] labels no row of some part, so nothing is known of it: pass a"
+                    " batch that draws some of all rows."
+                )
+            odds.append(np.where(before, 0.0, (1.0 - probability) / probability))
+            factor.append(np.where(after & ~before, 1.0 / probability, before))
+            before = after
+        if (before != known).any():
+            raise ValueError("batches end with other labels than y_true: pass all batches.")
+        return 1.0 / (1.0 + np.mean(odds, axis=0)), (np.stack(odds), np.stack(factor))
 
     def _probabilities(self, known: BoolArray, qid: Any = None) -> FloatArray:
         """Probability of each row to be labelled, checked against the labels that are known."""
@@ -306,13 +359,13 @@ def check_partial_labels(
             raise ValueError(f"design is for single rows: leave {argument} out.")
     labels = ravelled(array_of_labels(y_true), name)
     known = ~are_missing(labels)
-    n, most_below, at_cut = len(labels), None, None
+    n, most_below, at_cut, batches = len(labels), None, None, None
     if not known.any():
         raise ValueError(f"{name} has no label at all: pass those that are known.")
     if isinstance(design, str) and design == "all":
         probability = np.full(n, known.mean())
     elif isinstance(design, LabelDesign):
-        probability = design._probabilities(known, qid)
+        probability, batches = design._inclusion(known, qid)
         most_below, at_cut = design.most_below, design._at_cut(known)
     else:
         raise TypeError(
@@ -339,7 +392,7 @@ def check_partial_labels(
         proxy = check_proxy(proxy, n)
     filled = np.where(known, labels, labels[int(np.argmax(known))])
     filled = np.array(filled.tolist()) if filled.dtype == object else filled
-    return filled, PartialLabels(known, probability, proxy, most_below, at_cut)
+    return filled, PartialLabels(known, probability, proxy, most_below, at_cut, batches)
 
 
 def check_labels_in_part(evidences: list[Evidence]) -> None:

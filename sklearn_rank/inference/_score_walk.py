@@ -56,6 +56,9 @@ LEAST_CHANGE = 1e-4
 # Lists with completed labels whose variance is averaged.
 N_COMPLETED = 8
 
+# Variance of a batch, relative to the largest, and odds of a label that count as 0.
+NEGLIGIBLE = 1e-9
+
 # In place of the deviation 0 of a value that the unknown labels do not change.
 LEAST_DEVIATION = 1e-100
 
@@ -91,16 +94,20 @@ class ScoreWalk:
         q: FloatArray,
         groups: Groups | None = None,
     ) -> None:
-        is_open = partial.probability < 1.0
-        self._at_labels, self._labels = at_labels, labels
-        self._rows, probability = np.flatnonzero(is_open), partial.probability[is_open]
-        self._sampled = partial.known[is_open]
-        self._groups = None if groups is None else groups.only(self._rows[self._sampled])
-        self._of_sample = labels[self._rows[self._sampled]]
-        self._probability, self._odds = probability, (1.0 - probability) / probability
-        self._per_label = self._odds[self._sampled] / probability[self._sampled]
-        self._most = float(logit(1.0 - NEARLY_NONE / max(len(self._rows), 1)))
-        self._start = np.clip(logit(q[is_open]), -self._most, self._most)
+        self._at_labels, self._labels = at_labels, labels.copy()
+        with np.errstate(divide="ignore"):
+            odds, factor = 1.0 / partial.probability - 1.0, 1.0 / partial.probability
+        most = float(logit(1.0 - NEARLY_NONE / max(int(partial.open.sum()), 1)))
+        if partial.batches is not None:
+            q = np.clip(q, expit(-most), expit(most))
+            odds, factor = _mean_of_batches(*partial.batches, at_labels, q, partial, labels)
+        self._rows = np.flatnonzero(odds > 0.0)
+        self._odds, self._sampled = odds[self._rows], partial.known[self._rows]
+        drawn = self._rows[self._sampled]
+        self._of_sample, self._factor = labels[drawn], factor[drawn]
+        self._groups = None if groups is None else groups.only(drawn)
+        self._per_label = self._odds[self._sampled] * self._factor
+        self._most, self._start = most, np.clip(logit(q[self._rows]), -most, most)
         self._least = LEAST_CHANGE * self._at(self._start).deviation
         self._sides: dict[float, list[Hypothesis]] = {}
 
@@ -172,12 +179,12 @@ class ScoreWalk:
         direction, residual = slope * self._odds, self._of_sample - q[sampled]
         # Moments of the score by row: of the rows that may be drawn, and of those that were.
         square = direction * slope * q * (1.0 - q)
-        cube = square * slope * (1.0 - 2.0 * q) * (1.0 / self._probability - 2.0)
+        cube = square * slope * (1.0 - 2.0 * q) * (self._odds - 1.0)
         variance, third = float(square.sum()), float(cube.sum())
-        drawn = square[sampled] / self._probability[sampled]
+        drawn = square[sampled] * self._factor
         if drawn.sum() > variance:
             variance = float(drawn.sum())
-            third = float(cube[sampled] @ (1.0 / self._probability[sampled]))
+            third = float(cube[sampled] @ self._factor)
         # What the residuals show, where enough of them carry it.
         shifts = slope[sampled] * residual * np.sqrt(self._per_label)
         squares = shifts**2
@@ -190,8 +197,27 @@ class ScoreWalk:
             n_effective = shown**2 / float(squares @ squares)
             variance += min(n_effective / MANY_LABELS, 1.0) * (shown - variance)
         deviation = max(float(np.sqrt(variance)), LEAST_DEVIATION)
-        score = float((slope[sampled] / self._probability[sampled]) @ residual)
+        score = float((slope[sampled] * self._factor) @ residual)
         return Hypothesis(logits, float(value), direction, score, deviation, third / deviation**3)
+
+
+def _mean_of_batches(
+    odds: FloatArray,
+    factor: FloatArray,
+    at_labels: ValueAtLabels,
+    q: FloatArray,
+    partial: PartialLabels,
+    labels: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Odds and factors of the mean of the batches, weighted by their precision at labels q."""
+    slope = at_labels(np.where(partial.open, q, labels))[1]
+    variances = odds @ (slope**2 * q * (1.0 - q))
+    precision = 1.0 / np.maximum(variances, max(variances.max(), LEAST_DEVIATION) * NEGLIGIBLE)
+    weights = precision / precision.sum()
+    odds = weights**2 @ odds
+    # A batch that tells as good as all leaves no doubt about the rows that it is sure to label.
+    odds[partial.known & (odds < NEGLIGIBLE)] = 0.0
+    return odds, weights @ factor
 
 
 def probabilities_of_labels(evidences: Sequence[Evidence]) -> FloatArray:

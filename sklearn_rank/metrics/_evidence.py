@@ -53,6 +53,9 @@ class PartialLabels:
     # times that among others, which are given as (n_rows,).
     most_below: float | None = None
     at_cut: BoolArray | None = None
+    # Of batches, (n_batches, n_rows): how many other rows a label stands for, or 0 if it was known
+    # before; and how many rows those that are known after it stand for
+    batches: tuple[FloatArray, FloatArray] | None = None
 
     @property
     def unreachable(self) -> BoolArray:

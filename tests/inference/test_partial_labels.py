@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sklearn_rank.inference import LabelDesign, compare, metric_interval
+from sklearn_rank.inference import LabelDesign, compare, metric_interval, plan_labels
 from sklearn_rank.metrics import get_measure, linear_rank_score
 from tests.oracles import partial_labels as oracle
 
@@ -232,6 +232,65 @@ def test_a_design_is_described_in_one_way(arguments, message):
 def test_comparisons_of_other_kinds_take_no_design():
     with pytest.raises(ValueError, match="leave out method and paired"):
         compare("auc", Y, SCORE, -SCORE, design="all", method="swap")
+
+
+def two_batches(measure, seed):
+    """Labels and designs of a review with an audit, and of a plan that was made with them."""
+    y, champion, challenger = population()
+    rng = np.random.default_rng(seed)
+    first, design = reviewed(y, champion, 100, 150, rng)
+    plan = plan_labels(measure, challenger, budget=150, y_true=first, random_state=seed)
+    second = first.copy()
+    second[plan.chosen] = y[plan.chosen]
+    return [(design, first), (plan.design, second)]
+
+
+def test_weights_of_batches_stand_for_all_rows():
+    weights = []
+    for seed in range(60):
+        batches = two_batches("auc", seed)
+        weights.append(LabelDesign(batches=batches).sample_weight(batches[1][1]))
+    y, champion, _ = population()
+    mean, error = np.mean(weights, axis=0), np.std(weights, axis=0) / 60**0.5
+    for rows in (y == 1, champion > 0.0, np.ones(len(y), bool)):
+        sums = np.array(weights)[:, rows].sum(axis=1)
+        assert abs(sums.mean() - rows.sum()) < 3.0 * sums.std() / 60**0.5
+    assert (np.abs(mean - 1.0) < 6.0 * error + 1e-9).mean() > 0.95
+
+
+def test_batches_are_as_narrow_as_the_better_of_them():
+    _, _, challenger = population()
+    widths = []
+    for seed in range(6):
+        batches = two_batches("auc", seed)
+        joined = (LabelDesign(batches=batches), batches[1][1])
+        intervals = [
+            metric_interval("auc", y, challenger, design=design)
+            for design, y in (*batches, joined)
+        ]
+        widths.append([interval.high - interval.low for interval in intervals])
+    first, second, both = np.mean(widths, axis=0)
+    assert both < 0.95 * min(first, second)
+    # A plan that labels all rows of the top leaves no doubt.
+    batches = two_batches("precision@100", 0)
+    design = LabelDesign(batches=batches)
+    interval = metric_interval("precision@100", batches[1][1], challenger, design=design)
+    value = metric_interval("precision@100", population()[0], challenger).estimate
+    assert (interval.low, interval.high) == pytest.approx((value, value))
+
+
+def test_batches_that_contradict_each_other_are_refused():
+    (design, first), (plan, second) = two_batches("auc", 0)
+    half = LabelDesign(np.full(2000, 0.5))
+    score = population()[2]
+    for batches, message in (
+        ([(half, second), (plan, first)], "lacks a label of a batch"),
+        ([(design, first), (design, second)], "pass the design of the plan"),
+        ([(design, first)], "end with other labels"),
+        ([(design, first), (half, second)], "below 1 for a row"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            metric_interval("auc", second, score, design=LabelDesign(batches=batches))
 
 
 @pytest.mark.parametrize("name", ["auc", "ap", "recall@150", "precision@top0.1"])
