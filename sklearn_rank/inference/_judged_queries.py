@@ -146,9 +146,8 @@ class JudgedQueries:
 
     @property
     def target(self) -> str:
-        n_known, n = self.partial.known.sum(), len(self.partial.known)
         if not self.is_bounded:
-            return f"mean {self.measure.name} over queries, {n_known} of {n} labels known"
+            return f"mean {self.measure.name} over queries, {self.partial.text}"
         n_open = int(self.partial.unreachable.sum())
         return f"mean {self.measure.name} over these queries for any labels of {n_open} rows"
 

@@ -104,9 +104,8 @@ def most_positive(evidence: Evidence) -> int:
 def target_in_part(evidence: Evidence) -> str:
     partial: Any = evidence.partial
     if not is_bounded(evidence):
-        n_known, n = partial.known.sum(), len(partial.known)
         of = "this list" if evidence.conditional else "lists of this population"
-        return f"{evidence.measure.name} of {of}, {n_known} of {n} labels known"
+        return f"{evidence.measure.name} of {of}, {partial.text}"
     n_open, most = int(partial.unreachable.sum()), most_positive(evidence)
     assumed = "" if partial.most_below is None else f", at most {most} positive"
     return f"{evidence.measure.name} of this list for any labels of {n_open} rows{assumed}"

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from .._lists import numbers_of_queries
+from .._sklearn_compat import num_samples
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import (
     Coded,
@@ -34,9 +35,10 @@ class LabelDesign:
 
     Parameters
     ----------
-    inclusion_probability : array-like of shape (n_samples,) or None, default=None
+    inclusion_probability : array-like of shape (n_samples,), classifier or None, default=None
         Probability in (0, 1] with which each row, labelled or not, was chosen for labelling. Rows
-        were chosen independently of each other; a row of probability 1 has a label.
+        were chosen independently of each other; a row of probability 1 has a label. Where nobody
+        drew the rows, a classifier with ``predict_proba`` estimates them from ``features``.
     strata : array-like of shape (n_samples,) or None, default=None
         Stratum of each row. The labelled rows of a stratum are a simple random sample of its rows.
     sizes : mapping or None, default=None
@@ -50,20 +52,23 @@ class LabelDesign:
         compared with the labels. None takes those that have labels.
     scores : array-like of shape (n_samples,) or None, default=None
         Scores of the champion whose first k rows were reviewed.
-    batches : sequence of (LabelDesign, array-like) or None, default=None
-        Rows that were chosen in batches, each by what the labels before it told: the design of
-        each batch, and ``y_true`` after it. From the second on it is that of ``plan_labels(...,
-        y_true=...)``, with probability 1 where a label was known before.
     most_below : float or None, default=None
         An assumption on the rows below a review without an audit: the share of positives among
         them is at most this factor, at least 0, times the rate at the cut. That is ``(x + 1/2)
         / (m + 1)`` for x positives among the ``m = max(20, sqrt(k))`` reviewed rows of the lowest
         scores, with those that tie. None assumes nothing.
+    features : array-like of shape (n_samples, n_features) or None, default=None
+        All that decided which rows were labelled, for the classifier: scores and features.
+    batches : sequence of (LabelDesign, array-like) or None, default=None
+        Rows that were chosen in batches, each by what the labels before it told: the design of
+        each batch, and ``y_true`` after it. From the second on it is that of ``plan_labels(...,
+        y_true=...)``, with probability 1 where a label was known before.
 
     Raises
     ------
     TypeError
-        If none or several of the four descriptions are passed, or ``review_top`` without scores.
+        If none or several of the four descriptions are passed, ``review_top`` without scores, or
+        one of classifier and features without the other.
 
     See Also
     --------
@@ -85,6 +90,14 @@ class LabelDesign:
     rankers. It says "the labels do not tell" if 0 is within, and the p-value is 0 or 1. The limits
     are sharp, except those of differences of average precision, which hold but may be too wide.
     They take O(n log n) time.
+
+    A classifier assumes labels that are missing at random given the features: of rows with equal
+    features, those with labels are a random sample. Nothing in the data can show this. The
+    probability of each row is that of a clone fitted on the other four of five folds, the same
+    folds in each call, and at least 1 / n. If the rows with labels would then stand for many more
+    than n rows, the classifier does not fit, which is an error. The estimate is doubly robust: it
+    is consistent if the probabilities are, or if scores and proxy predict the labels well. The
+    limits are those for known probabilities. Where nobody labels rows they become wide.
 
     Examples
     --------
@@ -125,6 +138,7 @@ class LabelDesign:
     audit: int | None = None
     scores: Any = None
     most_below: float | None = None
+    features: Any = None
     batches: Sequence[tuple[LabelDesign, Any]] | None = None
 
     def __post_init__(self) -> None:
@@ -141,6 +155,7 @@ class LabelDesign:
             ("audit", "review_top"),
             ("scores", "review_top"),
             ("most_below", "review_top"),
+            ("features", "inclusion_probability"),
         ):
             if getattr(self, name) is not None and owner not in passed:
                 raise TypeError(f"{name} belongs to {owner}=, which is not passed: leave it out.")
@@ -148,6 +163,12 @@ class LabelDesign:
             raise TypeError(
                 "review_top says that the first rows of a champion were reviewed: pass its scores"
                 " of all rows as scores=."
+            )
+        if self._is_estimated != (self.features is not None):
+            raise TypeError(
+                "inclusion_probability= is a classifier with predict_proba, which estimates"
+                " probabilities from features=, or has them: pass such a classifier and features,"
+                " or an array alone."
             )
         if self.sizes is not None and not isinstance(self.sizes, Mapping):
             raise TypeError(
@@ -160,6 +181,11 @@ class LabelDesign:
             check_whole("audit", self.audit, 0)
         if self.most_below is not None:
             check_number("most_below", self.most_below, low=0.0)
+
+    @property
+    def _is_estimated(self) -> bool:
+        """Whether a classifier estimates the probabilities from features."""
+        return hasattr(self.inclusion_probability, "predict_proba")
 
     def sample_weight(self, y_true: Any, *, qid: Any = None) -> FloatArray:
         """Return weights for fits on the labelled rows, which then stand for all rows.
@@ -231,6 +257,8 @@ class LabelDesign:
 
     def _probabilities(self, known: BoolArray, qid: Any = None) -> FloatArray:
         """Probability of each row to be labelled, checked against the labels that are known."""
+        if self._is_estimated:
+            return _estimated_probabilities(self.inclusion_probability, self.features, known)
         if self.inclusion_probability is not None:
             return _checked_probabilities(self.inclusion_probability, known)
         if self.strata is None:
@@ -317,6 +345,12 @@ class LabelDesign:
         return np.asarray(known & (score <= np.partition(score[known], m - 1)[m - 1]))
 
 
+# Folds in which probabilities of labels are estimated.
+N_FOLDS = 5
+
+# Probabilities are too low if rows with labels stand for so many standard deviations too many.
+MOST_DEVIATIONS = 4.0
+
 Design: TypeAlias = LabelDesign | Literal["all"] | None
 
 
@@ -336,6 +370,36 @@ def _checked_probabilities(values: Any, known: BoolArray) -> FloatArray:
             row = int(np.argmax(wrong))
             hint = ", not weights 1 / probability" if probability[row] > 1 else ""
             raise ValueError(f"{name} is {probability[row]:g} at row {row}, which {why}{hint}.")
+    return probability
+
+
+def _estimated_probabilities(classifier: Any, features: Any, known: BoolArray) -> FloatArray:
+    """Probability of each row to be labelled, by a clone fitted on the other folds."""
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+    n, fewest = len(known), int(min(known.sum(), (~known).sum()))
+    if num_samples(features) != n:
+        raise ValueError(
+            f"features has {num_samples(features)} rows for {n} labels: pass those of all rows,"
+            " with and without a label."
+        )
+    if fewest < N_FOLDS:
+        raise ValueError(
+            f"{fewest} rows {'have' if known.sum() == fewest else 'lack'} a label, too few to"
+            f" estimate probabilities in {N_FOLDS} folds: pass the probabilities themselves."
+        )
+    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0)
+    found = cross_val_predict(classifier, features, known, cv=folds, method="predict_proba")
+    # Rows that nobody labels have a probability near 0, which makes limits wide.
+    probability = np.clip(np.asarray(found[:, 1], dtype=np.float64), 1.0 / n, 1.0 - 1.0 / n)
+    weights = 1.0 / probability
+    excess = weights[known].sum() - n
+    if excess > MOST_DEVIATIONS * np.sqrt((weights - 1.0).sum()):
+        raise ValueError(
+            f"By the classifier's probabilities, the {int(known.sum())} rows with labels stand for"
+            f" {n + excess:.0f} rows, but there are {n}, as some of them had hardly any chance of"
+            " a label: pass a smoother classifier, such as LogisticRegression()."
+        )
     return probability
 
 
@@ -359,7 +423,7 @@ def check_partial_labels(
             raise ValueError(f"design is for single rows: leave {argument} out.")
     labels = ravelled(array_of_labels(y_true), name)
     known = ~are_missing(labels)
-    n, most_below, at_cut, batches = len(labels), None, None, None
+    n, most_below, at_cut, at_random, batches = len(labels), None, None, False, None
     if not known.any():
         raise ValueError(f"{name} has no label at all: pass those that are known.")
     if isinstance(design, str) and design == "all":
@@ -367,6 +431,7 @@ def check_partial_labels(
     elif isinstance(design, LabelDesign):
         probability, batches = design._inclusion(known, qid)
         most_below, at_cut = design.most_below, design._at_cut(known)
+        at_random = design._is_estimated
     else:
         raise TypeError(
             f"design={shown(design)} must be a LabelDesign, such as LabelDesign(review_top=k,"
@@ -392,7 +457,8 @@ def check_partial_labels(
         proxy = check_proxy(proxy, n)
     filled = np.where(known, labels, labels[int(np.argmax(known))])
     filled = np.array(filled.tolist()) if filled.dtype == object else filled
-    return filled, PartialLabels(known, probability, proxy, most_below, at_cut, batches)
+    in_part = PartialLabels(known, probability, proxy, most_below, at_cut, at_random, batches)
+    return filled, in_part
 
 
 def check_labels_in_part(evidences: list[Evidence]) -> None:

@@ -53,6 +53,7 @@ class PartialLabels:
     # times that among others, which are given as (n_rows,).
     most_below: float | None = None
     at_cut: BoolArray | None = None
+    at_random: bool = False  # Whether the probabilities are estimates, given features
     # Of batches, (n_batches, n_rows): how many other rows a label stands for, or 0 if it was known
     # before; and how many rows those that are known after it stand for
     batches: tuple[FloatArray, FloatArray] | None = None
@@ -66,6 +67,11 @@ class PartialLabels:
     def open(self) -> BoolArray:
         """Rows that could have stayed without a label."""
         return self.probability < 1.0
+
+    @property
+    def text(self) -> str:
+        rest = ", the rest missing at random" if self.at_random else ""
+        return f"{self.known.sum()} of {len(self.known)} labels known{rest}"
 
     def only(self, rows: Any) -> PartialLabels:
         of_rows: dict[str, Any] = {
