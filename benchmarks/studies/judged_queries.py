@@ -13,9 +13,9 @@ truth is the mean over it. 60 queries are drawn with replacement, and of these l
 
 A cell is a population, a design and a measure of the challenger, or a difference to the champion:
 coverage of the 95 % limits, their mean width over 3.92 standard deviations of the estimates, and
-over that of the limits from all labels. The aim is a coverage of at least .935. The form of the
-limits was chosen on logistic queries of equal lengths with normal deviations; the populations here
-were not looked at before.
+over that of the limits from all labels. The aim is a coverage of at least .935, which 40 samples
+tell to .03 in a cell. The form of the limits was chosen on logistic queries of equal lengths with
+normal deviations; the populations here were not looked at before.
 """
 
 import argparse
@@ -174,7 +174,7 @@ def cells(population, repetitions):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repetitions", type=int, default=100)
+    parser.add_argument("--repetitions", type=int, default=40)
     parser.add_argument("--only", nargs="+", choices=POPULATIONS, default=list(POPULATIONS))
     parser.add_argument("--write", action="store_true", help=f"store results/{STORED.name}")
     arguments = parser.parse_args()
