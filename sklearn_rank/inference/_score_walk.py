@@ -252,21 +252,30 @@ def probabilities_of_labels(evidences: Sequence[Evidence]) -> FloatArray:
 
 
 def walk_of(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)) -> ScoreWalk:
-    """Walk of a contrast of the values of rankers that scored the same rows."""
+    """Walk of a contrast of the values of rankers that scored the same rows.
+
+    Rows whose labels move no value of this list, as those below the first k of a precision, are
+    left out.
+    """
+    first: Any = evidences[0]
+    terms = [(c, x.label_total) for c, x in zip(contrast, evidences, strict=True) if c]
+    moves = np.ones(len(first.data.labels), dtype=bool)
+    if first.conditional and all(total.is_linear for _, total in terms):
+        moves = np.any([total.weights for _, total in terms], axis=0)
+        terms = [(c, total._replace(weights=total.weights[moves])) for c, total in terms]
 
     def at_labels(labels: FloatArray) -> tuple[float, FloatArray]:
         value, derivative = 0.0, np.zeros(len(labels))
-        for factor, evidence in zip(contrast, evidences, strict=True):
-            if factor:
-                single = evidence.at_labels(labels)
-                value += factor * single[0]
-                derivative += factor * single[1]
+        for factor, total in terms:
+            single = total.at(labels)
+            value += factor * single[0]
+            derivative += factor * single[1]
         return value, derivative
 
-    first: Any = evidences[0]
-    labels = first.data.labels.astype(np.float64)
-    q = probabilities_of_labels(evidences)
-    return ScoreWalk(at_labels, labels, first.partial, q, first.groups)
+    labels = first.data.labels[moves].astype(np.float64)
+    groups = None if first.groups is None else first.groups.only(moves)
+    q = probabilities_of_labels(evidences)[moves]
+    return ScoreWalk(at_labels, labels, first.partial.only(moves), q, groups)
 
 
 def score_limits(

@@ -78,6 +78,8 @@ class PartialLabels:
             name: None if getattr(self, name) is None else getattr(self, name)[rows]
             for name in ("known", "probability", "proxy", "at_cut")
         }
+        if self.batches is not None:
+            of_rows["batches"] = tuple(of_batches[:, rows] for of_batches in self.batches)
         return replace(self, **of_rows)
 
 
@@ -351,6 +353,11 @@ class LabelTotal(NamedTuple):
     weights: FloatArray  # (n_items,): Of each label in the sum
     value: Callable[[Any, Any], Any]  # Linear in the sum; of the sum and the number of positives
     pairs: LabelPairs | None = None  # What the sum has in addition
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the value does not depend on the number of positives but by the sum."""
+        return self.pairs is None and self.value(1.0, 1.0) == self.value(1.0, 2.0)
 
     def total(self, labels: FloatArray) -> tuple[Any, FloatArray]:
         """Sum, and derivative in each label; of labels of shape (..., n)."""
