@@ -4,7 +4,8 @@
     python benchmarks/inference/list_times.py --write    # and results/interval_times.csv
 
 One list of two classes, a tenth of the rows positive, as scores of float64 and float32, rounded
-ones that tie, and labels that are strings. One thread, processor time, the best of three calls.
+ones that tie, labels that are strings, and labels of the first 500 rows and of 500 others. One
+thread, processor time, the best of three calls.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from threadpoolctl import threadpool_limits
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, describe_machine, format_table, write_table
 
-from sklearn_rank.inference import metric_interval
+from sklearn_rank.inference import LabelDesign, metric_interval
 from sklearn_rank.metrics import get_measure, get_measure_names
 
 STORED = RESULTS / "interval_times.csv"
@@ -47,11 +48,16 @@ def samples(n):
     rng = np.random.default_rng(0)
     y = (rng.random(n) < 0.1).astype(int)
     score = rng.normal(size=n) + y
+    order, in_part = np.argsort(-score), np.full(n, np.nan)
+    known = np.append(order[:500], rng.choice(order[500:], 500, replace=False))
+    in_part[known] = y[known]
+    design = LabelDesign(review_top=500, audit=500, scores=score)
     return {
         "float64": (y, score, {}),
         "float32": (y, score.astype(np.float32), {}),
         "two digits": (y, score.round(2), {}),
         "string labels": (np.where(y == 1, "yes", "no"), score, {"pos_label": "yes"}),
+        "labels in part": (in_part, score + 0.5 * rng.normal(size=n), {"design": design}),
     }
 
 
@@ -59,11 +65,16 @@ def timed(names, n):
     for rows, (y, score, options) in samples(n).items():
         for name in names:
             measure = get_measure(name)
+            of_measure, n_first = options, 1000
+            if "design" in options:
+                y_alone, of_measure, n_first = np.nan_to_num(y).astype(int), {}, n
+            else:
+                y_alone = y
             try:
-                metric_interval(measure, y[:1000], score[:1000], **options)
+                metric_interval(measure, y[:n_first], score[:n_first], **options)
             except ValueError:
                 continue  # of queries alone
-            alone = best_milliseconds(functools.partial(measure, y, score, **options))
+            alone = best_milliseconds(functools.partial(measure, y_alone, score, **of_measure))
             whole = best_milliseconds(
                 functools.partial(metric_interval, measure, y, score, **options)
             )

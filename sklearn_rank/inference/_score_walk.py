@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import rankdata
 
-from .._typing import BoolArray, FloatArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..metrics._shared import Evidence, Groups, PartialLabels, ValueAtLabels
 from ._differences import variance_of
 from ._evidence import influence_of, joint_influence
@@ -59,6 +59,15 @@ N_COMPLETED = 8
 # Variance of a batch, relative to the largest, and odds of a label that count as 0.
 NEGLIGIBLE = 1e-9
 
+# Of more rows, those that are alike are joined, by so many levels of their weights.
+MANY_ROWS, N_LEVELS = 2**15, 250
+
+# So many keys are counted rather than sorted.
+MOST_KEYS = 2**22
+
+# A column that varies by no more is constant up to rounding.
+CONSTANT = 1e-9
+
 # In place of the deviation 0 of a value that the unknown labels do not change.
 LEAST_DEVIATION = 1e-100
 
@@ -93,16 +102,19 @@ class ScoreWalk:
         partial: PartialLabels,
         q: FloatArray,
         groups: Groups | None = None,
+        counts: FloatArray | None = None,
     ) -> None:
+        counts = np.ones(len(labels)) if counts is None else counts
         self._at_labels, self._labels = at_labels, labels.copy()
         with np.errstate(divide="ignore"):
             odds, factor = 1.0 / partial.probability - 1.0, 1.0 / partial.probability
-        most = float(logit(1.0 - NEARLY_NONE / max(int(partial.open.sum()), 1)))
+        most = float(logit(1.0 - NEARLY_NONE / max(float(counts[partial.open].sum()), 1.0)))
         if partial.batches is not None:
             q = np.clip(q, expit(-most), expit(most))
             odds, factor = _mean_of_batches(*partial.batches, at_labels, q, partial, labels)
         self._rows = np.flatnonzero(odds > 0.0)
         self._odds, self._sampled = odds[self._rows], partial.known[self._rows]
+        self._counts = counts[self._rows]
         drawn = self._rows[self._sampled]
         self._of_sample, self._factor = labels[drawn], factor[drawn]
         self._groups = None if groups is None else groups.only(drawn)
@@ -178,7 +190,7 @@ class ScoreWalk:
         slope, sampled = derivative[self._rows], self._sampled
         direction, residual = slope * self._odds, self._of_sample - q[sampled]
         # Moments of the score by row: of the rows that may be drawn, and of those that were.
-        square = direction * slope * q * (1.0 - q)
+        square = self._counts * direction * slope * q * (1.0 - q)
         cube = square * slope * (1.0 - 2.0 * q) * (self._odds - 1.0)
         variance, third = float(square.sum()), float(cube.sum())
         drawn = square[sampled] * self._factor
@@ -226,7 +238,6 @@ def probabilities_of_labels(evidences: Sequence[Evidence]) -> FloatArray:
     The walk starts from these; a wrong prediction costs width, not coverage.
     """
     from sklearn.linear_model import LogisticRegression
-    from sklearn.preprocessing import StandardScaler
 
     partial: Any = evidences[0].partial
     labels = evidences[0].data.labels
@@ -242,7 +253,9 @@ def probabilities_of_labels(evidences: Sequence[Evidence]) -> FloatArray:
         shares.append(np.clip(partial.proxy, 1e-6, 1.0 - 1e-6))
     # Given its probability of a label, a row with a label is like one without.
     columns = np.column_stack([*map(logit, shares), np.log(partial.probability)])
-    scaled = StandardScaler().fit_transform(columns)
+    scaled = columns - columns.mean(axis=0)
+    scale = scaled.std(axis=0)
+    scaled /= np.where(scale > CONSTANT, scale, 1.0)
     if partial.proxy is not None:
         # The slope of a good proxy is large: it is shrunk by 100 times less.
         scaled[:, -2] *= 10.0
@@ -267,15 +280,59 @@ def walk_of(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)) -
     def at_labels(labels: FloatArray) -> tuple[float, FloatArray]:
         value, derivative = 0.0, np.zeros(len(labels))
         for factor, total in terms:
-            single = total.at(labels)
+            single = total.at(labels, counts)
             value += factor * single[0]
             derivative += factor * single[1]
         return value, derivative
 
     labels = first.data.labels[moves].astype(np.float64)
     groups = None if first.groups is None else first.groups.only(moves)
-    q = probabilities_of_labels(evidences)[moves]
-    return ScoreWalk(at_labels, labels, first.partial.only(moves), q, groups)
+    q, partial = probabilities_of_labels(evidences)[moves], first.partial.only(moves)
+    counts = None
+    may_join = first.conditional and all(total.pairs is None for _, total in terms)
+    if may_join and partial.batches is None and len(labels) > MANY_ROWS:
+        rows, cells = _cells([total.weights for _, total in terms], partial, logit(q))
+        counts = np.bincount(cells).astype(np.float64)
+
+        def mean(values: FloatArray) -> FloatArray:
+            return np.bincount(cells, values) / counts
+
+        terms = [(c, total._replace(weights=mean(total.weights))) for c, total in terms]
+        labels, partial, q = labels[rows], partial.only(rows), expit(mean(logit(q)))
+        groups = None if groups is None else groups.only(rows)
+    return ScoreWalk(at_labels, labels, partial, q, groups, counts)
+
+
+def _cells(
+    weights: Sequence[FloatArray], partial: PartialLabels, logits: FloatArray
+) -> tuple[IntArray, IntArray]:
+    """Join rows without labels that are alike to the walk: a row of each cell, and cells of rows.
+
+    Their weights in each sum agree to 1 / 250 of the range, probabilities to 1 / 50, logits to
+    1 / 10.
+    """
+    odds = np.log(partial.probability)
+    columns = [(odds, np.ptp(odds) / 0.02), *((column, N_LEVELS) for column in weights)]
+    cells, n_cells = np.zeros(len(logits), dtype=np.int64), 1
+    for column, n_levels in (*columns, (logits, np.ptp(logits) / 0.1)):
+        level = (column - column.min()) * (n_levels / (np.ptp(column) or 1.0))
+        n_levels = int(n_levels + 1.0)
+        cells, n_cells = _numbered(cells * n_levels + level.astype(np.int64), n_cells * n_levels)
+    known = np.flatnonzero(partial.known)
+    cells[known] = n_cells + np.arange(len(known))
+    cells, n_cells = _numbered(cells, n_cells + len(known))
+    rows = np.empty(n_cells, dtype=np.intp)
+    rows[cells] = np.arange(len(cells))
+    return rows, cells
+
+
+def _numbered(keys: IntArray, n_keys: int) -> tuple[IntArray, int]:
+    """Number the keys that occur, of so many that are possible."""
+    if n_keys > MOST_KEYS:
+        distinct, numbers = np.unique(keys, return_inverse=True)
+        return numbers, len(distinct)
+    occurs = np.bincount(keys, minlength=n_keys) > 0
+    return (np.cumsum(occurs) - 1)[keys], int(occurs.sum())
 
 
 def score_limits(

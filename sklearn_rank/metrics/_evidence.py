@@ -367,9 +367,10 @@ class LabelTotal(NamedTuple):
         of_pairs, derivative = self.pairs.at(labels)
         return total + of_pairs, self.weights + derivative
 
-    def at(self, labels: FloatArray) -> tuple[float, FloatArray]:
-        """Value, and derivative in each label."""
-        (total, slope), n_pos = self.total(labels), float(labels.sum())
+    def at(self, labels: FloatArray, counts: FloatArray | None = None) -> tuple[float, FloatArray]:
+        """Value, and derivative in each label; without pairs, of items that stand for several."""
+        counted = labels if counts is None else counts * labels
+        (total, slope), n_pos = self.total(counted), float(counted.sum())
         of_total, of_number = STEP * max(abs(total), 1.0), STEP * max(n_pos, 1.0)
         up, down = self.value(total + of_total, n_pos), self.value(total - of_total, n_pos)
         more, fewer = self.value(total, n_pos + of_number), self.value(total, n_pos - of_number)

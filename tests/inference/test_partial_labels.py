@@ -339,3 +339,32 @@ def test_weights_let_the_labelled_rows_stand_for_all():
     assert ((weight > 0) == ~np.isnan(labels)).all()
     assert set(weight[np.argsort(-champion)[:100]]) == {1.0}
     assert weight.max() == pytest.approx(1900 / 380)
+
+
+@pytest.mark.parametrize("name", ["auc", "recall@500", "ndcg@500", "bedroc@20"])
+@pytest.mark.parametrize("with_proxy", [False, True])
+def test_rows_of_long_lists_are_joined_without_a_change(name, with_proxy, monkeypatch):
+    y, champion, challenger = population(2**15 + 5000, 1500)
+    rng = np.random.default_rng(1)
+    order = np.argsort(-champion)
+    labels = np.full(len(y), np.nan)
+    bands = np.split(order, [300, 3000])
+    for band, n_drawn in zip(bands, (300, 200, 300), strict=True):
+        rows = rng.choice(band, n_drawn, replace=False)
+        labels[rows] = y[rows]
+    strata = np.empty(len(y), dtype=int)
+    for i, band in enumerate(bands):
+        strata[band] = i
+    options = {"design": LabelDesign(strata=strata)}
+    if with_proxy:
+        options["proxy"] = 1.0 / (1.0 + np.exp(4.0 - 2.0 * y - rng.normal(size=len(y))))
+    found = []
+    for most in (2**15, 2**20):
+        monkeypatch.setattr("sklearn_rank.inference._score_walk.MANY_ROWS", most)
+        single = metric_interval(name, labels, challenger, **options)
+        both = compare(name, labels, challenger, champion, **options)
+        found.append((single.low, single.estimate, single.high, both.low[0], both.high[0]))
+    joined, alone = np.array(found)
+    assert (joined != alone).any()
+    widths = np.repeat([alone[2] - alone[0], alone[4] - alone[3]], [3, 2])
+    np.testing.assert_allclose(joined / widths, alone / widths, atol=0.01)
