@@ -334,6 +334,13 @@ class LabelDesign:
                 f"most_below={self.most_below:g} is an assumption on rows of which none has a"
                 f" label, but {n_audit} rows below the first {k} have one: leave it out."
             )
+        below = score < cut
+        _refuse_chosen(
+            score[below],
+            known[below],
+            f" below the first {k}",
+            "pass the number that was reviewed as review_top, and audit",
+        )
         return _shares(known, above.astype(np.intp) + 2 * tied)
 
     def _at_cut(self, known: BoolArray) -> BoolArray | None:
@@ -350,6 +357,9 @@ N_FOLDS = 5
 
 # Probabilities are too low if rows with labels stand for so many standard deviations too many.
 MOST_DEVIATIONS = 4.0
+
+# So many standard deviations more labels in the upper half of the scores are no chance.
+MOST_DEVIATIONS_ABOVE = 6.0
 
 Design: TypeAlias = LabelDesign | Literal["all"] | None
 
@@ -401,6 +411,17 @@ def _estimated_probabilities(classifier: Any, features: Any, known: BoolArray) -
             " a label: pass a smoother classifier, such as LogisticRegression()."
         )
     return probability
+
+
+def _refuse_chosen(score: FloatArray, known: BoolArray, where: str, instead: str) -> None:
+    """Refuse labels of rows that were chosen by their scores, where they are said to be random."""
+    above = score > np.median(score) if len(score) else known
+    n, n_above, share = int(known.sum()), int((known & above).sum()), float(above.mean() or 0.5)
+    if n_above - n * share > MOST_DEVIATIONS_ABOVE * np.sqrt(n * share * (1.0 - share)):
+        raise ValueError(
+            f"{n_above} of the {n} rows with labels{where} are in the upper half of the scores, so"
+            f" they are no random sample: {instead}."
+        )
 
 
 def _shares(known: BoolArray, strata: IntArray) -> FloatArray:
@@ -469,6 +490,9 @@ def check_labels_in_part(evidences: list[Evidence]) -> None:
             "conditional=False is for a population, but limits over all labels are for this list:"
             " leave conditional out."
         )
+    if np.ptp(first.partial.probability) == 0.0 and not first.partial.known.all():
+        instead = "pass how they were chosen, as LabelDesign(review_top=k, scores=champion)"
+        _refuse_chosen(first.data.score, first.partial.known, "", instead)
     for evidence in evidences:
         labels, value = evidence.data.labels.astype(np.float64), evidence.value
         if labels.max() > 1.0:

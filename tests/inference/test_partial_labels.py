@@ -213,6 +213,20 @@ def test_what_contradicts_the_labels_is_refused(arguments, message):
         metric_interval(**call)
 
 
+def test_labels_of_the_first_rows_are_no_random_sample():
+    y, champion, challenger = population()
+    first = np.argsort(-champion)[:200]
+    labels = np.full(len(y), np.nan)
+    labels[first] = y[first]
+    for design, message in (
+        ("all", "200 of the 200 rows with labels are in the upper half"),
+        (LabelDesign(np.full(len(y), 0.1)), "200 of the 200 rows"),
+        (LabelDesign(review_top=100, scores=champion), "100 of the 100 rows .* below the first"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            metric_interval("auc", labels, challenger, design=design)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
