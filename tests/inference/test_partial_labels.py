@@ -219,9 +219,9 @@ def test_labels_of_the_first_rows_are_no_random_sample():
     labels = np.full(len(y), np.nan)
     labels[first] = y[first]
     for design, message in (
-        ("all", "200 of the 200 rows with labels are in the upper half"),
-        (LabelDesign(np.full(len(y), 0.1)), "200 of the 200 rows"),
-        (LabelDesign(review_top=100, scores=champion), "100 of the 100 rows .* below the first"),
+        ("all", "of the 200 rows with labels are in the upper half"),
+        (LabelDesign(np.full(len(y), 0.1)), "of the 200 rows"),
+        (LabelDesign(review_top=100, scores=champion), "of the 100 rows .* below the first"),
     ):
         with pytest.raises(ValueError, match=message):
             metric_interval("auc", labels, challenger, design=design)
