@@ -38,6 +38,9 @@ POINTS, WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 # divided by ``sqrt(1 + v 16^2 3 / (15 pi)^2)`` (Zeger, Liang & Albert 1988).
 ATTENUATION = 256.0 * 3.0 / (15.0 * np.pi) ** 2
 
+# So many labels more of the rarer class among those drawn are within the limits of what they tell.
+UNSEEN = 4.0
+
 # Predicted probabilities, and those that a query has a value, are 0 below this.
 LEAST = 1e-9
 
@@ -161,7 +164,9 @@ class JudgedQueries:
             low, high = self.bounds([1.0])
             return Interval((low + high) / 2.0, low, high, 1.0, "bounds", self.target)
         (sample,) = self.values().values()
-        return replace(sample_interval(sample, level), target=self.target)
+        interval = sample_interval(sample, level)
+        estimate = float(np.clip(interval.estimate, *sample.range))
+        return replace(interval, estimate=estimate, target=self.target)
 
     def evidences(self, ranker: str) -> list[Evidence]:
         """Each query as a list of its own."""
@@ -188,7 +193,9 @@ class JudgedQueries:
                 f"{self.measure.name} has a value for {has_value.sum()} queries, but at least two"
                 " are needed: pass more queries with a value."
             )
-        noise: Any = _noise_not_shown(corrected) / has_value.sum()
+        drawn = self.first.labels[self.partial.known & self.partial.open] > 0
+        n_rare = max(float(min(drawn.sum(), (~drawn).sum())), 0.5)
+        noise: Any = _noise_not_shown(corrected, 1.0 + UNSEEN / n_rare) / has_value.sum()
         if not noise.any():
             noise = [None] * len(noise)
         groups = None if self.groups is None else self.groups.only(has_value)
@@ -207,7 +214,8 @@ class JudgedQueries:
         ]
         predicted = logit(np.clip(probabilities_of_labels(evidences), LEAST, 1.0 - LEAST))
         most, best = -np.inf, (predicted, predicted)
-        for deviation in DEVIATIONS:
+        differ = np.ptp(lists.labels[self.partial.known].astype(np.float64)) > 0.0
+        for deviation in DEVIATIONS if differ else (0.0,):
             points = deviation * POINTS if deviation else np.zeros(1)
             prior = WEIGHTS / WEIGHTS.sum() if deviation else np.ones(1)
             logits = predicted[:, np.newaxis] * np.sqrt(1.0 + ATTENUATION * deviation**2) + points
@@ -288,13 +296,13 @@ class Corrected(NamedTuple):
     shown: FloatArray  # (n_drawn,): What each label drawn did
 
 
-def _noise_not_shown(rankers: Sequence[Corrected]) -> FloatArray:
+def _noise_not_shown(rankers: Sequence[Corrected], factor: float) -> FloatArray:
     """Deviations that labels may cause and that the spread of the values lacks, by ranker.
 
     Positives that no sample holds show no variance: the predicted one is the least, for each
     ranker and each difference of two. Shape (n_rankers, n_open).
     """
-    predicted = np.stack([ranker.predicted for ranker in rankers])
+    predicted = np.stack([ranker.predicted for ranker in rankers]) * np.sqrt(factor)
     shown = np.stack([ranker.shown for ranker in rankers])
     n = len(rankers)
     contrasts = [*np.eye(n), *(np.eye(n)[i] - np.eye(n)[j] for i in range(n) for j in range(i))]

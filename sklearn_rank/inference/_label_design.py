@@ -175,6 +175,14 @@ class LabelDesign:
                 f"sizes is a {type(self.sizes).__name__}, but must be a mapping from strata to"
                 " numbers of labels, such as sizes={'top': 100, 'rest': 50}."
             )
+        if self.batches is not None:
+            pairs = self.batches if isinstance(self.batches, Sequence) else ()
+            is_pair = [isinstance(x, tuple | list) and len(x) == 2 for x in pairs]
+            if not is_pair or not all(is_pair):
+                raise TypeError(
+                    "batches must be pairs of a LabelDesign and the labels after the batch, such"
+                    " as batches=[(design, y_before), (plan.design, y_after)]."
+                )
         if self.review_top is not None:
             check_whole("review_top", self.review_top, 1)
         if self.audit is not None:

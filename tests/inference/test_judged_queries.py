@@ -61,7 +61,8 @@ def test_values_are_corrected_by_the_labels_that_were_drawn(name):
         ]
     )
     interval = metric_interval(measure, y, champion, qid=qid, design=design)
-    assert interval.estimate == pytest.approx(found[:, 0].sum() / found[:, 1].sum(), abs=1e-10)
+    expected = min(found[:, 0].sum() / found[:, 1].sum(), 1.0)
+    assert interval.estimate == pytest.approx(expected, abs=1e-10)
 
 
 @pytest.mark.parametrize("name", ["ndcg@3", "ap", "recall@2", "precision@2"])
@@ -142,6 +143,20 @@ def test_reviews_and_audits_are_counted_by_query():
     y[rows[weight[rows] == 4.0][0]] = np.nan
     with pytest.raises(ValueError, match="In the query 7: audit=2, but 1 rows"):
         compare("ndcg@5", y, champion, challenger, qid=qid, design=design)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_a_sample_without_a_positive_leaves_room_for_some():
+    # With 5 positives among 360 documents, half of which are judged, 3 % of samples show none.
+    qid = np.repeat(np.arange(30), 12)
+    score = np.random.default_rng(0).normal(size=360)
+    labels = np.where(np.arange(360) % 2 == 0, 0.0, np.nan)
+    found = metric_interval("ap", labels, score, qid=qid, design=LabelDesign(np.full(360, 0.5)))
+    with_some = np.zeros(360)
+    with_some[[1, 75, 145, 221, 301]] = 1.0
+    value = metric_interval("ap", with_some, score, qid=qid).estimate
+    assert found.low == 0.0 <= found.estimate
+    assert found.high > 0.8 * value
 
 
 @pytest.mark.parametrize(

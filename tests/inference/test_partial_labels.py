@@ -236,6 +236,8 @@ def test_labels_of_the_first_rows_are_no_random_sample():
         ({"strata": STRATA, "audit": 2}, "audit belongs to review_top"),
         ({"review_top": True, "scores": SCORE}, "review_top=True must be a whole number"),
         ({"strata": STRATA, "sizes": [2, 1]}, "sizes is a list, but must be a mapping"),
+        ({"batches": []}, "batches must be pairs"),
+        ({"batches": [LabelDesign(np.ones(8))]}, "batches must be pairs"),
     ],
 )
 def test_a_design_is_described_in_one_way(arguments, message):
