@@ -160,9 +160,10 @@ class ScoreWalk:
                 return walk[i].value - change * after / (after - min(before, 0.0))
             if after <= before and abs(change) <= self._least:
                 break
-        # Nothing that is known stands against it: as far as the labels can bring the value.
+        # Nothing that is known stands against it: as far as the labels can bring the value, and
+        # what steps that are too short to count leave of the way.
         ends = [walk[-1].value, *(self._extreme(walk[-1], -sign, x) for x in (-CERTAIN, 0.5))]
-        return min(ends) if sign > 0.0 else max(ends)
+        return (min(ends) if sign > 0.0 else max(ends)) - sign * self._least
 
     def _extreme(self, at: Hypothesis, sign: float, share: float) -> float:
         """Value where the rows that are so far on their way to 0 or 1 are there."""
