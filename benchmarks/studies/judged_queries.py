@@ -18,21 +18,18 @@ tell to .03 in a cell. The form of the limits was chosen on logistic queries of 
 normal deviations; the populations here were not looked at before.
 """
 
-import argparse
 import sys
-import time
-import warnings
 from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import load_svmlight_file
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from interval_coverage import seeded
-from measuring import RESULTS, data_directory, describe_machine, format_table, write_table
+from labels_in_part import run
+from measuring import RESULTS, data_directory
 
 from sklearn_rank.inference import LabelDesign, compare, metric_interval
 from sklearn_rank.metrics import get_measure
@@ -172,26 +169,5 @@ def cells(population, repetitions):
         }
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repetitions", type=int, default=40)
-    parser.add_argument("--only", nargs="+", choices=POPULATIONS, default=list(POPULATIONS))
-    parser.add_argument("--write", action="store_true", help=f"store results/{STORED.name}")
-    arguments = parser.parse_args()
-    warnings.simplefilter("ignore")
-    print(describe_machine())
-    found = []
-    with threadpool_limits(1):
-        for population in arguments.only:
-            start = time.perf_counter()
-            found += cells(population, arguments.repetitions)
-            print(f"{population}: {time.perf_counter() - start:.0f} s", flush=True)
-    print(format_table(found, [(key, key, "") for key in found[0]]))
-    covers = np.array([float(row["cover"]) for row in found])
-    print(f"{np.mean(covers >= 0.935):.1%} of {len(covers)} cells cover in .935 or more")
-    if arguments.write:
-        write_table(STORED, found, ())
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, POPULATIONS, cells, STORED, 40)

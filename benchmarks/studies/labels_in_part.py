@@ -184,26 +184,27 @@ def cells(population, repetitions):
             }
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repetitions", type=int, default=200)
-    parser.add_argument("--only", nargs="+", choices=POPULATIONS, default=list(POPULATIONS))
-    parser.add_argument("--write", action="store_true", help=f"store results/{STORED.name}")
+def run(description, populations, cells, stored, repetitions):
+    """Print the cells of the populations that the command line names, and store them if asked."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("--repetitions", type=int, default=repetitions)
+    parser.add_argument("--only", nargs="+", choices=populations, default=list(populations))
+    parser.add_argument("--write", action="store_true", help=f"store results/{stored.name}")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     print(describe_machine())
-    found = []
+    rows = []
     with threadpool_limits(1):
         for population in arguments.only:
             start = time.perf_counter()
-            found += cells(population, arguments.repetitions)
+            rows += cells(population, arguments.repetitions)
             print(f"{population}: {time.perf_counter() - start:.0f} s", flush=True)
-    print(format_table(found, [(key, key, "") for key in found[0]]))
-    covers = np.array([float(row["cover"]) for row in found])
+    print(format_table(rows, [(key, key, "") for key in rows[0]]))
+    covers = np.array([float(row["cover"]) for row in rows])
     print(f"{np.mean(covers >= 0.935):.1%} of {len(covers)} cells cover in .935 or more")
     if arguments.write:
-        write_table(STORED, found, ())
+        write_table(stored, rows, ())
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, POPULATIONS, cells, STORED, 200)

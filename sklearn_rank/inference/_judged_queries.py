@@ -171,15 +171,15 @@ class JudgedQueries:
     def evidences(self, ranker: str) -> list[Evidence]:
         """Each query as a list of its own."""
         lists, ends = self.lists[ranker], self.first.offsets.tolist()
-        found = []
+        evidences = []
         for start, stop in pairwise(ends):
             items = slice(start, stop)
             offsets = np.array([0, stop - start])
             data = ScoredLists(
                 labels=lists.labels[items], score=lists.score[items], offsets=offsets
             )
-            found.append(Evidence(self.measure, data, partial=self.partial.only(items)))
-        return found
+            evidences.append(Evidence(self.measure, data, partial=self.partial.only(items)))
+        return evidences
 
     def values(self) -> dict[str, QueryValues]:
         """Values of the queries, corrected by the labels that were drawn."""

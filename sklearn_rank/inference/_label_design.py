@@ -208,7 +208,8 @@ class LabelDesign:
         Returns
         -------
         ndarray of shape (n_samples,)
-            One over the probability of a label where there is one, else 0. Fit the rows of
+            One over the probability of a label where there is one, else 0; of batches the mean of
+            what the label stands for in each. Fit the rows of
             positive weight: ``ranker.fit(X[w > 0], y_true[w > 0], sample_weight=w[w > 0])``.
         """
         known = ~are_missing(ravelled(array_of_labels(y_true), "y_true"))
@@ -407,9 +408,9 @@ def _estimated_probabilities(classifier: Any, features: Any, known: BoolArray) -
             f" estimate probabilities in {N_FOLDS} folds: pass the probabilities themselves."
         )
     folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0)
-    found = cross_val_predict(classifier, features, known, cv=folds, method="predict_proba")
+    predicted = cross_val_predict(classifier, features, known, cv=folds, method="predict_proba")
     # Rows that nobody labels have a probability near 0, which makes limits wide.
-    probability = np.clip(np.asarray(found[:, 1], dtype=np.float64), 1.0 / n, 1.0 - 1.0 / n)
+    probability = np.clip(np.asarray(predicted[:, 1], dtype=np.float64), 1.0 / n, 1.0 - 1.0 / n)
     weights = 1.0 / probability
     excess = weights[known].sum() - n
     if excess > MOST_DEVIATIONS * np.sqrt((weights - 1.0).sum()):

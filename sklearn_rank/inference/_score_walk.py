@@ -292,14 +292,15 @@ def walk_of(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)) -
     counts = None
     may_join = first.conditional and all(total.pairs is None for _, total in terms)
     if may_join and partial.batches is None and len(labels) > MANY_ROWS:
-        rows, cells = _cells([total.weights for _, total in terms], partial, logit(q))
+        logits = np.clip(logit(q), -CERTAIN, CERTAIN)
+        rows, cells = _cells([total.weights for _, total in terms], partial, logits)
         counts = np.bincount(cells).astype(np.float64)
 
         def mean(values: FloatArray) -> FloatArray:
             return np.bincount(cells, values) / counts
 
         terms = [(c, total._replace(weights=mean(total.weights))) for c, total in terms]
-        labels, partial, q = labels[rows], partial.only(rows), expit(mean(logit(q)))
+        labels, partial, q = labels[rows], partial.only(rows), expit(mean(logits))
         groups = None if groups is None else groups.only(rows)
     return ScoreWalk(at_labels, labels, partial, q, groups, counts)
 
@@ -364,7 +365,7 @@ def _error_of_lists(
 
     The mean over lists of which the labels are completed.
     """
-    rng, found = np.random.default_rng(0), np.empty((N_COMPLETED, 2))
+    rng, moments = np.random.default_rng(0), np.empty((N_COMPLETED, 2))
     for i in range(N_COMPLETED):
         labels = walk.completed(rng)
         if labels.all() or not labels.any():
@@ -379,8 +380,8 @@ def _error_of_lists(
             for evidence in evidences
         ]
         joint = joint_influence(influences, conditional=False, groups=evidences[0].groups)
-        found[i] = variance_of(joint.kinds, np.array(contrast), joint.groups)
-    variance, degrees = found.mean(axis=0).tolist()
+        moments[i] = variance_of(joint.kinds, np.array(contrast), joint.groups)
+    variance, degrees = moments.mean(axis=0).tolist()
     return sqrt(variance), degrees
 
 
