@@ -61,7 +61,7 @@ def expected_value(evidence: Evidence, q: FloatArray) -> ExpectedValue:
     over labels is taken at the labels ``q z / c``; z goes round the roots of unity. The same
     items are certain in all rows. O(n m) time for numbers of positives below m.
     """
-    measure, data, total = evidence.measure, evidence.data, evidence.label_total
+    measure, data, total = evidence.measure, evidence.data, evidence.known_total
     n, is_open = q.shape[1], (q > 0.0) & (q < 1.0)
     of_open = np.where(is_open, q, 0.0).sum(axis=1).max()
     # From one positive fewer than are certain, to more than there are with a probability of 1e-9.

@@ -39,7 +39,7 @@ def values_over_labels(
     start, parts, pairs = 0.0, np.zeros(n_open), np.zeros((2, n_open + 1))
     for factor, evidence in zip(contrast, evidences, strict=True):
         if factor:
-            total = evidence.label_total
+            total = evidence.known_total
             at_known, slope = total.total(known)
             start += factor * at_known
             parts += factor * slope[open_rows]
@@ -50,7 +50,7 @@ def values_over_labels(
     sums[0, 1:] += np.cumsum(parts)
     sums[1, 1:] += np.cumsum(parts[::-1])
     n_pos = n_known + np.arange(n_open + 1.0)
-    value = first.label_total.value
+    value = first.known_total.value
     with np.errstate(divide="ignore", invalid="ignore"):
         values = value(sums, n_pos) - (1.0 - sum(contrast)) * value(0.0, n_pos)
     # Where all labels are equal, the sum is that of all rows, up to rounding.

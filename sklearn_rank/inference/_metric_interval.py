@@ -316,9 +316,11 @@ def metric_interval(
     evaluations of the measure in O(n) memory. Where the labels of ``groups`` were drawn together,
     the variance is so many times larger as the residuals show. For a population, the distances of
     the limits and of those of lists with completed labels are added in squares. The measures are
-    those that are known functions of a sum over labels, and average precision. Where no sample was
-    drawn of the rows without labels, "bounds" gives the limits of the value over all labels that
-    these can have (:class:`LabelDesign`).
+    known functions of a sum over labels, average precision, and those of shares of the rows that
+    have an influence function, such as ``"partial_auc"`` and ``"tpr@fpr"``: these count a row as a
+    positive and as a negative, by its probability. Where no sample was drawn of the rows without
+    labels, "bounds" gives the limits of the value over all labels that these can have
+    (:class:`LabelDesign`); it is for functions of a sum and average precision, as are queries.
 
     A query has its expected value given its labels. Those not known are independent given the
     query, with the logit that scores and proxy predict and a normal deviation of the query, whose

@@ -22,7 +22,7 @@ from scipy.special import expit, logit
 from scipy.stats import rankdata
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..metrics._shared import Evidence, Groups, PartialLabels, ValueAtLabels
+from ..metrics._shared import Evidence, Groups, LabelTotal, PartialLabels, ValueAtLabels
 from ._differences import variance_of
 from ._evidence import influence_of, joint_influence
 from ._label_bounds import target_in_part, without_rounding
@@ -97,7 +97,7 @@ class ScoreWalk:
 
     def __init__(
         self,
-        at_labels: ValueAtLabels,
+        terms: Sequence[tuple[float, ValueAtLabels]],
         labels: FloatArray,
         partial: PartialLabels,
         q: FloatArray,
@@ -105,13 +105,13 @@ class ScoreWalk:
         counts: FloatArray | None = None,
     ) -> None:
         counts = np.ones(len(labels)) if counts is None else counts
-        self._at_labels, self._labels = at_labels, labels.copy()
+        self._terms, self._labels = terms, labels.copy()
         with np.errstate(divide="ignore"):
             odds, factor = 1.0 / partial.probability - 1.0, 1.0 / partial.probability
         most = float(logit(1.0 - NEARLY_NONE / max(float(counts[partial.open].sum()), 1.0)))
         if partial.batches is not None:
             q = np.clip(q, expit(-most), expit(most))
-            odds, factor = _mean_of_batches(*partial.batches, at_labels, q, partial, labels)
+            odds, factor = self._mean_of_batches(*partial.batches, q, partial)
         self._rows = np.flatnonzero(odds > 0.0)
         self._odds, self._sampled = odds[self._rows], partial.known[self._rows]
         self._counts = counts[self._rows]
@@ -122,6 +122,29 @@ class ScoreWalk:
         self._most, self._start = most, np.clip(logit(q[self._rows]), -most, most)
         self._least = LEAST_CHANGE * self._at(self._start).deviation
         self._sides: dict[float, list[Hypothesis]] = {}
+
+    def _at_labels(self, labels: FloatArray) -> tuple[float, FloatArray]:
+        """Value of the contrast, and derivative in each label."""
+        value, derivative = 0.0, np.zeros(len(labels))
+        for factor, at_labels in self._terms:
+            single = at_labels(labels)
+            value += factor * single[0]
+            derivative += factor * single[1]
+        return value, derivative
+
+    def _mean_of_batches(
+        self, odds: FloatArray, factor: FloatArray, q: FloatArray, partial: PartialLabels
+    ) -> tuple[FloatArray, FloatArray]:
+        """Odds and factors of the mean of the batches, weighted by their precision at labels q."""
+        slope = self._at_labels(np.where(partial.open, q, self._labels))[1]
+        variances = odds @ (slope**2 * q * (1.0 - q))
+        least = max(variances.max(), LEAST_DEVIATION) * NEGLIGIBLE
+        precision = 1.0 / np.maximum(variances, least)
+        weights = precision / precision.sum()
+        odds = weights**2 @ odds
+        # A batch that tells as good as all leaves no doubt about rows that it is sure to label.
+        odds[partial.known & (odds < NEGLIGIBLE)] = 0.0
+        return odds, weights @ factor
 
     @cached_property
     def estimate(self) -> Hypothesis:
@@ -214,25 +237,6 @@ class ScoreWalk:
         return Hypothesis(logits, float(value), direction, score, deviation, third / deviation**3)
 
 
-def _mean_of_batches(
-    odds: FloatArray,
-    factor: FloatArray,
-    at_labels: ValueAtLabels,
-    q: FloatArray,
-    partial: PartialLabels,
-    labels: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
-    """Odds and factors of the mean of the batches, weighted by their precision at labels q."""
-    slope = at_labels(np.where(partial.open, q, labels))[1]
-    variances = odds @ (slope**2 * q * (1.0 - q))
-    precision = 1.0 / np.maximum(variances, max(variances.max(), LEAST_DEVIATION) * NEGLIGIBLE)
-    weights = precision / precision.sum()
-    odds = weights**2 @ odds
-    # A batch that tells as good as all leaves no doubt about the rows that it is sure to label.
-    odds[partial.known & (odds < NEGLIGIBLE)] = 0.0
-    return odds, weights @ factor
-
-
 def probabilities_of_labels(evidences: Sequence[Evidence]) -> FloatArray:
     """Probability of each label to be positive, as scores and proxy predict it where labels are.
 
@@ -266,43 +270,45 @@ def probabilities_of_labels(evidences: Sequence[Evidence]) -> FloatArray:
 
 
 def walk_of(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)) -> ScoreWalk:
-    """Walk of a contrast of the values of rankers that scored the same rows.
-
-    Rows whose labels move no value of this list, as those below the first k of a precision, are
-    left out.
-    """
+    """Walk of a contrast of the values of rankers that scored the same rows."""
     first: Any = evidences[0]
-    terms = [(c, x.label_total) for c, x in zip(contrast, evidences, strict=True) if c]
-    moves = np.ones(len(first.data.labels), dtype=bool)
-    if first.conditional and all(total.is_linear for _, total in terms):
-        moves = np.any([total.weights for _, total in terms], axis=0)
-        terms = [(c, total._replace(weights=total.weights[moves])) for c, total in terms]
+    terms = [(c, x) for c, x in zip(contrast, evidences, strict=True) if c]
+    labels, q = first.data.labels.astype(np.float64), probabilities_of_labels(evidences)
+    totals = [(c, x.label_total) for c, x in terms if x.label_total is not None]
+    if first.conditional and len(totals) == len(terms):
+        return _walk_of_totals(totals, labels, first.partial, q, first.groups)
+    return ScoreWalk([(c, x.at_labels) for c, x in terms], labels, first.partial, q, first.groups)
 
-    def at_labels(labels: FloatArray) -> tuple[float, FloatArray]:
-        value, derivative = 0.0, np.zeros(len(labels))
-        for factor, total in terms:
-            single = total.at(labels, counts)
-            value += factor * single[0]
-            derivative += factor * single[1]
-        return value, derivative
 
-    labels = first.data.labels[moves].astype(np.float64)
-    groups = None if first.groups is None else first.groups.only(moves)
-    q, partial = probabilities_of_labels(evidences)[moves], first.partial.only(moves)
-    counts = None
-    may_join = first.conditional and all(total.pairs is None for _, total in terms)
-    if may_join and partial.batches is None and len(labels) > MANY_ROWS:
+def _walk_of_totals(
+    terms: Sequence[tuple[float, LabelTotal]],
+    labels: FloatArray,
+    partial: PartialLabels,
+    q: FloatArray,
+    groups: Groups | None,
+) -> ScoreWalk:
+    """Walk without the rows whose labels move no value, as those below the first k of a precision.
+
+    Of many rows, those that are alike are joined.
+    """
+    factors, totals = zip(*terms, strict=True)
+    rows, counts = np.arange(len(labels)), None
+    if all(total.is_linear for total in totals):
+        rows = np.flatnonzero(np.any([total.weights for total in totals], axis=0))
+    weights, q = [total.weights[rows] for total in totals], q[rows]
+    has_pairs = any(total.pairs is not None for total in totals)
+    if len(rows) > MANY_ROWS and partial.batches is None and not has_pairs:
         logits = np.clip(logit(q), -CERTAIN, CERTAIN)
-        rows, cells = _cells([total.weights for _, total in terms], partial, logits)
+        first, cells = _cells(weights, partial.only(rows), logits)
         counts = np.bincount(cells).astype(np.float64)
-
-        def mean(values: FloatArray) -> FloatArray:
-            return np.bincount(cells, values) / counts
-
-        terms = [(c, total._replace(weights=mean(total.weights))) for c, total in terms]
-        labels, partial, q = labels[rows], partial.only(rows), expit(mean(logits))
-        groups = None if groups is None else groups.only(rows)
-    return ScoreWalk(at_labels, labels, partial, q, groups, counts)
+        weights = [np.bincount(cells, column) / counts for column in weights]
+        rows, q = rows[first], expit(np.bincount(cells, logits) / counts)
+    of_rankers = [
+        (factor, total._replace(weights=column, counts=counts).at)
+        for factor, total, column in zip(factors, totals, weights, strict=True)
+    ]
+    groups = None if groups is None else groups.only(rows)
+    return ScoreWalk(of_rankers, labels[rows], partial.only(rows), q, groups, counts)
 
 
 def _cells(

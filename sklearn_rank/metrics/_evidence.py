@@ -119,13 +119,32 @@ class Evidence:
         return ordered_rows(with_tied_tail(self.data, self.measure.order_counts_within))
 
     @cached_property
-    def label_total(self) -> LabelTotal:
+    def label_total(self) -> LabelTotal | None:
+        """The measure as a function of a sum over labels; None if it is none."""
         return self.measure.label_total(self.data)
+
+    @property
+    def known_total(self) -> LabelTotal:
+        """The measure as a function of a sum over labels; one that is none is refused."""
+        if self.label_total is None:
+            raise ValueError(
+                f"{self.measure.name} is no known function of a sum over labels: pass a measure"
+                " such as 'precision@k', 'recall@k', 'auc' or 'ap'."
+            )
+        return self.label_total
 
     @property
     def at_labels(self) -> ValueAtLabels:
         """Value at labels that are known in part, as fractions, and derivative in each label."""
-        return self.label_total.at
+        measure = self.measure
+        if self.label_total is not None or not (
+            measure.kind == "binary"
+            and measure.has_influence
+            and measure.weights in ("relative", "real")
+            and not measure.depends_on_length
+        ):
+            return self.known_total.at
+        return FractionalList(measure, self.data.score).at
 
     @cached_property
     def draws(self) -> Draws:
@@ -353,6 +372,7 @@ class LabelTotal(NamedTuple):
     weights: FloatArray  # (n_items,): Of each label in the sum
     value: Callable[[Any, Any], Any]  # Linear in the sum; of the sum and the number of positives
     pairs: LabelPairs | None = None  # What the sum has in addition
+    counts: FloatArray | None = None  # (n_items,): How many each stands for, without pairs
 
     @property
     def is_linear(self) -> bool:
@@ -367,15 +387,48 @@ class LabelTotal(NamedTuple):
         of_pairs, derivative = self.pairs.at(labels)
         return total + of_pairs, self.weights + derivative
 
-    def at(self, labels: FloatArray, counts: FloatArray | None = None) -> tuple[float, FloatArray]:
-        """Value, and derivative in each label; without pairs, of items that stand for several."""
-        counted = labels if counts is None else counts * labels
+    def at(self, labels: FloatArray) -> tuple[float, FloatArray]:
+        """Value, and derivative in each label."""
+        counted = labels if self.counts is None else self.counts * labels
         (total, slope), n_pos = self.total(counted), float(counted.sum())
         of_total, of_number = STEP * max(abs(total), 1.0), STEP * max(n_pos, 1.0)
         up, down = self.value(total + of_total, n_pos), self.value(total - of_total, n_pos)
         more, fewer = self.value(total, n_pos + of_number), self.value(total, n_pos - of_number)
         slopes = (up - down) / (2.0 * of_total), (more - fewer) / (2.0 * of_number)
         return float(self.value(total, n_pos)), slopes[0] * slope + slopes[1]
+
+
+# Items that the influence counts for each row, as it takes whole numbers.
+ITEMS_PER_ROW = 10**6
+
+
+@dataclass(frozen=True, eq=False)
+class FractionalList:
+    """Each row as a positive and a negative, by its fraction, for a measure of weighted rows."""
+
+    measure: Any
+    score: AnyArray
+
+    def at(self, labels: FloatArray) -> tuple[float, FloatArray]:
+        """Value, and derivative in each label, by what a positive less a negative moves.
+
+        The derivative is 0 where a label is known, as a fraction of 0 or 1.
+        """
+        n, n_pos = len(labels), float(labels.sum())
+        weight = np.append(labels, 1.0 - labels)
+        present = weight > 0.0
+        score, positive = np.tile(self.score, 2)[present], np.repeat([True, False], n)[present]
+        weight = weight[present]
+        value = self.measure.values(_single_list(positive, score, weight))[0]
+        items = np.ceil(ITEMS_PER_ROW * weight)
+        lists = replace(_single_list(positive, score, items), draws=float(n))
+        influence = self.measure.influence(lists).linear
+        moved = np.full(2 * n, np.nan)
+        moved[present] = influence.values
+        sides = moved.reshape(2, n)
+        sides[0] = (sides[0] - np.nansum(sides[0] * labels) / n_pos) / n_pos
+        sides[1] = (sides[1] - np.nansum(sides[1] * (1.0 - labels)) / (n - n_pos)) / (n - n_pos)
+        return float(value), np.nan_to_num(sides[0] - sides[1] + influence.label_slope / n)
 
 
 def mean_discounts(score: AnyArray, discounts: FloatArray) -> FloatArray:

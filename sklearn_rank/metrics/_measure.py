@@ -420,7 +420,7 @@ class Measure(_Frozen, ABC):
         """
         return draws_of_places(self, evidence)
 
-    def label_total(self, lists: ScoredLists) -> LabelTotal:
+    def label_total(self, lists: ScoredLists) -> LabelTotal | None:
         """Write the measure of one list as a function of a sum over its labels.
 
         Parameters
@@ -430,14 +430,12 @@ class Measure(_Frozen, ABC):
 
         Returns
         -------
-        LabelTotal
+        LabelTotal or None
             Weight of the label of each item, what pairs of labels add to the sum, and the value as
-            a function of the sum and of the number of positives, linear in the sum.
+            a function of the sum and of the number of positives, linear in the sum; None if it is
+            no such function.
         """
-        raise ValueError(
-            f"{self.name} is no known function of a sum over labels, so it has no value where they"
-            " are known in part: pass a measure such as 'precision@k', 'recall@k', 'auc' or 'ap'."
-        )
+        return None
 
     def evidence(self, lists: ScoredLists, groups: Groups | None = None) -> Evidence:
         """Collect what one list says of the measure.

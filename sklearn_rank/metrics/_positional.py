@@ -571,7 +571,7 @@ class AveragePrecisionMeasure(ConventionalMeasure):
     def depends_on_length(self) -> bool:
         return not self.has_influence
 
-    def label_total(self, lists: ScoredLists) -> LabelTotal:
+    def label_total(self, lists: ScoredLists) -> LabelTotal | None:
         if self.k is not None or self.convention is not None:
             return super().label_total(lists)
         return average_precision_total(lists.score)

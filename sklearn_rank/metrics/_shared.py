@@ -1,7 +1,15 @@
 """Names of this package that other packages of the library import, besides the public ones."""
 
 from ._conventions import PositionalForm
-from ._evidence import Draws, Evidence, Groups, PartialLabels, ValueAtLabels, singleton_groups
+from ._evidence import (
+    Draws,
+    Evidence,
+    Groups,
+    LabelTotal,
+    PartialLabels,
+    ValueAtLabels,
+    singleton_groups,
+)
 from ._grammar import MeasureLike
 from ._influence import (
     PSEUDO_WEIGHT,

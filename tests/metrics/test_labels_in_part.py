@@ -48,3 +48,24 @@ def test_other_measures_say_that_they_have_no_such_value():
     lists = measure.lists([1, 0], [2.0, 1.0])
     with pytest.raises(ValueError, match="rr is no known function of a sum over labels"):
         measure.evidence(lists).at_labels(np.array([0.5, 0.5]))
+
+
+@pytest.mark.parametrize(
+    "name",
+    "accuracy_loss@top0.05 enrichment@0.05 negative_height_loss@4 partial_auc@fpr0.1"
+    " partial_auc@fpr0.3tpr0.7 smoothed_precision@top0.05 tpr@fpr0.05 fpr@tpr0.9"
+    " r_precision".split(),
+)
+def test_other_measures_count_each_row_as_a_positive_and_a_negative(name):
+    rng, measure = np.random.default_rng(0), get_measure(name)
+    score = rng.normal(size=2000)
+    y = (score + rng.normal(size=2000) > 1.5).astype(int)
+    evidence = measure.evidence(measure.lists(y, score))
+    assert evidence.at_labels(y.astype(float))[0] == pytest.approx(measure(y, score))
+    p = 1.0 / (1.0 + np.exp(2.5 - 1.5 * score))
+    slope = evidence.at_labels(p)[1]
+    for rows in (score > 1.3, (score > 0.0) & (score < 1.3), score < 0.0):
+        # Thresholds are at single rows, so that labels are moved by more than a rounding error.
+        moved = np.where(rows, 0.02 * p * (1.0 - p), 0.0)
+        ends = [evidence.at_labels(p + sign * moved)[0] for sign in (-1, 1)]
+        assert 2.0 * slope @ moved == pytest.approx(ends[1] - ends[0], rel=0.06, abs=1e-4)
