@@ -353,6 +353,12 @@ def score_limits(
     """
     walk = walk_of(evidences, contrast)
     value, deviation = walk.estimate.value, walk.estimate.deviation
+    if not np.isfinite(value):
+        measure = evidences[0].measure
+        raise ValueError(
+            f"{measure.name} is not defined for the labels of this list, as it has"
+            f" {measure.lacking}: pass a list that may hold both classes."
+        )
     if evidences[0].conditional:
         return value, deviation, walk.limits
     error, degrees = _error_of_lists(evidences, contrast, walk)

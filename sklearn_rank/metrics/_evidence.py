@@ -377,7 +377,9 @@ class LabelTotal(NamedTuple):
     @property
     def is_linear(self) -> bool:
         """Whether the value does not depend on the number of positives but by the sum."""
-        return self.pairs is None and self.value(1.0, 1.0) == self.value(1.0, 2.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            few, more = self.value(1.0, np.float64(0.25)), self.value(1.0, np.float64(0.5))
+        return self.pairs is None and bool(few == more)
 
     def total(self, labels: FloatArray) -> tuple[Any, FloatArray]:
         """Sum, and derivative in each label; of labels of shape (..., n)."""
@@ -390,12 +392,17 @@ class LabelTotal(NamedTuple):
     def at(self, labels: FloatArray) -> tuple[float, FloatArray]:
         """Value, and derivative in each label."""
         counted = labels if self.counts is None else self.counts * labels
-        (total, slope), n_pos = self.total(counted), float(counted.sum())
+        (total, slope), n_pos = self.total(counted), np.sum(counted)
         of_total, of_number = STEP * max(abs(total), 1.0), STEP * max(n_pos, 1.0)
-        up, down = self.value(total + of_total, n_pos), self.value(total - of_total, n_pos)
-        more, fewer = self.value(total, n_pos + of_number), self.value(total, n_pos - of_number)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            up, down = self.value(total + of_total, n_pos), self.value(total - of_total, n_pos)
+            more, fewer = (
+                self.value(total, n_pos + of_number),
+                self.value(total, n_pos - of_number),
+            )
+            value = float(self.value(total, n_pos))
         slopes = (up - down) / (2.0 * of_total), (more - fewer) / (2.0 * of_number)
-        return float(self.value(total, n_pos)), slopes[0] * slope + slopes[1]
+        return value, slopes[0] * slope + slopes[1]
 
 
 # Items that the influence counts for each row, as it takes whole numbers.
@@ -415,6 +422,8 @@ class FractionalList:
         The derivative is 0 where a label is known, as a fraction of 0 or 1.
         """
         n, n_pos = len(labels), float(labels.sum())
+        if n_pos in (0.0, float(n)):
+            return np.nan, np.zeros(n)
         weight = np.append(labels, 1.0 - labels)
         present = weight > 0.0
         score, positive = np.tile(self.score, 2)[present], np.repeat([True, False], n)[present]

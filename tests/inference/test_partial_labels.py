@@ -384,3 +384,15 @@ def test_rows_of_long_lists_are_joined_without_a_change(name, with_proxy, monkey
     assert (joined != alone).any()
     widths = np.repeat([alone[2] - alone[0], alone[4] - alone[3]], [3, 2])
     np.testing.assert_allclose(joined / widths, alone / widths, atol=0.01)
+
+
+@pytest.mark.parametrize("label", [0.0, 1.0])
+def test_short_lists_of_one_class_have_limits_or_are_refused(label):
+    labels = np.full(30, np.nan)
+    labels[::2] = label
+    score = np.arange(30.0)
+    found = metric_interval("auc", labels, score, design="all")
+    assert found.low < 0.05 or found.high > 0.95
+    for name in ("auc", "tpr@fpr0.2", "bedroc@5"):
+        with pytest.raises(ValueError, match=f"{name} is not defined for the labels of this"):
+            metric_interval(name, [label], [1.0], design="all")

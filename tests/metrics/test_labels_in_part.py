@@ -50,12 +50,13 @@ def test_other_measures_say_that_they_have_no_such_value():
         measure.evidence(lists).at_labels(np.array([0.5, 0.5]))
 
 
-@pytest.mark.parametrize(
-    "name",
+SHARES = (
     "accuracy_loss@top0.05 enrichment@0.05 negative_height_loss@4 partial_auc@fpr0.1"
-    " partial_auc@fpr0.3tpr0.7 smoothed_precision@top0.05 tpr@fpr0.05 fpr@tpr0.9"
-    " r_precision".split(),
+    " partial_auc@fpr0.3tpr0.7 smoothed_precision@top0.05 tpr@fpr0.05 fpr@tpr0.9 r_precision"
 )
+
+
+@pytest.mark.parametrize("name", SHARES.split())
 def test_other_measures_count_each_row_as_a_positive_and_a_negative(name):
     rng, measure = np.random.default_rng(0), get_measure(name)
     score = rng.normal(size=2000)
