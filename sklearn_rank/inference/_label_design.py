@@ -509,9 +509,9 @@ def check_labels_in_part(evidences: list[Evidence]) -> None:
                 f"y_true has the grade {labels.max():g}, but labels known in part are those of two"
                 " classes: pass rel= in the measure, or y_true of 0 and 1."
             )
-        if evidence.label_total is None:
+        if evidence.label_total is None or not np.isfinite(value):
             continue
-        if np.isfinite(value) and abs(evidence.at_labels(labels)[0] - value) > 1e-6 * abs(value):
+        if abs(evidence.of_labels.at(labels)[0] - value) > 1e-6 * abs(value):
             raise ValueError(
                 f"{evidence.measure.name} of these scores is no known function of a sum over"
                 " labels, since its rule for ties or its convention is another: leave out ties and"

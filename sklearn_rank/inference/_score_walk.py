@@ -22,7 +22,7 @@ from scipy.special import expit, logit
 from scipy.stats import rankdata
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..metrics._shared import Evidence, Groups, LabelTotal, PartialLabels, ValueAtLabels
+from ..metrics._shared import Evidence, FractionalList, Groups, LabelTotal, PartialLabels
 from ._differences import variance_of
 from ._evidence import influence_of, joint_influence
 from ._label_bounds import target_in_part, without_rounding
@@ -59,8 +59,8 @@ N_COMPLETED = 8
 # Variance of a batch, relative to the largest, and odds of a label that count as 0.
 NEGLIGIBLE = 1e-9
 
-# Of more rows, those that are alike are joined, by so many levels of their weights.
-MANY_ROWS, N_LEVELS = 2**15, 250
+# Of more rows, those that are alike are joined.
+MANY_ROWS = 2**13
 
 # So many keys are counted rather than sorted.
 MOST_KEYS = 2**22
@@ -97,7 +97,7 @@ class ScoreWalk:
 
     def __init__(
         self,
-        terms: Sequence[tuple[float, ValueAtLabels]],
+        terms: Sequence[tuple[float, LabelTotal | FractionalList]],
         labels: FloatArray,
         partial: PartialLabels,
         q: FloatArray,
@@ -126,8 +126,8 @@ class ScoreWalk:
     def _at_labels(self, labels: FloatArray) -> tuple[float, FloatArray]:
         """Value of the contrast, and derivative in each label."""
         value, derivative = 0.0, np.zeros(len(labels))
-        for factor, at_labels in self._terms:
-            single = at_labels(labels)
+        for factor, of_labels in self._terms:
+            single = of_labels.at(labels)
             value += factor * single[0]
             derivative += factor * single[1]
         return value, derivative
@@ -272,16 +272,14 @@ def probabilities_of_labels(evidences: Sequence[Evidence]) -> FloatArray:
 def walk_of(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)) -> ScoreWalk:
     """Walk of a contrast of the values of rankers that scored the same rows."""
     first: Any = evidences[0]
-    terms = [(c, x) for c, x in zip(contrast, evidences, strict=True) if c]
+    terms = [(c, x.of_labels) for c, x in zip(contrast, evidences, strict=True) if c]
     labels, q = first.data.labels.astype(np.float64), probabilities_of_labels(evidences)
-    totals = [(c, x.label_total) for c, x in terms if x.label_total is not None]
-    if first.conditional and len(totals) == len(terms):
-        return _walk_of_totals(totals, labels, first.partial, q, first.groups)
-    return ScoreWalk([(c, x.at_labels) for c, x in terms], labels, first.partial, q, first.groups)
+    walk = _walk_of_rows_that_count if first.conditional else ScoreWalk
+    return walk(terms, labels, first.partial, q, first.groups)
 
 
-def _walk_of_totals(
-    terms: Sequence[tuple[float, LabelTotal]],
+def _walk_of_rows_that_count(
+    terms: Sequence[tuple[float, LabelTotal | FractionalList]],
     labels: FloatArray,
     partial: PartialLabels,
     q: FloatArray,
@@ -291,36 +289,34 @@ def _walk_of_totals(
 
     Of many rows, those that are alike are joined.
     """
-    factors, totals = zip(*terms, strict=True)
-    rows, counts = np.arange(len(labels)), None
-    if all(total.is_linear for total in totals):
-        rows = np.flatnonzero(np.any([total.weights for total in totals], axis=0))
-    weights, q = [total.weights[rows] for total in totals], q[rows]
-    has_pairs = any(total.pairs is not None for total in totals)
-    if len(rows) > MANY_ROWS and partial.batches is None and not has_pairs:
+    factors, of_rankers = zip(*terms, strict=True)
+    weights, rows = np.stack([x.weights for x in of_rankers]), np.arange(len(labels))
+    if all(x.is_linear for x in of_rankers):
+        rows = np.flatnonzero(weights.any(axis=0))
+    weights, q, counts = weights[:, rows], q[rows], np.ones(len(rows))
+    may_join = partial.batches is None and all(x.pairs is None for x in of_rankers)
+    if len(rows) > MANY_ROWS and may_join:
         logits = np.clip(logit(q), -CERTAIN, CERTAIN)
-        first, cells = _cells(weights, partial.only(rows), logits)
+        levels = [x.n_levels / len(weights) ** 2 for x in of_rankers]
+        first, cells = _cells(weights, levels, partial.only(rows), logits)
         counts = np.bincount(cells).astype(np.float64)
-        weights = [np.bincount(cells, column) / counts for column in weights]
+        weights = np.stack([np.bincount(cells, column) / counts for column in weights])
         rows, q = rows[first], expit(np.bincount(cells, logits) / counts)
-    of_rankers = [
-        (factor, total._replace(weights=column, counts=counts).at)
-        for factor, total, column in zip(factors, totals, weights, strict=True)
-    ]
+    of_cells = [x.joined(column, counts) for x, column in zip(of_rankers, weights, strict=True)]
+    terms = list(zip(factors, of_cells, strict=True))
     groups = None if groups is None else groups.only(rows)
-    return ScoreWalk(of_rankers, labels[rows], partial.only(rows), q, groups, counts)
+    return ScoreWalk(terms, labels[rows], partial.only(rows), q, groups, counts)
 
 
 def _cells(
-    weights: Sequence[FloatArray], partial: PartialLabels, logits: FloatArray
+    weights: FloatArray, levels: Sequence[float], partial: PartialLabels, logits: FloatArray
 ) -> tuple[IntArray, IntArray]:
     """Join rows without labels that are alike to the walk: a row of each cell, and cells of rows.
 
-    Their weights in each sum agree to 1 / 250 of the range, probabilities to 1 / 50, logits to
-    1 / 10.
+    Their weights agree to a level, probabilities to 1 / 50, logits to 1 / 10.
     """
     odds = np.log(partial.probability)
-    columns = [(odds, np.ptp(odds) / 0.02), *((column, N_LEVELS) for column in weights)]
+    columns = [(odds, np.ptp(odds) / 0.02), *zip(weights, levels, strict=True)]
     cells, n_cells = np.zeros(len(logits), dtype=np.int64), 1
     for column, n_levels in (*columns, (logits, np.ptp(logits) / 0.1)):
         level = (column - column.min()) * (n_levels / (np.ptp(column) or 1.0))

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import logit
 
 from .._lists import ScoredLists
 from .._order import TiedBlocks, check_n_places, class_codes, tied_blocks
@@ -83,9 +84,6 @@ class PartialLabels:
         return replace(self, **of_rows)
 
 
-# Value of a measure at labels that may be fractions, and its derivative in each.
-ValueAtLabels: TypeAlias = Callable[[FloatArray], tuple[float, FloatArray]]
-
 # Rows, with repetitions, of which an array is made.
 MOST_ROWS = 10**9
 
@@ -133,9 +131,9 @@ class Evidence:
             )
         return self.label_total
 
-    @property
-    def at_labels(self) -> ValueAtLabels:
-        """Value at labels that are known in part, as fractions, and derivative in each label."""
+    @cached_property
+    def of_labels(self) -> LabelTotal | FractionalList:
+        """The measure as a function of labels that are known in part, as fractions."""
         measure = self.measure
         if self.label_total is not None or not (
             measure.kind == "binary"
@@ -143,8 +141,8 @@ class Evidence:
             and measure.weights in ("relative", "real")
             and not measure.depends_on_length
         ):
-            return self.known_total.at
-        return FractionalList(measure, self.data.score).at
+            return self.known_total
+        return FractionalList(measure, self.data.score)
 
     @cached_property
     def draws(self) -> Draws:
@@ -375,6 +373,15 @@ class LabelTotal(NamedTuple):
     counts: FloatArray | None = None  # (n_items,): How many each stands for, without pairs
 
     @property
+    def n_levels(self) -> int:
+        """Levels by which rows are joined; few do, as the sum is linear in the weights."""
+        return 250
+
+    def joined(self, weights: FloatArray, counts: FloatArray) -> LabelTotal:
+        """The measure of rows of which each stands for so many that are alike."""
+        return self._replace(weights=weights, counts=counts)
+
+    @property
     def is_linear(self) -> bool:
         """Whether the value does not depend on the number of positives but by the sum."""
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -415,29 +422,46 @@ class FractionalList:
 
     measure: Any
     score: AnyArray
+    counts: FloatArray | float = 1.0  # How many rows each stands for
+
+    # As thresholds are quantiles, levels are those of the logit of the rank.
+    is_linear, pairs, n_levels = False, None, 2000
+
+    @property
+    def weights(self) -> FloatArray:
+        """Logit of the share of rows below each."""
+        blocks = tied_blocks(self.score)
+        middle = blocks.starts + blocks.lengths() / 2.0
+        return np.asarray(-logit(blocks.to_items(middle) / len(self.score)))
+
+    def joined(self, weights: FloatArray, counts: FloatArray) -> FractionalList:
+        """The measure of rows of which each stands for so many that are alike."""
+        return replace(self, score=weights, counts=counts)
 
     def at(self, labels: FloatArray) -> tuple[float, FloatArray]:
         """Value, and derivative in each label, by what a positive less a negative moves.
 
         The derivative is 0 where a label is known, as a fraction of 0 or 1.
         """
-        n, n_pos = len(labels), float(labels.sum())
-        if n_pos in (0.0, float(n)):
-            return np.nan, np.zeros(n)
-        weight = np.append(labels, 1.0 - labels)
+        counts = self.counts * np.ones(len(labels))
+        n, n_pos = float(counts.sum()), float(counts @ labels)
+        if n_pos in (0.0, n):
+            return np.nan, np.zeros(len(labels))
+        weight = np.append(counts * labels, counts * (1.0 - labels))
         present = weight > 0.0
-        score, positive = np.tile(self.score, 2)[present], np.repeat([True, False], n)[present]
-        weight = weight[present]
-        value = self.measure.values(_single_list(positive, score, weight))[0]
-        items = np.ceil(ITEMS_PER_ROW * weight)
-        lists = replace(_single_list(positive, score, items), draws=float(n))
+        positive = np.repeat([True, False], len(labels))[present]
+        score = np.tile(self.score, 2)[present]
+        value = self.measure.values(_single_list(positive, score, weight[present]))[0]
+        items = np.ceil(ITEMS_PER_ROW * weight[present])
+        lists = replace(_single_list(positive, score, items), draws=n)
         influence = self.measure.influence(lists).linear
-        moved = np.full(2 * n, np.nan)
+        moved = np.full(2 * len(labels), np.nan)
         moved[present] = influence.values
-        sides = moved.reshape(2, n)
-        sides[0] = (sides[0] - np.nansum(sides[0] * labels) / n_pos) / n_pos
-        sides[1] = (sides[1] - np.nansum(sides[1] * (1.0 - labels)) / (n - n_pos)) / (n - n_pos)
-        return float(value), np.nan_to_num(sides[0] - sides[1] + influence.label_slope / n)
+        sides, of_classes = moved.reshape(2, -1), weight.reshape(2, -1)
+        sizes = np.array([[n_pos], [n - n_pos]])
+        means = np.nansum(sides * of_classes, axis=1, keepdims=True) / sizes
+        of_positive, of_negative = (sides - means) / sizes
+        return float(value), np.nan_to_num(of_positive - of_negative + influence.label_slope / n)
 
 
 def mean_discounts(score: AnyArray, discounts: FloatArray) -> FloatArray:

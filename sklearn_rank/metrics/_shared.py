@@ -4,10 +4,10 @@ from ._conventions import PositionalForm
 from ._evidence import (
     Draws,
     Evidence,
+    FractionalList,
     Groups,
     LabelTotal,
     PartialLabels,
-    ValueAtLabels,
     singleton_groups,
 )
 from ._grammar import MeasureLike

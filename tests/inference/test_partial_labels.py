@@ -357,10 +357,10 @@ def test_weights_let_the_labelled_rows_stand_for_all():
     assert weight.max() == pytest.approx(1900 / 380)
 
 
-@pytest.mark.parametrize("name", ["auc", "recall@500", "ndcg@500", "bedroc@20"])
+@pytest.mark.parametrize("name", ["auc", "recall@500", "ndcg@500", "bedroc@20", "tpr@fpr0.1"])
 @pytest.mark.parametrize("with_proxy", [False, True])
 def test_rows_of_long_lists_are_joined_without_a_change(name, with_proxy, monkeypatch):
-    y, champion, challenger = population(2**15 + 5000, 1500)
+    y, champion, challenger = population(2**13 + 2000, 500)
     rng = np.random.default_rng(1)
     order = np.argsort(-champion)
     labels = np.full(len(y), np.nan)
@@ -375,7 +375,7 @@ def test_rows_of_long_lists_are_joined_without_a_change(name, with_proxy, monkey
     if with_proxy:
         options["proxy"] = 1.0 / (1.0 + np.exp(4.0 - 2.0 * y - rng.normal(size=len(y))))
     found = []
-    for most in (2**15, 2**20):
+    for most in (2**13, 2**20):
         monkeypatch.setattr("sklearn_rank.inference._score_walk.MANY_ROWS", most)
         single = metric_interval(name, labels, challenger, **options)
         both = compare(name, labels, challenger, champion, **options)
