@@ -1,5 +1,6 @@
 """Confidence intervals, significance tests and sample sizes for ranking measures."""
 
+from ._batch_limits import BatchLimits, batch_limits
 from ._compare import compare
 from ._confidence_sequence import ConfidenceSequence
 from ._label_design import LabelDesign
@@ -19,6 +20,7 @@ from ._roc import RocBand, partial_auc_influence, roc_band
 from ._sample_size import SampleSizeCurve, SampleSizePlan, sample_size
 
 __all__ = [
+    "BatchLimits",
     "CalibrationAtTop",
     "Comparison",
     "ConfidenceSequence",
@@ -31,6 +33,7 @@ __all__ = [
     "SampleSizeCurve",
     "SampleSizePlan",
     "accumulator_interval",
+    "batch_limits",
     "calibration_at_top",
     "compare",
     "holm_adjust",

@@ -11,6 +11,7 @@ from scipy.special import (
     betainc,
     betaincinv,
     betaln,
+    gammaln,
     ndtr,
     ndtri,
     smirnov,
@@ -362,3 +363,9 @@ def holm_adjust(pvalues: Any) -> FloatArray:
 
 # Alternative hypotheses of a contrast.
 CONTRAST_ALTERNATIVES = ("two-sided", "less", "greater", "non-inferior", "equivalent")
+
+
+def log_binomial(n: Any, k: Any) -> FloatArray:
+    """Logarithm of the binomial coefficient, -inf beyond n."""
+    logs = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(np.maximum(n - k, 0.0) + 1.0)
+    return np.asarray(np.where(k > n, -np.inf, logs))

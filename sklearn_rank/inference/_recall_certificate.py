@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.special import betaincinv, gammaln
+from scipy.special import betaincinv
 
 from .._printed import Printed, fixed
 from .._typing import FloatArray
@@ -28,6 +28,7 @@ from .._validation import check_level, check_share
 from ..metrics import get_measure
 from ._evidence import IN_ROWS, check_one_list, refuse_collections
 from ._label_design import Design
+from ._limits import log_binomial
 
 # Positives in the sample from which on only the labels of all rows certify anything.
 MOST_FOUND = 500
@@ -275,21 +276,15 @@ def chances_of_error(boundary: FloatArray, too_many: FloatArray, n_rest: int) ->
     """Chance that the walk meets the boundary at x or before, if so many rows are positive."""
     x = np.arange(float(len(boundary)))
     to, at = np.tril_indices(len(x))
-    paths = _log_binomial(boundary, x)
+    paths = log_binomial(boundary, x)
 
     def lower(logs: FloatArray) -> FloatArray:
         matrix = np.zeros((len(x), len(x)))
         matrix[to, at] = np.exp(logs)
         return matrix
 
-    steps = _log_binomial(boundary[to] - boundary[at], x[to] - x[at])
+    steps = log_binomial(boundary[to] - boundary[at], x[to] - x[at])
     share = solve_triangular(lower(paths[at] + steps - paths[to]), np.ones(len(x)), lower=True)
-    left = _log_binomial(n_rest - boundary[at], too_many[to] - x[at])
-    ways = _log_binomial(np.full(len(x), float(n_rest)), too_many)
+    left = log_binomial(n_rest - boundary[at], too_many[to] - x[at])
+    ways = log_binomial(np.full(len(x), float(n_rest)), too_many)
     return np.asarray(lower(paths[at] + left - ways[to]) @ share)
-
-
-def _log_binomial(n: FloatArray, k: FloatArray) -> FloatArray:
-    """Logarithm of the binomial coefficient, -inf beyond n."""
-    logs = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(np.maximum(n - k, 0.0) + 1.0)
-    return np.where(k > n, -np.inf, logs)

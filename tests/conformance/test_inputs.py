@@ -74,8 +74,9 @@ def functions():
     del found["get_scorer"]
     # The ids are those of its pilot: tests/inference/test_pilots.py.
     del found["sample_size"]
-    # Labels may be missing there, and scores are those of one ranker: their own tests.
-    del found["plan_labels"], found["recall_certificate"]
+    # Labels may be missing there, and scores are those of one ranker or of other rows: their own
+    # tests.
+    del found["plan_labels"], found["recall_certificate"], found["batch_limits"]
     return found
 
 

@@ -183,6 +183,7 @@ ROWS = {
     "compare, in part": lambda d: compare("auc", d["y"], d["a"], d["b"], design="all"),
     "plan_labels": lambda d: inference.plan_labels("auc", d["a"], budget=3, y_true=d["y"]),
     "recall_certificate": lambda d: inference.recall_certificate(d["y"], design="all"),
+    "batch_limits": lambda d: inference.batch_limits(d["y"], d["a"], d["b"]),
     "partial_auc_influence": lambda d: inference.partial_auc_influence(d["y"], d["a"]),
     "two_sample_rank_test": lambda d: inference.two_sample_rank_test(d["a"], d["b"]),
     # Groups of rows.

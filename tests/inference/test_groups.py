@@ -60,6 +60,7 @@ WITHOUT_GROUPS = {
     # Rows are chosen for labelling one by one.
     "plan_labels",
     "recall_certificate",
+    "batch_limits",
 }
 
 

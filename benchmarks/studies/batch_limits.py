@@ -1,0 +1,84 @@
+"""Limits of the positives among the first rows of a batch: errors, and how near they are.
+
+    python benchmarks/studies/batch_limits.py                 # print, about 10 minutes
+    python benchmarks/studies/batch_limits.py --only w8a --splits 50
+
+Protocol. A list of real scores and labels is split at random into labelled rows and a batch, half
+and half. The lower limit for one k, the one that holds for all k from 10 to 200, and that for all
+k of the batch are divided by k; error 5 %. An error of a range is one for any of its k. Beside
+them stands the share of positives among the k highest labelled rows, as people read it off. The
+lists, by the champion and the challenger of labels_in_part.py, were not looked at before.
+"""
+
+import argparse
+
+import numpy as np
+from labels_in_part import POPULATIONS, describe_machine, format_table, seeded
+
+from sklearn_rank.inference import batch_limits
+
+NUMBERS = np.array([10, 25, 37, 50, 70, 100, 200])
+RANGE = np.arange(10, 201)
+ERROR = 0.05
+LISTS = ("w8a", "thyroid markers", "MQ2008 features", "tails", "normal", "normal, grades")
+
+
+def split(y, score, rng):
+    """Rows of the limits, of which each is an error or not, and the share that it promises."""
+    is_batch = rng.permutation(len(y)) < len(y) // 2
+    labelled = y[~is_batch], score[~is_batch]
+    options = {"random_state": rng, "level": 1.0 - ERROR}
+    seen = np.cumsum(labelled[0][np.lexsort((rng.random(len(labelled[0])), -labelled[1]))])
+
+    def truth(limits):
+        return np.cumsum(y[is_batch][limits.order])[limits.k - 1]
+
+    rows = {}
+    single = [batch_limits(*labelled, score[is_batch], k=k, **options) for k in NUMBERS]
+    rows["one k"] = (
+        [int(limits.low[0]) for limits in single],
+        [bool(limits.low[0] > truth(limits)[0]) for limits in single],
+    )
+    for name, k in (("k from 10 to 200", RANGE), ("all k", None)):
+        limits = batch_limits(*labelled, score[is_batch], k=k, **options)
+        at = np.searchsorted(limits.k, NUMBERS)
+        rows[name] = limits.low[at], [bool((limits.low > truth(limits)).any())] * len(NUMBERS)
+    of_batch = truth(limits)[RANGE - 1]
+    as_seen = seen[RANGE - 1]
+    rows["as seen"] = as_seen[NUMBERS - 10], [bool((as_seen > of_batch).any())] * len(NUMBERS)
+    return of_batch[NUMBERS - 10], rows
+
+
+def study(title, y, score, n_splits):
+    rng = seeded("batch limits", title)
+    splits = [split(y, score, rng) for _ in range(n_splits)]
+    yield {"list": title, "limits": "truth"} | {
+        f"k = {k}": f"{share:.2f}"
+        for k, share in zip(NUMBERS, np.mean([s[0] for s in splits], 0) / NUMBERS, strict=True)
+    }
+    for name in splits[0][1]:
+        low, wrong = (np.mean([s[1][name][i] for s in splits], axis=0) for i in (0, 1))
+        yield (
+            {"list": title, "limits": name}
+            | {f"k = {k}": f"{share:.2f}" for k, share in zip(NUMBERS, low / NUMBERS, strict=True)}
+            | {"errors": f"{wrong.max():.3f}"}
+        )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", choices=LISTS, default=list(LISTS))
+    parser.add_argument("--splits", type=int, default=400)
+    arguments = parser.parse_args()
+    print(describe_machine())
+    for name in arguments.only:
+        y, *scores = POPULATIONS[name]()
+        rows = []
+        for who, score in zip(("champion", "challenger"), scores, strict=True):
+            rows += study(f"{name}, {who}", y, score, arguments.splits)
+        columns = ["list", "limits", *(f"k = {k}" for k in NUMBERS), "errors"]
+        print(format_table([{"errors": ""} | row for row in rows], [(c, c, "") for c in columns]))
+
+
+if __name__ == "__main__":
+    main()

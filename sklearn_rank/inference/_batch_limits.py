@@ -1,0 +1,389 @@
+"""How many positives are among the first rows of a batch of which no row has a label.
+
+The labelled rows and the rows of the batch are sorted together. Whichever labels they have, the
+labelled ones are at random places. Let a of them be above the (k + 1)-th row of the batch: given
+a, they are at random among the first k + a places, and of P positives there, those that are
+labelled are hypergeometric. The number B that is observed gives limits of P, and ``P - B`` are
+positives of the batch.
+
+For many k there are looks at fixed places of the joint order. Given the numbers of labelled rows
+up to each, B grows from look to look by independent hypergeometric numbers, drawn from as many
+positives as there are between. The chance that the limit of any look is wrong is largest for an
+opponent who chooses the positives of each step by what the steps before it drew. It is computed
+from the last look back to the first, and holds for any labels, as these are fixed before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, log, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from .._printed import Printed, Table, text_table
+from .._typing import FloatArray, IntArray
+from .._validation import check_generator, check_level, check_scores, check_share, check_whole
+from ..metrics import get_measure
+from ._evidence import IN_ROWS, check_one_list, refuse_collections
+from ._limits import log_binomial
+
+# Fewer numbers of rows have limits of their own.
+FEW_NUMBERS = 4
+
+# Numbers of rows at which limits are computed: from the first on, each by a factor more.
+FIRST_LOOK, BETWEEN_LOOKS = 10, 1.2
+
+# Operations that the joint chance of errors at several looks may cost, and how often it is tried.
+MOST_PRODUCTS, N_TRIALS = 4e9, 4
+
+# And that of the tail at one state, and of a move from one, in such operations.
+COST_OF_STATE, COST_OF_MOVE = 1000.0, 100.0
+
+# A tail is summed over so many standard deviations.
+DEVIATIONS = 12.0
+
+# Lines of a printed table.
+N_PRINTED = 10
+
+
+@dataclass(frozen=True, repr=False)
+class BatchLimits(Printed):
+    """Limits of the number of positives among the first k rows of a batch, for several k.
+
+    Parameters
+    ----------
+    k : ndarray of shape (n_k,)
+        Numbers of rows, in ascending order.
+    low, high : ndarray of shape (n_k,)
+        Limits of the number of positives among the first k rows.
+    estimate : ndarray of shape (n_k,)
+        Estimated number, k times the precision of the labelled rows that rank as high; NaN where
+        no labelled row does.
+    order : ndarray of shape (n_batch,)
+        Rows of the batch from the top, with the order of ties to which the limits belong.
+    level : float
+        Probability, in (0, 1), that the lower limits hold for all k; and that the upper ones do.
+
+    See Also
+    --------
+    batch_limits : Computes them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.inference import BatchLimits
+    >>> limits = BatchLimits(
+    ...     np.array([10, 20]),
+    ...     np.array([8, 11]),
+    ...     np.array([10, 19]),
+    ...     np.array([9.5, 15.0]),
+    ...     np.arange(50),
+    ...     0.95,
+    ... )
+    >>> limits.largest_k(0.5)
+    20
+    """
+
+    k: IntArray
+    low: IntArray
+    high: IntArray
+    estimate: FloatArray
+    order: IntArray
+    level: float
+
+    def largest_k(self, min_precision: float) -> int:
+        """Return the largest k whose first rows have at least a precision, by the lower limits.
+
+        It may be chosen after looking at the limits: with probability ``level`` the precision is
+        reached on this batch.
+
+        Parameters
+        ----------
+        min_precision : float
+            The precision, in (0, 1).
+
+        Returns
+        -------
+        int
+            The number of rows; 0 if the limits show it for no k.
+        """
+        min_precision = check_share("min_precision", min_precision)
+        return int(self.k[self.low >= min_precision * self.k].max(initial=0))
+
+    def _table(self) -> Table:
+        shown = np.unique(np.geomspace(1, len(self.k), N_PRINTED).round().astype(np.intp)) - 1
+        columns = (self.k, self.low, self.high, self.estimate)
+        rows = zip(*(column[shown].tolist() for column in columns), strict=True)
+        title = f"positives among the first k of {len(self.order):,} rows"
+        if len(self.k) > 1:
+            title += ", for all k at once"
+        return (
+            f"{title}, each limit {100 * self.level:.6g} %",
+            ("k", "low", "high", "estimate"),
+            rows,
+        )
+
+    def __str__(self) -> str:
+        return text_table(*self._table())
+
+
+def batch_limits(
+    y_true: Any,
+    y_score: Any,
+    batch_score: Any,
+    *,
+    k: Any = None,
+    level: float = 0.95,
+    pos_label: Any = None,
+    random_state: Any = None,
+) -> BatchLimits:
+    """Limits of the positives among the first k rows of a batch without labels.
+
+    A sample of labelled rows tells what the first rows of a batch are worth before anybody looked
+    at them: of the first k, at least ``low`` and at most ``high`` are positive. The limits hold
+    for all k at once, so that k may be chosen by them.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes of the labelled rows.
+    y_score : array-like of shape (n_samples,)
+        Their scores, by a model that was not fitted or selected on them.
+    batch_score : array-like of shape (n_batch,)
+        Scores of the rows of the batch by the same model.
+    k : int, array-like of int or None, default=None
+        Numbers of rows among which one is to be chosen, each in [1, n_batch]. Fewer of them make
+        the limits narrower: a single one is exact. None means all.
+    level : float, default=0.95
+        Probability, in (0, 1), that the lower limits hold for all ``k``; the upper limits hold
+        with the same probability. Both do with ``2 * level - 1``.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
+    random_state : None, int, Generator or RandomState, default=None
+        Random number generator or seed of the order of tied scores. Pass an int for reproducible
+        results.
+
+    Returns
+    -------
+    BatchLimits
+        The limits, and the order of the rows.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not valid, or ``batch_score`` equals ``y_score``.
+
+    See Also
+    --------
+    metric_interval : Interval for the precision of a population, or of a list labelled in part.
+    recall_certificate : When to stop labelling the rest of a batch.
+    ConfidenceSequence : Watches whether the precision stays as it was.
+
+    Notes
+    -----
+    The theorem: labelled rows and rows of the batch are exchangeable, such as independent draws
+    from one population. Then the labelled ones are at random places of the joint order, for any
+    model and any labels. With B positives among the a labelled rows above the (k + 1)-th row of
+    the batch, B is hypergeometric: a draws from ``k + a`` places of which P are positive. The
+    lower limit is ``P - B`` for the smallest P of which B or more are not too rare, the upper one
+    that for the largest P of which B or fewer are not. For a single k the probability of an error
+    is at most ``1 - level``, below it only as counts are whole. Ties are put in a random order,
+    which is part of the result.
+
+    Two or three k share ``1 - level`` equally. For more, there are looks at about 10 rows, 12, ...
+    (a factor of 1.2) up to the largest. Their tails are equal, and as large as the chance of an
+    error at any look allows, for labels that an opponent chooses from look to look by what is
+    drawn: 18 looks at 10 to 200 rows cost as much as 7 that are independent, if there are as many
+    labelled rows as in the batch. Looks beyond about 200 rows count as if they were independent.
+    Between looks the number of positives does not fall in k, and grows by at most the number of
+    rows. Restrict ``k`` to the numbers that are in question, as ``numpy.arange(20, 201)``.
+
+    Rows that depend on each other, as those of one customer, or a batch from another time or
+    place, break the assumption: limits are then too narrow, by an unknown amount. Take one row of
+    each group. The limits say nothing of a cut-off that is kept for later batches.
+
+    The cost is O((n + m) log(n + m)) for n labelled rows and m of the batch.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.inference import batch_limits
+    >>> rng = np.random.default_rng(0)
+    >>> y = (rng.random(6000) < 0.1).astype(int)
+    >>> score = 3 * y + rng.normal(size=6000)
+    >>> labelled, batch = np.arange(3000), np.arange(3000, 6000)
+    >>> limits = batch_limits(
+    ...     y[labelled], score[labelled], score[batch], k=np.arange(50, 401)
+    ... )
+    >>> k = limits.largest_k(min_precision=0.8)
+    >>> first = batch[limits.order[:k]]
+    >>> k, limits.low[limits.k == k].item(), y[first].sum().item()
+    (265, 212, 235)
+
+    With a single k, of which 200 rows are reviewed whatever the limits are:
+
+    >>> print(batch_limits(y[labelled], score[labelled], score[batch], k=200))
+    positives among the first k of 3,000 rows, each limit 95 %
+    k    low  high  estimate
+    200  189   200     195.9
+    """
+    refuse_collections(IN_ROWS, y_true=y_true, y_score=y_score, batch_score=batch_score)
+    level, rng = check_level(level), check_generator(random_state)
+    data = check_one_list(get_measure("precision@1"), y_true, y_score, pos_label=pos_label).data
+    score = check_scores(batch_score, name="batch_score")
+    n, m = len(data.score), len(score)
+    if n == m and np.array_equal(score, data.score):
+        raise ValueError(
+            "batch_score equals y_score: pass the scores of other rows, those without labels."
+        )
+    numbers = _numbers_of_rows(k, m)
+    joint = np.concatenate([data.score, score])
+    order = np.lexsort((rng.random(n + m), -joint))
+    is_batch = order >= n
+    # Labelled rows above each row of the batch and in all, and positives among the first of them.
+    n_above = np.append(np.flatnonzero(is_batch) - np.arange(m), n)
+    n_pos_above = np.append(0, np.cumsum(data.labels[order[~is_batch]]))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        estimate = numbers * (n_pos_above[n_above[numbers]] / n_above[numbers])
+    if len(numbers) < FEW_NUMBERS:
+        drawn, tail = n_above[numbers], (1.0 - level) / len(numbers)
+        rows = numbers
+    else:
+        places = _looks(numbers, (n + m) / m)
+        rows = np.cumsum(is_batch, dtype=np.intp)[places - 1]
+        drawn = places - rows
+        tail = tail_of_looks(places, drawn, 1.0 - level)
+    hits = n_pos_above[drawn]
+    return BatchLimits(
+        k=numbers,
+        low=_lower_limits(numbers, rows, drawn, hits, tail),
+        high=numbers - _lower_limits(numbers, rows, drawn, drawn - hits, tail),
+        estimate=estimate,
+        order=order[is_batch] - n,
+        level=level,
+    )
+
+
+def _numbers_of_rows(k: Any, m: int) -> IntArray:
+    """Distinct numbers of rows, in ascending order."""
+    if k is None:
+        return np.arange(1, m + 1)
+    passed = np.unique(np.atleast_1d(np.asarray(k, dtype=object)))
+    if not len(passed):
+        raise ValueError("k has no number: pass a number of rows, or None for all.")
+    return np.array([check_whole("k", number, 1, m) for number in passed])
+
+
+def _looks(numbers: IntArray, places_of_row: float) -> IntArray:
+    """Places of the joint order at which limits are computed: about so many for each row."""
+    first, last = min(max(FIRST_LOOK, numbers[0]), numbers[-1]), numbers[-1]
+    n_steps = max(ceil(log(last / first) / log(BETWEEN_LOOKS)), 1)
+    rows = first * (last / first) ** (np.arange(n_steps + 1) / n_steps)
+    return np.unique(np.rint(rows * places_of_row).astype(np.int64))
+
+
+def tail_of_looks(places: IntArray, drawn: IntArray, error: float) -> float:
+    """Largest tail of each look with which an error at any of them is as rare, for any labels.
+
+    A union counts the looks that would cost too much, from many rows on.
+    """
+    rows = places - drawn
+    of_batch = bool(rows[-1] < drawn[-1])
+    counted = rows if of_batch else drawn
+    before = np.append(0, places[:-1]), np.append(0, counted[:-1])
+    products = (places - before[0]) * before[0] * (counted + 1.0) * (before[1] + COST_OF_MOVE)
+    products += COST_OF_STATE * places * counted
+    n_joint = int(np.searchsorted(np.cumsum(products), MOST_PRODUCTS))
+    steps = _steps(places[:n_joint], counted[:n_joint], of_batch)
+    tail = candidate = error / len(places)
+    for _ in range(N_TRIALS):
+        chance = _chance_of_error(steps, candidate) + (len(places) - n_joint) * candidate
+        if chance <= error:
+            tail = max(tail, candidate)
+        candidate *= error / max(chance, candidate)
+    return tail
+
+
+def _steps(
+    places: IntArray, counted: IntArray, of_batch: bool
+) -> list[tuple[FloatArray, FloatArray]]:
+    """Of each step: chances of the counted positives by positives, and tails at the look.
+
+    Counted are rows with labels, or those of the batch, whose positives are few where B is large.
+    """
+    steps, numbers = [], (np.diff(places, prepend=0), np.diff(counted, prepend=0), places, counted)
+    for between, more, n, n_counted in zip(*numbers, strict=True):
+        at_look, side = _chances(n, n_counted), 1 if of_batch else -1
+        tails = at_look[:, ::side].cumsum(axis=1)[:, ::side]
+        steps.append((_chances(between, more), tails))
+    return steps
+
+
+def _chances(n: int, drawn: int) -> FloatArray:
+    """Hypergeometric probabilities of hits among drawn rows, by their number among n."""
+    n_hits, hits = np.arange(n + 1.0)[:, np.newaxis], np.arange(drawn + 1.0)
+    misses = drawn - hits
+    ways = log_binomial(n_hits, hits) + log_binomial(n - n_hits, misses)
+    return np.exp(ways - log_binomial(n, drawn))
+
+
+def _chance_of_error(steps: list[tuple[FloatArray, FloatArray]], tail: float) -> float:
+    """Chance of an error at any look, if an opponent chooses the positives of each step.
+
+    The state is the number of positives so far, and of those that are counted.
+    """
+    later = np.zeros((1, 1), dtype=np.float32)
+    for i in range(len(steps) - 1, -1, -1):
+        chances, tails = steps[i]
+        at_look = np.zeros(tails.shape, dtype=np.float32)
+        if i < len(steps) - 1:
+            at_look[:] = later
+        at_look[tails <= tail] = 1.0
+        n_states = (1, 1) if i == 0 else steps[i - 1][1].shape
+        later = np.zeros(n_states, dtype=np.float32)
+        padding = np.zeros(n_states[1] - 1, dtype=np.float32)
+        for more, of_hits in enumerate(chances.astype(np.float32)):
+            # Row b of the matrix has the chances of b positives from each number before.
+            padded = np.concatenate([padding, of_hits, padding])[::-1]
+            moves = sliding_window_view(padded, n_states[1])[::-1]
+            np.maximum(later, at_look[more : more + n_states[0]] @ moves, out=later)
+    return float(later[0, 0])
+
+
+def _lower_limits(
+    numbers: IntArray, rows: IntArray, drawn: IntArray, hits: IntArray, tail: float
+) -> IntArray:
+    """Lower limits of the hits among so many rows of the batch, by those at looks at some rows."""
+    counts = zip(rows.tolist(), drawn.tolist(), hits.tolist(), strict=True)
+    limits = np.array([fewest_hits(*of_look, tail) for of_look in counts])
+    before = np.append(0, np.maximum.accumulate(limits))
+    misses = np.append(np.minimum.accumulate((rows - limits)[::-1])[::-1], numbers[-1])
+    return np.maximum(
+        before[np.searchsorted(rows, numbers, side="right")],
+        numbers - misses[np.searchsorted(rows, numbers)],
+    )
+
+
+def fewest_hits(k: int, drawn: int, hits: int, tail: float) -> int:
+    """Fewest hits among k rows with which as many among the drawn ones are not too rare."""
+    few, enough = -1, k
+    while enough - few > 1:
+        middle = (few + enough) // 2
+        if tail_of_hits(hits, drawn, hits + middle, k + drawn) > tail:
+            enough = middle
+        else:
+            few = middle
+    return enough
+
+
+def tail_of_hits(hits: int, drawn: int, n_hits: int, n: int) -> float:
+    """Probability of at least so many hits among drawn rows of n, of which n_hits are hits."""
+    mean = drawn * n_hits / n
+    reach = DEVIATIONS * (1.0 + sqrt(mean * (n - n_hits) / n))
+    if hits <= max(mean - reach, 0):
+        return 1.0
+    x = np.arange(hits, min(drawn, n_hits, int(max(mean, hits) + reach)) + 1.0)
+    ways = log_binomial(n_hits, x) + log_binomial(n - n_hits, drawn - x)
+    return float(np.exp(ways - log_binomial(n, drawn)).sum())

@@ -1,0 +1,160 @@
+"""Limits of the positives among the first rows of a batch without labels."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from sklearn_rank.inference import _batch_limits, batch_limits
+from tests.oracles import batch_limits as oracle
+
+
+def limits_of(y, is_batch, score=None, **options):
+    """Limits of labels from the top of the joint order."""
+    y, is_batch = np.asarray(y), np.asarray(is_batch)
+    score = -np.arange(float(len(y))) if score is None else score
+    return batch_limits(y[~is_batch], score[~is_batch], score[is_batch], **options)
+
+
+@pytest.mark.parametrize(("n", "m", "share"), [(30, 20, 0.3), (7, 25, 0.6), (40, 3, 0.1)])
+def test_limits_of_one_number_are_those_of_the_definition(n, m, share):
+    rng = np.random.default_rng(n)
+    for k in (1, m // 2, m):
+        y = (rng.random(n + m) < share * np.linspace(2.0, 0.0, n + m)).astype(int)
+        is_batch = rng.permutation(np.arange(n + m) < m)
+        found = limits_of(y, is_batch, k=k, level=0.9)
+        of_lists = y.tolist(), is_batch.tolist(), k, 0.1
+        assert found.low.tolist() == [oracle.lower_limit(*of_lists)]
+        assert found.high.tolist() == [oracle.upper_limit(*of_lists)]
+        drawn, hits, _ = oracle.counts(*of_lists[:3])
+        np.testing.assert_allclose(found.estimate, k * hits / drawn if drawn else np.nan)
+
+
+def test_errors_over_all_places_are_at_most_as_rare_as_said():
+    rng, n, m, error = np.random.default_rng(0), 4, 5, 0.3
+    rates = []
+    for _ in range(12):
+        y = (rng.random(n + m) < rng.random()).astype(int)
+        wrong = []
+        for rows in combinations(range(n + m), m):
+            is_batch = np.isin(np.arange(n + m), rows)
+            truth = np.cumsum(y[is_batch])
+            single = limits_of(y, is_batch, k=3, level=1.0 - error)
+            every = limits_of(y, is_batch, level=1.0 - error)
+            wrong.append(
+                [
+                    single.low[0] > truth[2],
+                    single.high[0] < truth[2],
+                    (every.low > truth).any(),
+                    (every.high < truth).any(),
+                ]
+            )
+        rates.append(np.mean(wrong, axis=0))
+    assert np.max(rates) <= error
+    # And not much rarer for some labels, though counts are whole numbers.
+    assert np.min(np.max(rates, axis=0)[:2]) > 0.4 * error
+
+
+@pytest.mark.parametrize("of_batch", [False, True])
+@pytest.mark.parametrize("drawn", [(2, 4, 5), (1, 3, 8), (3, 3, 4)])
+def test_the_chance_of_an_error_is_that_against_an_opponent(drawn, of_batch):
+    places, drawn = np.array([4, 7, 12]), np.array(drawn)
+    counted = places - drawn if of_batch else drawn
+    for error in (0.03, 0.11, 0.26):
+        steps = _batch_limits._steps(places, counted, of_batch)
+        expected = oracle.chance_against_opponent(places.tolist(), drawn.tolist(), error)
+        assert _batch_limits._chance_of_error(steps, error) == pytest.approx(expected, abs=1e-6)
+
+
+def test_looks_share_the_error_by_their_joint_chance():
+    drawn = np.rint(10 * 1.2 ** np.arange(12)).astype(int)
+    joint = _batch_limits.tail_of_looks(2 * drawn, drawn, 0.05)
+    steps = _batch_limits._steps(2 * drawn, drawn, False)
+    assert 0.04 < _batch_limits._chance_of_error(steps, joint) <= 0.05
+    assert joint > 1.8 * 0.05 / len(drawn)
+    # A union of what costs too much.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_batch_limits, "MOST_PRODUCTS", 10**7)
+        part = _batch_limits.tail_of_looks(2 * drawn, drawn, 0.05)
+        patch.setattr(_batch_limits, "MOST_PRODUCTS", 0)
+        union = _batch_limits.tail_of_looks(2 * drawn, drawn, 0.05)
+    assert joint > part > union == pytest.approx(0.05 / len(drawn))
+
+
+def test_the_limits_of_a_range_hold_for_each_number_between():
+    rng, n = np.random.default_rng(1), 1000
+    wrong = np.zeros(2)
+    for _ in range(100):
+        score = rng.normal(size=n)
+        y = (rng.random(n) < 1.0 / (1.0 + np.exp(3.0 - 2.0 * score))).astype(int)
+        is_batch = rng.permutation(n) < n // 2
+        found = limits_of(y, is_batch, score, k=np.arange(10, 81), level=0.8)
+        truth = np.cumsum(y[is_batch][found.order])[found.k - 1]
+        wrong += [(found.low > truth).any(), (found.high < truth).any()]
+        for bound in (found.low, found.high):
+            assert np.isin(np.diff(bound), (0, 1)).all()
+        k = found.largest_k(0.5)
+        assert k == 0 or found.low[found.k == k] >= 0.5 * k
+    assert (wrong <= 25).all()
+    assert (wrong > 2).all()
+
+
+def test_tied_rows_are_in_a_random_order_that_is_told():
+    rng = np.random.default_rng(2)
+    y, y_score = rng.integers(0, 2, 50), np.repeat([1.0, 0.0], 25)
+    batch_score = np.tile([0.0, 1.0], 10)
+    one, same, other = (
+        batch_limits(y, y_score, batch_score, k=5, random_state=seed) for seed in (0, 0, 1)
+    )
+    assert one.order.tolist() == same.order.tolist() != other.order.tolist()
+    assert (np.diff(batch_score[one.order]) <= 0.0).all()
+    assert one.low == same.low
+    assert len({int(batch_limits(y, y_score, batch_score, k=5).low[0]) for _ in range(50)}) > 1
+
+
+def test_few_numbers_are_narrower_than_all():
+    rng = np.random.default_rng(3)
+    y = (rng.random(2000) < 0.3).astype(int)
+    score = 2.0 * y + rng.normal(size=2000)
+    one, some, every = (
+        batch_limits(y[:1000], score[:1000], score[1000:], k=k)
+        for k in (100, np.arange(50, 201), None)
+    )
+    lows = [int(limits.low[limits.k == 100][0]) for limits in (one, some, every)]
+    assert lows == sorted(lows, reverse=True)
+    assert lows[0] > lows[2]
+    assert "each limit 95 %" in str(one)
+    assert "for all k at once" in every._repr_html_()
+
+
+@pytest.mark.parametrize("n", [1, 2, 1000])
+def test_few_labelled_rows_and_long_batches_have_limits(n):
+    rng = np.random.default_rng(4)
+    limits = batch_limits(rng.integers(0, 2, n), rng.normal(size=n), rng.normal(size=30_000))
+    assert (limits.low <= limits.high).all()
+    assert limits.k[-1] == 30_000
+    assert np.isin(np.diff([limits.low, limits.high]), (0, 1)).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"k": 0}, "k=0 must be at least 1 and at most 3"),
+        ({"k": 4}, "k=4 must be at least 1 and at most 3"),
+        ({"k": []}, "k has no number"),
+        ({"batch_score": []}, "batch_score is empty"),
+        ({"batch_score": [1.0, np.nan]}, "batch_score"),
+        ({"batch_score": [1.0, 2.0, 3.0, 4.0]}, "batch_score equals y_score"),
+        ({"level": 1.0}, "level"),
+        ({"y_true": [1, 0, np.nan, 0]}, "NaN"),
+        ({"y_true": ["a", "b", "a", "b"]}, "pos_label"),
+    ],
+)
+def test_bad_input_is_refused(options, message):
+    arguments = {"y_true": [1, 0, 1, 0], "y_score": [1.0, 2.0, 3.0, 4.0]}
+    arguments |= {"batch_score": [2.0, 1.0, 0.0]} | options
+    with pytest.raises(ValueError, match=message):
+        batch_limits(**arguments)
+    limits = batch_limits([1, 0], [1.0, 2.0], [3.0])
+    with pytest.raises(ValueError, match="min_precision"):
+        limits.largest_k(1.0)

@@ -1,0 +1,58 @@
+"""Limits of the positives of a batch, by their definition."""
+
+from math import comb
+
+
+def tail(n_places, n_pos, drawn, hits):
+    """Probability of at least so many positives among drawn places."""
+    ways = sum(
+        comb(n_pos, x) * comb(n_places - n_pos, drawn - x)
+        for x in range(hits, min(n_pos, drawn) + 1)
+    )
+    return ways / comb(n_places, drawn)
+
+
+def counts(y, is_batch, k):
+    """Labelled rows above the (k + 1)-th row of the batch, positives among them, and in the batch.
+
+    Of labels from the top of the joint order.
+    """
+    places = [i for i, batch in enumerate(is_batch) if batch]
+    end = places[k] if k < len(places) else len(y)
+    labels = [label for label, batch in zip(y[:end], is_batch[:end], strict=True) if not batch]
+    return len(labels), sum(labels), sum(y[i] for i in places[:k])
+
+
+def lower_limit(y, is_batch, k, error):
+    drawn, hits, _ = counts(y, is_batch, k)
+    possible = range(hits, hits + k + 1)
+    return next(p - hits for p in possible if tail(k + drawn, p, drawn, hits) > error)
+
+
+def upper_limit(y, is_batch, k, error):
+    return k - lower_limit([1 - label for label in y], is_batch, k, error)
+
+
+def chance_against_opponent(places, drawn, error):
+    """Largest chance that any tail is at most the error, over labels chosen step by step.
+
+    Places of the joint order, and labelled rows up to each.
+    """
+
+    def after(look, n_pos, hits):
+        if look == len(places):
+            return 0.0
+        n_before, a_before = (places[look - 1], drawn[look - 1]) if look else (0, 0)
+        between, more = places[look] - n_before, drawn[look] - a_before
+        chances = []
+        for positives in range(between + 1):
+            chance = 0.0
+            for x in range(max(0, more - between + positives), min(more, positives) + 1):
+                ways = comb(positives, x) * comb(between - positives, more - x)
+                state = n_pos + positives, hits + x
+                lost = tail(places[look], state[0], drawn[look], state[1]) <= error
+                chance += ways / comb(between, more) * (1.0 if lost else after(look + 1, *state))
+            chances.append(chance)
+        return max(chances)
+
+    return after(0, 0, 0)
