@@ -139,7 +139,7 @@ def batch_limits(
     pos_label: Any = None,
     random_state: Any = None,
 ) -> BatchLimits:
-    """Limits of the positives among the first k rows of a batch without labels.
+    """Compute limits of the positives among the first k rows of a batch without labels.
 
     A sample of labelled rows tells what the first rows of a batch are worth before anybody looked
     at them: of the first k, at least ``low`` and at most ``high`` are positive. The limits hold

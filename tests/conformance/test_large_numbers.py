@@ -198,7 +198,9 @@ def test_one_list_of_vast_gains_leaves_the_others_as_they_are():
     y_true = np.r_[[1.7, 0.3, 0.9], 1e308 * np.array([1.7, 0.3, 0.9])]
     score, qid = np.tile([1, 2, 2], 2), np.repeat([1, 2], 3)
     values = metrics.ndcg_score(y_true, score, qid=qid, gain="linear", average=None)
-    assert values[0] == metrics.ndcg_score(y_true[:3], score[:3], gain="linear")
+    alone = metrics.ndcg_score(y_true[:3], score[:3], gain="linear")
+    # Sums of other lengths are of other orders, by which some processors round them.
+    assert values[0] == pytest.approx(alone, rel=1e-15)
     assert values[1] == pytest.approx(values[0], rel=1e-13)
 
 
