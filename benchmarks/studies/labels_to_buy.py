@@ -284,7 +284,7 @@ def left_over(evidence, y, open_rows, *predictors):
     columns = np.column_stack([norm.ppf((rankdata(x) - 0.5) / len(y)) for x in predictors])
     model = make_pipeline(SplineTransformer(6), LogisticRegression(C=10.0, max_iter=1000))
     probability = cross_val_predict(model, columns, y, cv=10, method="predict_proba")[:, 1]
-    derivative = evidence.of_labels.at(y.astype(float))[1]
+    derivative = evidence.label_function.at(y.astype(float))[1]
     return np.linalg.norm((derivative * (y - probability))[open_rows])
 
 

@@ -24,13 +24,10 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from .._printed import Printed, Table, text_table
 from .._typing import FloatArray, IntArray
-from .._validation import check_generator, check_level, check_scores, check_share, check_whole
+from .._validation import check_generator, check_level, check_number, check_scores, check_whole
 from ..metrics import get_measure
 from ._evidence import IN_ROWS, check_one_list, refuse_collections
 from ._limits import log_binomial
-
-# Fewer numbers of rows have limits of their own.
-FEW_NUMBERS = 4
 
 # Numbers of rows at which limits are computed: from the first on, each by a factor more.
 FIRST_LOOK, BETWEEN_LOOKS = 10, 1.2
@@ -102,15 +99,15 @@ class BatchLimits(Printed):
         Parameters
         ----------
         min_precision : float
-            The precision, in (0, 1).
+            The precision, in (0, 1].
 
         Returns
         -------
         int
             The number of rows; 0 if the limits show it for no k.
         """
-        min_precision = check_share("min_precision", min_precision)
-        return int(self.k[self.low >= min_precision * self.k].max(initial=0))
+        min_precision = check_number("min_precision", min_precision, 0.0, 1.0, closed="right")
+        return int(self.k[self.low / self.k >= min_precision].max(initial=0))
 
     def _table(self) -> Table:
         shown = np.unique(np.geomspace(1, len(self.k), N_PRINTED).round().astype(np.intp)) - 1
@@ -192,19 +189,21 @@ def batch_limits(
     is at most ``1 - level``, below it only as counts are whole. Ties are put in a random order,
     which is part of the result.
 
-    Two or three k share ``1 - level`` equally. For more, there are looks at about 10 rows, 12, ...
-    (a factor of 1.2) up to the largest. Their tails are equal, and as large as the chance of an
-    error at any look allows, for labels that an opponent chooses from look to look by what is
-    drawn: 18 looks at 10 to 200 rows cost as much as 7 that are independent, if there are as many
-    labelled rows as in the batch. Looks beyond about 200 rows count as if they were independent.
-    Between looks the number of positives does not fall in k, and grows by at most the number of
-    rows. Restrict ``k`` to the numbers that are in question, as ``numpy.arange(20, 201)``.
+    Few k share ``1 - level`` equally. Where they are more than half as many, there are looks at
+    about 10 rows, 12, ... (a factor of 1.2) up to the largest. Their tails are equal, and as large
+    as the chance of an error at any look allows, for labels that an opponent chooses from look to
+    look by what is drawn: 18 looks at 10 to 200 rows cost as much as 7 that are independent, if
+    there are as many labelled rows as in the batch. Looks beyond about 200 rows count as if they
+    were independent. Between looks the number of positives does not fall in k, and grows by at
+    most the number of rows. Restrict ``k`` to the numbers that are in question, as
+    ``numpy.arange(20, 201)``.
 
     Rows that depend on each other, as those of one customer, or a batch from another time or
     place, break the assumption: limits are then too narrow, by an unknown amount. Take one row of
     each group. The limits say nothing of a cut-off that is kept for later batches.
 
-    The cost is O((n + m) log(n + m)) for n labelled rows and m of the batch.
+    The cost is O((n + m) log(n + m)) for n labelled rows and m of the batch, and for several k up
+    to a second more.
 
     Examples
     --------
@@ -247,11 +246,11 @@ def batch_limits(
     n_pos_above = np.append(0, np.cumsum(data.labels[order[~is_batch]]))
     with np.errstate(divide="ignore", invalid="ignore"):
         estimate = numbers * (n_pos_above[n_above[numbers]] / n_above[numbers])
-    if len(numbers) < FEW_NUMBERS:
-        drawn, tail = n_above[numbers], (1.0 - level) / len(numbers)
-        rows = numbers
+    places = _looks(numbers, (n + m) / m)
+    # Few numbers are looked at themselves. The rule must not depend on what was drawn.
+    if 2 * len(numbers) <= len(places) + 1:
+        rows, drawn, tail = numbers, n_above[numbers], (1.0 - level) / len(numbers)
     else:
-        places = _looks(numbers, (n + m) / m)
         rows = np.cumsum(is_batch, dtype=np.intp)[places - 1]
         drawn = places - rows
         tail = tail_of_looks(places, drawn, 1.0 - level)

@@ -245,7 +245,7 @@ def plan_labels(
             f"{asked}, but only {len(rows)} of {len(known)} rows have no label: a plan has at most"
             " this number."
         )
-    slopes = [evidence.of_labels.at(at)[1][rows] for evidence in evidences]
+    slopes = [evidence.label_function.at(at)[1][rows] for evidence in evidences]
     influence = np.abs(slopes[0] if compare_with is None else slopes[0] - slopes[1])
     largest = max(float(np.abs(slope).max()) for slope in slopes)
     influence[influence <= NO_INFLUENCE * largest] = 0.0

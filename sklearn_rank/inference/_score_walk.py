@@ -126,10 +126,10 @@ class ScoreWalk:
     def _at_labels(self, labels: FloatArray) -> tuple[float, FloatArray]:
         """Value of the contrast, and derivative in each label."""
         value, derivative = 0.0, np.zeros(len(labels))
-        for factor, of_labels in self._terms:
-            single = of_labels.at(labels)
-            value += factor * single[0]
-            derivative += factor * single[1]
+        for factor, function in self._terms:
+            of_ranker, slope = function.at(labels)
+            value += factor * of_ranker
+            derivative += factor * slope
         return value, derivative
 
     def _mean_of_batches(
@@ -272,13 +272,13 @@ def probabilities_of_labels(evidences: Sequence[Evidence]) -> FloatArray:
 def walk_of(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)) -> ScoreWalk:
     """Walk of a contrast of the values of rankers that scored the same rows."""
     first: Any = evidences[0]
-    terms = [(c, x.of_labels) for c, x in zip(contrast, evidences, strict=True) if c]
+    terms = [(c, x.label_function) for c, x in zip(contrast, evidences, strict=True) if c]
     labels, q = first.data.labels.astype(np.float64), probabilities_of_labels(evidences)
-    walk = _walk_of_rows_that_count if first.conditional else ScoreWalk
+    walk = _joined_walk if first.conditional else ScoreWalk
     return walk(terms, labels, first.partial, q, first.groups)
 
 
-def _walk_of_rows_that_count(
+def _joined_walk(
     terms: Sequence[tuple[float, LabelTotal | FractionalList]],
     labels: FloatArray,
     partial: PartialLabels,
@@ -289,21 +289,21 @@ def _walk_of_rows_that_count(
 
     Of many rows, those that are alike are joined.
     """
-    factors, of_rankers = zip(*terms, strict=True)
-    weights, rows = np.stack([x.weights for x in of_rankers]), np.arange(len(labels))
-    if all(x.is_linear for x in of_rankers):
+    factors, functions = zip(*terms, strict=True)
+    weights, rows = np.stack([x.weights for x in functions]), np.arange(len(labels))
+    if all(x.is_linear for x in functions):
         rows = np.flatnonzero(weights.any(axis=0))
     weights, q, counts = weights[:, rows], q[rows], np.ones(len(rows))
-    may_join = partial.batches is None and all(x.pairs is None for x in of_rankers)
+    may_join = partial.batches is None and all(x.pairs is None for x in functions)
     if len(rows) > MANY_ROWS and may_join:
         logits = np.clip(logit(q), -CERTAIN, CERTAIN)
-        levels = [x.n_levels / len(weights) ** 2 for x in of_rankers]
+        levels = [x.n_levels / len(weights) ** 2 for x in functions]
         first, cells = _cells(weights, levels, partial.only(rows), logits)
         counts = np.bincount(cells).astype(np.float64)
         weights = np.stack([np.bincount(cells, column) / counts for column in weights])
         rows, q = rows[first], expit(np.bincount(cells, logits) / counts)
-    of_cells = [x.joined(column, counts) for x, column in zip(of_rankers, weights, strict=True)]
-    terms = list(zip(factors, of_cells, strict=True))
+    joined = [x.joined(column, counts) for x, column in zip(functions, weights, strict=True)]
+    terms = list(zip(factors, joined, strict=True))
     groups = None if groups is None else groups.only(rows)
     return ScoreWalk(terms, labels[rows], partial.only(rows), q, groups, counts)
 

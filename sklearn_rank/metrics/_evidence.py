@@ -132,7 +132,7 @@ class Evidence:
         return self.label_total
 
     @cached_property
-    def of_labels(self) -> LabelTotal | FractionalList:
+    def label_function(self) -> LabelTotal | FractionalList:
         """The measure as a function of labels that are known in part, as fractions."""
         measure = self.measure
         if self.label_total is not None or not (
@@ -370,7 +370,7 @@ class LabelTotal(NamedTuple):
     weights: FloatArray  # (n_items,): Of each label in the sum
     value: Callable[[Any, Any], Any]  # Linear in the sum; of the sum and the number of positives
     pairs: LabelPairs | None = None  # What the sum has in addition
-    counts: FloatArray | None = None  # (n_items,): How many each stands for, without pairs
+    counts: FloatArray | float = 1.0  # (n_items,): How many each stands for; 1 with pairs
 
     @property
     def n_levels(self) -> int:
@@ -398,7 +398,7 @@ class LabelTotal(NamedTuple):
 
     def at(self, labels: FloatArray) -> tuple[float, FloatArray]:
         """Value, and derivative in each label."""
-        counted = labels if self.counts is None else self.counts * labels
+        counted = self.counts * labels
         (total, slope), n_pos = self.total(counted), np.sum(counted)
         of_total, of_number = STEP * max(abs(total), 1.0), STEP * max(n_pos, 1.0)
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sklearn_rank.inference import _batch_limits, batch_limits
+from sklearn_rank.inference import BatchLimits, _batch_limits, batch_limits
 from tests.oracles import batch_limits as oracle
 
 
@@ -22,12 +22,12 @@ def test_limits_of_one_number_are_those_of_the_definition(n, m, share):
     for k in (1, m // 2, m):
         y = (rng.random(n + m) < share * np.linspace(2.0, 0.0, n + m)).astype(int)
         is_batch = rng.permutation(np.arange(n + m) < m)
-        found = limits_of(y, is_batch, k=k, level=0.9)
+        limits = limits_of(y, is_batch, k=k, level=0.9)
         of_lists = y.tolist(), is_batch.tolist(), k, 0.1
-        assert found.low.tolist() == [oracle.lower_limit(*of_lists)]
-        assert found.high.tolist() == [oracle.upper_limit(*of_lists)]
+        assert limits.low.tolist() == [oracle.lower_limit(*of_lists)]
+        assert limits.high.tolist() == [oracle.upper_limit(*of_lists)]
         drawn, hits, _ = oracle.counts(*of_lists[:3])
-        np.testing.assert_allclose(found.estimate, k * hits / drawn if drawn else np.nan)
+        np.testing.assert_allclose(limits.estimate, k * hits / drawn if drawn else np.nan)
 
 
 def test_errors_over_all_places_are_at_most_as_rare_as_said():
@@ -88,13 +88,13 @@ def test_the_limits_of_a_range_hold_for_each_number_between():
         score = rng.normal(size=n)
         y = (rng.random(n) < 1.0 / (1.0 + np.exp(3.0 - 2.0 * score))).astype(int)
         is_batch = rng.permutation(n) < n // 2
-        found = limits_of(y, is_batch, score, k=np.arange(10, 81), level=0.8)
-        truth = np.cumsum(y[is_batch][found.order])[found.k - 1]
-        wrong += [(found.low > truth).any(), (found.high < truth).any()]
-        for bound in (found.low, found.high):
+        limits = limits_of(y, is_batch, score, k=np.arange(10, 81), level=0.8)
+        truth = np.cumsum(y[is_batch][limits.order])[limits.k - 1]
+        wrong += [(limits.low > truth).any(), (limits.high < truth).any()]
+        for bound in (limits.low, limits.high):
             assert np.isin(np.diff(bound), (0, 1)).all()
-        k = found.largest_k(0.5)
-        assert k == 0 or found.low[found.k == k] >= 0.5 * k
+        k = limits.largest_k(0.5)
+        assert k == 0 or limits.low[limits.k == k] >= 0.5 * k
     assert (wrong <= 25).all()
     assert (wrong > 2).all()
 
@@ -103,12 +103,12 @@ def test_tied_rows_are_in_a_random_order_that_is_told():
     rng = np.random.default_rng(2)
     y, y_score = rng.integers(0, 2, 50), np.repeat([1.0, 0.0], 25)
     batch_score = np.tile([0.0, 1.0], 10)
-    one, same, other = (
+    first, same, other = (
         batch_limits(y, y_score, batch_score, k=5, random_state=seed) for seed in (0, 0, 1)
     )
-    assert one.order.tolist() == same.order.tolist() != other.order.tolist()
-    assert (np.diff(batch_score[one.order]) <= 0.0).all()
-    assert one.low == same.low
+    assert first.order.tolist() == same.order.tolist() != other.order.tolist()
+    assert (np.diff(batch_score[first.order]) <= 0.0).all()
+    assert first.low == same.low
     assert len({int(batch_limits(y, y_score, batch_score, k=5).low[0]) for _ in range(50)}) > 1
 
 
@@ -116,14 +116,14 @@ def test_few_numbers_are_narrower_than_all():
     rng = np.random.default_rng(3)
     y = (rng.random(2000) < 0.3).astype(int)
     score = 2.0 * y + rng.normal(size=2000)
-    one, some, every = (
+    single, three, some, every = (
         batch_limits(y[:1000], score[:1000], score[1000:], k=k)
-        for k in (100, np.arange(50, 201), None)
+        for k in (100, (50, 100, 200), np.arange(50, 201), None)
     )
-    lows = [int(limits.low[limits.k == 100][0]) for limits in (one, some, every)]
+    lows = [int(limits.low[limits.k == 100][0]) for limits in (single, three, some, every)]
     assert lows == sorted(lows, reverse=True)
     assert lows[0] > lows[2]
-    assert "each limit 95 %" in str(one)
+    assert "each limit 95 %" in str(single)
     assert "for all k at once" in every._repr_html_()
 
 
@@ -155,6 +155,14 @@ def test_bad_input_is_refused(options, message):
     arguments |= {"batch_score": [2.0, 1.0, 0.0]} | options
     with pytest.raises(ValueError, match=message):
         batch_limits(**arguments)
-    limits = batch_limits([1, 0], [1.0, 2.0], [3.0])
-    with pytest.raises(ValueError, match="min_precision"):
-        limits.largest_k(1.0)
+
+
+def test_the_largest_k_has_the_precision_up_to_rounding():
+    numbers, low = np.arange(1, 101), np.arange(1, 101) - 1
+    for k in (7, 25, 29, 100):
+        limits = BatchLimits(numbers[:k], low[:k] * 7 // 25, numbers[:k], low[:k], low, 0.95)
+        limits.low[-1] = 7
+        assert limits.largest_k(7 / k) == k
+    for wrong in (0.0, 80, "0.8"):
+        with pytest.raises(ValueError, match=r"min_precision=.* must be a number in \(0, 1\]"):
+            limits.largest_k(wrong)

@@ -31,7 +31,7 @@ def test_the_values_of_rocvb_are_those_at_pseudo_labels(example):
 
     def at(measure, labels):
         [evidence] = check_lists(get_measure(measure), known, [test])
-        return evidence.of_labels.at(labels)[0]
+        return evidence.label_function.at(labels)[0]
 
     weights = oracle.weights(label, of_label, of_known)
     expected = zip(AUC[example], SENSITIVITY[example], strict=True)

@@ -15,7 +15,7 @@ def test_fractions_count_as_in_the_definition(name, scores):
     measure = get_measure(name)
     y = np.array([0.9, 0.0, 0.35, 1.0, 0.5, 0.2])
     lists = measure.lists([1, 0, 0, 1, 0, 1], scores)
-    value, slope = measure.evidence(lists).of_labels.at(y)
+    value, slope = measure.evidence(lists).label_function.at(y)
     assert value == pytest.approx(oracle.value(scores, y, name))
     expected = oracle.derivative(scores, y, name)
     np.testing.assert_allclose(slope, expected, rtol=1e-5, atol=1e-8)
@@ -35,11 +35,11 @@ def test_whole_labels_have_the_value_of_the_measure_and_a_slope_of_its_changes(n
     score = np.round(y + rng.normal(size=60), digits)
     measure = get_measure(name)
     evidence = measure.evidence(measure.lists(y, score))
-    value, _ = evidence.of_labels.at(y.astype(float))
+    value, _ = evidence.label_function.at(y.astype(float))
     assert value == pytest.approx(measure(y, score))
     p = rng.random(60)
-    slope, i = evidence.of_labels.at(p)[1], 7
-    ends = [evidence.of_labels.at(p + h * (np.arange(60) == i))[0] for h in (-1e-4, 1e-4)]
+    slope, i = evidence.label_function.at(p)[1], 7
+    ends = [evidence.label_function.at(p + h * (np.arange(60) == i))[0] for h in (-1e-4, 1e-4)]
     assert slope[i] == pytest.approx((ends[1] - ends[0]) / 2e-4, rel=1e-4, abs=1e-9)
 
 
@@ -47,7 +47,7 @@ def test_other_measures_say_that_they_have_no_such_value():
     measure = get_measure("rr")
     lists = measure.lists([1, 0], [2.0, 1.0])
     with pytest.raises(ValueError, match="rr is no known function of a sum over labels"):
-        measure.evidence(lists).of_labels.at(np.array([0.5, 0.5]))
+        measure.evidence(lists).label_function.at(np.array([0.5, 0.5]))
 
 
 SHARES = (
@@ -62,11 +62,11 @@ def test_other_measures_count_each_row_as_a_positive_and_a_negative(name):
     score = rng.normal(size=2000)
     y = (score + rng.normal(size=2000) > 1.5).astype(int)
     evidence = measure.evidence(measure.lists(y, score))
-    assert evidence.of_labels.at(y.astype(float))[0] == pytest.approx(measure(y, score))
+    assert evidence.label_function.at(y.astype(float))[0] == pytest.approx(measure(y, score))
     p = 1.0 / (1.0 + np.exp(2.5 - 1.5 * score))
-    slope = evidence.of_labels.at(p)[1]
+    slope = evidence.label_function.at(p)[1]
     for rows in (score > 1.3, (score > 0.0) & (score < 1.3), score < 0.0):
         # Thresholds are at single rows, so that labels are moved by more than a rounding error.
         moved = np.where(rows, 0.02 * p * (1.0 - p), 0.0)
-        ends = [evidence.of_labels.at(p + sign * moved)[0] for sign in (-1, 1)]
+        ends = [evidence.label_function.at(p + sign * moved)[0] for sign in (-1, 1)]
         assert 2.0 * slope @ moved == pytest.approx(ends[1] - ends[0], rel=0.06, abs=1e-4)
