@@ -192,11 +192,11 @@ def batch_limits(
     Few k share ``1 - level`` equally. Where they are more than half as many, there are looks at
     about 10 rows, 12, ... (a factor of 1.2) up to the largest. Their tails are equal, and as large
     as the chance of an error at any look allows, for labels that an opponent chooses from look to
-    look by what is drawn: 18 looks at 10 to 200 rows cost as much as 8 that are independent, if
-    there are as many labelled rows as in the batch, and as 18 if there are a quarter as many. Looks beyond about 200 rows count as if they
-    were independent. Between looks the number of positives does not fall in k, and grows by at
-    most the number of rows. Restrict ``k`` to the numbers that are in question, as
-    ``numpy.arange(20, 201)``.
+    look by what is drawn: 18 looks at 10 to 200 rows cost as much as 8 that are independent with
+    as many labelled rows as in the batch, and as 18 with a quarter as many. Looks beyond about 200
+    rows count as if they were independent. Between looks the number of positives does not fall in
+    k, and grows by at most the number of rows. Restrict ``k`` to the numbers that are in question,
+    as ``numpy.arange(20, 201)``.
 
     Rows that depend on each other, as those of one customer, or a batch from another time or
     place, break the assumption: limits are then too narrow, by an unknown amount. Take one row of
