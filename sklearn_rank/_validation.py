@@ -811,7 +811,9 @@ def _array(values: Any, name: str, dimensions: tuple[int, ...]) -> AnyArray:
     if array.ndim not in dimensions:
         if array.ndim == 0:
             raise ValueError(f"{name} is {_describe(values)}: pass an array of one entry per row.")
-        expected = "one-dimensional" if 2 not in dimensions else "one- or two-dimensional"
+        expected = "one-dimensional: pass one column"
+        if 2 in dimensions:
+            expected = "one- or two-dimensional"
         raise ValueError(f"{name} has shape {array.shape}, but must be {expected}.")
     if array.size == 0:
         raise ValueError(f"{name} is empty: pass at least one item.")

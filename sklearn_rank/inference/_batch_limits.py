@@ -5,12 +5,6 @@ labelled ones are at random places. Let a of them be above the (k + 1)-th row of
 a, they are at random among the first k + a places, and of P positives there, those that are
 labelled are hypergeometric. The number B that is observed gives limits of P, and ``P - B`` are
 positives of the batch.
-
-For many k there are looks at fixed places of the joint order. Given the numbers of labelled rows
-up to each, B grows from look to look by independent hypergeometric numbers, drawn from as many
-positives as there are between. The chance that the limit of any look is wrong is largest for an
-opponent who chooses the positives of each step by what the steps before it drew. It is computed
-from the last look back to the first, and holds for any labels, as these are fixed before.
 """
 
 from __future__ import annotations
@@ -20,7 +14,6 @@ from math import ceil, log, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from .._printed import Printed, Table, text_table
 from .._typing import FloatArray, IntArray
@@ -30,13 +23,7 @@ from ._evidence import IN_ROWS, check_one_list, refuse_collections
 from ._limits import log_binomial
 
 # Numbers of rows at which limits are computed: from the first on, each by a factor more.
-FIRST_LOOK, BETWEEN_LOOKS = 10, 1.2
-
-# Operations that the joint chance of errors at several looks may cost, and how often it is tried.
-MOST_PRODUCTS, N_TRIALS = 4e9, 4
-
-# And that of the tail at one state, and of a move from one, in such operations.
-COST_OF_STATE, COST_OF_MOVE = 1000.0, 100.0
+FIRST_LOOK, BETWEEN_LOOKS = 10, 1.3
 
 # A tail is summed over so many standard deviations.
 DEVIATIONS = 12.0
@@ -189,21 +176,16 @@ def batch_limits(
     is at most ``1 - level``, below it only as counts are whole. Ties are put in a random order,
     which is part of the result.
 
-    Few k share ``1 - level`` equally. Where they are more than half as many, there are looks at
-    about 10 rows, 12, ... (a factor of 1.2) up to the largest. Their tails are equal, and as large
-    as the chance of an error at any look allows, for labels that an opponent chooses from look to
-    look by what is drawn: 18 looks at 10 to 200 rows cost as much as 8 that are independent with
-    as many labelled rows as in the batch, and as 18 with a quarter as many. Looks beyond about 200
-    rows count as if they were independent. Between looks the number of positives does not fall in
-    k, and grows by at most the number of rows. Restrict ``k`` to the numbers that are in question,
-    as ``numpy.arange(20, 201)``.
+    Several k are a union: of the numbers in ``k`` there are looks at about 10 rows, 13, ... (a
+    factor of 1.3) up to the largest, and each has an equal part of ``1 - level``. Between them the
+    number of positives does not fall in k, and grows by at most the number of rows. Restrict ``k``
+    to the numbers that are in question, as ``numpy.arange(20, 201)``, which takes 10 looks.
 
     Rows that depend on each other, as those of one customer, or a batch from another time or
     place, break the assumption: limits are then too narrow, by an unknown amount. Take one row of
     each group. The limits say nothing of a cut-off that is kept for later batches.
 
-    The cost is O((n + m) log(n + m)) for n labelled rows and m of the batch, and for several k up
-    to a second more.
+    The cost is O((n + m) log(n + m)) for n labelled rows and m of the batch.
 
     Examples
     --------
@@ -219,7 +201,7 @@ def batch_limits(
     >>> k = limits.largest_k(min_precision=0.8)
     >>> first = batch[limits.order[:k]]
     >>> k, limits.low[limits.k == k].item(), y[first].sum().item()
-    (265, 212, 235)
+    (263, 211, 234)
 
     With a single k, of which 200 rows are reviewed whatever the limits are:
 
@@ -246,19 +228,13 @@ def batch_limits(
     n_pos_above = np.append(0, np.cumsum(data.labels[order[~is_batch]]))
     with np.errstate(divide="ignore", invalid="ignore"):
         estimate = numbers * (n_pos_above[n_above[numbers]] / n_above[numbers])
-    places = _looks(numbers, (n + m) / m)
-    # Few numbers are looked at themselves. The rule must not depend on what was drawn.
-    if 2 * len(numbers) <= len(places) + 1:
-        rows, drawn, tail = numbers, n_above[numbers], (1.0 - level) / len(numbers)
-    else:
-        rows = np.cumsum(is_batch, dtype=np.intp)[places - 1]
-        drawn = places - rows
-        tail = tail_of_looks(places, drawn, 1.0 - level)
+    looks = _looks(numbers)
+    drawn, tail = n_above[looks], (1.0 - level) / len(looks)
     hits = n_pos_above[drawn]
     return BatchLimits(
         k=numbers,
-        low=_lower_limits(numbers, rows, drawn, hits, tail),
-        high=numbers - _lower_limits(numbers, rows, drawn, drawn - hits, tail),
+        low=_lower_limits(numbers, looks, drawn, hits, tail),
+        high=numbers - _lower_limits(numbers, looks, drawn, drawn - hits, tail),
         estimate=estimate,
         order=order[is_batch] - n,
         level=level,
@@ -275,93 +251,25 @@ def _numbers_of_rows(k: Any, m: int) -> IntArray:
     return np.array([check_whole("k", number, 1, m) for number in passed])
 
 
-def _looks(numbers: IntArray, places_of_row: float) -> IntArray:
-    """Places of the joint order at which limits are computed: about so many for each row."""
+def _looks(numbers: IntArray) -> IntArray:
+    """Those of the numbers of rows at which limits are computed."""
     first, last = min(max(FIRST_LOOK, numbers[0]), numbers[-1]), numbers[-1]
-    n_steps = max(ceil(log(last / first) / log(BETWEEN_LOOKS)), 1)
-    rows = first * (last / first) ** (np.arange(n_steps + 1) / n_steps)
-    return np.unique(np.rint(rows * places_of_row).astype(np.int64))
-
-
-def tail_of_looks(places: IntArray, drawn: IntArray, error: float) -> float:
-    """Largest tail of each look with which an error at any of them is as rare, for any labels.
-
-    A union counts the looks that would cost too much, from many rows on.
-    """
-    rows = places - drawn
-    of_batch = bool(rows[-1] < drawn[-1])
-    counted = rows if of_batch else drawn
-    before = np.append(0, places[:-1]), np.append(0, counted[:-1])
-    products = (places - before[0]) * before[0] * (counted + 1.0) * (before[1] + COST_OF_MOVE)
-    products += COST_OF_STATE * places * counted
-    n_joint = int(np.searchsorted(np.cumsum(products), MOST_PRODUCTS))
-    steps = _steps(places[:n_joint], counted[:n_joint], of_batch)
-    tail = candidate = error / len(places)
-    for _ in range(N_TRIALS):
-        chance = _chance_of_error(steps, candidate) + (len(places) - n_joint) * candidate
-        if chance <= error:
-            tail = max(tail, candidate)
-        candidate *= error / max(chance, candidate)
-    return tail
-
-
-def _steps(
-    places: IntArray, counted: IntArray, of_batch: bool
-) -> list[tuple[FloatArray, FloatArray]]:
-    """Of each step: chances of the counted positives by positives, and tails at the look.
-
-    Counted are rows with labels, or those of the batch, whose positives are few where B is large.
-    """
-    steps, numbers = [], (np.diff(places, prepend=0), np.diff(counted, prepend=0), places, counted)
-    for between, more, n, n_counted in zip(*numbers, strict=True):
-        at_look, side = _chances(n, n_counted), 1 if of_batch else -1
-        tails = at_look[:, ::side].cumsum(axis=1)[:, ::side]
-        steps.append((_chances(between, more), tails))
-    return steps
-
-
-def _chances(n: int, drawn: int) -> FloatArray:
-    """Hypergeometric probabilities of hits among drawn rows, by their number among n."""
-    n_hits, hits = np.arange(n + 1.0)[:, np.newaxis], np.arange(drawn + 1.0)
-    misses = drawn - hits
-    ways = log_binomial(n_hits, hits) + log_binomial(n - n_hits, misses)
-    return np.exp(ways - log_binomial(n, drawn))
-
-
-def _chance_of_error(steps: list[tuple[FloatArray, FloatArray]], tail: float) -> float:
-    """Chance of an error at any look, if an opponent chooses the positives of each step.
-
-    The state is the number of positives so far, and of those that are counted.
-    """
-    later = np.zeros((1, 1), dtype=np.float32)
-    for i in range(len(steps) - 1, -1, -1):
-        chances, tails = steps[i]
-        at_look = np.zeros(tails.shape, dtype=np.float32)
-        if i < len(steps) - 1:
-            at_look[:] = later
-        at_look[tails <= tail] = 1.0
-        n_states = (1, 1) if i == 0 else steps[i - 1][1].shape
-        later = np.zeros(n_states, dtype=np.float32)
-        padding = np.zeros(n_states[1] - 1, dtype=np.float32)
-        for more, of_hits in enumerate(chances.astype(np.float32)):
-            # Row b of the matrix has the chances of b positives from each number before.
-            padded = np.concatenate([padding, of_hits, padding])[::-1]
-            moves = sliding_window_view(padded, n_states[1])[::-1]
-            np.maximum(later, at_look[more : more + n_states[0]] @ moves, out=later)
-    return float(later[0, 0])
+    n_steps = ceil(log(last / first) / log(BETWEEN_LOOKS))
+    rows = np.rint(np.geomspace(first, last, n_steps + 1)).astype(np.int64)
+    return np.unique(numbers[np.searchsorted(numbers, rows)])
 
 
 def _lower_limits(
-    numbers: IntArray, rows: IntArray, drawn: IntArray, hits: IntArray, tail: float
+    numbers: IntArray, looks: IntArray, drawn: IntArray, hits: IntArray, tail: float
 ) -> IntArray:
-    """Lower limits of the hits among so many rows of the batch, by those at looks at some rows."""
-    counts = zip(rows.tolist(), drawn.tolist(), hits.tolist(), strict=True)
+    """Lower limits of the hits among so many rows of the batch, by those at the looks."""
+    counts = zip(looks.tolist(), drawn.tolist(), hits.tolist(), strict=True)
     limits = np.array([fewest_hits(*of_look, tail) for of_look in counts])
     before = np.append(0, np.maximum.accumulate(limits))
-    misses = np.append(np.minimum.accumulate((rows - limits)[::-1])[::-1], numbers[-1])
+    misses = np.minimum.accumulate((looks - limits)[::-1])[::-1]
     return np.maximum(
-        before[np.searchsorted(rows, numbers, side="right")],
-        numbers - misses[np.searchsorted(rows, numbers)],
+        before[np.searchsorted(looks, numbers, side="right")],
+        numbers - misses[np.searchsorted(looks, numbers)],
     )
 
 

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sklearn_rank.inference import BatchLimits, _batch_limits, batch_limits
+from sklearn_rank.inference import BatchLimits, batch_limits
 from tests.oracles import batch_limits as oracle
 
 
@@ -53,32 +53,6 @@ def test_errors_over_all_places_are_at_most_as_rare_as_said():
     assert np.max(rates) <= error
     # And not much rarer for some labels, though counts are whole numbers.
     assert np.min(np.max(rates, axis=0)[:2]) > 0.4 * error
-
-
-@pytest.mark.parametrize("of_batch", [False, True])
-@pytest.mark.parametrize("drawn", [(2, 4, 5), (1, 3, 8), (3, 3, 4)])
-def test_the_chance_of_an_error_is_that_against_an_opponent(drawn, of_batch):
-    places, drawn = np.array([4, 7, 12]), np.array(drawn)
-    counted = places - drawn if of_batch else drawn
-    for error in (0.03, 0.11, 0.26):
-        steps = _batch_limits._steps(places, counted, of_batch)
-        expected = oracle.chance_against_opponent(places.tolist(), drawn.tolist(), error)
-        assert _batch_limits._chance_of_error(steps, error) == pytest.approx(expected, abs=1e-6)
-
-
-def test_looks_share_the_error_by_their_joint_chance():
-    drawn = np.rint(10 * 1.2 ** np.arange(12)).astype(int)
-    joint = _batch_limits.tail_of_looks(2 * drawn, drawn, 0.05)
-    steps = _batch_limits._steps(2 * drawn, drawn, False)
-    assert 0.04 < _batch_limits._chance_of_error(steps, joint) <= 0.05
-    assert joint > 1.8 * 0.05 / len(drawn)
-    # A union of what costs too much.
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_batch_limits, "MOST_PRODUCTS", 10**7)
-        part = _batch_limits.tail_of_looks(2 * drawn, drawn, 0.05)
-        patch.setattr(_batch_limits, "MOST_PRODUCTS", 0)
-        union = _batch_limits.tail_of_looks(2 * drawn, drawn, 0.05)
-    assert joint > part > union == pytest.approx(0.05 / len(drawn))
 
 
 def test_the_limits_of_a_range_hold_for_each_number_between():

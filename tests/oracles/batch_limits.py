@@ -31,28 +31,3 @@ def lower_limit(y, is_batch, k, error):
 
 def upper_limit(y, is_batch, k, error):
     return k - lower_limit([1 - label for label in y], is_batch, k, error)
-
-
-def chance_against_opponent(places, drawn, error):
-    """Largest chance that any tail is at most the error, over labels chosen step by step.
-
-    Places of the joint order, and labelled rows up to each.
-    """
-
-    def after(look, n_pos, hits):
-        if look == len(places):
-            return 0.0
-        n_before, a_before = (places[look - 1], drawn[look - 1]) if look else (0, 0)
-        between, more = places[look] - n_before, drawn[look] - a_before
-        chances = []
-        for positives in range(between + 1):
-            chance = 0.0
-            for x in range(max(0, more - between + positives), min(more, positives) + 1):
-                ways = comb(positives, x) * comb(between - positives, more - x)
-                state = n_pos + positives, hits + x
-                lost = tail(places[look], state[0], drawn[look], state[1]) <= error
-                chance += ways / comb(between, more) * (1.0 if lost else after(look + 1, *state))
-            chances.append(chance)
-        return max(chances)
-
-    return after(0, 0, 0)
