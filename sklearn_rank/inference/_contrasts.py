@@ -13,7 +13,7 @@ from .._typing import FloatArray
 from ..metrics import Measure
 from ..metrics._shared import Draws, Evidence
 from ._label_bounds import is_bounded, label_bounds
-from ._limits import Limits
+from ._limits import Limits, LimitsAt
 from ._list_intervals import limits_of_draws
 from ._methods import interval_of, method_of
 from ._results import Comparison, Interval, level_of_both
@@ -39,7 +39,7 @@ def interval_comparison(
     if evidences[0].partial is not None:
         certain = is_bounded(evidences[0])
 
-        def in_part(row: FloatArray) -> tuple[float, Callable[[float], Limits]]:
+        def in_part(row: FloatArray) -> tuple[float, LimitsAt]:
             if certain:
                 both = label_bounds(evidences, row.tolist())
                 return sum(both) / 2.0, lambda _: both
@@ -65,7 +65,7 @@ def interval_comparison(
 def comparison_of_limits(
     measure: Measure,
     values: Sequence[float],
-    limits_of: Callable[[FloatArray], tuple[float, Callable[[float], Limits]]],
+    limits_of: Callable[[FloatArray], tuple[float, LimitsAt]],
     names: tuple[str, ...],
     contrasts: tuple[tuple[str, ...], FloatArray],
     question: Any,
@@ -87,7 +87,7 @@ def comparison_of_limits(
     for row in matrix:
         difference, at_level = limits_of(row)
 
-        def limits(delta: float, at_level: Callable[[float], Limits] = at_level) -> Limits:
+        def limits(delta: float, at_level: LimitsAt = at_level) -> Limits:
             level = 1.0 - delta / m
             return at_level(level if two_sided else level_of_both(level, question.alternative))
 
@@ -124,7 +124,7 @@ def comparison_of_limits(
     )
 
 
-def _pvalue(limits: Callable[[float], Limits], question: Any, *, greater_is_better: bool) -> float:
+def _pvalue(limits: LimitsAt, question: Any, *, greater_is_better: bool) -> float:
     """Smallest error at which the limits exclude the hypothesis."""
     margin, alternative = question.margin or 0.0, question.alternative
 
@@ -158,7 +158,7 @@ def _single(evidence: Evidence, level: float) -> Interval:
     return interval_of(evidence, level, method)
 
 
-def _joined(evidences: Sequence[Evidence], row: FloatArray) -> Callable[[float], Limits]:
+def _joined(evidences: Sequence[Evidence], row: FloatArray) -> LimitsAt:
     """Limits that hold where those of all rankers hold, each with an equal part of the error."""
     rankers = np.flatnonzero(row).tolist()
 
@@ -173,7 +173,7 @@ def _joined(evidences: Sequence[Evidence], row: FloatArray) -> Callable[[float],
     return limits
 
 
-def _square_and_add(evidences: Sequence[Evidence], row: FloatArray) -> Callable[[float], Limits]:
+def _square_and_add(evidences: Sequence[Evidence], row: FloatArray) -> LimitsAt:
     """Limits of the gains and of the losses, which are of other items and so independent.
 
     Zou & Donner (2008): the distances of the limits are added in squares.

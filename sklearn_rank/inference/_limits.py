@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, erfc, floor, inf, isinf, log, pi, sqrt
 from typing import Any, Literal, TypeAlias
@@ -63,6 +64,7 @@ N_STEPS = 30
 TINY = np.finfo(np.float64).tiny
 
 Limits = tuple[float, float]
+LimitsAt = Callable[[float], Limits]  # By their level
 
 
 def safe_limits(estimate: float, n_effective: float, level: float, degrees: float = inf) -> Limits:

@@ -21,12 +21,12 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import rankdata
 
-from .._typing import BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..metrics._shared import Evidence, FractionalList, Groups, LabelTotal, PartialLabels
 from ._differences import variance_of
-from ._evidence import influence_of, joint_influence
+from ._evidence import JointEstimate, influence_of, joint_influence
 from ._label_bounds import target_in_part, without_rounding
-from ._limits import Limits, two_sided_quantile
+from ._limits import Limits, LimitsAt, two_sided_quantile
 from ._results import Interval
 
 # Length of a step of the walk, in standard deviations of the statistic and as a change of logits.
@@ -97,7 +97,7 @@ class ScoreWalk:
 
     def __init__(
         self,
-        terms: Sequence[tuple[float, LabelTotal | FractionalList]],
+        terms: Sequence[tuple[float, LabelTotal | FractionalList | MeanOfParts]],
         labels: FloatArray,
         partial: PartialLabels,
         q: FloatArray,
@@ -161,11 +161,18 @@ class ScoreWalk:
             at = after
         return at
 
+    @property
+    def at_estimate(self) -> FloatArray:
+        """Labels of which the estimate is the value: those of all open rows are probabilities."""
+        labels = self._labels.copy()
+        labels[self._rows] = expit(self.estimate.logits)
+        return labels
+
     def completed(self, rng: np.random.Generator) -> BoolArray:
         """Labels of all rows, the unknown ones drawn with the probabilities of the estimate."""
-        self._labels[self._rows] = expit(self.estimate.logits)
-        self._labels[self._rows[self._sampled]] = self._of_sample
-        return rng.random(len(self._labels)) < self._labels
+        labels = self.at_estimate
+        labels[self._rows[self._sampled]] = self._of_sample
+        return rng.random(len(labels)) < labels
 
     def limits(self, level: float) -> Limits:
         z = two_sided_quantile(level)
@@ -242,18 +249,26 @@ def probabilities_of_labels(evidences: Sequence[Evidence]) -> FloatArray:
 
     The walk starts from these; a wrong prediction costs width, not coverage.
     """
-    from sklearn.linear_model import LogisticRegression
-
-    partial: Any = evidences[0].partial
-    labels = evidences[0].data.labels
-    known, n = partial.known, len(labels)
-    if np.all(labels[known] == labels[known][0]):
-        return np.full(n, (labels[known].sum() + 0.5) / (known.sum() + 1.0))
+    first = evidences[0]
     shares = [
-        np.concatenate([(rankdata(of_list) - 0.5) / len(of_list) for of_list in lists])
+        np.concatenate([_rank_shares(of_list) for of_list in lists])
         for evidence in evidences
         for lists in [np.split(evidence.data.score, evidence.data.offsets[1:-1])]
     ]
+    return _predicted(first.data.labels, shares, first.partial)
+
+
+def _rank_shares(score: FloatArray) -> FloatArray:
+    return np.asarray((rankdata(score) - 0.5) / len(score))
+
+
+def _predicted(labels: AnyArray, shares: list[FloatArray], partial: Any) -> FloatArray:
+    """Regress the known labels on ranks and proxy."""
+    from sklearn.linear_model import LogisticRegression
+
+    known, n = partial.known, len(labels)
+    if np.all(labels[known] == labels[known][0]):
+        return np.full(n, (labels[known].sum() + 0.5) / (known.sum() + 1.0))
     if partial.proxy is not None:
         shares.append(np.clip(partial.proxy, 1e-6, 1.0 - 1e-6))
     # Given its probability of a label, a row with a label is like one without.
@@ -276,6 +291,42 @@ def walk_of(evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)) -
     labels, q = first.data.labels.astype(np.float64), probabilities_of_labels(evidences)
     walk = _joined_walk if first.conditional else ScoreWalk
     return walk(terms, labels, first.partial, q, first.groups)
+
+
+class MeanOfParts(NamedTuple):
+    """Mean over parts of a list of functions of their labels."""
+
+    functions: Sequence[LabelTotal | FractionalList]
+    rows: Sequence[IntArray]  # Of each part
+
+    def at(self, labels: FloatArray) -> tuple[float, FloatArray]:
+        value, derivative, n = 0.0, np.zeros(len(labels)), len(self.rows)
+        for function, rows in zip(self.functions, self.rows, strict=True):
+            of_part, slope = function.at(labels[rows])
+            value += of_part / n
+            derivative[rows] += slope / n
+        return value, derivative
+
+
+def walk_of_parts(
+    parts: Sequence[Sequence[Evidence]],
+    rows: Sequence[IntArray],
+    labels: AnyArray,
+    partial: PartialLabels,
+    contrast: Sequence[float],
+    groups: Groups | None = None,
+) -> ScoreWalk:
+    """Walk of a contrast of means over parts of a list, by the rankers that scored each part."""
+    terms, shares, n_parts = [], [], np.bincount(np.concatenate(rows), minlength=len(labels))
+    for factor, *evidences in zip(contrast, *parts, strict=True):
+        ranks = np.zeros(len(labels))
+        for evidence, part in zip(evidences, rows, strict=True):
+            ranks[part] += _rank_shares(evidence.data.score) / n_parts[part]
+        shares.append(ranks)
+        terms.append((factor, MeanOfParts([x.label_function for x in evidences], rows)))
+    q = _predicted(labels, shares, partial)
+    terms = [term for term in terms if term[0]]
+    return ScoreWalk(terms, labels.astype(np.float64), partial, q, groups)
 
 
 def _joined_walk(
@@ -341,56 +392,55 @@ def _numbered(keys: IntArray, n_keys: int) -> tuple[IntArray, int]:
 
 def score_limits(
     evidences: Sequence[Evidence], contrast: Sequence[float] = (1.0,)
-) -> tuple[float, float, Callable[[float], Limits]]:
-    """Estimate of a contrast, its standard error, and limits at each level.
-
-    Those of a population add the variance of the values of its lists: the distances of the limits
-    from the estimate are added in squares (Zou & Donner 2008).
-    """
-    walk = walk_of(evidences, contrast)
-    value, deviation = walk.estimate.value, walk.estimate.deviation
-    if not np.isfinite(value):
-        measure = evidences[0].measure
+) -> tuple[float, float, LimitsAt]:
+    """Estimate of a contrast, its standard error, and limits at each level."""
+    walk, first = walk_of(evidences, contrast), evidences[0]
+    if not np.isfinite(walk.estimate.value):
+        measure = first.measure
         raise ValueError(
             f"{measure.name} is not defined for the labels of this list, as it has"
             f" {measure.lacking}: pass a list that may hold both classes."
         )
-    if evidences[0].conditional:
-        return value, deviation, walk.limits
-    error, degrees = _error_of_lists(evidences, contrast, walk)
+    if first.conditional:
+        return walk.estimate.value, walk.estimate.deviation, walk.limits
 
-    def limits(level: float) -> Limits:
-        ends, half = walk.limits(level), two_sided_quantile(level, degrees) * error
-        return value - hypot(value - ends[0], half), value + hypot(ends[1] - value, half)
-
-    return value, hypot(deviation, error), limits
-
-
-def _error_of_lists(
-    evidences: Sequence[Evidence], contrast: Sequence[float], walk: ScoreWalk
-) -> tuple[float, float]:
-    """Standard error of a contrast with all labels, and its degrees of freedom.
-
-    The mean over lists of which the labels are completed.
-    """
-    rng, moments = np.random.default_rng(0), np.empty((N_COMPLETED, 2))
-    for i in range(N_COMPLETED):
-        labels = walk.completed(rng)
+    def joint_of(labels: BoolArray) -> JointEstimate:
         if labels.all() or not labels.any():
             raise ValueError(
                 "conditional=False needs known labels of both classes to tell how much lists of"
                 " the population differ: pass more labels, or leave conditional out."
             )
         influences = [
-            influence_of(
-                evidence.measure, replace(evidence.data, labels=labels), conditional=False
-            ).linear
-            for evidence in evidences
+            influence_of(x.measure, replace(x.data, labels=labels), conditional=False).linear
+            for x in evidences
         ]
-        joint = joint_influence(influences, conditional=False, groups=evidences[0].groups)
+        return joint_influence(influences, conditional=False, groups=first.groups)
+
+    return limits_of_population(walk, contrast, joint_of)
+
+
+def limits_of_population(
+    walk: ScoreWalk,
+    contrast: Sequence[float],
+    joint_of: Callable[[BoolArray], JointEstimate],
+) -> tuple[float, float, LimitsAt]:
+    """Estimate, standard error, and limits that add the variance of lists with all labels.
+
+    Its mean over lists of which the labels are completed; the distances of the limits from the
+    estimate are added in squares (Zou & Donner 2008).
+    """
+    rng, moments = np.random.default_rng(0), np.empty((N_COMPLETED, 2))
+    for i in range(N_COMPLETED):
+        joint = joint_of(walk.completed(rng))
         moments[i] = variance_of(joint.kinds, np.array(contrast), joint.groups)
     variance, degrees = moments.mean(axis=0).tolist()
-    return sqrt(variance), degrees
+    value, error = walk.estimate.value, sqrt(variance)
+
+    def limits(level: float) -> Limits:
+        ends, half = walk.limits(level), two_sided_quantile(level, degrees) * error
+        return value - hypot(value - ends[0], half), value + hypot(ends[1] - value, half)
+
+    return value, hypot(walk.estimate.deviation, error), limits
 
 
 def score_interval(evidence: Evidence, level: float, **_: Any) -> Interval:

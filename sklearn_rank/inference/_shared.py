@@ -1,6 +1,7 @@
 """Names that other subpackages import from this one, besides the public names."""
 
 from ._compare import Question, covariance_root, joint_comparison, normal_draws
+from ._contrasts import comparison_of_limits
 from ._evidence import (
     JointEstimate,
     check_groups,
@@ -11,7 +12,14 @@ from ._evidence import (
     never_certain_covariance,
     refuse_one_class,
 )
-from ._limits import midp_limits, safe_limits, two_sided_quantile
+from ._label_design import (
+    Design,
+    array_of_labels,
+    check_fitted_proxy,
+    check_labels_in_part,
+    check_partial_labels,
+)
+from ._limits import LimitsAt, midp_limits, safe_limits, two_sided_quantile
 from ._linear_rank import dkw_lower_limits
 from ._list_intervals import list_interval, top_limits
 from ._queries import (
@@ -25,3 +33,4 @@ from ._queries import (
     sample_interval,
 )
 from ._roc import AUCMoments, auc_score_limits, design_effect, sample_moments, unseen_effect
+from ._score_walk import ScoreWalk, limits_of_population, walk_of_parts

@@ -8,7 +8,8 @@ of all rows.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -33,15 +34,29 @@ from .._validation import (
     is_whole,
     ravelled,
     refuse_missing_labels,
+    shown,
 )
 from .._warn import warn
-from ..inference import Comparison, Interval
-from ..inference._shared import Question, check_groups, joint_comparison, joint_influence
-from ..metrics import Measure
-from ..metrics._shared import (
-    Groups,
-    MeasureLike,
+from ..inference import Comparison, Interval, compare, metric_interval
+from ..inference._shared import (
+    Design,
+    JointEstimate,
+    LimitsAt,
+    Question,
+    ScoreWalk,
+    array_of_labels,
+    check_fitted_proxy,
+    check_groups,
+    check_labels_in_part,
+    check_partial_labels,
+    comparison_of_limits,
+    joint_comparison,
+    joint_influence,
+    limits_of_population,
+    walk_of_parts,
 )
+from ..metrics import Measure
+from ..metrics._shared import Evidence, Groups, MeasureLike, PartialLabels
 from ._candidates import (
     FitPlan,
     Split,
@@ -138,11 +153,25 @@ class Sample(NamedTuple):
     labels: AnyArray  # (n_samples,): 0 and 1, or grades
     qid: AnyArray | None  # (n_samples,); None is one list
     groups: AnyArray | None  # (n_samples,)
+    partial: PartialLabels | None  # What is known of the labels; None is all
 
     @property
     def positive(self) -> BoolArray | None:
         of_classes = self.qid is None and self.measure.kind == "binary"
         return self.labels == 1 if of_classes else None
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Labels, missing where they are not known, and ids."""
+        known = self.partial is None or self.partial.known
+        return {
+            "y_true": np.where(known, self.labels, np.nan),
+            "qid": self.qid,
+            "groups": self.groups,
+        }
+
+    def labelled(self, rows: IntArray) -> IntArray:
+        return rows if self.partial is None else rows[self.partial.known[rows]]
 
     @property
     def units(self) -> AnyArray | None:
@@ -151,11 +180,22 @@ class Sample(NamedTuple):
 
 
 def _samples_of(
-    estimators: Sequence[Any], X: Any, y: Any, measure: Measure, pos_label: Any, *ids_of_fit: Any
+    estimators: Sequence[Any],
+    X: Any,
+    y: Any,
+    measure: Measure,
+    pos_label: Any,
+    in_part: tuple[Design, Any],
+    *ids_of_fit: Any,
 ) -> list[Sample]:
     params, qid, groups = _read_ids(measure, num_samples(X), *ids_of_fit)
     if y is None:
         raise ValueError("y is None: pass the labels.")
+    partial = None
+    if any(x is not None for x in in_part):
+        y, partial = check_partial_labels(array_of_labels(y), *in_part, "y", qid=qid)
+        check_fitted_proxy(y, partial)
+        _refuse_without_audit(partial)
     refuse_missing_labels(y)
     X, y = indexable(X, y)
     y = column_or_1d(y, warn=True)
@@ -166,8 +206,17 @@ def _samples_of(
         labels, read = labels_read(measure, y, positive)
         of_fit, ids_as, routed = _route_params(estimator, params, ids)
         plan = FitPlan(estimator, X, y, of_fit, label, ids, ids_as, routed)
-        samples.append(Sample(read, plan, labels, qid, groups))
+        samples.append(Sample(read, plan, labels, qid, groups, partial))
     return samples
+
+
+def _refuse_without_audit(partial: PartialLabels) -> None:
+    if partial.unreachable.any():
+        raise ValueError(
+            f"By the design {int(partial.unreachable.sum())} rows could have no label, so nothing"
+            " tells how fold models rank them: label a random sample of them, or pass the scores"
+            " of fitted models to metric_interval, for the limits over all labels."
+        )
 
 
 def make_folds(cv: Any, sample: Sample, random_state: Any) -> list[Split]:
@@ -194,8 +243,10 @@ def make_folds(cv: Any, sample: Sample, random_state: Any) -> list[Split]:
         )
     ids = {"group": sample.groups, "query": sample.qid}
     wholes = {name: values for name, values in ids.items() if values is not None}
-    check_splits(splits, sample.positive, wholes)
-    return splits
+    check_splits(splits, None, wholes)
+    labelled = [(sample.labelled(train), sample.labelled(test)) for train, test in splits]
+    check_splits(labelled, sample.positive, {})
+    return [(train, test) for (train, _), (_, test) in zip(labelled, splits, strict=True)]
 
 
 def _row_numbers(rows: Any, n: int) -> AnyArray:
@@ -209,16 +260,22 @@ def _make_splitter(n_folds: int, sample: Sample, seed: int | None) -> tuple[Any,
     units = sample.units
     if sample.positive is None:
         return (KFold if units is None else QueryKFold)(n_folds, **shuffle), sample.plan.y
+    known, labels = sample.labelled(np.arange(len(sample.labels))), sample.labels
     for name, of_class in (("positive", sample.positive), ("negative", ~sample.positive)):
-        count = np.count_nonzero(of_class) if units is None else len(np.unique(units[of_class]))
+        of_class = np.intersect1d(known, np.flatnonzero(of_class))
+        count = len(of_class) if units is None else len(np.unique(units[of_class]))
         if count < n_folds:
             what = f"{count} {name}s" if units is None else f"{name}s in {count} groups only"
             mend = f"pass cv={count}, or more data" if count > 1 else "pass more data"
             raise ValueError(
                 f"y has {what}, but each of {n_folds} folds needs at least one: {mend}."
             )
+    if len(labels) - len(known) >= n_folds:
+        # Rows without a label are spread over the folds, too.
+        labels = np.full(len(labels), -1)
+        labels[known] = sample.labels[known]
     kind = StratifiedKFold if units is None else StratifiedGroupKFold
-    return kind(n_folds, **shuffle), sample.labels
+    return kind(n_folds, **shuffle), labels
 
 
 def held_out(
@@ -239,6 +296,100 @@ def held_out(
         rows=tests,
         least=1,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class FoldsInPart:
+    """Estimators on the folds of one list that is labelled in part.
+
+    The score limits are those of the mean over the folds, each ranked by a model of its own.
+    """
+
+    sample: Sample
+    tests: Sequence[IntArray]
+    scores: Sequence[Sequence[FloatArray]]  # Of each estimator on each fold
+
+    @classmethod
+    def of(cls, sample: Sample, tests: Sequence[IntArray], scores: Any) -> FoldsInPart:
+        """The list of the rows that are held out."""
+        rows, partial = np.unique(np.concatenate(tests)), sample.partial
+        of_rows = sample._replace(
+            labels=sample.labels[rows],
+            groups=None if sample.groups is None else sample.groups[rows],
+            partial=None if partial is None else partial.only(rows),
+        )
+        return cls(of_rows, [np.searchsorted(rows, test) for test in tests], scores)
+
+    @cached_property
+    def folds(self) -> HeldOut:
+        return held_out(self.sample, self.tests, self.scores)
+
+    @cached_property
+    def evidences(self) -> list[list[Evidence]]:
+        """Of the estimators, by fold."""
+        partial: Any = self.sample.partial
+        parts = [
+            [replace(self.folds.measure.evidence(x), partial=partial.only(rows)) for x in part]
+            for part, rows in zip(self.folds.lists, self.tests, strict=True)
+        ]
+        for part in parts:
+            check_labels_in_part(part)
+        return parts
+
+    def limits(self, contrast: Sequence[float]) -> tuple[ScoreWalk, float, LimitsAt]:
+        """Walk of a contrast of the means over the folds, its standard error and limits."""
+        sample, n = self.sample, len(self.sample.labels)
+        groups = None if sample.groups is None else check_groups(sample.groups, n)
+        partial: Any = sample.partial
+        walk = walk_of_parts(self.evidences, self.tests, sample.labels, partial, contrast, groups)
+        of_units = _groups_of_units(sample, self.folds)
+
+        def joint_of(labels: BoolArray) -> JointEstimate:
+            completed = sample._replace(labels=labels.astype(np.int64))
+            pooled = held_out(completed, self.tests, self.scores).pooled
+            return joint_influence(pooled, groups=of_units)
+
+        return walk, *limits_of_population(walk, contrast, joint_of)[1:]
+
+    def interval(self, level: float) -> tuple[Interval, list[float]]:
+        """Interval of the first estimator, and the values on the folds that it averages."""
+        walk, error, limits = self.limits([1.0])
+        low, high = np.clip(limits(level), *self.folds.range).tolist()
+        labels = walk.at_estimate
+        values = [
+            float(evidences[0].label_function.at(labels[rows])[0])
+            for evidences, rows in zip(self.evidences, self.tests, strict=True)
+        ]
+        estimate = walk.estimate.value
+        return Interval(estimate, low, high, level, "score", "", error), values
+
+    def comparison(
+        self, names: tuple[str, ...], contrasts: Any, question: Question, target: str
+    ) -> Comparison:
+        singles = [self.limits(row)[0].estimate.value for row in np.eye(len(names)).tolist()]
+
+        def limits_of(row: FloatArray) -> tuple[float, LimitsAt]:
+            limits = self.limits(row.tolist())[2]
+            # The walks of single values and of their difference end at other probabilities.
+            return float(np.clip(row @ singles, *limits(question.level))), limits
+
+        measure = self.folds.measure
+        return comparison_of_limits(
+            measure, singles, limits_of, names, contrasts, question, target, "score"
+        )
+
+
+def _of_all_rows(
+    sample: Sample, tests: Sequence[IntArray], scores: Sequence[FloatArray]
+) -> FloatArray:
+    """Scores of all rows, each by the model that was fitted without its query."""
+    rows, n = np.concatenate(tests), len(sample.labels)
+    if len(rows) != n or len(np.unique(rows)) < n:
+        raise ValueError(
+            "design with queries needs folds that hold out each query once: pass a number as cv,"
+            " or QueryKFold."
+        )
+    return np.concatenate(list(scores))[np.argsort(rows)]
 
 
 def _groups_of_units(sample: Sample, parts: HeldOut) -> Groups | None:
@@ -438,6 +589,8 @@ def cross_val_interval(
     qid: Any = None,
     params: dict[str, Any] | None = None,
     single_list: bool = False,
+    design: Design = None,
+    proxy: Any = None,
     level: float = 0.95,
     method: Literal["folds", "optimism", "632+"] = "folds",
     n_resamples: int = 200,
@@ -486,6 +639,13 @@ def cross_val_interval(
         Whether ``"ap"`` is a measure of one list although ``groups`` is given, which are then
         groups of rows. If False, ``groups`` holds the query ids of a mean over queries. Without
         ids ``"ap"`` is always a measure of one list.
+    design : LabelDesign, "all" or None, default=None
+        How rows were chosen for labelling, if some labels of ``y`` are missing; as for
+        :func:`sklearn_rank.inference.metric_interval`. Fits use the rows with labels, weighted if
+        ``params`` has ``design.sample_weight(y)``.
+    proxy : array-like of shape (n_samples,) or None, default=None
+        With ``design``, predicted probability of each row to be positive, by a model that was not
+        fitted on these labels or out of fold.
     level : float, default=0.95
         Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
     method : {"folds", "optimism", "632+"}, default="folds"
@@ -569,6 +729,12 @@ def cross_val_interval(
     the samples; the variance of the correction is not included. For models that memorise training
     rows, such as forests, only "632+" is useful.
 
+    **Labels known in part.** With ``design``, fits use the rows with labels, and all rows of a
+    fold are ranked. The score limits of :func:`sklearn_rank.inference.metric_interval` for the
+    mean of the folds' values with all labels, and the limits that these labels would give, are
+    joined: their distances from the estimate are added in squares. A mean over queries takes the
+    scores of all folds. Rows of which none was to be labelled are refused.
+
     The cost is K fits, or ``1 + n_resamples`` fits, plus O(n log n) time and O(n) memory for each.
 
     References
@@ -608,26 +774,40 @@ def cross_val_interval(
     check_flag("single_list", single_list)
     measure = measure_with_limits(measure)
     ids = groups, qid, params, single_list
-    (sample,) = _samples_of([estimator], X, y, measure, pos_label, *ids)
+    (sample,) = _samples_of([estimator], X, y, measure, pos_label, (design, proxy), *ids)
     jobs: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
     of_folds: dict[str, Any] = {}
     if method == "folds":
         parts = make_folds(cv, sample, random_state)
-        scores = fit_parts(sample.plan, parts, **jobs)
-        folds = held_out(sample, [test for _, test in parts], [scores])
-        interval = folds.interval(level, _groups_of_units(sample, folds))
+        scores, tests = fit_parts(sample.plan, parts, **jobs), [test for _, test in parts]
         note = _note(parts, sample)
-        of_folds = {
-            "fold_values": tuple(folds.estimates[0]),
-            "fold_sizes": tuple(folds.sizes),
-            "fold_units": folds.names,
-        }
         target = f"mean expected {sample.measure.name} of {_fold_models(parts)}"
+        if sample.partial is None:
+            folds = held_out(sample, tests, [scores])
+            interval = folds.interval(level, _groups_of_units(sample, folds))
+            values, sizes, units = folds.estimates[0], folds.sizes, folds.names
+        else:
+            target += f", {sample.partial.text}"
+            values, sizes, units = [], [], ("labels", "rows")
+            if sample.qid is None:
+                interval, values = FoldsInPart.of(sample, tests, [scores]).interval(level)
+                sizes = [(len(sample.labelled(test)), len(test)) for test in tests]
+            else:
+                columns = sample.columns | {"design": design, "proxy": proxy, "level": level}
+                score = _of_all_rows(sample, tests, scores)
+                interval = metric_interval(sample.measure, y_score=score, **columns)
+        of_folds = {
+            "fold_values": tuple(values),
+            "fold_sizes": tuple(sizes),
+            "fold_units": units,
+        }
     else:
-        if cv is not None:
-            raise ValueError(
-                f"cv={cv!r} is for method='folds', but method={method!r}: leave cv out."
-            )
+        for name, value in (("cv", cv), ("design", design), ("proxy", proxy)):
+            if value is not None:
+                raise ValueError(
+                    f"{name}={shown(value)} is for method='folds', but method={method!r}: leave"
+                    f" {name} out."
+                )
         rng = check_generator(random_state)
         interval, note = bootstrap_interval(sample, method, n_resamples, level, rng, jobs)
         target = f"expected {measure.name} of the model fitted to all rows"
@@ -670,6 +850,8 @@ def cross_val_compare(
     alternative: Literal["two-sided", "less", "greater", "non-inferior", "equivalent"]
     | None = None,
     level: float = 0.95,
+    design: Design = None,
+    proxy: Any = None,
     n_jobs: int | None = None,
     pos_label: Any = None,
     random_state: Any = None,
@@ -719,6 +901,13 @@ def cross_val_compare(
         Nominal probability, in (0, 1), that all intervals hold. For a one-sided alternative and
         for "equivalent" it is the probability for the limits on one side. The tests are at level
         ``1 - level``.
+    design : LabelDesign, "all" or None, default=None
+        How rows were chosen for labelling, if some labels of ``y`` are missing; as for
+        :func:`sklearn_rank.inference.metric_interval`. Fits use the rows with labels, weighted if
+        ``params`` has ``design.sample_weight(y)``.
+    proxy : array-like of shape (n_samples,) or None, default=None
+        With ``design``, predicted probability of each row to be positive, by a model that was not
+        fitted on these labels or out of fold.
     n_jobs : int or None, default=None
         Number of parallel jobs, as for joblib. The result does not depend on it.
     pos_label : int, float, bool, str or None, default=None
@@ -788,7 +977,8 @@ def cross_val_compare(
     question = Question.of(measure, alternative, margin, level)
     contrasts = question.contrasts(names, baseline)
     ids = groups, qid, params, single_list
-    samples = _samples_of(list(named.values()), X, y, measure, pos_label, *ids)
+    in_part = design, proxy
+    samples = _samples_of(list(named.values()), X, y, measure, pos_label, in_part, *ids)
     sample = samples[0]
     for name, other in zip(names, samples, strict=True):
         if not np.array_equal(sample.labels, other.labels):
@@ -798,16 +988,27 @@ def cross_val_compare(
             )
     parts = make_folds(cv, sample, random_state)
     scores = [fit_parts(each.plan, parts, n_jobs=n_jobs, verbose=verbose) for each in samples]
-    folds = held_out(sample, [test for _, test in parts], scores)
-    return joint_comparison(
-        joint_influence(folds.pooled, groups=_groups_of_units(sample, folds)),
-        names,
-        contrasts,
-        question,
-        check_generator(random_state),
-        sample.measure,
+    tests, target = (
+        [test for _, test in parts],
         f"mean expected {measure.name} of {_fold_models(parts)}",
     )
+    rng = check_generator(random_state)
+    if sample.partial is not None:
+        target += f", {sample.partial.text}"
+        if sample.qid is None:
+            return FoldsInPart(sample, tests, scores).comparison(
+                names, contrasts, question, target
+            )
+        of_rows = {
+            name: _of_all_rows(sample, tests, x) for name, x in zip(names, scores, strict=True)
+        }
+        options: dict[str, Any] = sample.columns | {"design": design, "proxy": proxy}
+        options |= {"baseline": baseline, "margin": margin, "alternative": alternative}
+        found = compare(sample.measure, scores=of_rows, **options, level=level, random_state=rng)
+        return replace(found, target=target)
+    folds = held_out(sample, tests, scores)
+    joint = joint_influence(folds.pooled, groups=_groups_of_units(sample, folds))
+    return joint_comparison(joint, names, contrasts, question, rng, sample.measure, target)
 
 
 def _named_estimators(estimators: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Searches on the labelled rows of a list: weights in fits and scores, and what is refused."""
+"""Searches and folds of a list with some labels: weights, limits of fold models, refusals."""
 
 import matplotlib as mpl
 import numpy as np
@@ -8,9 +8,20 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from sklearn_rank import PNormPushRanker
-from sklearn_rank.inference import ConfidenceSequence, LabelDesign, sample_size
-from sklearn_rank.metrics import Accumulator, get_scorer
-from sklearn_rank.model_selection import BoundSearchCV, cross_val_interval
+from sklearn_rank.inference import (
+    ConfidenceSequence,
+    LabelDesign,
+    compare,
+    metric_interval,
+    sample_size,
+)
+from sklearn_rank.metrics import Accumulator, get_measure, get_scorer
+from sklearn_rank.model_selection import (
+    BoundSearchCV,
+    QueryKFold,
+    cross_val_compare,
+    cross_val_interval,
+)
 from sklearn_rank.plotting import CumulativeGainDisplay, DecisionCurveDisplay
 
 mpl.use("agg")
@@ -85,7 +96,140 @@ def calls():
 def test_missing_labels_are_refused_with_what_takes_them(name):
     with pytest.raises(
         ValueError,
-        match=r"missing label at row \d+ .* design=, a LabelDesign, to metric_interval or compare"
+        match=r"missing label at row \d+ .* design=, a LabelDesign, to metric_interval, compare,"
         r" .* fits and scorers the rows with labels, with sample_weight=design\.sample_weight",
     ):
         calls()[name]()
+
+
+# ------------------------------------------------------------------------------------------ folds
+
+
+@pytest.mark.parametrize("name", ["auc", "ap", NAME, "partial_auc@fpr0.2"])
+def test_a_single_held_out_part_is_a_list_by_itself(name):
+    X, _, y, design, _ = drawn(1)
+    rows, known = np.arange(len(y)), ~np.isnan(y)
+    train, test = rows[::2], rows[1::2]
+    found = cross_val_interval(
+        LogisticRegression(), X, y, measure=name, cv=[(train, test)], design=design
+    )
+    fitted = train[known[train]]
+    model = LogisticRegression().fit(X[fitted], y[fitted])
+    weight = design.sample_weight(y)
+    probability = np.where(X[:, 0] >= X[known & (weight == 1.0), 0].min(), 1.0, 600 / 2800)
+    of_part = LabelDesign(inclusion_probability=probability[test])
+    expected = metric_interval(
+        name, y[test], model.decision_function(X[test]), design=of_part, conditional=False
+    )
+    assert found.estimate == pytest.approx(expected.estimate, abs=1e-9)
+    assert found.fold_values == pytest.approx([expected.estimate], abs=1e-9)
+    assert found.fold_sizes == ((known[test].sum(), len(test)),)
+    # Those of metric_interval add the variance of the share of positives.
+    assert expected.low <= found.low
+    assert found.high <= expected.high
+    assert found.high - found.low > 0.95 * (expected.high - expected.low)
+
+
+def test_with_all_labels_the_value_is_that_of_the_folds():
+    X, truth, _, _, _ = drawn(2)
+    options = {"measure": "auc", "random_state": 0}
+    whole = cross_val_interval(LogisticRegression(), X, truth, **options)
+    found = cross_val_interval(LogisticRegression(), X, truth, design="all", **options)
+    assert found.estimate == pytest.approx(whole.estimate)
+    assert found.fold_values == pytest.approx(whole.fold_values)
+    assert found.high - found.low == pytest.approx(whole.high - whole.low, rel=0.1)
+    # A row that is held out twice counts as often.
+    rows = np.random.default_rng(0).permutation(3000)
+    parts = [(rows[1500:], rows[:1500]), (rows[:1000], rows[1000:]), (rows[1500:], rows[:1500])]
+    options["cv"] = parts
+    whole = cross_val_interval(LogisticRegression(), X, truth, **options)
+    found = cross_val_interval(LogisticRegression(), X, truth, design="all", **options)
+    assert found.estimate == pytest.approx(whole.estimate)
+
+
+@pytest.mark.slow
+def test_limits_cover_the_mean_of_the_fold_models_on_new_rows():
+    rng, n_draws = np.random.default_rng(7), 100
+    X_new, y_new, *_ = drawn(10**6, 60_000)
+    covered = np.zeros(2)
+    for seed in range(n_draws):
+        X, _, y, design, _ = drawn(seed, 1500)
+        rows = rng.permutation(len(y)).reshape(2, -1)
+        parts = [(rows[0], rows[1]), (rows[1], rows[0])]
+        models = {"both": LogisticRegression(), "strong": LogisticRegression(C=1e-6)}
+        weight = design.sample_weight(y)
+        options = {"cv": parts, "design": design, "params": {"sample_weight": weight}}
+        single = cross_val_interval(models["both"], X, y, measure=NAME, **options)
+        found = cross_val_compare(models, X, y, measure=NAME, **options)
+        values, measure = [], get_measure(NAME)
+        for model in models.values():
+            of_folds = []
+            for train, _ in parts:
+                fitted = train[weight[train] > 0]
+                model.fit(X[fitted], y[fitted], sample_weight=weight[fitted])
+                new = measure.lists(y_new, model.decision_function(X_new))
+                of_folds.append(measure.of_lists(new))
+            values.append(np.mean(of_folds))
+        covered[0] += single.low <= values[0] <= single.high
+        covered[1] += found.low[0] <= values[0] - values[1] <= found.high[0]
+    assert (covered >= 90).all()
+
+
+def test_folds_of_queries_are_those_of_the_scores_of_all_rows():
+    rng = np.random.default_rng(0)
+    qid = np.repeat(np.arange(60), 15)
+    X = rng.normal(size=(900, 2))
+    truth = (rng.random(900) < 1 / (1 + np.exp(1 - X[:, 0]))).astype(float)
+    y = np.where(rng.random(900) < 0.4, truth, np.nan)
+    design = LabelDesign(inclusion_probability=np.full(900, 0.4))
+    models = {"all": LogisticRegression(), "first": LogisticRegression(C=1e-4)}
+    options = {"measure": "ndcg@5", "qid": qid, "design": design}
+    folds, scores = list(QueryKFold(5, shuffle=False).split(X, y, qid)), {}
+    for name, model in models.items():
+        scores[name] = np.zeros(900)
+        for train, test in folds:
+            fitted = train[~np.isnan(y[train])]
+            model.fit(X[fitted], y[fitted])
+            scores[name][test] = model.decision_function(X[test])
+    single = cross_val_interval(models["all"], X, y, **options)
+    expected = metric_interval("ndcg@5", y, scores["all"], qid=qid, design=design)
+    assert (single.low, single.high) == pytest.approx((expected.low, expected.high))
+    found = cross_val_compare(models, X, y, **options)
+    expected = compare("ndcg@5", y, scores, qid=qid, design=design)
+    assert found.low == pytest.approx(expected.low)
+    with pytest.raises(ValueError, match="hold out each query once: pass a number as cv"):
+        cross_val_interval(models["all"], X, y, cv=folds[:2], **options)
+
+
+def test_dependent_groups_widen_the_limits_and_stay_whole():
+    X, _, y, design, _ = drawn(3)
+    groups = np.arange(len(y)) // 30  # Positives first: rows of a group are of one class
+    options = {"measure": "auc", "design": design, "cv": 3}
+    single = cross_val_interval(LogisticRegression(), X, y, **options)
+    grouped = cross_val_interval(LogisticRegression(), X, y, groups=groups, **options)
+    assert grouped.high - grouped.low > single.high - single.low
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "optimism"}, "is for method='folds', but method='optimism': leave design"),
+        ({"proxy": np.full(3000, 2.0)}, "proxy is 2 at row 0"),
+        ({"cv": 3000}, "y has .* positives, but each of 3000 folds needs"),
+        ({"design": LabelDesign(review_top=2, scores=np.arange(3000.0))}, "review_top=2 says"),
+    ],
+)
+def test_folds_refuse(options, message):
+    X, _, y, design, _ = drawn(4)
+    options = {"design": design, **options}
+    with pytest.raises(ValueError, match=message):
+        cross_val_interval(LogisticRegression(), X, y, measure="auc", **options)
+
+
+def test_folds_refuse_rows_of_which_none_was_drawn():
+    X, _, y, _, _ = drawn(5)
+    order = np.argsort(-X[:, 0])
+    y[order[200:]] = np.nan
+    design = LabelDesign(review_top=200, scores=X[:, 0])
+    with pytest.raises(ValueError, match=r"2800 rows could have no label.*label a random sample"):
+        cross_val_interval(LogisticRegression(), X, y, measure="auc", design=design)

@@ -1,5 +1,6 @@
 """Faults of files, disks and processes: the right number, or an error that says where."""
 
+import contextlib
 import os
 import sys
 import time
@@ -180,12 +181,15 @@ def test_no_file_stays_open(tmp_path):
     def open_files():
         """Files of the data that stay open, also when Arrow has ended what it had begun."""
         for _ in range(100):
-            links = [os.path.join("/proc/self/fd", fd) for fd in os.listdir("/proc/self/fd")]
-            found = [link for link in links if str(tmp_path) in os.path.realpath(link)]
-            if not found:
+            targets = []
+            for fd in os.listdir("/proc/self/fd"):
+                with contextlib.suppress(FileNotFoundError):  # closed since it was listed
+                    targets.append(os.readlink(f"/proc/self/fd/{fd}"))
+            targets = [target for target in targets if str(tmp_path) in target]
+            if not targets:
                 break
             time.sleep(0.05)
-        return found
+        return targets
 
     rows = batches_of(parquet)
     blocks = rows.blocks()
