@@ -16,6 +16,7 @@ from ._query_tools import (
     query_permutation_importance,
 )
 from ._structural import StructuralRankSelection
+from ._top_threshold import ThresholdReport, TopThresholdClassifier
 
 __all__ = [
     "BoundScorer",
@@ -28,6 +29,8 @@ __all__ = [
     "RepeatedQueryKFold",
     "SelectionReport",
     "StructuralRankSelection",
+    "ThresholdReport",
+    "TopThresholdClassifier",
     "cross_val_compare",
     "cross_val_interval",
     "make_bound_scorer",

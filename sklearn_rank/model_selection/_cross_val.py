@@ -179,7 +179,7 @@ class Sample(NamedTuple):
         return self.qid if self.groups is None else self.groups
 
 
-def _samples_of(
+def samples_of(
     estimators: Sequence[Any],
     X: Any,
     y: Any,
@@ -190,7 +190,7 @@ def _samples_of(
 ) -> list[Sample]:
     params, qid, groups = _read_ids(measure, num_samples(X), *ids_of_fit)
     if y is None:
-        raise ValueError("y is None: pass the labels.")
+        raise ValueError("This requires y to be passed, but the target y is None.")
     partial = None
     if any(x is not None for x in in_part):
         y, partial = check_partial_labels(array_of_labels(y), *in_part, "y", qid=qid)
@@ -199,6 +199,8 @@ def _samples_of(
     refuse_missing_labels(y)
     X, y = indexable(X, y)
     y = column_or_1d(y, warn=True)
+    if not len(y):
+        raise ValueError("X and y have 0 samples: pass at least one row.")
     ids = groups if qid is None else qid
     samples = []
     for estimator in estimators:
@@ -774,7 +776,7 @@ def cross_val_interval(
     check_flag("single_list", single_list)
     measure = measure_with_limits(measure)
     ids = groups, qid, params, single_list
-    (sample,) = _samples_of([estimator], X, y, measure, pos_label, (design, proxy), *ids)
+    (sample,) = samples_of([estimator], X, y, measure, pos_label, (design, proxy), *ids)
     jobs: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
     of_folds: dict[str, Any] = {}
     if method == "folds":
@@ -978,7 +980,7 @@ def cross_val_compare(
     contrasts = question.contrasts(names, baseline)
     ids = groups, qid, params, single_list
     in_part = design, proxy
-    samples = _samples_of(list(named.values()), X, y, measure, pos_label, in_part, *ids)
+    samples = samples_of(list(named.values()), X, y, measure, pos_label, in_part, *ids)
     sample = samples[0]
     for name, other in zip(names, samples, strict=True):
         if not np.array_equal(sample.labels, other.labels):

@@ -28,6 +28,7 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sklearn_rank
@@ -45,6 +46,7 @@ from sklearn_rank.model_selection import (
     HalvingQueryGridSearchCV,
     HalvingQueryRandomSearchCV,
     StructuralRankSelection,
+    TopThresholdClassifier,
 )
 from sklearn_rank.preprocessing import QueryNormalizer
 from tests.catalogue import (
@@ -68,6 +70,9 @@ SELECTIONS = [
         error_score="raise",
     ),
     StructuralRankSelection(),
+    TopThresholdClassifier(
+        DecisionTreeClassifier(max_depth=1), min_recall=0.5, confidence=0.6, random_state=0
+    ),
 ]
 
 # Searches that scikit-learn's checks cannot fit, since they pass no ids of queries:
@@ -129,6 +134,7 @@ def public_rankers():
 @pytest.mark.filterwarnings(f"ignore::{ZeroSolutionWarning.__module__}.ZeroSolutionWarning")
 @pytest.mark.filterwarnings(f"ignore::{ContinuousLabelWarning.__module__}.ContinuousLabelWarning")
 @pytest.mark.filterwarnings("ignore:The guarantee is vacuous:UserWarning")
+@pytest.mark.filterwarnings("ignore:No cut-off has:UserWarning")
 @parametrize_with_checks(
     [
         *(ranker(**FOR_CHECKS.get(ranker.__name__, {})) for ranker in public_rankers()),

@@ -1,0 +1,731 @@
+"""A cut-off, or a number of rows of each batch, with a promise on what is flagged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from math import ceil, exp, expm1, inf, log
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, is_classifier
+from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
+
+from .._printed import Printed
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._validation import check_choice, check_generator, check_share, check_whole, is_whole
+from .._warn import warn
+from ..bounds._shared import chance_of_hits, precision_cutoffs
+from ..inference import BatchLimits, batch_limits
+from ..inference._shared import check_groups
+from ..metrics import get_measure
+from ..metrics._shared import Groups, ranking_scores
+from ..rankers._shared import restored_on_error, store_parameters
+from ._candidates import fit_part
+from ._cross_val import Sample, make_folds, samples_of
+
+# Part of the rows that is held out.
+HELD_OUT = 1 / 3
+
+# Factor of the calibration rows up to which it is said how many would do.
+MOST_GROWTH = 100.0
+
+# Halvings of what could be promised, and of how many rows would do.
+N_HALVINGS = 12
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A share that is promised."""
+
+    name: Literal["precision", "recall", "false positive rate"]
+    value: float
+
+    @property
+    def text(self) -> str:
+        side = "at most" if self.name == "false positive rate" else "at least"
+        return f"{self.name} of {side} {self.value:g}"
+
+
+@dataclass(frozen=True, eq=False)
+class CutOffs:
+    """Cut-offs of a labelled sample in descending order, and what lies above each."""
+
+    threshold: FloatArray  # (n_cutoffs,): Scores of at least this are flagged
+    n_flagged: FloatArray
+    n_pos: FloatArray  # Positives among those flagged
+    positive: BoolArray  # (n_samples,): Rows from the top
+    codes: IntArray | None  # (n_samples,): Their groups
+
+    @classmethod
+    def of(cls, scores: FloatArray, positive: BoolArray, groups: Groups | None) -> CutOffs:
+        order = np.argsort(-scores, kind="stable")
+        ends = np.flatnonzero(np.diff(scores[order], append=-np.inf))
+        # What is above the next lower score: given this, rows above it are independent draws.
+        lower = np.append(scores[order][ends[:-1] + 1], -np.inf)
+        threshold = np.where(np.isneginf(lower), -np.inf, np.nextafter(lower, np.inf))
+        positive = positive[order]
+        n_flagged, n_pos = (x.astype(np.float64) for x in (ends + 1, np.cumsum(positive)[ends]))
+        codes = None if groups is None else groups.codes[order]
+        return cls(threshold, n_flagged, n_pos, positive, codes)
+
+    def hits(self, goal: Goal) -> tuple[FloatArray, FloatArray]:
+        """Hits above each cut-off, and of how many rows; of groups, as many as if independent."""
+        n, n_pos = self.n_flagged, self.n_pos
+        if goal.name == "precision":
+            hits, of_rows = n_pos, n
+        elif goal.name == "recall":
+            hits, of_rows = n_pos, np.full(len(n), n_pos[-1])
+        else:
+            total = n[-1] - n_pos[-1]
+            hits, of_rows = total - (n - n_pos), np.full(len(n), total)
+        if self.codes is None:
+            return hits, of_rows
+        effect = self._effects(self.codes, goal)
+        return hits / effect, of_rows / effect
+
+    def _effects(self, codes: IntArray, goal: Goal) -> FloatArray:
+        """By how much the hits of groups vary more than those of independent rows, at least 1.
+
+        One more hit, with all rows of its group, keeps a few hits from looking independent.
+        """
+        last = self.n_flagged.astype(np.intp) - 1
+        of_class = self.positive == (goal.name != "false positive rate")
+        hits = of_class.astype(np.float64)
+        before = _earlier(codes, hits)
+        # Sums over groups: squares of hits, hits times rows, squares of rows.
+        squares = np.cumsum((2.0 * before + 1.0) * hits)[last]
+        if goal.name == "precision":
+            n_before = _earlier(codes, np.ones(len(codes)))
+            products = np.cumsum(before + (n_before + 1.0) * hits)[last]
+            sizes, n = np.cumsum(2.0 * n_before + 1.0)[last], self.n_flagged
+        else:
+            n = np.full(len(last), hits.sum())
+            of_group = np.bincount(codes, hits)
+            products = np.cumsum(of_group[codes] * hits)[last]
+            sizes = np.full(len(last), of_group @ of_group)
+        share = np.cumsum(hits)[last] / n
+        between = squares - 2.0 * share * products + share**2 * sizes
+        return np.maximum((between + sizes / n) / (n * share * (1.0 - share) + 1.0), 1.0)
+
+    def certified(self, goal: Goal, delta: float, factor: float = 1.0) -> BoolArray:
+        """Cut-offs that keep a promise, of which one is wrong with probability delta.
+
+        With a factor, as if there were so many times as many rows.
+        """
+        hits, n = (factor * numbers for numbers in self.hits(goal))
+        if goal.name == "precision":
+            return precision_cutoffs(hits, np.maximum.accumulate(n), goal.value, delta)
+        share = goal.value if goal.name == "recall" else 1.0 - goal.value
+        return np.asarray(chance_of_hits(hits, n, share) <= delta)
+
+
+def _earlier(codes: IntArray, values: FloatArray) -> FloatArray:
+    """Sum of the values of earlier rows of the same group. Shape (n_samples,)."""
+    order = np.argsort(codes, kind="stable")
+    sums = np.cumsum(values[order]) - values[order]
+    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    earlier = np.empty(len(codes))
+    earlier[order] = sums - np.repeat(sums[starts], np.diff(starts, append=len(codes)))
+    return earlier
+
+
+@dataclass(frozen=True, repr=False)
+class ThresholdReport(Printed):
+    """What a threshold promises, by which theorem, and what the labelled rows showed.
+
+    Parameters
+    ----------
+    rule : str
+        Which rows are flagged, in words.
+    promises : tuple of str
+        What is promised, in words.
+    confidence : float
+        Probability, in (0, 1), that all promises hold.
+    threshold : float
+        Cut-off of the scores; NaN where the number of rows is chosen for each batch.
+    n_flagged, n_pos : int
+        Calibration rows above the cut-off, and the positives among them.
+    n_samples, n_positive : int
+        Calibration rows, and the positives among them.
+    theorem : str
+        Why the promises hold.
+    assumption : str
+        What they rest on.
+    impossible : str, default=""
+        What could not be promised, and what would make it possible.
+
+    See Also
+    --------
+    TopThresholdClassifier : Has it as ``report_``.
+
+    Examples
+    --------
+    >>> from sklearn_rank.model_selection import ThresholdReport
+    >>> report = ThresholdReport(
+    ...     "Flags rows of score 1.5 and more",
+    ...     ("precision of at least 0.8 on new rows",),
+    ...     0.95,
+    ...     *(1.5, 40, 38, 300, 60),
+    ...     "exact binomial tests",
+    ...     "rows are alike",
+    ... )
+    >>> print(report)
+    Flags rows of score 1.5 and more.
+    Promised with confidence 95 %: precision of at least 0.8 on new rows.
+    Of 300 calibration rows 40 are flagged, with 38 of 60 positives: precision 0.950, recall 0.633.
+    Proof: exact binomial tests.
+    It holds where rows are alike.
+    """
+
+    rule: str
+    promises: tuple[str, ...]
+    confidence: float
+    threshold: float
+    n_flagged: int
+    n_pos: int
+    n_samples: int
+    n_positive: int
+    theorem: str
+    assumption: str
+    impossible: str = ""
+
+    def __str__(self) -> str:
+        lines = [*([self.impossible] if self.impossible else []), f"{self.rule}."]
+        if self.promises:
+            promised = ", and ".join(self.promises)
+            lines.append(f"Promised with confidence {100 * self.confidence:g} %: {promised}.")
+        if self.n_flagged:
+            lines.append(
+                f"Of {self.n_samples:,} calibration rows {self.n_flagged:,} are flagged, with"
+                f" {self.n_pos:,} of {self.n_positive:,} positives: precision"
+                f" {self.n_pos / self.n_flagged:.3f}, recall {self.n_pos / self.n_positive:.3f}."
+            )
+        if self.promises:
+            lines += [f"Proof: {self.theorem}.", f"It holds where {self.assumption}."]
+        return "\n".join(lines)
+
+
+def _of_classifier(name: str, what: str, returns: str) -> Any:
+    """Method that asks the fitted classifier, where the classifier has it."""
+
+    def has_it(self: Any) -> bool:
+        getattr(getattr(self, "estimator_", self.estimator), name)
+        return True
+
+    def method(self: Any, X: Any) -> AnyArray:
+        check_is_fitted(self, "estimator_")
+        return np.asarray(getattr(self.estimator_, name)(X))
+
+    method.__name__ = name
+    method.__doc__ = f"""{what} with the fitted classifier.
+
+    Parameters
+    ----------
+    X : {{array-like, sparse matrix}} of shape (n_samples, n_features)
+        Rows.
+
+    Returns
+    -------
+    ndarray of shape {returns}
+        What the classifier returns.
+    """
+    return available_if(has_it)(method)
+
+
+class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """Flag rows by a cut-off, or the first rows of each batch, with a promise on new rows.
+
+    A cut-off that is read off a curve keeps its precision on new rows in about half of all cases.
+    Here, with probability ``confidence`` over the calibration rows, the cut-off keeps on new rows
+    what is promised: at least a precision or a recall, at most a false positive rate. With
+    ``capacity`` the first rows of each batch are flagged.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Classifier of two classes. It is cloned and fitted, or with ``cv="prefit"`` used as it is.
+    min_precision : float or None, default=None
+        Share, in (0, 1), of the flagged rows that are positive, at least.
+    min_recall : float or None, default=None
+        Share, in (0, 1), of the positives that are flagged, at least.
+    max_fpr : float or None, default=None
+        Share, in (0, 1), of the negatives that are flagged, at most.
+    capacity : int, float or None, default=None
+        Largest number of rows of a batch, that is of one call of ``predict``, that are flagged; a
+        float in (0, 1) is a share of the batch. With ``min_precision`` the precision of the
+        flagged rows of *this batch* is promised.
+    maximize : {"recall", "precision"} or None, default=None
+        Whether the lowest or the highest cut-off is taken of those that keep the promises. None
+        means "precision" if ``min_recall`` is the only promise, else "recall".
+    confidence : float, default=0.95
+        Probability, in (0, 1), that all promises hold.
+    cv : int, splitter, iterable, "prefit" or None, default=None
+        Which rows calibrate the cut-off. None holds out a third of the rows, stratified, or of the
+        groups; the classifier is fitted to the others and not again, likewise with an iterable of
+        one split. With several folds, the calibration has the scores of the fold models, and the
+        classifier is fitted to all rows. "prefit" calibrates on all rows, to which the classifier
+        must not have been fitted.
+    n_jobs : int or None, default=None
+        Number of parallel fits, as for joblib. The result does not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Random number generator or seed of the split, and of the order of ties at a capacity. Pass
+        an int for reproducible results.
+    pos_label : int, float, bool, str or None, default=None
+        Label of the positive class. None means the ``pos_label`` of the estimator, or 1 for labels
+        in {0, 1} or {-1, 1}; for other labels it is the greater label, with a warning.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The fitted classifier.
+    classes_ : ndarray of shape (2,)
+        Class labels.
+    pos_label_ : label
+        The positive class.
+    threshold_ : float
+        Scores of at least this are flagged. They are those of ``decision_function``, or else of
+        ``predict_proba``, for the positive class. ``inf`` flags nothing. NaN if the number of rows
+        is chosen for each batch.
+    report_ : ThresholdReport
+        What is promised, why, on what assumption, and what could not be promised.
+    calibration_scores_ : ndarray of shape (n_calibration,)
+        Scores of the calibration rows.
+    calibration_positive_ : ndarray of shape (n_calibration,)
+        Whether they are positive.
+    n_features_in_ : int
+        Number of features, if the classifier has it.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if the classifier has them.
+
+    See Also
+    --------
+    sklearn.model_selection.TunedThresholdClassifierCV : Maximises a score, without a promise.
+    sklearn_rank.inference.batch_limits : Limits for the first k rows of a batch.
+    BoundSearchCV : Chooses among classifiers with a guarantee.
+
+    Notes
+    -----
+    Several promises have an equal part of ``1 - confidence`` each.
+
+    **Recall and false positive rate** rise as the cut-off falls, so that one exact binomial test
+    decides: the cut-off is the highest whose recall is shown, or the lowest whose false positive
+    rate is. **Precision** is tested at cut-offs in a fixed order: the k-th row from the top, with
+    k so large that one negative among these rows still shows the precision with .7 of the error,
+    then two negatives, and so on until a test fails. Two more starts, where eight and 40 negatives
+    may occur, have .2 and .1 of it, and what earlier tests did not lose. Each test is exact; those
+    of a sequence hold together where the precision falls as the cut-off does. Tied rows are
+    flagged together or not at all.
+
+    **A batch.** With ``capacity`` and ``min_precision``,
+    :func:`~sklearn_rank.inference.batch_limits` gives the largest number of rows, up to the
+    capacity, whose precision is shown on this batch, for any model.
+
+    **Groups.** Rows of a group are held out together. They count as fewer rows, by as much as the
+    hits of groups vary more than those of independent rows; the promise is then asymptotic in the
+    number of groups.
+
+    The promise is for the classifier that was calibrated. With several folds another one, fitted
+    to all rows, is used, and the promise is approximate. It is for rows like those of the
+    calibration; :class:`~sklearn_rank.inference.ConfidenceSequence` watches whether they stay so.
+    Weights passed to ``fit`` go to the classifier; each calibration row of positive weight counts
+    once.
+
+    ``predict`` takes O(n) time beside the scores; with ``capacity`` and ``min_precision`` O(n log
+    n).
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn_rank.datasets import load_ionosphere
+    >>> from sklearn_rank.model_selection import TopThresholdClassifier
+    >>> X, y = load_ionosphere(return_X_y=True)
+    >>> flag = TopThresholdClassifier(
+    ...     LogisticRegression(), min_recall=0.8, confidence=0.9, random_state=0
+    ... ).fit(X, y)
+    >>> print(flag.report_)
+    Flags rows of score 1.19402 and more.
+    Promised with confidence 90 %: recall of at least 0.8 on new rows.
+    Of 117 calibration rows 73 are flagged, with 65 of 75 positives: precision 0.890, recall 0.867.
+    Proof: an exact binomial test, as the share is monotone in the cut-off.
+    It holds where new rows are drawn as the calibration rows were.
+    """
+
+    predict_proba = _of_classifier(
+        "predict_proba", "Predict class probabilities", "(n_samples, 2)"
+    )
+    predict_log_proba = _of_classifier(
+        "predict_log_proba", "Predict logarithms of class probabilities", "(n_samples, 2)"
+    )
+    decision_function = _of_classifier(
+        "decision_function", "Compute decision values", "(n_samples,)"
+    )
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        min_precision: float | None = None,
+        min_recall: float | None = None,
+        max_fpr: float | None = None,
+        capacity: float | None = None,
+        maximize: Literal["recall", "precision"] | None = None,
+        confidence: float = 0.95,
+        cv: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        pos_label: Any = None,
+    ) -> None:
+        store_parameters(locals())
+
+    def fit(self, X: Any, y: Any, **params: Any) -> TopThresholdClassifier:
+        """Fit the classifier and calibrate the cut-off.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Labels of two classes.
+        **params : dict
+            ``groups``, the id of the group of each row, and arguments of the classifier's ``fit``,
+            such as ``sample_weight``; with metadata routing they go where they are requested.
+
+        Returns
+        -------
+        TopThresholdClassifier
+            The fitted classifier.
+
+        Raises
+        ------
+        TypeError
+            If ``estimator`` is not a classifier.
+        ValueError
+            If an argument is not valid, nothing is promised, promises contradict each other, or
+            the calibration rows lack a class.
+
+        Warns
+        -----
+        UserWarning
+            If no cut-off keeps a promise, so that nothing, or everything, is flagged.
+        PositiveClassWarning
+            If the labels are not in {0, 1} or {-1, 1} and there is no ``pos_label``.
+        """
+        with restored_on_error(self):
+            self._fit(X, y, params)
+        return self
+
+    def _fit(self, X: Any, y: Any, params: dict[str, Any]) -> None:
+        goals = self._goals()
+        if not is_classifier(self.estimator):
+            raise TypeError(
+                f"{self.estimator!r} is not a classifier: pass a classifier, such as"
+                " LogisticRegression()."
+            )
+        measure = get_measure("auc")
+        in_part, ids = (None, None), (None, None, params, True)
+        (sample,) = samples_of([self.estimator], X, y, measure, self.pos_label, in_part, *ids)
+        scores, rows, n_folds = self._calibrate(sample)
+        if (weight := sample.plan.params.get("sample_weight")) is not None:
+            has_weight = np.asarray(weight)[rows] > 0
+            scores, rows = scores[has_weight], rows[has_weight]
+        positive = sample.labels[rows] == 1
+        if not positive.any() or positive.all():
+            raise ValueError(
+                f"The {len(rows)} calibration rows with sample_weight above 0 are of one class:"
+                " pass rows of both classes."
+            )
+        groups = None
+        if sample.groups is not None:
+            groups = check_groups(sample.groups[rows], len(rows))
+        self.classes_, self.pos_label_ = self.estimator_.classes_, sample.plan.pos_label
+        self.calibration_scores_, self.calibration_positive_ = scores, positive
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        cutoffs = CutOffs.of(scores, positive, groups)
+        place, impossible, self.threshold_ = None, "", np.nan
+        if not self._in_batch and goals:
+            place, impossible = self._choose(cutoffs, goals)
+            self.threshold_ = inf if place is None else float(cutoffs.threshold[place])
+        n_flagged = 0 if place is None else int(cutoffs.n_flagged[place])
+        n_pos = 0 if place is None else int(cutoffs.n_pos[place])
+        self.report_ = ThresholdReport(
+            rule=self._rule(),
+            promises=tuple(self._promises(goals, flags_nothing=self.threshold_ == inf)),
+            confidence=self.confidence,
+            threshold=self.threshold_,
+            n_flagged=n_flagged,
+            n_pos=n_pos,
+            n_samples=len(rows),
+            n_positive=int(positive.sum()),
+            theorem=self._theorem(goals, groups),
+            assumption=self._assumption(goals, n_folds),
+            impossible=impossible,
+        )
+        if impossible:
+            warn(f"{impossible} {self.report_.rule}.", UserWarning)
+
+    @property
+    def _in_batch(self) -> bool:
+        """Whether the precision of each batch is promised."""
+        return self.capacity is not None and self.min_precision is not None
+
+    def _goals(self) -> list[Goal]:
+        """Check the parameters, and return what is promised."""
+        check_share("confidence", self.confidence)
+        check_choice("maximize", self.maximize, (None, "recall", "precision"))
+        of_names: Any = {
+            "precision": ("min_precision", self.min_precision),
+            "recall": ("min_recall", self.min_recall),
+            "false positive rate": ("max_fpr", self.max_fpr),
+        }
+        goals = [
+            Goal(goal, check_share(name, value))
+            for goal, (name, value) in of_names.items()
+            if value is not None
+        ]
+        if self.capacity is None and not goals:
+            raise ValueError(
+                "Nothing is promised and no capacity is given: pass min_precision=, min_recall=,"
+                " max_fpr= or capacity=."
+            )
+        if self.capacity is not None:
+            self._n_rows(1)
+            if self.min_recall is not None:
+                raise ValueError(
+                    f"capacity={self.capacity!r} limits what is flagged, so that no recall can be"
+                    " promised: leave capacity or min_recall out."
+                )
+            if self._in_batch and len(goals) > 1:
+                raise ValueError(
+                    "With capacity the precision is that of a batch, and the false positive rate"
+                    " that of all new rows: pass capacity with one of min_precision and max_fpr."
+                )
+        return goals
+
+    def _n_rows(self, n: int) -> int:
+        """Largest number of rows of a batch of n that are flagged."""
+        if self.capacity is None:
+            return n
+        if is_whole(self.capacity):
+            return min(check_whole("capacity", self.capacity, 1), n)
+        return int(check_share("capacity", self.capacity) * n * (1.0 + 1e-12))
+
+    def _calibrate(self, sample: Sample) -> tuple[FloatArray, IntArray, int]:
+        """Scores of the calibration rows, their numbers, and that of the folds; 0 is prefit."""
+        plan, rows = sample.plan, np.arange(len(sample.labels))
+        if isinstance(self.cv, str):
+            check_choice("cv", self.cv, ("prefit",))
+            check_is_fitted(self.estimator)
+            self.estimator_ = self.estimator
+            return ranking_scores(self.estimator, plan.X, plan.pos_label), rows, 0
+        rng, cv = check_generator(self.random_state), self.cv
+        if cv is None:
+            kind = StratifiedShuffleSplit if sample.groups is None else GroupShuffleSplit
+            split = kind(1, test_size=HELD_OUT, random_state=int(rng.integers(2**31)))
+            # By the positive class, whatever the labels are called.
+            cv = list(split.split(rows, sample.labels, sample.groups))
+        parts = make_folds(cv, sample, None if self.random_state is None else rng)
+        rows = np.concatenate([test for _, test in parts])
+        if len(np.unique(rows)) < len(rows):
+            raise ValueError("cv holds out rows several times: pass folds without repetition.")
+        fits = Parallel(self.n_jobs)(
+            delayed(fit_part)(plan, i, *part, keep_model=len(parts) == 1)
+            for i, part in enumerate(parts)
+        )
+        (self.estimator_,) = [fit.model for fit in fits[:1]]
+        if len(parts) > 1:
+            everything = np.arange(len(sample.labels))
+            self.estimator_ = fit_part(plan, 0, everything, everything[:1], keep_model=True).model
+        return np.concatenate([fit.scores for fit in fits]), rows, len(parts)
+
+    def _choose(self, cutoffs: CutOffs, goals: list[Goal]) -> tuple[int | None, str]:
+        """Number of the cut-off, None to flag nothing, and what could not be promised."""
+        delta = (1.0 - self.confidence) / len(goals)
+        n, impossible = len(cutoffs.threshold), []
+        allowed, flags_none = np.ones(n, dtype=bool), True
+        for goal in goals:
+            certified = cutoffs.certified(goal, delta)
+            if not certified.any():
+                impossible.append(_why_impossible(cutoffs, goal, delta, self.confidence))
+            if goal.name == "recall":
+                certified[-1], flags_none = True, False  # All rows are flagged.
+            allowed &= certified
+        of_recall = all(goal.name == "recall" for goal in goals)
+        highest = (self.maximize or ("precision" if of_recall else "recall")) == "precision"
+        places = np.flatnonzero(allowed)
+        if not len(places) and not flags_none:
+            promised = ", and ".join(goal.text for goal in goals)
+            raise ValueError(
+                f"No cut-off has {promised} with confidence {100 * self.confidence:g} %: pass"
+                " less of one of them, a better classifier, or more calibration rows."
+                f" {' '.join(impossible)}".rstrip()
+            )
+        if not len(places):
+            return None, " ".join([*impossible])
+        return int(places[0 if highest else -1]), " ".join(impossible)
+
+    def _rule(self) -> str:
+        if np.isfinite(self.threshold_):
+            rule = f"Flags rows of score {self.threshold_:.6g} and more"
+        elif np.isnan(self.threshold_):
+            rule = "Flags the first rows of a batch"
+        else:
+            rule = "Flags nothing" if self.threshold_ > 0.0 else "Flags all rows"
+        return rule if self.capacity is None else f"{rule}, at most {self._capacity}"
+
+    @property
+    def _capacity(self) -> str:
+        return (
+            f"{self.capacity} of a batch"
+            if is_whole(self.capacity)
+            else (f"{100 * self.capacity:g} % of a batch")
+        )
+
+    def _promises(self, goals: list[Goal], *, flags_nothing: bool) -> list[str]:
+        if self._in_batch:
+            return [f"{goals[0].text} of the rows that are flagged in a batch"]
+        return [] if flags_nothing else [f"{goal.text} on new rows" for goal in goals]
+
+    def _theorem(self, goals: list[Goal], groups: Groups | None) -> str:
+        if self._in_batch:
+            return "calibration rows are at random places among those of the batch (batch_limits)"
+        if groups is not None:
+            return "binomial tests of effective numbers of rows, asymptotic in the groups"
+        if any(goal.name == "precision" for goal in goals):
+            return "exact binomial tests of cut-offs in an order that is fixed in advance"
+        return "an exact binomial test, as the share is monotone in the cut-off"
+
+    def _assumption(self, goals: list[Goal], n_folds: int) -> str:
+        rows = "new rows are drawn as the calibration rows were"
+        if n_folds == 0:
+            rows += ", to which the classifier was not fitted"
+        if n_folds > 1:
+            rows += ", and the model of all rows ranks as those of the folds (approximate)"
+        if not self._in_batch and any(goal.name == "precision" for goal in goals):
+            rows += ", and the precision does not rise as the cut-off falls"
+        return rows
+
+    def predict(self, X: Any) -> AnyArray:
+        """Flag rows of a batch.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows of the batch, which matters with ``capacity``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The positive class for rows that are flagged, else the other class.
+        """
+        check_is_fitted(self, "report_")
+        scores = np.asarray(ranking_scores(self.estimator_, X, self.pos_label_))
+        flagged = np.zeros(len(scores), dtype=bool)
+        if self._in_batch:
+            limits = self._limits(scores, self._n_rows(len(scores)))
+            if limits is not None:
+                flagged[limits.order[: limits.largest_k(self.min_precision)]] = True
+        else:
+            flagged |= np.isnan(self.threshold_) | (scores >= self.threshold_)
+            most = self._n_rows(len(scores))
+            if np.count_nonzero(flagged) > most:
+                flagged = self._first(scores, most)
+        of_pos = int(self.classes_[1] == self.pos_label_)
+        return np.where(flagged, self.classes_[of_pos], self.classes_[1 - of_pos])
+
+    def limits(self, X: Any) -> BatchLimits:
+        """Compute limits of the positives among the first rows of a batch, up to the capacity.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows of the batch, at least one.
+
+        Returns
+        -------
+        BatchLimits
+            The limits for all numbers of rows at once, and the order of the rows.
+        """
+        check_is_fitted(self, "report_")
+        scores = np.asarray(ranking_scores(self.estimator_, X, self.pos_label_))
+        return self._limits(scores, max(self._n_rows(len(scores)), 1))
+
+    def _limits(self, scores: FloatArray, most: int) -> Any:
+        """Limits for up to so many rows of a batch; None for none."""
+        if not most:
+            return None
+        labels = self.calibration_positive_, self.calibration_scores_
+        return batch_limits(
+            *labels,
+            scores,
+            k=np.arange(1, most + 1),
+            level=self.confidence,
+            random_state=self.random_state,
+        )
+
+    def _first(self, scores: FloatArray, k: int) -> BoolArray:
+        """Whether each row is among the first k, with ties at the end in random order."""
+        flagged = np.zeros(len(scores), dtype=bool)
+        if k:
+            cut = np.partition(scores, len(scores) - k)[len(scores) - k]
+            flagged = scores > cut
+            tied, rng = np.flatnonzero(scores == cut), check_generator(self.random_state)
+            flagged[rng.permutation(tied)[: k - np.count_nonzero(flagged)]] = True
+        return flagged
+
+    def __sklearn_tags__(self) -> Any:
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = True
+        tags.input_tags = deepcopy(inner.input_tags)
+        return tags
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return the metadata routing of the fits and of the split.
+
+        Returns
+        -------
+        MetadataRouter
+            The requests.
+        """
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        router = MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=mapping)
+        split = MethodMapping().add(caller="fit", callee="split")
+        is_splitter = hasattr(self.cv, "get_metadata_routing")
+        splitter = self.cv if is_splitter else GroupShuffleSplit()
+        return router.add(splitter=splitter, method_mapping=split)
+
+
+def _why_impossible(cutoffs: CutOffs, goal: Goal, delta: float, confidence: float) -> str:
+    """Say how near the labels come to a promise, and how many more would do."""
+    text = f"No cut-off has {goal.text} with confidence {100 * confidence:g} %"
+    if goal.name == "precision":
+
+        def is_shown(value: float) -> bool:
+            return bool(cutoffs.certified(replace(goal, value=value), delta).any())
+
+        text += f": the most that is shown is {_last(is_shown, 0.001, goal.value):.3f}"
+
+    def is_missed(log_factor: float) -> bool:
+        return not cutoffs.certified(goal, delta, exp(log_factor)).any()
+
+    if is_missed(log(MOST_GROWTH)):
+        return f"{text}, and no number of rows like these would do."
+    more = expm1(_last(is_missed, 0.0, log(MOST_GROWTH))) * len(cutoffs.positive)
+    return f"{text}; some {ceil(1.02 * more):,} more calibration rows like these would do."
+
+
+def _last(holds: Callable[[float], bool], low: float, high: float) -> float:
+    """Where what holds at the low end ceases to hold."""
+    for _ in range(N_HALVINGS):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low

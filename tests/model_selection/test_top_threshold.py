@@ -1,0 +1,299 @@
+"""Cut-offs with a promise: the definition, how often they fail, batches, and habits."""
+
+import warnings
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from sklearn_rank.bounds._cutoffs import SHARES, STARTS
+from sklearn_rank.inference import batch_limits
+from sklearn_rank.inference._evidence import check_groups
+from sklearn_rank.model_selection import TopThresholdClassifier
+from sklearn_rank.model_selection._top_threshold import CutOffs, Goal
+from tests.model_selection.estimators import Column
+from tests.oracles import cutoffs as oracle
+
+
+def rows(seed=0, n=2000, share=0.2, shift=2.5, digits=None):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < share).astype(int)
+    X = rng.normal(size=(n, 2))
+    X[:, 0] += shift * y
+    return (X if digits is None else np.round(X, digits)), y
+
+
+def prefit(X, y, **options):
+    return TopThresholdClassifier(Column().fit(X, y), cv="prefit", **options).fit(X, y)
+
+
+# -------------------------------------------------------------------------------- the definition
+
+
+@pytest.mark.parametrize("digits", [None, 1])
+@pytest.mark.parametrize("seed", range(4))
+def test_certified_cut_offs_are_those_of_the_definition(seed, digits):
+    X, y = rows(seed, 90, 0.5, digits=digits)
+    cutoffs = CutOffs.of(X[:, 0], y == 1, None)
+    for name, value in (("precision", 0.625), ("recall", 0.75), ("false positive rate", 0.25)):
+        found = cutoffs.n_flagged[cutoffs.certified(Goal(name, value), 0.125)]
+        if name == "precision":
+            options = value, 0.125, STARTS, SHARES
+            expected = oracle.precision_sequence(y, X[:, 0], *options)
+        else:
+            expected = oracle.rate_cutoffs(y, X[:, 0], value, 0.125, name)
+        assert found.tolist() == expected
+        assert len(expected) > 0
+
+
+@pytest.mark.parametrize("digits", [None, 0])
+def test_a_cut_off_flags_the_rows_above_the_next_lower_score(digits):
+    X, y = rows(1, 300, digits=digits)
+    cutoffs = CutOffs.of(X[:, 0], y == 1, None)
+    for threshold, n in zip(cutoffs.threshold, cutoffs.n_flagged, strict=True):
+        assert np.count_nonzero(X[:, 0] >= threshold) == n
+        below = X[X[:, 0] < threshold, 0]
+        assert not len(below) or np.nextafter(below.max(), np.inf) == threshold
+
+
+def test_effects_of_groups_are_ratios_of_variances():
+    X, y = rows(2, 60)
+    groups = np.random.default_rng(0).integers(0, 12, 60)
+    cutoffs = CutOffs.of(X[:, 0], y == 1, check_groups(groups, 60))
+    order = np.argsort(-X[:, 0], kind="stable")
+    for name in ("precision", "recall", "false positive rate"):
+        for k, effect in enumerate(cutoffs._effects(cutoffs.codes, Goal(name, 0.5)), 1):
+            above = np.zeros(60, dtype=bool)
+            above[order[:k]] = True
+            of_class = y == (name != "false positive rate")
+            part = above if name == "precision" else of_class
+            hits = above & of_class
+            n, share = part.sum(), hits.sum() / part.sum()
+            between = hits_squares = 0.0
+            for group in np.unique(groups):
+                n_group = (part & (groups == group)).sum()
+                between += ((hits & (groups == group)).sum() - share * n_group) ** 2
+                hits_squares += n_group**2
+            expected = (between + hits_squares / n) / (n * share * (1 - share) + 1)
+            assert effect == pytest.approx(max(expected, 1.0))
+
+
+# --------------------------------------------------------------------------------- what is kept
+
+
+@pytest.mark.parametrize(
+    ("options", "fails"),
+    [
+        ({"min_precision": 0.7}, lambda precision, recall, fpr: precision < 0.7),
+        ({"min_recall": 0.6}, lambda precision, recall, fpr: recall < 0.6),
+        ({"max_fpr": 0.05}, lambda precision, recall, fpr: fpr > 0.05),
+        (
+            {"min_precision": 0.5, "min_recall": 0.5},
+            lambda precision, recall, fpr: precision < 0.5 or recall < 0.5,
+        ),
+    ],
+)
+@pytest.mark.parametrize("digits", [None, 0])
+def test_promises_fail_as_often_as_they_may(options, fails, digits):
+    X_new, y_new = rows(10**6, 200_000, digits=digits)
+    failures, n_runs = 0, 300
+    for seed in range(n_runs):
+        X, y = rows(seed, 500, digits=digits)
+        flag = prefit(X, y, confidence=0.8, **options)
+        flagged, positive = X_new[:, 0] >= flag.threshold_, y_new == 1
+        hits = np.count_nonzero(flagged & positive)
+        precision = hits / flagged.sum() if flagged.any() else 1.0
+        fpr = (flagged.sum() - hits) / np.count_nonzero(~positive)
+        failures += fails(precision, hits / positive.sum(), fpr)
+    assert failures <= 0.2 * n_runs + 3 * np.sqrt(0.16 * n_runs)
+    if digits is None and len(options) == 1:
+        # It does not give away much.
+        assert failures >= 0.05 * n_runs
+
+
+def test_a_constant_precision_below_the_goal_is_hardly_ever_shown():
+    rng, n_runs, wrong = np.random.default_rng(0), 1500, 0
+    for _ in range(n_runs):
+        positive = rng.random(400) < 0.599
+        cutoffs = CutOffs.of(-np.arange(400.0), positive, None)
+        wrong += cutoffs.certified(Goal("precision", 0.6), 0.1).any()
+    assert 0.04 * n_runs < wrong <= 0.1 * n_runs
+
+
+def test_groups_are_held_out_together_and_ask_for_more_rows():
+    X, y = rows(3, 3000)
+    groups = np.arange(3000) // 2
+    X, y = X[np.repeat(np.arange(1500), 2)], np.repeat(y[:1500], 2)  # Each row twice
+    alone = TopThresholdClassifier(LogisticRegression(), min_precision=0.7, random_state=0)
+    alone.fit(X, y)
+    grouped = sklearn.base.clone(alone).fit(X, y, groups=groups)
+    rows_of_group = np.unique(grouped.calibration_scores_, return_counts=True)[1]
+    assert (rows_of_group == 2).all()
+    assert grouped.threshold_ > alone.threshold_
+    assert "asymptotic in the groups" in str(grouped.report_)
+    split = GroupKFold(2).split(X, y, groups)
+    folds = TopThresholdClassifier(LogisticRegression(), min_precision=0.7, cv=list(split))
+    assert folds.fit(X, y, groups=groups).calibration_scores_.shape == (3000,)
+
+
+# --------------------------------------------------------------------------------------- batches
+
+
+def test_a_capacity_flags_the_first_rows_of_a_batch_with_ties_at_random():
+    X, y = rows(4, digits=0)
+    flag = prefit(X, y, capacity=100, random_state=0)
+    flagged = flag.predict(X) == 1
+    assert flagged.sum() == 100
+    assert X[flagged, 0].min() >= X[~flagged, 0].max()
+    np.testing.assert_array_equal(flag.predict(X) == 1, flagged)
+    assert (flag.set_params(random_state=1).predict(X) != flagged).any()
+    assert prefit(X, y, capacity=0.01).predict(X[:1000]).sum() == 10
+    assert prefit(X, y, capacity=5000).predict(X).sum() == 2000
+    assert prefit(X, y, capacity=5).predict(X[:0]).shape == (0,)
+    limited = prefit(X, y, capacity=10, max_fpr=0.2)
+    assert limited.predict(X).sum() == 10
+    assert limited.predict(np.full((50, 2), -9.0)).sum() == 0
+    assert str(flag.report_) == "Flags the first rows of a batch, at most 100 of a batch."
+
+
+def test_the_precision_of_a_batch_is_that_of_its_limits():
+    (X, y), (batch, _) = rows(5), rows(6, 900)
+    flag = prefit(X, y, capacity=300, min_precision=0.8, random_state=0)
+    limits = batch_limits(y, X[:, 0], batch[:, 0], k=np.arange(1, 301), random_state=0)
+    k = limits.largest_k(0.8)
+    assert 0 < k < 300
+    flagged = np.flatnonzero(flag.predict(batch))
+    assert set(flagged.tolist()) == set(limits.order[:k].tolist())
+    assert flag.limits(batch).low.tolist() == limits.low.tolist()
+    assert np.isnan(flag.threshold_)
+    assert "precision of at least 0.8 of the rows that are flagged in a batch" in str(flag.report_)
+
+
+# ------------------------------------------------------------------------------- what is flagged
+
+
+def test_the_lowest_or_the_highest_cut_off_of_those_that_keep_the_promises():
+    X, y = rows(7)
+    low = prefit(X, y, min_precision=0.5, min_recall=0.5)
+    high = prefit(X, y, min_precision=0.5, min_recall=0.5, maximize="precision")
+    assert low.threshold_ < high.threshold_
+    assert prefit(X, y, min_recall=0.5).threshold_ > high.threshold_  # All of the error is its own
+    assert prefit(X, y, min_recall=0.5, maximize="recall").threshold_ == -np.inf
+
+
+def test_what_is_impossible_is_said_with_the_labels_that_would_do():
+    X, y = rows(8, 300, shift=2.0)
+    with pytest.warns(UserWarning, match="No cut-off has precision of at least 0.95"):
+        flag = prefit(X, y, min_precision=0.95)
+    assert flag.threshold_ == np.inf
+    assert flag.predict(X).sum() == 0
+    text = str(flag.report_)
+    assert "Flags nothing." in text
+    assert "Promised" not in text
+    n_more = int(text.split("some ")[1].split(" more")[0].replace(",", ""))
+    repeated = np.tile(np.arange(300), -(-(300 + n_more) // 300))
+    assert np.isfinite(prefit(X[repeated], y[repeated], min_precision=0.95).threshold_)
+    with pytest.warns(UserWarning, match="no number of rows like these would do"):
+        prefit(-X, y, min_precision=0.99)
+    with pytest.warns(UserWarning, match=r"recall of at least 0.9 .* Flags all rows"):
+        prefit(X[:20], y[:20], min_recall=0.9)
+    with pytest.raises(ValueError, match=r"No cut-off has precision of at least 0.9, and recall"):
+        prefit(X, y, min_precision=0.9, min_recall=0.9)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "Nothing is promised and no capacity is given: pass min_precision="),
+        ({"capacity": 10, "min_recall": 0.5}, "no recall can be promised: leave capacity or min"),
+        ({"capacity": 10, "min_precision": 0.5, "max_fpr": 0.1}, "capacity with one of min_prec"),
+        ({"min_precision": 1.0}, r"min_precision=1.0 must be a number in \(0, 1\)"),
+        ({"max_fpr": 0.0}, r"max_fpr=0.0 must be a number in \(0, 1\)"),
+        ({"capacity": 1.5}, "capacity=1.5"),
+        ({"capacity": 0}, "capacity=0"),
+        ({"min_recall": 0.5, "confidence": 1.0}, "confidence=1.0"),
+        ({"min_recall": 0.5, "maximize": "f1"}, "maximize='f1'"),
+        ({"min_recall": 0.5, "cv": "fit"}, "cv='fit'"),
+        ({"min_recall": 0.5, "cv": [(range(9), [10, 11, 12, 13, 14] * 2)]}, "holds out a row twi"),
+    ],
+)
+def test_what_is_refused(options, message):
+    X, y = rows(9, 100)
+    flag = TopThresholdClassifier(LogisticRegression(), **options)
+    with pytest.raises(ValueError, match=message):
+        flag.fit(X, y)
+    assert not hasattr(flag, "estimator_")
+
+
+def test_folds_that_repeat_rows_and_estimators_that_do_not_classify_are_refused():
+    X, y = rows(9, 100)
+    parts = [(np.arange(50), np.arange(50, 100)), (np.arange(40), np.arange(40, 100))]
+    with pytest.raises(ValueError, match="cv holds out rows several times"):
+        TopThresholdClassifier(LogisticRegression(), min_recall=0.5, cv=parts).fit(X, y)
+    with pytest.raises(TypeError, match="is not a classifier: pass a classifier"):
+        TopThresholdClassifier(StandardScaler(), min_recall=0.5).fit(X, y)
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        TopThresholdClassifier(LogisticRegression(), min_recall=0.5, cv="prefit").fit(X, y)
+
+
+# ------------------------------------------------------------------------------------- habits
+
+
+def test_labels_of_any_type_and_either_class():
+    X, y = rows(10)
+    expected = TopThresholdClassifier(LogisticRegression(), min_precision=0.7, random_state=0)
+    flagged = expected.fit(X, y).predict(X) == 1
+    # The first class in the order of the labels is the positive one.
+    named = np.where(y == 1, "fraud", "ok")
+    flag = sklearn.base.clone(expected).set_params(pos_label="fraud").fit(X, named)
+    np.testing.assert_array_equal(flag.predict(X) == "fraud", flagged)
+    assert flag.classes_.tolist() == ["fraud", "ok"]
+    np.testing.assert_array_equal(flag.predict_proba(X), flag.estimator_.predict_proba(X))
+    np.testing.assert_allclose(flag.decision_function(X), -expected.decision_function(X))
+    assert not hasattr(
+        TopThresholdClassifier(LinearSVC(), min_recall=0.5).fit(X, y), "predict_proba"
+    )
+
+
+def test_pipelines_searches_weights_and_folds():
+    X, y = rows(11)
+    weight = np.random.default_rng(0).random(2000)
+    flag = TopThresholdClassifier(LogisticRegression(), min_precision=0.7, random_state=0)
+    weighted = sklearn.base.clone(flag).fit(X, y, sample_weight=weight)
+    assert weighted.estimator_.coef_[0, 0] != flag.fit(X, y).estimator_.coef_[0, 0]
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = LogisticRegression().set_fit_request(sample_weight=True)
+        routed = make_pipeline(
+            StandardScaler().set_fit_request(sample_weight=False),
+            TopThresholdClassifier(model, min_precision=0.7, random_state=0),
+        ).fit(X, y, sample_weight=weight, groups=np.arange(2000) // 4)
+    assert "asymptotic" in str(routed[-1].report_)
+    grid = {"estimator__C": [1e-4, 1.0]}
+    search = GridSearchCV(flag, grid, scoring="recall", cv=3).fit(X, y)
+    assert 0.1 < search.best_score_ < 1.0
+    assert (cross_val_score(flag, X, y, cv=3, scoring="precision") > 0.6).all()
+    folds = sklearn.base.clone(flag).set_params(cv=StratifiedKFold(4)).fit(X, y)
+    assert folds.calibration_scores_.shape == (2000,)
+    np.testing.assert_array_equal(folds.estimator_.coef_, LogisticRegression().fit(X, y).coef_)
+    assert "approximate" in str(folds.report_)
+    jobs = sklearn.base.clone(folds).set_params(n_jobs=2).fit(X, y)
+    assert jobs.threshold_ == folds.threshold_
+
+
+def test_missing_values_and_single_precision_go_through():
+    X, y = rows(12)
+    X[::7, 1] = np.nan
+    flag = TopThresholdClassifier(
+        HistGradientBoostingClassifier(max_iter=20), min_precision=0.7, random_state=0
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        flagged = flag.fit(X.astype(np.float32), y).predict(X.astype(np.float32))
+    assert 0 < flagged.sum() < y.sum() * 1.5
+    assert flag.n_features_in_ == 2

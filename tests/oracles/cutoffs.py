@@ -1,0 +1,64 @@
+"""Cut-offs with a promise, by loops over rows and sums of binomial probabilities."""
+
+from fractions import Fraction
+from math import comb
+
+__all__ = ["at_least", "precision_sequence", "rate_cutoffs"]
+
+
+def at_least(hits, n, share):
+    """Probability of at least so many hits of n."""
+    share = Fraction(share)
+    return float(sum(comb(n, i) * share**i * (1 - share) ** (n - i) for i in range(hits, n + 1)))
+
+
+def _flagged(scores):
+    """Numbers of rows above each cut-off, counted to the end of ties."""
+    ranked = sorted(scores, reverse=True)
+    return [k for k in range(1, len(ranked) + 1) if k == len(ranked) or ranked[k] < ranked[k - 1]]
+
+
+def _order(scores):
+    return sorted(range(len(scores)), key=lambda i: -scores[i])
+
+
+def precision_sequence(positive, scores, goal, delta, starts, shares):
+    """Numbers of rows that are shown to have a precision."""
+    order, sizes = _order(scores), _flagged(scores)
+    hits = {k: sum(bool(positive[i]) for i in order[:k]) for k in sizes}
+
+    def first_size(failures, alpha):
+        k = failures + 1
+        while at_least(k - failures, k, goal) > alpha:
+            k += 1
+        return k
+
+    shown, carried = [], 0.0
+    for i, (start, share) in enumerate(zip(starts, shares, strict=True)):
+        alpha, carried = share * delta + carried, 0.0
+        end = len(scores) + 1
+        if i + 1 < len(starts):
+            end = min(first_size(starts[i + 1], shares[i + 1] * delta), end)
+        failures, all_passed, n_tests = start, True, 0
+        while all_passed and (k := first_size(failures, alpha)) < end and k <= len(scores):
+            k = min(size for size in sizes if size >= k)
+            all_passed = at_least(hits[k], k, goal) <= alpha
+            shown += [k] * all_passed
+            failures, n_tests = max(failures + 1, int(1.02 * failures)), n_tests + 1
+        carried = alpha if all_passed and n_tests else 0.0
+    return sorted(set(shown))
+
+
+def rate_cutoffs(positive, scores, goal, delta, of):
+    """Numbers of rows of which the recall, or the false positive rate, is shown."""
+    order, shown = _order(scores), []
+    of_class = [bool(x) == (of == "recall") for x in positive]
+    n = sum(of_class)
+    for k in _flagged(scores):
+        inside = sum(of_class[i] for i in order[:k])
+        if of == "recall":
+            is_shown = at_least(inside, n, goal) <= delta
+        else:
+            is_shown = at_least(n - inside, n, 1 - Fraction(goal)) <= delta
+        shown += [k] * is_shown
+    return shown
