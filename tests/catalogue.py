@@ -90,6 +90,10 @@ def _no_positive(y_true):
     return not any(y_true)
 
 
+def _no_gain(y_true):
+    return not any(amount > 0 for amount in y_true)
+
+
 def _one_class(y_true):
     return len(set(y_true)) < 2
 
@@ -512,6 +516,38 @@ GRADED = [
             (None, {"k": 20, "gain": "linear"}),
             (None, {"k": 3, "gain": root, "log_base": 10.0}),
         )
+    ),
+    *(
+        MetricCase(
+            metrics.profit_at_k_score,
+            _mean(orders.profit, k=k),
+            {"k": k},
+            grades=(-2, 0, 1, 3),
+            scorer_name=f"profit@{k}",
+        )
+        for k in (1, 3, 50)
+    ),
+    *(
+        MetricCase(
+            metrics.value_recall_at_k_score,
+            _mean(orders.value_recall, k=k),
+            {"k": k},
+            grades=(1, -2, 0, 3),
+            undefined=_no_gain,
+            scorer_name=f"value_recall@{k}",
+        )
+        for k in (1, 3)
+    ),
+    *(
+        MetricCase(
+            metrics.profit_at_top_score,
+            _mean(orders.precision_at_top, tau=tau),
+            {"tau": tau},
+            grades=(-2, 0, 1, 3),
+            scorer_name=f"profit@top{tau}",
+            weights="relative",
+        )
+        for tau in (0.3, 0.5)
     ),
     *(
         MetricCase(

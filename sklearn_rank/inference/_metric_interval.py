@@ -275,6 +275,9 @@ def metric_interval(
       over the positives of the precision there. "influence". The value of a list is greater on
       average, since a positive counts in its own precision; this bias is subtracted from the
       limits, not from the value.
+    - ``"profit@k"``, ``"profit@top"``, ``"value_recall@k"``: the expectation for lists of this
+      length, by "influence". The range of amounts is that of the list, and as far beyond its ends
+      as the next amounts are from these.
     - Other measures with an influence function, such as ``"partial_auc"``, ``"lift"``:
       the measure of the population at this fraction of positives. "influence".
     - ``"precision@k"``, ``"dcg"``, ``"rbp"``, ``positional_score``: the expectation given the

@@ -21,6 +21,12 @@ from ._positional import (
     rank_biased_precision_score,
     reciprocal_rank_score,
 )
+from ._profit import (
+    profit_at_k_score,
+    profit_at_top_score,
+    realized_amounts,
+    value_recall_at_k_score,
+)
 from ._rank_correlation import (
     rank_biased_overlap_score,
     rank_positions,
@@ -105,10 +111,13 @@ __all__ = [
     "precision_at_k_score",
     "precision_at_top_curve",
     "precision_at_top_score",
+    "profit_at_k_score",
+    "profit_at_top_score",
     "r_precision_score",
     "rank_biased_overlap_score",
     "rank_biased_precision_score",
     "rank_positions",
+    "realized_amounts",
     "recall_at_k_score",
     "reciprocal_rank_score",
     "rie_score",
@@ -121,4 +130,5 @@ __all__ = [
     "tau_x_score",
     "top_1_score",
     "tpr_at_fpr_score",
+    "value_recall_at_k_score",
 ]

@@ -195,6 +195,8 @@ class Measure(_Frozen, ABC):
     weights: ClassVar[Literal["real", "relative", "whole", "none"]] = "real"
     # Smallest grade that is allowed, of graded measures.
     lowest: ClassVar[float] = 0.0
+    # Whether the labels are amounts, which a scorer makes of classes and ``value``.
+    of_amounts: ClassVar[bool] = False
     # Whether scikit-learn's function of this name reads two dimensions in another way.
     two_dimensions_are_classes: ClassVar[bool] = False
     # Whether it counts the items of a share of the list, rounded to whole ones.

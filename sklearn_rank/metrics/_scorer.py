@@ -42,6 +42,7 @@ from ..exceptions import OtherTopWarning, ScorerSetupError, SingleListWarning
 from ._grammar import MeasureLike, get_measure, get_measure_names
 from ._measure import Measure, short
 from ._of_collections import value_of_one_list, value_of_queries
+from ._profit import realized_amounts
 
 RESPONSE_METHODS: tuple[str, ...] = ("decision_function", "predict_proba", "predict")
 
@@ -403,13 +404,15 @@ NEGATED = "neg_"
 
 
 # Metadata of a scorer, the names of arguments that measures take beside labels and scores.
-METADATA = ("sample_weight", "query_weight", "qid", "pos_label", "n_relevant", "ideal")
+METADATA = ("sample_weight", "query_weight", "qid", "pos_label", "n_relevant", "ideal", "value")
 
 
 def metadata_of(measure: Measure) -> list[str]:
     absent = {"n_relevant", "ideal"}.difference(measure.takes_relevant)
     if measure.weights == "none":
         absent.add("sample_weight")
+    if not measure.of_amounts:
+        absent.add("value")
     return [name for name in METADATA if name not in absent]
 
 
@@ -586,7 +589,16 @@ class RankingScorer(BaseScorer):
             y_score = method_caller(estimator, (method,), X, pos_label=positive)
         else:
             y_score = cached_call(None, estimator, method, X, pos_label=positive)
-        if is_classifier(estimator):
+        value = arguments.pop("value", None)
+        if value is not None:
+            y_true = realized_amounts(y_true, value, pos_label=positive)
+        elif is_classifier(estimator):
+            if self.measure.of_amounts:
+                raise ScorerSetupError(
+                    f"{self.measure.name} needs the amounts of rows, but y has classes: pass"
+                    " value=(gain, cost) to get_scorer, or route value= of each row by"
+                    " set_score_request(value=True)."
+                )
             y_true = (y_true == positive).astype(int)
         elif positive is not None:
             arguments["pos_label"] = positive
@@ -602,6 +614,10 @@ class RankingScorer(BaseScorer):
                 f"Dask collections need one score per row, but {self.measure.name} of"
                 f" {type(estimator).__name__} takes one for each class or label: pass X.compute()"
                 " and y.compute()."
+            )
+        if "value" in arguments:
+            raise TypeError(
+                "value is for rows in memory: pass X.compute(), y.compute() and value.compute()."
             )
         method, qid = response_method(estimator), arguments.get("qid")
         self._check_queries(estimator, qid is not None)
@@ -800,6 +816,7 @@ def get_scorer(
     qid: str | bool | None = None,
     single_list: bool = False,
     pos_label: Any = None,
+    value: Any = None,
     **parameters: Any,
 ) -> Any:
     """Get a scikit-learn scorer from a ranking measure.
@@ -825,6 +842,10 @@ def get_scorer(
         The positive class. None is the ``pos_label`` of the estimator, of the last step of a
         pipeline or of the estimator of a search if it has one; else 1, for labels 0 and 1 or -1
         and 1.
+    value : pair of float or None, default=None
+        For measures of amounts, such as ``"profit@50"``: what a row brings if it is positive, and
+        if it is not. Amounts of each row are metadata: ``set_score_request(value=True)`` and
+        ``fit(..., value=)``, as :func:`realized_amounts` takes them.
     **parameters : dict
         Other parameters of the measure, such as ``gain="linear"``.
 
@@ -927,7 +948,13 @@ def get_scorer(
             f"qid={qid!r} requests query ids, but single_list=True takes none: leave out one of"
             " the two."
         )
-    kwargs = {} if pos_label is None else {"pos_label": pos_label}
+    if value is not None and not measure.of_amounts:
+        raise TypeError(
+            f"{measure.name} takes no argument 'value': leave it out, or use 'profit@50',"
+            " 'profit@top0.05' or 'value_recall@50'."
+        )
+    kwargs = {"pos_label": pos_label, "value": value}
+    kwargs = {name: x for name, x in kwargs.items() if x is not None}
     return RankingScorer(measure, kwargs, qid, single_list)
 
 

@@ -188,6 +188,15 @@ def ndcg(labels, k=None, gain="exponential", log_base=2):
     return dcg(labels, k, gain, log_base) / ideal
 
 
+def profit(amounts, k):
+    return sum(amounts[:k])
+
+
+def value_recall(amounts, k):
+    gains = [max(amount, 0) for amount in amounts]
+    return sum(gains[:k]) / sum(gains)
+
+
 def positional(labels, gain, discount, k=None):
     """``discount(position, n_items)`` counts positions from 1."""
     n = len(labels)

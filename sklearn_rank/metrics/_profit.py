@@ -1,0 +1,294 @@
+"""What the first rows of a list are worth: labels are amounts, gains and costs."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+import numpy as np
+
+from .._lists import LabelType, ScoredLists, check_lists
+from .._order import tied_blocks
+from .._typing import FloatArray
+from .._validation import check_number, check_position, check_vector
+from ._conventions import NamedNumber, position, share
+from ._influence import ClassInfluence, local_ranks
+from ._measure import Measure, Value, WeightedOptions, checked, function_of
+from ._top import check_top, masses_of_tops
+
+
+def sums_of_tops(lists: ScoredLists, amounts: FloatArray, mass: FloatArray) -> FloatArray:
+    """Sum of the amounts in a top of some weight of each list, the mean over orders of ties."""
+    blocks = tied_blocks(lists.score, lists.offsets)
+    if lists.weight is None:
+        weight = np.diff(blocks.starts, append=len(blocks.order)).astype(np.float64)
+        totals = blocks.totals(amounts)
+    else:
+        weight, totals = blocks.totals(lists.weight), blocks.totals(lists.weight * amounts)
+    above = blocks.running(weight) - weight
+    inside = np.clip((mass[blocks.list_of()] - above) / weight, 0.0, 1.0)
+    return np.asarray(blocks.list_totals(inside * totals))
+
+
+def influence_of_top(lists: ScoredLists, amounts: FloatArray, mass: float) -> ClassInfluence:
+    """Influence of each row on the mean amount of a top of some weight.
+
+    ``eta + 1(in the top) (amount - eta) / share``, eta the mean amount at the end of the top,
+    which moves where a row enters.
+    """
+    n = float(lists.sizes[0])
+    share = mass / n
+    blocks = tied_blocks(lists.score)
+    weight = np.ones(len(amounts)) if lists.weight is None else lists.weight
+    of_blocks, totals = blocks.totals(weight), blocks.totals(weight * amounts)
+    upto = np.cumsum(of_blocks)
+    window = min(float(local_ranks(int(n), lists.draws)), mass, max(n - mass, 1.0))
+    first = int(np.searchsorted(upto, mass - window, "right"))
+    last = int(np.searchsorted(upto, min(mass + window, n), "left"))
+    local = slice(first, last + 1)
+    lowest, highest = np.partition(amounts, 1)[:2], np.partition(amounts, -2)[-2:]
+    # Half an item more of the least and of the largest amount.
+    added = 0.5 * (lowest[0] + highest[1])
+    eta = float((totals[local].sum() + added) / (of_blocks[local].sum() + 1.0))
+    inside = blocks.to_items(np.clip((mass - (upto - of_blocks)) / of_blocks, 0.0, 1.0))
+    # Beyond the most extreme amounts there may be others, as far as these are from the next ones.
+    ends = np.array([2.0 * lowest[0] - lowest[1], 2.0 * highest[1] - highest[0]])
+    return ClassInfluence(
+        estimate=float(weight * inside @ amounts) / mass,
+        values=eta + inside * (amounts - eta) / share,
+        positive=None,
+        ends=tuple((eta + (ends - eta) / share).tolist()),
+        range=tuple(ends.tolist()),
+        label_slope=0.0,
+        counts=lists.weight,
+    )
+
+
+def _refuse_all_equal(measure: Measure, lists: ScoredLists) -> None:
+    if np.ptp(lists.grade) == 0.0:
+        raise ValueError(
+            f"{measure.name} is {lists.grade[0]:g} times the number of rows in any order, as all"
+            " amounts are equal: pass amounts that differ."
+        )
+
+
+class ProfitAtKMeasure(Measure):
+    kind = "graded"
+    lowest = -np.inf
+    stem = "profit@"
+    of_amounts = True
+    _number = NamedNumber("k", position, "10")
+    from_ranges = "sum"
+
+    k: int = checked(check_position)  # Number of top items
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        mass = np.full(lists.n_lists, float(self.k))
+        return sums_of_tops(lists, lists.grade, mass)
+
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
+        _refuse_all_equal(self, lists)
+        mass = min(float(self.k), float(lists.sizes[0]))
+        return influence_of_top(lists, lists.grade, mass).scaled(0.0, 1.0 / mass)
+
+
+class ProfitAtTopMeasure(Measure):
+    kind = "graded"
+    lowest = -np.inf
+    weights = "relative"
+    stem = "profit@top"
+    of_amounts = True
+    _rounds_top = True
+    _number = NamedNumber("tau", share, "0.05")
+    from_ranges = "sum"
+
+    tau: float = checked(check_top, 0.05)  # Share of the items that form the top
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        mass = masses_of_tops(lists, "tau", self.tau)
+        return sums_of_tops(lists, lists.grade, mass) / mass
+
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
+        _refuse_all_equal(self, lists)
+        mass = float(masses_of_tops(lists, "tau", self.tau)[0])
+        return influence_of_top(lists, lists.grade, mass)
+
+
+class ValueRecallAtKMeasure(Measure):
+    kind = "graded"
+    lowest = -np.inf
+    range = (0.0, 1.0)
+    lacking = "no gain"
+    stem = "value_recall@"
+    of_amounts = True
+    _number = NamedNumber("k", position, "10")
+    from_ranges = "sum"
+
+    k: int = checked(check_position)  # Number of top items
+
+    def values(self, lists: ScoredLists) -> FloatArray:
+        gains = np.maximum(lists.grade, 0.0)
+        mass = np.full(lists.n_lists, float(self.k))
+        weight = 1.0 if lists.weight is None else lists.weight
+        total = lists.totals(weight * gains)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return sums_of_tops(lists, gains, mass) / total
+
+    def _influence(self, lists: ScoredLists) -> ClassInfluence:
+        gains = np.maximum(lists.grade, 0.0)
+        if not gains.any():
+            raise ValueError(f"{self.name} is undefined: no row has a gain; pass rows with gains.")
+        n = float(lists.sizes[0])
+        top = influence_of_top(lists, gains, min(float(self.k), n))
+        mean = float(np.average(gains, weights=lists.weight))
+        factor = min(self.k / n, 1.0) / mean
+        recall = top.estimate * factor
+        values = recall + factor * (top.values - top.estimate) - recall * (gains / mean - 1.0)
+        return ClassInfluence(
+            recall, values, None, None, (0.0, 1.0), label_slope=0.0, counts=lists.weight
+        )
+
+
+@function_of(ProfitAtKMeasure)
+def profit_at_k_score(
+    y_true: Any, y_score: Any, *, k: int, **options: Unpack[WeightedOptions]
+) -> Value:
+    """Profit at k: sum of the amounts of the first k items.
+
+    The labels are amounts: what an item brings if it is among the first k, negative for a cost.
+    :func:`realized_amounts` makes them of classes. Ties are averaged over all orders of the tied
+    items.
+
+    Returns
+    -------
+    float or ndarray of shape (n_lists,)
+        Sum of the amounts, in their unit; higher is better.
+
+    See Also
+    --------
+    realized_amounts : Amounts of classes, gains and costs.
+    profit_at_top_score : Mean amount of a share of the list.
+    value_recall_at_k_score : Share of all gains.
+    net_benefit : Profit at a threshold of probabilities, with the odds as the cost.
+
+    Notes
+    -----
+    A shorter list has the sum of all its items.
+
+    Examples
+    --------
+    Of the first two calls one gains 100, and each costs 5:
+
+    >>> from sklearn_rank.metrics import profit_at_k_score
+    >>> profit_at_k_score([95, -5, 95, -5], [4.0, 3.0, 2.0, 1.0], k=2)
+    90.0
+    """
+
+
+@function_of(ProfitAtTopMeasure)
+def profit_at_top_score(
+    y_true: Any, y_score: Any, *, tau: float = 0.05, **options: Unpack[WeightedOptions]
+) -> Value:
+    """Profit at the top: mean amount of the items in the top ``tau`` of the list.
+
+    The labels are amounts: what an item brings if it is acted on, negative for a cost. The top has
+    ``j = max(1, floor(tau * n + 1/2))`` items. Ties are averaged over all orders of the tied
+    items.
+
+    Returns
+    -------
+    float or ndarray of shape (n_lists,)
+        Amount per item of the top; higher is better.
+
+    See Also
+    --------
+    realized_amounts : Amounts of classes, gains and costs.
+    profit_at_k_score : Sum over a fixed number of items.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import profit_at_top_score
+    >>> profit_at_top_score([95, -5, 95, -5], [4.0, 3.0, 2.0, 1.0], tau=0.5)
+    45.0
+    """
+
+
+@function_of(ValueRecallAtKMeasure)
+def value_recall_at_k_score(
+    y_true: Any, y_score: Any, *, k: int, **options: Unpack[WeightedOptions]
+) -> Value:
+    """Value recall at k: share of all gains that the first k items have.
+
+    The labels are amounts, of which the positive ones are gains: the sum of the gains among the
+    first k items, divided by that of all. Ties are averaged over all orders of the tied items.
+
+    Returns
+    -------
+    float or ndarray of shape (n_lists,)
+        Share in [0, 1]; higher is better.
+
+    See Also
+    --------
+    realized_amounts : Amounts of classes, gains and costs.
+    recall_at_k_score : Share of the positives, each of which counts as one.
+
+    Examples
+    --------
+    >>> from sklearn_rank.metrics import value_recall_at_k_score
+    >>> value_recall_at_k_score([300, -5, 100, -5], [4.0, 3.0, 2.0, 1.0], k=2)
+    0.75
+    """
+
+
+def realized_amounts(y_true: Any, value: Any, *, pos_label: Any = None) -> FloatArray:
+    """Compute what each row brings if it is acted on, from its class, its gain and its cost.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes.
+    value : array-like of shape (n_samples,) or (n_samples, 2), or pair
+        Amount of each row if it is positive, and 0 if it is not; or two columns, the amounts if it
+        is positive and if it is not. A tuple is such a pair, of numbers for all rows or arrays. A
+        cost is negative.
+    pos_label : int, float, bool or str, default=None
+        Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        The amounts.
+
+    Raises
+    ------
+    ValueError
+        If the labels are not of two classes, or an amount is missing or infinite.
+
+    See Also
+    --------
+    profit_at_k_score, profit_at_top_score, value_recall_at_k_score : Measures of amounts.
+    get_scorer : Scorers of these measures take ``value`` as metadata.
+
+    Examples
+    --------
+    A call costs 5, and gains an amount of its own where it succeeds:
+
+    >>> from sklearn_rank.metrics import realized_amounts
+    >>> realized_amounts([1, 0, 1], ([100, 250, 60], -5))
+    array([100.,  -5.,  60.])
+    """
+    positive = check_lists(y_true, LabelType("binary", pos_label)).positive
+    n = len(positive)
+    columns = value
+    if not isinstance(value, tuple):
+        columns = np.asarray(value, dtype=np.float64)
+        columns = tuple(columns.T) if columns.ndim == 2 else (columns, 0.0)
+    if len(columns) != 2:
+        raise ValueError(
+            f"value has {len(columns)} columns, but must have the amount of a row if it is"
+            " positive, and the amount if it is not: pass (gain, cost)."
+        )
+    gain, cost = (
+        np.full(n, check_number("value", x)) if np.ndim(x) == 0 else check_vector("value", x, n)
+        for x in columns
+    )
+    return np.where(positive, gain, cost)
