@@ -87,6 +87,7 @@ TASKS = [
     "compare_two_aucs.py",
     "virtual_screening.py",
     "reviewed_rows.py",
+    "flag_and_promise.py",
     "choose_a_model.py",
     "extend.py",
 ]

@@ -19,7 +19,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._printed import Printed
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from .._validation import check_choice, check_generator, check_share, check_whole, is_whole
+from .._validation import (
+    check_choice,
+    check_generator,
+    check_number,
+    check_share,
+    check_whole,
+    is_whole,
+)
 from .._warn import warn
 from ..bounds._shared import chance_of_hits, precision_cutoffs
 from ..inference import BatchLimits, batch_limits
@@ -46,9 +53,12 @@ class Goal:
 
     name: Literal["precision", "recall", "false positive rate"]
     value: float
+    of_value: str = ""  # What the precision means, if it is that of a value
 
     @property
     def text(self) -> str:
+        if self.of_value:
+            return self.of_value
         side = "at most" if self.name == "false positive rate" else "at least"
         return f"{self.name} of {side} {self.value:g}"
 
@@ -257,6 +267,12 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         Share, in (0, 1), of the positives that are flagged, at least.
     max_fpr : float or None, default=None
         Share, in (0, 1), of the negatives that are flagged, at most.
+    min_value : float or None, default=None
+        Mean value of the flagged rows, at least, as set by ``value``: it is reached from a
+        precision of ``(min_value - loss) / (gain - loss)`` on.
+    value : pair of float or None, default=None
+        With ``min_value``, what a flagged row brings if it is positive, and if it is not: the gain
+        and the loss, which is negative for a cost.
     capacity : int, float or None, default=None
         Largest number of rows of a batch, that is of one call of ``predict``, that are flagged; a
         float in (0, 1) is a share of the batch. With ``min_precision`` the precision of the
@@ -374,6 +390,8 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         min_precision: float | None = None,
         min_recall: float | None = None,
         max_fpr: float | None = None,
+        min_value: float | None = None,
+        value: tuple[float, float] | None = None,
         capacity: float | None = None,
         maximize: Literal["recall", "precision"] | None = None,
         confidence: float = 0.95,
@@ -475,7 +493,8 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     @property
     def _in_batch(self) -> bool:
         """Whether the precision of each batch is promised."""
-        return self.capacity is not None and self.min_precision is not None
+        of_precision = self.min_precision is not None or self.min_value is not None
+        return self.capacity is not None and of_precision
 
     def _goals(self) -> list[Goal]:
         """Check the parameters, and return what is promised."""
@@ -491,10 +510,12 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             for goal, (name, value) in of_names.items()
             if value is not None
         ]
+        if self.min_value is not None or self.value is not None:
+            goals.append(self._goal_of_value())
         if self.capacity is None and not goals:
             raise ValueError(
                 "Nothing is promised and no capacity is given: pass min_precision=, min_recall=,"
-                " max_fpr= or capacity=."
+                " max_fpr=, min_value= or capacity=."
             )
         if self.capacity is not None:
             self._n_rows(1)
@@ -506,9 +527,30 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             if self._in_batch and len(goals) > 1:
                 raise ValueError(
                     "With capacity the precision is that of a batch, and the false positive rate"
-                    " that of all new rows: pass capacity with one of min_precision and max_fpr."
+                    " that of all new rows: pass capacity with one of min_precision, min_value and"
+                    " max_fpr."
                 )
         return goals
+
+    def _goal_of_value(self) -> Goal:
+        """The precision from which on the flagged rows have the value."""
+        pair = self.value if isinstance(self.value, tuple | list) else ()
+        if self.min_value is None or len(pair) != 2:
+            raise ValueError(
+                f"min_value={self.min_value!r} and value={self.value!r} belong together: pass"
+                " both, as min_value=0 and value=(100, -5), the gain and the loss of a row."
+            )
+        least = check_number("min_value", self.min_value)
+        gain, loss = (check_number("value", x) for x in pair)
+        if not loss < least < gain:
+            raise ValueError(
+                f"min_value={least:g} must be above the loss {loss:g} and below the gain {gain:g}"
+                " of a row: pass value=(gain, loss) in this order."
+            )
+        share = (least - loss) / (gain - loss)
+        return Goal(
+            "precision", share, f"mean value of at least {least:g} (precision {share:.3g})"
+        )
 
     def _n_rows(self, n: int) -> int:
         """Largest number of rows of a batch of n that are flagged."""
@@ -632,7 +674,8 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         if self._in_batch:
             limits = self._limits(scores, self._n_rows(len(scores)))
             if limits is not None:
-                flagged[limits.order[: limits.largest_k(self.min_precision)]] = True
+                (goal,) = self._goals()
+                flagged[limits.order[: limits.largest_k(goal.value)]] = True
         else:
             flagged |= np.isnan(self.threshold_) | (scores >= self.threshold_)
             most = self._n_rows(len(scores))

@@ -187,6 +187,18 @@ def test_the_lowest_or_the_highest_cut_off_of_those_that_keep_the_promises():
     assert prefit(X, y, min_recall=0.5, maximize="recall").threshold_ == -np.inf
 
 
+def test_a_mean_value_is_the_precision_that_has_it():
+    X, y = rows(13)
+    flag = prefit(X, y, min_value=55.0, value=(100.0, -50.0))
+    assert flag.threshold_ == prefit(X, y, min_precision=0.7).threshold_
+    assert "mean value of at least 55 (precision 0.7) on new rows" in str(flag.report_)
+    amounts = np.where(y == 1, 100.0, -50.0)
+    assert amounts[flag.predict(X) == 1].mean() > 55.0
+    batch = prefit(X, y, min_value=55.0, value=(100.0, -50.0), capacity=200, random_state=0)
+    expected = prefit(X, y, min_precision=0.7, capacity=200, random_state=0)
+    np.testing.assert_array_equal(batch.predict(X[::2]), expected.predict(X[::2]))
+
+
 def test_what_is_impossible_is_said_with_the_labels_that_would_do():
     X, y = rows(8, 300, shift=2.0)
     with pytest.warns(UserWarning, match="No cut-off has precision of at least 0.95"):
@@ -220,6 +232,8 @@ def test_what_is_impossible_is_said_with_the_labels_that_would_do():
         ({"min_recall": 0.5, "confidence": 1.0}, "confidence=1.0"),
         ({"min_recall": 0.5, "maximize": "f1"}, "maximize='f1'"),
         ({"min_recall": 0.5, "cv": "fit"}, "cv='fit'"),
+        ({"min_value": 0}, r"min_value=0 and value=None belong together: pass both"),
+        ({"min_value": 0, "value": (-5, 100)}, r"above the loss 100 and below the gain -5"),
         ({"min_recall": 0.5, "cv": [(range(9), [10, 11, 12, 13, 14] * 2)]}, "holds out a row twi"),
     ],
 )
