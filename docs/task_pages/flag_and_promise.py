@@ -8,8 +8,8 @@ the flagged rows are worth, and watches whether the promise still holds.
 """
 
 # %%
-# The data are images of digits, and an "8" or "9" is to be flagged. The model is
-# fitted to 200 rows, and never sees the others.
+# The data are images of digits, and an "8" or "9" is to be flagged. The model
+# is fitted to 200 rows, and never sees the others.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
