@@ -23,9 +23,9 @@ The form of the limits was chosen on other populations: normal scores with 20 an
 annthyroid and Spambase with logistic regression and gradient boosting. The populations here were
 not looked at before a first run, in which 96 % of the cells reached .935. It showed two faults:
 ends that nothing excludes were missed by 1e-6 (NDCG), and the start did not know the probability
-of a label of each row (AP and recall in `strata` and `weighted`). A run of 100 samples then showed NDCG
-at .58 where a top holds almost no positive. These were mended before the run that is stored, of
-1,000 samples; nothing else was changed.
+of a label of each row (AP and recall in `strata` and `weighted`). A run of 100 samples then showed
+NDCG at .58 where a top holds almost no positive. These were mended before the run that is stored,
+of 1,000 samples; nothing else was changed.
 """
 
 import argparse

@@ -31,6 +31,7 @@ from ._evidence import (
     refuse_fractions,
     refuse_unknown,
 )
+from ._label_design import Design, array_of_labels, random_rows
 from ._limits import two_sided_quantile
 from ._list_intervals import THRESHOLD_SHARE, extreme_hits
 from ._methods import method_of
@@ -661,6 +662,7 @@ class ConfidenceSequence:
         baseline_score: Any = None,
         sample_weight: Any = None,
         weights: WeightMeaning = None,
+        design: Design = None,
     ) -> Interval:
         """Add rows and return the updated interval.
 
@@ -684,6 +686,11 @@ class ConfidenceSequence:
             What ``sample_weight`` is; required with it. "frequency": each row stands for that many
             identical rows, a whole number. "sampling" raises an error: the guarantee needs rows or
             queries of equal probability.
+        design : LabelDesign, "all" or None, default=None
+            How rows of one list were chosen for labelling, if some labels of ``y_true`` are
+            missing. Of the rows with labels those count that a random choice, the same in each
+            run, keeps: the more likely a label was, the fewer, so that they are a random sample of
+            all rows.
 
         Returns
         -------
@@ -713,6 +720,18 @@ class ConfidenceSequence:
             " for one look use metric_interval(..., weights='sampling')",
         )
         refuse_fractions(sample_weight)
+        if design is not None:
+            if qid is not None or sample_weight is not None:
+                raise ValueError(
+                    "design is for single rows of one list: leave qid and sample_weight out."
+                )
+            rng = np.random.default_rng(self.n_looks)
+            rows = random_rows(y_true, design, rng)
+            y_true, y_score, baseline_score = (
+                None if column is None else np.asarray(column)[rows]
+                for column in (array_of_labels(y_true), y_score, baseline_score)
+            )
+            y_true = np.array(y_true.tolist())
         batch = self._read(y_true, y_score, qid, baseline_score, sample_weight)
         if batch is not None:
             stream = self._stream or self._new_stream(batch)

@@ -373,6 +373,22 @@ MOST_DEVIATIONS_ABOVE = 6.0
 Design: TypeAlias = LabelDesign | Literal["all"] | None
 
 
+def random_rows(y_true: Any, design: Any, rng: np.random.Generator) -> IntArray:
+    """Labelled rows that are a random sample of all rows: the more likely a label, the fewer."""
+    known = ~are_missing(ravelled(array_of_labels(y_true), "y_true"))
+    if not known.any():
+        return np.empty(0, dtype=np.intp)
+    _, partial = check_partial_labels(y_true, design, None)
+    if partial.unreachable.any() or partial.batches is not None:
+        raise ValueError(
+            "design must give each row a probability of a label above 0 that does not depend on"
+            " other labels, or no random sample can be made of the rows with labels: label a"
+            " random sample of all rows."
+        )
+    least = partial.probability.min()
+    return np.flatnonzero(known & (rng.random(len(known)) < least / partial.probability))
+
+
 def array_of_labels(y_true: Any) -> AnyArray:
     """Labels with their missing values, which arrays of pandas keep beside them."""
     return np.asarray(y_true, dtype=None if isinstance(y_true, np.ndarray) else object)

@@ -102,6 +102,44 @@ def test_missing_labels_are_refused_with_what_takes_them(name):
         calls()[name]()
 
 
+def test_a_sequence_keeps_a_random_sample_of_the_rows_with_labels():
+    means = []
+    for seed in range(40):
+        X, truth, y, design, _ = drawn(seed, 2000)
+        sequence = ConfidenceSequence("precision@top0.3", threshold=0.5)
+        found = sequence.update(y, X[:, 0], design=design)
+        again = ConfidenceSequence("precision@top0.3", threshold=0.5)
+        assert again.update(y, X[:, 0], design=design) == found
+        whole = ConfidenceSequence("precision@top0.3", threshold=0.5).update(truth, X[:, 0])
+        # The labels alone: most are of reviewed rows, the most precise.
+        known = ~np.isnan(y)
+        alone = ConfidenceSequence("precision@top0.3", threshold=0.5)
+        labelled = alone.update(y[known], X[known, 0])
+        means.append([found.estimate - whole.estimate, labelled.estimate - whole.estimate])
+    bias, error = np.mean(means, axis=0), np.std(means, axis=0) / np.sqrt(40)
+    assert abs(bias[0]) < 3 * error[0]
+    assert bias[1] > 5 * error[1]
+
+
+def test_a_sequence_of_labels_in_part_takes_late_labels_and_refuses_what_is_no_sample():
+    X, _, y, design, rng = drawn(0, 2000)
+    sequence = ConfidenceSequence("auc")
+    assert np.isnan(sequence.update(np.full(5, np.nan), np.ones(5), design="all").estimate)
+    named = np.where(np.isnan(y), None, np.where(y == 1, "yes", "no"))
+    of_names = ConfidenceSequence("auc", pos_label="yes").update(named, X[:, 0], design=design)
+    assert of_names == ConfidenceSequence("auc").update(y, X[:, 0], design=design)
+    # Labels of all probabilities alike are all kept.
+    some = np.where(rng.random(2000) < 0.3, np.arange(2000) % 2, np.nan)
+    sequence.update(some, X[:, 0], design="all")
+    assert sequence.to_frame()["n"].iloc[-1] == np.count_nonzero(~np.isnan(some))
+    with pytest.raises(ValueError, match="leave qid and sample_weight out"):
+        sequence.update(y, X[:, 0], design=design, qid=np.arange(2000) // 10)
+    order = np.argsort(-X[:, 0])
+    y[order[200:]] = np.nan
+    with pytest.raises(ValueError, match="label a random sample of all rows"):
+        sequence.update(y, X[:, 0], design=LabelDesign(review_top=200, scores=X[:, 0]))
+
+
 # ------------------------------------------------------------------------------------------ folds
 
 
