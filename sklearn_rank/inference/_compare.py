@@ -24,7 +24,7 @@ from .._validation import (
 )
 from ..metrics import Measure, get_measure
 from ..metrics._shared import MeasureLike
-from ._contrasts import comparison_of_limits, interval_comparison
+from ._contrasts import comparison_of_limits, interval_comparison, resampled_comparison
 from ._evidence import (
     IN_ROWS,
     JointEstimate,
@@ -429,7 +429,7 @@ def compare(
     level: float = 0.95,
     design: Design = None,
     proxy: Any = None,
-    method: Literal["auto", "randomization", "t", "wilcoxon", "swap"] = "auto",
+    method: Literal["auto", "randomization", "t", "wilcoxon", "swap", "bootstrap"] = "auto",
     conditional: bool = True,
     n_resamples: int | None = None,
     random_state: Any = None,
@@ -504,19 +504,21 @@ def compare(
         With ``design``, predicted probability of each row to be positive, by a model that was not
         fitted on these labels or out of fold. It makes the interval narrower where it is good, and
         costs no coverage where it is not.
-    method : {"auto", "randomization", "t", "wilcoxon", "swap"}, default="auto"
+    method : {"auto", "randomization", "t", "wilcoxon", "swap", "bootstrap"}, default="auto"
         "auto" is max-t. For queries, "randomization" exchanges the two rankers on random queries,
         "t" is Student's paired t-test, and "wilcoxon" is the signed-rank test with zeros included
         in the ranking (Pratt). For one list, "swap" exchanges the ranks of random items, for small
-        samples near the end of the range, where "auto" rejects too seldom. All except "auto"
-        adjust p-values by Holm's method and limits by Bonferroni's.
+        samples near the end of the range, where "auto" rejects too seldom, and "bootstrap" takes
+        the covariance of resampled lists, for measures of your own without an influence function.
+        All except "auto" adjust p-values by Holm's method and limits by Bonferroni's.
     conditional : bool, default=True
         Whether the labels of one list are treated as fixed. With ``weights="sampling"`` they are
         random.
     n_resamples : int or None, default=None
         Number of random exchanges for "randomization", "swap" and, with groups, "wilcoxon"; at
-        least 99. None means 999 for "swap", which ranks all items anew in each, and 10,000 for the
-        others. "randomization" uses each exchange once, and is exact, if there are no more.
+        least 99. None means 999 for "swap" and "bootstrap", which rank all items anew in each, and
+        10,000 for the others. "randomization" uses each exchange once, and is exact, if there are
+        no more.
     random_state : None, int, Generator or RandomState, default=None
         Random number generator or seed of the exchanges and of the max-t draws, which change
         limits in the third digit. Pass an int for reproducible results. A single contrast with
@@ -640,9 +642,10 @@ def compare(
     """
     level, conditional = check_level(level), check_flag("conditional", conditional)
     paired, measure = check_flag("paired", paired), get_measure(measure)
-    check_choice("method", method, ("auto", "randomization", "t", "wilcoxon", "swap"))
+    methods = ("auto", "randomization", "t", "wilcoxon", "swap", "bootstrap")
+    check_choice("method", method, methods)
     if n_resamples is None:
-        n_resamples = SWAPS if method == "swap" else 10_000
+        n_resamples = SWAPS if method in ("swap", "bootstrap") else 10_000
     n_resamples, rng = check_resamples(n_resamples), check_generator(random_state)
     scores = _named(scores, y_score_b)
     names = tuple(scores)
@@ -679,6 +682,14 @@ def compare(
                 joint, names, contrasts, question, rng, measure, queries.target
             )
         return _by_limits(measure, scores, rows, contrasts, question, conditional)
+    if method == "bootstrap":
+        if not paired or not _is_one_list(rows):
+            raise ValueError(
+                "method='bootstrap' is for rankers of the same rows of one list: leave method out."
+            )
+        return _by_resamples(
+            measure, scores, rows, contrasts, question, conditional, n_resamples, rng
+        )
     if method != "auto":
         if margin is not None or not paired:
             argument = "paired=False" if not paired else "margin"
@@ -738,6 +749,28 @@ def _by_limits(
     if "design" in rows:
         target = target_in_part(evidences[0])
     return interval_comparison(evidences, tuple(scores), contrasts, question, target)
+
+
+def _by_resamples(
+    measure: Measure,
+    scores: dict[str, Any],
+    rows: dict[str, Any],
+    contrasts: Contrasts,
+    question: Question,
+    conditional: bool,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> Comparison:
+    if "resamples" not in measure.laws:
+        raise ValueError(
+            f"method='bootstrap' is for measures that make_measure makes, but {measure.name} has"
+            " a method of its own: leave method out."
+        )
+    columns = {name: column for name, column in rows.items() if name not in ("qid", "y_true")}
+    columns["conditional"] = conditional
+    evidences = check_lists(measure, rows["y_true"], list(scores.values()), **columns)
+    names = tuple(scores)
+    return resampled_comparison(evidences, names, contrasts, question, n_resamples, rng)
 
 
 def _of_bounds(

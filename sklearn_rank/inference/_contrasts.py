@@ -13,8 +13,8 @@ from .._typing import FloatArray
 from ..metrics import Measure
 from ..metrics._shared import Draws, Evidence
 from ._label_bounds import is_bounded, label_bounds
-from ._limits import Limits, LimitsAt
-from ._list_intervals import limits_of_draws
+from ._limits import Limits, LimitsAt, two_sided_quantile
+from ._list_intervals import limits_of_draws, resampled_values
 from ._methods import interval_of, method_of
 from ._results import Comparison, Interval, level_of_both
 from ._score_walk import score_limits
@@ -60,6 +60,40 @@ def interval_comparison(
         method,
         two_sided=not of_draws,
     )
+
+
+def resampled_comparison(
+    evidences: Sequence[Evidence],
+    names: tuple[str, ...],
+    contrasts: tuple[tuple[str, ...], FloatArray],
+    question: Any,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> Comparison:
+    """Test contrasts by normal limits, with the covariance of values of resampled lists."""
+    measure, data = evidences[0].measure, evidences[0].data
+    covariance = np.atleast_2d(np.cov(resampled_values(evidences, n_resamples, rng)))
+    values = np.array([evidence.repeat().value for evidence in evidences])
+
+    def limits_of(row: FloatArray) -> tuple[float, LimitsAt]:
+        difference, error = float(row @ values), float(np.sqrt(row @ covariance @ row))
+        if not error > 0.0:
+            raise ValueError(
+                f"The rankers have the same difference of {measure.name} in all {n_resamples}"
+                " bootstrap samples, so its variance cannot be estimated: pass rankers whose"
+                " orders differ."
+            )
+
+        def limits(level: float) -> Limits:
+            reach = two_sided_quantile(level) * error
+            return difference - reach, difference + reach
+
+        return difference, limits
+
+    target = f"{measure.name} on {data.sizes[0]:.0f} items"
+    common = (names, contrasts, question, target, "bootstrap")
+    found = comparison_of_limits(measure, values.tolist(), limits_of, *common)
+    return replace(found, standard_errors=tuple(np.sqrt(np.diag(covariance)).tolist()))
 
 
 def comparison_of_limits(

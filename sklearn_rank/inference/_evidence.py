@@ -517,8 +517,9 @@ def refuse_unknown(measure: Measure) -> None:
 
 _UNKNOWN = (
     "measure={!r} has no influence function, so its variance on one list is unknown: pass"
-    " influence= to make_measure; for a mean over queries pass qid; for a phi that depends on"
-    " the length of the list use metric_interval(method='bootstrap')."
+    " influence= to make_measure, or method='bootstrap' to metric_interval and compare if it is"
+    " smooth; for a mean over queries pass qid; for a phi that depends on the length of the list"
+    " use metric_interval(method='bootstrap')."
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import inf, isfinite, isnan, nan
 from typing import Any
@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from .._lists import ScoredLists
 from .._order import TiedBlocks, counted_blocks, top_mass
-from .._typing import AnyArray, BoolArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..metrics import Measure, get_measure, precision_at_top_score
 from ..metrics._shared import (
     PSEUDO_WEIGHT,
@@ -184,35 +184,8 @@ def bootstrap_interval(
         raise ValueError(
             f"n_resamples={n_resamples} is too small for level={level}: pass at least {least}."
         )
-    evidence = evidence.repeat()
-    measure, data = evidence.measure, evidence.data
-    estimate = float(measure.values(data)[0])
-    units, stratified = _units(evidence)
-
-    def draw() -> IntArray:
-        if stratified:
-            return np.concatenate([rows[rng.integers(0, len(rows), len(rows))] for rows in units])
-        return np.concatenate([units[i] for i in rng.integers(0, len(units), len(units))])
-
-    size = max(1, ITEMS // len(data.score))
-    batches = []
-    for start in range(0, n_resamples, size):
-        lists = [draw() for _ in range(min(size, n_resamples - start))]
-        rows = np.concatenate(lists)
-        resampled = ScoredLists(
-            labels=data.labels[rows],
-            score=data.score[rows],
-            offsets=np.append(0, np.cumsum(list(map(len, lists)))),
-            ids=np.arange(len(lists)),
-        )
-        batches.append(measure._values(resampled))
-    values = np.concatenate(batches)
-    undefined = int(np.count_nonzero(np.isnan(values)))
-    if undefined or np.isnan(estimate):
-        raise ValueError(
-            f"{measure.name} is undefined for {undefined} of {n_resamples} bootstrap samples"
-            f" ({measure.lacking}): pass more items, or larger groups."
-        )
+    (values,) = resampled_values([evidence], n_resamples, rng)
+    measure, estimate = evidence.measure, float(evidence.repeat().value)
     if np.ptp(values) == 0.0:
         raise ValueError(
             f"{measure.name} is {estimate:.4g} for all {n_resamples} bootstrap samples, so its"
@@ -223,6 +196,40 @@ def bootstrap_interval(
     target, error = f"{measure.name} of the population", float(values.std(ddof=1))
     low, high = min(low, estimate), max(high, estimate)
     return Interval(estimate, low, high, level, "bootstrap", target, error)
+
+
+def resampled_values(
+    evidences: Sequence[Evidence], n_resamples: int, rng: np.random.Generator
+) -> FloatArray:
+    """Values of rankers on the same resampled lists. Shape (n_rankers, n_resamples)."""
+    repeated = [evidence.repeat() for evidence in evidences]
+    units, stratified = _units(repeated[0])
+
+    def draw() -> IntArray:
+        if stratified:
+            return np.concatenate([rows[rng.integers(0, len(rows), len(rows))] for rows in units])
+        return np.concatenate([units[i] for i in rng.integers(0, len(units), len(units))])
+
+    size, values = max(1, ITEMS // len(repeated[0].data.score)), []
+    for start in range(0, n_resamples, size):
+        lists = [draw() for _ in range(min(size, n_resamples - start))]
+        rows, offsets = np.concatenate(lists), np.append(0, np.cumsum(list(map(len, lists))))
+        batch = []
+        for evidence in repeated:
+            labels, score = evidence.data.labels[rows], evidence.data.score[rows]
+            resampled = ScoredLists(
+                labels=labels, score=score, offsets=offsets, ids=np.arange(len(lists))
+            )
+            batch.append(evidence.measure._values(resampled))
+        values.append(np.stack(batch))
+    found, measure = np.concatenate(values, axis=1), evidences[0].measure
+    undefined = int(np.count_nonzero(np.isnan(found).any(axis=0)))
+    if undefined or any(np.isnan(evidence.value) for evidence in repeated):
+        raise ValueError(
+            f"{measure.name} is undefined for {undefined} of {n_resamples} bootstrap samples"
+            f" ({measure.lacking}): pass more items, or larger groups."
+        )
+    return found
 
 
 def _units(sample: Evidence) -> tuple[list[IntArray], bool]:

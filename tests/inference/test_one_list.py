@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
-from sklearn_rank.inference import metric_interval
+from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.inference._evidence import check_two_classes
 from sklearn_rank.inference._limits import safe_limits
 from sklearn_rank.inference._methods import METHODS, methods_of
@@ -447,3 +447,37 @@ def test_resampling_is_refused_where_it_shows_nothing():
     measure = make_measure(difference, name="difference", per_query=False, lacking="one class")
     with pytest.raises(ValueError, match=r"undefined for .*one class"):
         metric_interval(measure, [0, 0, 1, 1], [1.0, 2, 3, 4], groups=[0, 0, 1, 1], **options)
+
+
+def f1_of_top(y_true, y_score):
+    k = len(y_true) // 10
+    hits = y_true[np.argsort(-y_score, kind="stable")[:k]].sum()
+    return 2 * hits / (k + y_true.sum())
+
+
+def test_measures_of_ones_own_are_compared_by_resampling():
+    own = make_measure(f1_of_top, name="F1 of the top", per_query=False)
+    rng, differences, found = np.random.default_rng(0), [], []
+    for seed in range(150):
+        y = (rng.random(400) < 0.2).astype(int)
+        common = rng.normal(size=400) + 1.5 * y
+        scores = {"a": common + 0.3 * rng.normal(size=400), "b": common + rng.normal(size=400)}
+        differences.append(f1_of_top(y, scores["a"]) - f1_of_top(y, scores["b"]))
+        if seed < 60:
+            options = {"conditional": False, "n_resamples": 99, "random_state": seed}
+            found.append(compare(own, y, scores, method="bootstrap", **options))
+    truth = np.mean(differences)
+    assert np.mean([one.low[0] <= truth <= one.high[0] for one in found]) > 0.85
+    widths = [one.high[0] - one.low[0] for one in found]
+    assert np.mean(widths) == pytest.approx(2 * 1.96 * np.std(differences), rel=0.2)
+    repeated = compare(own, y, scores, method="bootstrap", random_state=0)
+    assert repeated == compare(own, y, scores, method="bootstrap", random_state=0)
+    same = {"a": scores["a"], "b": 2 * scores["a"]}
+    with pytest.raises(ValueError, match="pass rankers whose orders differ"):
+        compare(own, y, same, method="bootstrap", n_resamples=99)
+    with pytest.raises(ValueError, match="or method='bootstrap' to metric_interval and compare"):
+        compare(own, y, scores)
+    with pytest.raises(ValueError, match="auc has a method of its own: leave method out"):
+        compare("auc", y, scores, method="bootstrap")
+    with pytest.raises(ValueError, match="rankers of the same rows of one list: leave method"):
+        compare(own, y, scores, qid=np.arange(400) // 20, method="bootstrap")
