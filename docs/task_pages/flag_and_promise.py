@@ -83,11 +83,12 @@ print({name: f"{count / 2:g} % missed" for name, count in misses.items()})
 
 # %%
 # The promise is for the whole population; the precision of so few new rows
-# varies besides. The curve of the labelled rows, with the cut-off:
+# varies besides. The curve of the labelled rows, with the cut-off and limits
+# of the precision in a top of this share, each of which may fail in 10 %:
+share = flag.report_.n_flagged / flag.report_.n_samples
 display = TopOfListDisplay.from_predictions(
-    y_labelled, flag.calibration_scores_
+    y_labelled, flag.calibration_scores_, tau=share, level=0.8
 )
-display.ax_.axvline(flag.report_.n_flagged, linestyle="--")
 display.ax_.axhline(0.8, linestyle=":")
 plt.show()
 
