@@ -15,7 +15,6 @@ from ._influence import ClassInfluence, local_ranks
 from ._measure import Measure, Value, WeightedOptions, checked, function_of
 from ._top import check_top, masses_of_tops
 
-
 # Influence values that differ by no more are equal up to rounding.
 ROUNDING = 1e-12
 
