@@ -171,4 +171,4 @@ for week in range(1, 11):
 #
 # - :doc:`/user_guide/score_to_action`: all promises, and what they rest on.
 # - :doc:`/user_guide/monitoring`: sequences of looks.
-# - :doc:`/tasks/reviewed_rows`: where only reviewed rows have labels.
+# - :doc:`/user_guide/labels_in_part`: where only reviewed rows have labels.

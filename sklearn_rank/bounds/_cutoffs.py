@@ -36,6 +36,8 @@ def chance_of_hits(hits: FloatArray, n: FloatArray, share: float) -> FloatArray:
 def precision_cutoffs(hits: FloatArray, n: FloatArray, goal: float, delta: float) -> BoolArray:
     """Cut-offs that have at least a precision: one of them is wrong with probability delta.
 
+    Theorem 11 of the proofs of bounds.
+
     ``hits`` are the positives among the n rows above each cut-off, in descending order. Cut-offs
     are tested in an order that does not depend on the labels, down from where few failures may
     occur, until a test fails. Shape (n_cutoffs,).
@@ -46,7 +48,8 @@ def precision_cutoffs(hits: FloatArray, n: FloatArray, goal: float, delta: float
         alpha, carried, end = share * delta + carried, 0.0, np.inf
         if i + 1 < len(STARTS):
             (end,) = _tests(np.array(STARTS[i + 1 : i + 2]), goal, SHARES[i + 1] * delta)
-        sizes = _tests(_numbers(start, int(n[-1])), goal, alpha)
+        # The cut-offs that are tested do not depend on what earlier tests left.
+        sizes = _tests(_numbers(start, int(n[-1])), goal, share * delta)
         sizes = sizes[(sizes < end) & (sizes <= n[-1])]
         if not len(sizes):
             break

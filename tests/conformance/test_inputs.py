@@ -41,6 +41,7 @@ ARRAYS = {
 }
 # What the functions need beside them.
 OTHERS = {
+    "value": (2.0, -1.0),
     "measure": "ap",
     "k": 3,
     "u0": 0.5,

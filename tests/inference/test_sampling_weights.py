@@ -71,6 +71,8 @@ WITHOUT_INFERENCE = {
     *(f"TopOfListDisplay.from_{data}" for data in ("estimator", "predictions")),
     "StructuralRankSelection.score",
     "StructuralRankSelection.set_score_request",
+    "TopThresholdClassifier.score",
+    "TopThresholdClassifier.set_score_request",
 }
 
 

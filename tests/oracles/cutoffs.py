@@ -40,7 +40,7 @@ def precision_sequence(positive, scores, goal, delta, starts, shares):
         if i + 1 < len(starts):
             end = min(first_size(starts[i + 1], shares[i + 1] * delta), end)
         failures, all_passed, n_tests = start, True, 0
-        while all_passed and (k := first_size(failures, alpha)) < end and k <= len(scores):
+        while all_passed and (k := first_size(failures, share * delta)) < end and k <= len(scores):
             k = min(size for size in sizes if size >= k)
             all_passed = at_least(hits[k], k, goal) <= alpha
             shown += [k] * all_passed
