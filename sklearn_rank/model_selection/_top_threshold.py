@@ -317,7 +317,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         Whether they are positive.
     n_features_in_ : int
         Number of features, if the classifier has it.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if the classifier has them.
 
     See Also
