@@ -34,7 +34,7 @@ from ..inference._shared import check_groups
 from ..metrics import get_measure
 from ..metrics._shared import Groups, ranking_scores
 from ..rankers._shared import restored_on_error, store_parameters
-from ._candidates import fit_part
+from ._candidates import check_scores, fit_part
 from ._cross_val import Sample, make_folds, samples_of
 
 # Part of the rows that is held out.
@@ -461,6 +461,11 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             )
         groups = None
         if sample.groups is not None:
+            if self._in_batch:
+                raise ValueError(
+                    "The promise for a batch is for independent rows, but groups were passed: pass"
+                    " one row of each group without groups, or leave capacity out."
+                )
             groups = check_groups(sample.groups[rows], len(rows))
         self.classes_, self.pos_label_ = self.estimator_.classes_, sample.plan.pos_label
         self.calibration_scores_, self.calibration_positive_ = scores, positive
@@ -567,7 +572,8 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             check_choice("cv", self.cv, ("prefit",))
             check_is_fitted(self.estimator)
             self.estimator_ = self.estimator
-            return ranking_scores(self.estimator, plan.X, plan.pos_label), rows, 0
+            scores = ranking_scores(self.estimator, plan.X, plan.pos_label)
+            return check_scores(scores, self.estimator, len(rows)), rows, 0
         rng, cv = check_generator(self.random_state), self.cv
         if cv is None:
             kind = StratifiedShuffleSplit if sample.groups is None else GroupShuffleSplit
@@ -582,7 +588,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             delayed(fit_part)(plan, i, *part, keep_model=len(parts) == 1)
             for i, part in enumerate(parts)
         )
-        (self.estimator_,) = [fit.model for fit in fits[:1]]
+        self.estimator_ = fits[0].model
         if len(parts) > 1:
             everything = np.arange(len(sample.labels))
             self.estimator_ = fit_part(plan, 0, everything, everything[:1], keep_model=True).model
@@ -603,7 +609,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         of_recall = all(goal.name == "recall" for goal in goals)
         highest = (self.maximize or ("precision" if of_recall else "recall")) == "precision"
         places = np.flatnonzero(allowed)
-        if not len(places) and not flags_none:
+        if not len(places) and not (flags_none and impossible):
             promised = ", and ".join(goal.text for goal in goals)
             raise ValueError(
                 f"No cut-off has {promised} with confidence {100 * self.confidence:g} %: pass"
@@ -611,7 +617,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
                 f" {' '.join(impossible)}".rstrip()
             )
         if not len(places):
-            return None, " ".join([*impossible])
+            return None, " ".join(impossible)
         return int(places[0 if highest else -1]), " ".join(impossible)
 
     def _rule(self) -> str:
@@ -625,11 +631,8 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
 
     @property
     def _capacity(self) -> str:
-        return (
-            f"{self.capacity} of a batch"
-            if is_whole(self.capacity)
-            else (f"{100 * self.capacity:g} % of a batch")
-        )
+        share = "" if is_whole(self.capacity) else " %"
+        return f"{self.capacity * (100 if share else 1):g}{share} of a batch"
 
     def _promises(self, goals: list[Goal], *, flags_nothing: bool) -> list[str]:
         if self._in_batch:

@@ -162,6 +162,19 @@ def test_a_capacity_flags_the_first_rows_of_a_batch_with_ties_at_random():
     assert str(flag.report_) == "Flags the first rows of a batch, at most 100 of a batch."
 
 
+def test_a_batch_of_groups_is_refused_and_so_are_promises_that_exclude_each_other():
+    X, y = rows(5)
+    flag = TopThresholdClassifier(LogisticRegression(), capacity=50, min_precision=0.5)
+    with pytest.raises(ValueError, match="one row of each group without groups, or leave capac"):
+        flag.fit(X, y, groups=np.arange(2000) // 2)
+    # The first 20 rows are negative: with precision come too many of them.
+    X[np.flatnonzero(y == 0)[:20], 0] = 99.0
+    with pytest.raises(ValueError, match=r"No cut-off has precision of at least 0.5, and false"):
+        prefit(X, y, min_precision=0.5, max_fpr=0.02, maximize="precision")
+    with pytest.raises(ValueError, match="NaN"):
+        prefit(np.where(np.arange(2000)[:, np.newaxis] == 7, np.nan, X), y, min_recall=0.5)
+
+
 def test_the_precision_of_a_batch_is_that_of_its_limits():
     (X, y), (batch, _) = rows(5), rows(6, 900)
     flag = prefit(X, y, capacity=300, min_precision=0.8, random_state=0)
