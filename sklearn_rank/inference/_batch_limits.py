@@ -14,12 +14,14 @@ from math import ceil, log, sqrt
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_consistent_length
 
 from .._printed import Printed, Table, text_table
 from .._typing import FloatArray, IntArray
 from .._validation import check_generator, check_level, check_number, check_scores, check_whole
 from ..metrics import get_measure
 from ._evidence import IN_ROWS, check_one_list, refuse_collections
+from ._label_design import Design, array_of_labels, random_rows
 from ._limits import log_binomial
 
 # Numbers of rows at which limits are computed: from the first on, each by a factor more.
@@ -121,6 +123,7 @@ def batch_limits(
     k: Any = None,
     level: float = 0.95,
     pos_label: Any = None,
+    design: Design = None,
     random_state: Any = None,
 ) -> BatchLimits:
     """Compute limits of the positives among the first k rows of a batch without labels.
@@ -145,8 +148,13 @@ def batch_limits(
         with the same probability. Both do with ``2 * level - 1``.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
+    design : LabelDesign, "all" or None, default=None
+        How rows of the sample were chosen for labelling, if some labels of ``y_true`` are missing.
+        Of the rows with labels those count that a random choice keeps, the more likely a label
+        was, the fewer: they are a random sample of all rows.
     random_state : None, int, Generator or RandomState, default=None
-        Random number generator or seed of the order of tied scores. Pass an int for reproducible
+        Random number generator or seed of the order of tied scores, and with ``design`` of the
+        choice of rows. Pass an int for reproducible
         results.
 
     Returns
@@ -211,7 +219,13 @@ def batch_limits(
     200  189   200     195.9
     """
     refuse_collections(IN_ROWS, y_true=y_true, y_score=y_score, batch_score=batch_score)
-    level, rng = check_level(level), check_generator(random_state)
+    # A stream of its own: rows may have been drawn with the same seed.
+    level, (rng,) = check_level(level), check_generator(random_state).spawn(1)
+    if design is not None:
+        rows = random_rows(y_true, design, rng)
+        y_true, y_score = array_of_labels(y_true), np.asarray(y_score)
+        check_consistent_length(y_true, y_score)
+        y_true, y_score = np.array(y_true[rows].tolist()), y_score[rows]
     data = check_one_list(get_measure("precision@1"), y_true, y_score, pos_label=pos_label).data
     score = check_scores(batch_score, name="batch_score")
     n, m = len(data.score), len(score)

@@ -725,7 +725,8 @@ class ConfidenceSequence:
                 raise ValueError(
                     "design is for single rows of one list: leave qid and sample_weight out."
                 )
-            rng = np.random.default_rng(self.n_looks)
+            # A stream of its own: rows may have been drawn with such a seed.
+            rng = np.random.default_rng([self.n_looks, 1])
             rows = random_rows(y_true, design, rng)
             y_true, y_score, baseline_score = (
                 None if column is None else np.asarray(column)[rows]

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sklearn_rank.inference import BatchLimits, batch_limits
+from sklearn_rank.inference import BatchLimits, LabelDesign, batch_limits
 from tests.oracles import batch_limits as oracle
 
 
@@ -140,3 +140,29 @@ def test_the_largest_k_has_the_precision_up_to_rounding():
     for wrong in (0.0, 80, "0.8"):
         with pytest.raises(ValueError, match=r"min_precision=.* must be a number in \(0, 1\]"):
             limits.largest_k(wrong)
+
+
+def test_rows_labelled_by_a_design_are_a_random_sample():
+    """The first rows of a champion all have labels, of the others one in ten."""
+    failures, n_runs = np.zeros(2), 300
+    for seed in range(n_runs):
+        rng = np.random.default_rng(seed)
+        y = rng.random(1500) < 0.3
+        score = y + rng.normal(size=1500)
+        champion = y + rng.normal(size=1500)
+        order = np.argsort(-champion[:1000])
+        known = np.append(order[:200], rng.choice(order[200:], 160, replace=False))
+        labels = np.full(1000, np.nan)
+        labels[known] = y[known]
+        design = LabelDesign(review_top=200, audit=160, scores=champion[:1000])
+        sample = labels, score[:1000], score[1000:]
+        limits = batch_limits(*sample, k=100, level=0.8, design=design, random_state=seed)
+        hits = y[1000:][limits.order[:100]].sum()
+        failures[0] += hits < limits.low[0]
+        # The labels as they are promise too much.
+        alone = batch_limits(y[known], score[known], score[1000:], k=100, level=0.8)
+        failures[1] += hits < alone.low[0]
+    assert failures[0] <= 0.2 * n_runs
+    assert failures[1] > 0.25 * n_runs
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        batch_limits(labels, score[:999], score[1000:], design=design)
