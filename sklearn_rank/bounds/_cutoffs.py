@@ -8,10 +8,13 @@ negatives, that lie above a cut-off.
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.special import betainc
+from collections.abc import Sequence
+from math import inf, log
 
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+import numpy as np
+from scipy.special import betainc, logsumexp
+
+from .._typing import BoolArray, FloatArray
 
 # Tests of a precision start where so many failures may occur, each with a share of the error; a
 # later start adds what earlier tests did not lose.
@@ -19,6 +22,12 @@ STARTS, SHARES = (1, 8, 40), (0.7, 0.2, 0.1)
 
 # Factor between the numbers of failures of tests.
 STEP = 1.02
+
+# Tests of a mean amount start at so many rows, a factor apart.
+STARTS_OF_ROWS, STEP_OF_ROWS = (16, 64, 256), 1.1
+
+# Bets on a mean amount, relative to the largest that no amount can ruin.
+BETS = np.geomspace(1.0 / 4096.0, 0.9, 25)
 
 
 def chance_of_hits(hits: FloatArray, n: FloatArray, share: float) -> FloatArray:
@@ -36,41 +45,73 @@ def chance_of_hits(hits: FloatArray, n: FloatArray, share: float) -> FloatArray:
 def precision_cutoffs(hits: FloatArray, n: FloatArray, goal: float, delta: float) -> BoolArray:
     """Cut-offs that have at least a precision: one of them is wrong with probability delta.
 
-    Theorem 11 of the proofs of bounds.
-
-    ``hits`` are the positives among the n rows above each cut-off, in descending order. Cut-offs
-    are tested in an order that does not depend on the labels, down from where few failures may
-    occur, until a test fails. Shape (n_cutoffs,).
+    ``hits`` are the positives among the n rows above each cut-off, in descending order; Theorem 11
+    of the proofs of bounds. Shape (n_cutoffs,).
     """
-    chance = chance_of_hits(hits, n, goal)
+    failures = [_numbers(start, n[-1], STEP) for start in STARTS]
+    sizes = [
+        _tests(numbers, goal, share * delta)
+        for numbers, share in zip(failures, SHARES, strict=True)
+    ]
+    return _in_sequence(chance_of_hits(hits, n, goal), n, sizes, delta)
+
+
+def value_cutoffs(amounts: FloatArray, n: FloatArray, goal: float, delta: float) -> BoolArray:
+    """Cut-offs whose rows have at least a mean amount: one is wrong with probability delta.
+
+    ``amounts`` are those of the rows from the top, of which n are above each cut-off. Shape
+    (n_cutoffs,).
+    """
+    sizes = [_numbers(start, n[-1], STEP_OF_ROWS) for start in STARTS_OF_ROWS]
+    return _in_sequence(chance_of_amounts(amounts, n, goal), n, sizes, delta)
+
+
+def chance_of_amounts(
+    amounts: FloatArray, n: FloatArray, goal: float, times: float = 1.0
+) -> FloatArray:
+    """P-values of the first n rows, for several n, against a mean amount below the goal.
+
+    The product of ``1 + bet (amount - goal)`` then has an expectation below 1, and so has the mean
+    over some bets. ``times`` is for so many times as many rows. Shape (n_cutoffs,).
+    """
+    last, least = n.astype(np.intp) - 1, float(amounts.min())
+    bets = BETS / (goal - least)
+    capital = [times * np.cumsum(np.log1p(bet * (amounts - goal)))[last] for bet in bets]
+    return np.exp(np.minimum(log(len(BETS)) - logsumexp(capital, axis=0), 0.0))
+
+
+def _in_sequence(
+    chance: FloatArray, n: FloatArray, sizes: Sequence[FloatArray], delta: float
+) -> BoolArray:
+    """Test cut-offs by their p-values in an order that is fixed in advance, until one fails.
+
+    Sequences of numbers of rows share delta, and one without a failure leaves its part to the
+    next, before which it ends. Shape (n_cutoffs,).
+    """
     certified, carried = np.zeros(len(chance), dtype=bool), 0.0
-    for i, (start, share) in enumerate(zip(STARTS, SHARES, strict=True)):
-        alpha, carried, end = share * delta + carried, 0.0, np.inf
-        if i + 1 < len(STARTS):
-            (end,) = _tests(np.array(STARTS[i + 1 : i + 2]), goal, SHARES[i + 1] * delta)
-        # The cut-offs that are tested do not depend on what earlier tests left.
-        sizes = _tests(_numbers(start, int(n[-1])), goal, share * delta)
-        sizes = sizes[(sizes < end) & (sizes <= n[-1])]
-        if not len(sizes):
+    ends = [*(float(of_start[0]) for of_start in sizes[1:]), inf]
+    for of_start, share, end in zip(sizes, SHARES, ends, strict=True):
+        alpha, carried = share * delta + carried, 0.0
+        of_start = of_start[(of_start < end) & (of_start <= n[-1])]
+        if not len(of_start):
             break
-        cutoffs = np.unique(np.searchsorted(n, sizes))
+        cutoffs = np.unique(np.searchsorted(n, of_start))
         failed = np.flatnonzero(chance[cutoffs] > alpha)
         certified[cutoffs[: failed[0] if len(failed) else None]] = True
         carried = 0.0 if len(failed) else alpha
     return certified
 
 
-def _numbers(first: int, last: int) -> FloatArray:
-    """Numbers of failures from the first on, a factor apart where this is more than 1."""
+def _numbers(first: int, last: float, step: float) -> FloatArray:
+    """Numbers from the first on, a factor apart where this is more than 1."""
     numbers = [first]
     while numbers[-1] < last:
-        numbers.append(max(numbers[-1] + 1, int(STEP * numbers[-1])))
+        numbers.append(max(numbers[-1] + 1, int(step * numbers[-1])))
     return np.array(numbers, dtype=np.float64)
 
 
-def _tests(failures: AnyArray, goal: float, alpha: float) -> IntArray:
+def _tests(failures: FloatArray, goal: float, alpha: float) -> FloatArray:
     """Fewest rows of which so many failures still show a precision. Shape (n_failures,)."""
-    failures = np.asarray(failures, dtype=np.float64)
     few, enough = failures.copy(), 2.0 * failures + 2.0
     while (short := chance_of_hits(enough - failures, enough, goal) > alpha).any():
         few[short], enough[short] = enough[short], 2.0 * enough[short]
@@ -78,4 +119,4 @@ def _tests(failures: AnyArray, goal: float, alpha: float) -> IntArray:
         middle = np.floor((few + enough) / 2.0)
         short = chance_of_hits(middle - failures, middle, goal) > alpha
         few, enough = np.where(short, middle, few), np.where(short, enough, middle)
-    return enough.astype(np.int64)
+    return enough

@@ -28,10 +28,16 @@ from .._validation import (
     is_whole,
 )
 from .._warn import warn
-from ..bounds._shared import chance_of_hits, precision_cutoffs
+from ..bounds._shared import (
+    SHARES,
+    chance_of_amounts,
+    chance_of_hits,
+    precision_cutoffs,
+    value_cutoffs,
+)
 from ..inference import BatchLimits, batch_limits
 from ..inference._shared import check_groups
-from ..metrics import get_measure
+from ..metrics import get_measure, realized_amounts
 from ..metrics._shared import Groups, ranking_scores
 from ..rankers._shared import restored_on_error, store_parameters
 from ._candidates import check_scores, fit_part
@@ -51,9 +57,9 @@ N_HALVINGS = 12
 class Goal:
     """A share that is promised."""
 
-    name: Literal["precision", "recall", "false positive rate"]
+    name: Literal["precision", "recall", "false positive rate", "mean value"]
     value: float
-    of_value: str = ""  # What the precision means, if it is that of a value
+    of_value: str = ""  # What the precision means, if it is that of equal amounts
 
     @property
     def text(self) -> str:
@@ -71,10 +77,17 @@ class CutOffs:
     n_flagged: FloatArray
     n_pos: FloatArray  # Positives among those flagged
     positive: BoolArray  # (n_samples,): Rows from the top
-    codes: IntArray | None  # (n_samples,): Their groups
+    codes: IntArray | None = None  # (n_samples,): Their groups
+    amounts: FloatArray | None = None  # (n_samples,): What they bring
 
     @classmethod
-    def of(cls, scores: FloatArray, positive: BoolArray, groups: Groups | None) -> CutOffs:
+    def of(
+        cls,
+        scores: FloatArray,
+        positive: BoolArray,
+        groups: Groups | None = None,
+        amounts: FloatArray | None = None,
+    ) -> CutOffs:
         order = np.argsort(-scores, kind="stable")
         ends = np.flatnonzero(np.diff(scores[order], append=-np.inf))
         # What is above the next lower score: given this, rows above it are independent draws.
@@ -83,7 +96,8 @@ class CutOffs:
         positive = positive[order]
         n_flagged, n_pos = (x.astype(np.float64) for x in (ends + 1, np.cumsum(positive)[ends]))
         codes = None if groups is None else groups.codes[order]
-        return cls(threshold, n_flagged, n_pos, positive, codes)
+        amounts = None if amounts is None else amounts[order]
+        return cls(threshold, n_flagged, n_pos, positive, codes, amounts)
 
     def hits(self, goal: Goal) -> tuple[FloatArray, FloatArray]:
         """Hits above each cut-off, and of how many rows; of groups, as many as if independent."""
@@ -124,16 +138,24 @@ class CutOffs:
         between = squares - 2.0 * share * products + share**2 * sizes
         return np.maximum((between + sizes / n) / (n * share * (1.0 - share) + 1.0), 1.0)
 
-    def certified(self, goal: Goal, delta: float, factor: float = 1.0) -> BoolArray:
-        """Cut-offs that keep a promise, of which one is wrong with probability delta.
+    def chances(self, goal: Goal, times: float = 1.0) -> FloatArray:
+        """P-values of each cut-off against a share below the goal, of so many times the rows."""
+        if self.amounts is not None and goal.name == "mean value":
+            return chance_of_amounts(self.amounts, self.n_flagged, goal.value, times)
+        hits, n = (times * numbers for numbers in self.hits(goal))
+        if times > 1.0 and goal.name == "precision":
+            hits = np.maximum(hits - 1.0, 0.0)  # Tests begin where one failure may occur.
+        share = 1.0 - goal.value if goal.name == "false positive rate" else goal.value
+        return chance_of_hits(hits, n, share)
 
-        With a factor, as if there were so many times as many rows.
-        """
-        hits, n = (factor * numbers for numbers in self.hits(goal))
+    def certified(self, goal: Goal, delta: float) -> BoolArray:
+        """Cut-offs that keep a promise, of which one is wrong with probability delta."""
+        if self.amounts is not None and goal.name == "mean value":
+            return value_cutoffs(self.amounts, self.n_flagged, goal.value, delta)
         if goal.name == "precision":
+            hits, n = self.hits(goal)
             return precision_cutoffs(hits, np.maximum.accumulate(n), goal.value, delta)
-        share = goal.value if goal.name == "recall" else 1.0 - goal.value
-        return np.asarray(chance_of_hits(hits, n, share) <= delta)
+        return np.asarray(self.chances(goal) <= delta)
 
 
 def _earlier(codes: IntArray, values: FloatArray) -> FloatArray:
@@ -268,11 +290,12 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     max_fpr : float or None, default=None
         Share, in (0, 1), of the negatives that are flagged, at most.
     min_value : float or None, default=None
-        Mean value of the flagged rows, at least, as set by ``value``: it is reached from a
-        precision of ``(min_value - loss) / (gain - loss)`` on.
+        Mean value of the flagged rows, at least. The values are those of ``value``, or those of
+        each row that ``fit`` gets.
     value : pair of float or None, default=None
-        With ``min_value``, what a flagged row brings if it is positive, and if it is not: the gain
-        and the loss, which is negative for a cost.
+        With ``min_value``, what each flagged row brings if it is positive, and if it is not: the
+        gain and the loss, which is negative for a cost. The mean value is then reached from a
+        precision of ``(min_value - loss) / (gain - loss)`` on.
     capacity : int, float or None, default=None
         Largest number of rows of a batch, that is of one call of ``predict``, that are flagged; a
         float in (0, 1) is a share of the batch. With ``min_precision`` the precision of the
@@ -339,6 +362,9 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     of a sequence hold together where the precision falls as the cut-off does. Tied rows are
     flagged together or not at all.
 
+    **A mean value** of amounts that differ is tested likewise, from 16, 64 and 256 rows from the
+    top on, by bets on the amounts, for any distribution of them.
+
     **A batch.** With ``capacity`` and ``min_precision``,
     :func:`~sklearn_rank.inference.batch_limits` gives the largest number of rows, up to the
     capacity, whose precision is shown on this batch, for any model.
@@ -402,7 +428,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     ) -> None:
         store_parameters(locals())
 
-    def fit(self, X: Any, y: Any, **params: Any) -> TopThresholdClassifier:
+    def fit(self, X: Any, y: Any, value: Any = None, **params: Any) -> TopThresholdClassifier:
         """Fit the classifier and calibrate the cut-off.
 
         Parameters
@@ -411,6 +437,9 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             Rows.
         y : array-like of shape (n_samples,)
             Labels of two classes.
+        value : array-like of shape (n_samples,) or (n_samples, 2), or pair, default=None
+            With ``min_value``, what each row brings if it is flagged, as for
+            :func:`sklearn_rank.metrics.realized_amounts`.
         **params : dict
             ``groups``, the id of the group of each row, and arguments of the classifier's ``fit``,
             such as ``sample_weight``; with metadata routing they go where they are requested.
@@ -436,11 +465,11 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             If the labels are not in {0, 1} or {-1, 1} and there is no ``pos_label``.
         """
         with restored_on_error(self):
-            self._fit(X, y, params)
+            self._fit(X, y, value, params)
         return self
 
-    def _fit(self, X: Any, y: Any, params: dict[str, Any]) -> None:
-        goals = self._goals()
+    def _fit(self, X: Any, y: Any, value: Any, params: dict[str, Any]) -> None:
+        goals = self._goals(of_rows=value is not None)
         if not is_classifier(self.estimator):
             raise TypeError(
                 f"{self.estimator!r} is not a classifier: pass a classifier, such as"
@@ -449,6 +478,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         measure = get_measure("auc")
         in_part, ids = (None, None), (None, None, params, True)
         (sample,) = samples_of([self.estimator], X, y, measure, self.pos_label, in_part, *ids)
+        amounts = None if value is None else realized_amounts(sample.labels, value)
         scores, rows, n_folds = self._calibrate(sample)
         if (weight := sample.plan.params.get("sample_weight")) is not None:
             has_weight = np.asarray(weight)[rows] > 0
@@ -466,13 +496,25 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
                     "The promise for a batch is for independent rows, but groups were passed: pass"
                     " one row of each group without groups, or leave capacity out."
                 )
+            if amounts is not None:
+                raise ValueError(
+                    "A mean value of amounts that differ is for independent rows: leave groups"
+                    " out, or pass one amount for all, value=(gain, loss), to the class."
+                )
             groups = check_groups(sample.groups[rows], len(rows))
         self.classes_, self.pos_label_ = self.estimator_.classes_, sample.plan.pos_label
         self.calibration_scores_, self.calibration_positive_ = scores, positive
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
-        cutoffs = CutOffs.of(scores, positive, groups)
+        if amounts is not None:
+            amounts = amounts[rows]
+            if self.min_value <= amounts.min():
+                raise ValueError(
+                    f"min_value={self.min_value:g} is reached by any row, as the lowest amount is"
+                    f" {amounts.min():g}: pass a greater min_value."
+                )
+        cutoffs = CutOffs.of(scores, positive, groups, amounts)
         place, impossible, self.threshold_ = None, "", np.nan
         if not self._in_batch and goals:
             place, impossible = self._choose(cutoffs, goals)
@@ -501,8 +543,8 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         of_precision = self.min_precision is not None or self.min_value is not None
         return self.capacity is not None and of_precision
 
-    def _goals(self) -> list[Goal]:
-        """Check the parameters, and return what is promised."""
+    def _goals(self, *, of_rows: bool = False) -> list[Goal]:
+        """Check the parameters, and return what is promised; amounts may be those of rows."""
         check_share("confidence", self.confidence)
         check_choice("maximize", self.maximize, (None, "recall", "precision"))
         of_names: Any = {
@@ -515,7 +557,9 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             for goal, (name, value) in of_names.items()
             if value is not None
         ]
-        if self.min_value is not None or self.value is not None:
+        if of_rows:
+            goals.append(self._goal_of_amounts())
+        elif self.min_value is not None or self.value is not None:
             goals.append(self._goal_of_value())
         if self.capacity is None and not goals:
             raise ValueError(
@@ -537,13 +581,22 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
                 )
         return goals
 
+    def _goal_of_amounts(self) -> Goal:
+        if self.min_value is None or self.value is not None or self.capacity is not None:
+            raise ValueError(
+                "value in fit is for min_value=, of rows whose amounts differ: pass min_value, and"
+                " leave value and capacity of the class out."
+            )
+        return Goal("mean value", check_number("min_value", self.min_value))
+
     def _goal_of_value(self) -> Goal:
         """The precision from which on the flagged rows have the value."""
         pair = self.value if isinstance(self.value, tuple | list) else ()
         if self.min_value is None or len(pair) != 2:
             raise ValueError(
                 f"min_value={self.min_value!r} and value={self.value!r} belong together: pass"
-                " both, as min_value=0 and value=(100, -5), the gain and the loss of a row."
+                " both, as min_value=0 and value=(100, -5), the gain and the loss of a row, or the"
+                " values of each row to fit."
             )
         least = check_number("min_value", self.min_value)
         gain, loss = (check_number("value", x) for x in pair)
@@ -644,6 +697,8 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             return "calibration rows are at random places among those of the batch (batch_limits)"
         if groups is not None:
             return "binomial tests of effective numbers of rows, asymptotic in the groups"
+        if any(goal.name == "mean value" for goal in goals):
+            return "bets on the amounts above cut-offs in an order that is fixed in advance"
         if any(goal.name == "precision" for goal in goals):
             return "exact binomial tests of cut-offs in an order that is fixed in advance"
         return "an exact binomial test, as the share is monotone in the cut-off"
@@ -654,8 +709,11 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             rows += ", to which the classifier was not fitted"
         if n_folds > 1:
             rows += ", and the model of all rows ranks as those of the folds (approximate)"
-        if not self._in_batch and any(goal.name == "precision" for goal in goals):
-            rows += ", and the precision does not rise as the cut-off falls"
+        for goal in [] if self._in_batch else goals:
+            if goal.name in ("precision", "mean value"):
+                rows += f", and the {goal.name} does not rise as the cut-off falls"
+            if goal.name == "mean value":
+                rows += ", and no loss is larger than those of the calibration rows"
         return rows
 
     def predict(self, X: Any) -> AnyArray:
@@ -743,7 +801,8 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             The requests.
         """
         mapping = MethodMapping().add(caller="fit", callee="fit")
-        router = MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=mapping)
+        router = MetadataRouter(owner=self).add_self_request(self)
+        router.add(estimator=self.estimator, method_mapping=mapping)
         split = MethodMapping().add(caller="fit", callee="split")
         is_splitter = hasattr(self.cv, "get_metadata_routing")
         splitter = self.cv if is_splitter else GroupShuffleSplit()
@@ -753,18 +812,24 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
 def _why_impossible(cutoffs: CutOffs, goal: Goal, delta: float, confidence: float) -> str:
     """Say how near the labels come to a promise, and how many more would do."""
     text = f"No cut-off has {goal.text} with confidence {100 * confidence:g} %"
-    if goal.name == "precision":
+    if goal.name in ("precision", "mean value"):
+        least = 0.001 if cutoffs.amounts is None else float(cutoffs.amounts.min())
 
         def is_shown(value: float) -> bool:
             return bool(cutoffs.certified(replace(goal, value=value), delta).any())
 
-        text += f": the most that is shown is {_last(is_shown, 0.001, goal.value):.3f}"
+        text += f": the most that is shown is {_last(is_shown, least, goal.value):.3f}"
 
-    def is_missed(log_factor: float) -> bool:
-        return not cutoffs.certified(goal, delta, exp(log_factor)).any()
+    first = SHARES[0] if goal.name in ("precision", "mean value") else 1.0
+
+    def is_missed(log_times: float) -> bool:
+        return float(cutoffs.chances(goal, exp(log_times)).min()) > first * delta
 
     if is_missed(log(MOST_GROWTH)):
         return f"{text}, and no number of rows like these would do."
+    if not is_missed(0.0):
+        # By itself a cut-off would pass, but the sequence of tests ended before it.
+        return f"{text}; a few more calibration rows would do."
     more = expm1(_last(is_missed, 0.0, log(MOST_GROWTH))) * len(cutoffs.positive)
     return f"{text}; some {ceil(1.02 * more):,} more calibration rows like these would do."
 

@@ -212,8 +212,63 @@ def test_a_mean_value_is_the_precision_that_has_it():
     np.testing.assert_array_equal(batch.predict(X[::2]), expected.predict(X[::2]))
 
 
+def amounts_of(seed, y):
+    gain = np.exp(3 + np.random.default_rng([seed, 1]).normal(size=len(y)))
+    return np.column_stack([gain, np.full(len(y), -10.0)])
+
+
+def test_cut_offs_of_a_mean_value_are_those_of_the_definition():
+    X, y = rows(14, 400)
+    amounts = np.where(y == 1, *amounts_of(14, y).T)
+    cutoffs = CutOffs.of(X[:, 0], y == 1, None, amounts)
+    for goal in (5.0, 12.0):
+        found = cutoffs.n_flagged[cutoffs.certified(Goal("mean value", goal), 0.2)]
+        assert found.tolist() == oracle.value_sequence(amounts, X[:, 0], goal, 0.2)
+        assert len(found) > 0
+
+
+def test_a_mean_value_of_amounts_that_differ_is_kept():
+    X_new, y_new = rows(10**6, 100_000)
+    amounts, failures, shares = np.where(y_new == 1, *amounts_of(10**6, y_new).T), 0, []
+    for seed in range(150):
+        X, y = rows(seed, 1200)
+        flag = TopThresholdClassifier(
+            Column().fit(X, y), cv="prefit", min_value=10.0, confidence=0.8
+        ).fit(X, y, value=amounts_of(seed, y))
+        flagged = X_new[:, 0] >= flag.threshold_
+        failures += flagged.any() and amounts[flagged].mean() < 10.0
+        shares.append(flagged[y_new == 1].mean())
+    assert failures <= 0.2 * 150
+    assert np.mean(shares) > 0.6
+    assert "mean value of at least 10 on new rows" in str(flag.report_)
+    assert "no loss is larger than those of the calibration rows" in str(flag.report_)
+
+
+def test_values_of_rows_are_routed_and_refused_where_they_do_not_belong():
+    X, y = rows(15)
+    value, model = amounts_of(15, y), LogisticRegression()
+    flag = TopThresholdClassifier(model, min_value=5.0, random_state=0)
+    search = GridSearchCV(flag, {"estimator__C": [0.1, 1.0]}, scoring="precision", cv=3)
+    assert np.isfinite(search.fit(X, y, value=value).best_estimator_.threshold_)
+    with sklearn.config_context(enable_metadata_routing=True):
+        last = sklearn.base.clone(flag).set_fit_request(value=True)
+        routed = make_pipeline(StandardScaler(), last).fit(X, y, value=value)
+    assert np.isfinite(routed[-1].threshold_)
+    for options, groups, message in (
+        ({"min_recall": 0.5}, None, "value in fit is for min_value="),
+        ({"min_value": 5.0, "capacity": 9}, None, "leave value and capacity of the class out"),
+        ({"min_value": -10.0}, None, "min_value=-10 is reached by any row"),
+        ({"min_value": 5.0}, np.arange(2000) // 2, "of amounts that differ is for independent"),
+    ):
+        ids = {} if groups is None else {"groups": groups}
+        with pytest.raises(ValueError, match=message):
+            TopThresholdClassifier(model, **options).fit(X, y, value=value, **ids)
+    with pytest.warns(UserWarning, match=r"No cut-off has mean value of at least 500"):
+        TopThresholdClassifier(model, min_value=500.0).fit(X, y, value=value)
+
+
 def test_what_is_impossible_is_said_with_the_labels_that_would_do():
-    X, y = rows(8, 300, shift=2.0)
+    X, y = rows(8, 150, shift=6.0)
     with pytest.warns(UserWarning, match="No cut-off has precision of at least 0.95"):
         flag = prefit(X, y, min_precision=0.95)
     assert flag.threshold_ == np.inf
@@ -222,7 +277,7 @@ def test_what_is_impossible_is_said_with_the_labels_that_would_do():
     assert "Flags nothing." in text
     assert "Promised" not in text
     n_more = int(text.split("some ")[1].split(" more")[0].replace(",", ""))
-    repeated = np.tile(np.arange(300), -(-(300 + n_more) // 300))
+    repeated = np.tile(np.arange(150), -(-(150 + n_more) // 150))
     assert np.isfinite(prefit(X[repeated], y[repeated], min_precision=0.95).threshold_)
     with pytest.warns(UserWarning, match="no number of rows like these would do"):
         prefit(-X, y, min_precision=0.99)

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from math import comb
 
-__all__ = ["at_least", "precision_sequence", "rate_cutoffs"]
+__all__ = ["at_least", "precision_sequence", "rate_cutoffs", "value_sequence"]
 
 
 def at_least(hits, n, share):
@@ -62,3 +62,30 @@ def rate_cutoffs(positive, scores, goal, delta, of):
             is_shown = at_least(n - inside, n, 1 - Fraction(goal)) <= delta
         shown += [k] * is_shown
     return shown
+
+
+def value_sequence(amounts, scores, goal, delta):
+    """Numbers of rows that are shown to have a mean amount, by bets."""
+    order, sizes, least = _order(scores), _flagged(scores), min(amounts)
+    ratio = (0.9 * 4096) ** (1 / 24)
+    bets = [ratio**i / 4096 / (goal - least) for i in range(25)]
+
+    def capital(k):
+        total = 0.0
+        for bet in bets:
+            product = 1.0
+            for i in order[:k]:
+                product *= 1 + bet * (amounts[i] - goal)
+            total += product
+        return total / len(bets)
+
+    shown, carried, starts = [], 0.0, (16, 64, 256)
+    for start, share, end in zip(starts, (0.7, 0.2, 0.1), (64, 256, 10**9), strict=True):
+        alpha, carried, k, all_passed = share * delta + carried, 0.0, start, True
+        while all_passed and k < end and k <= len(scores):
+            size = min(x for x in sizes if x >= k)
+            all_passed = bool(capital(size) >= 1 / alpha)
+            shown += [size] * all_passed
+            k = max(k + 1, int(1.1 * k))
+        carried = alpha if all_passed and start <= len(scores) else 0.0
+    return sorted(set(shown))
