@@ -154,8 +154,7 @@ def batch_limits(
         was, the fewer: they are a random sample of all rows.
     random_state : None, int, Generator or RandomState, default=None
         Random number generator or seed of the order of tied scores, and with ``design`` of the
-        choice of rows. Pass an int for reproducible
-        results.
+        choice of rows. Pass an int for reproducible results.
 
     Returns
     -------

@@ -9,7 +9,7 @@ import numpy as np
 from .._lists import LabelType, ScoredLists, check_lists
 from .._order import tied_blocks
 from .._typing import FloatArray
-from .._validation import check_number, check_position, check_vector
+from .._validation import check_number, check_position, check_vector, shown
 from ._conventions import NamedNumber, position, share
 from ._influence import ClassInfluence, local_ranks
 from ._measure import Measure, Value, WeightedOptions, checked, function_of
@@ -284,6 +284,11 @@ def realized_amounts(y_true: Any, value: Any, *, pos_label: Any = None) -> Float
     positive = check_lists(y_true, LabelType("binary", pos_label)).positive
     n = len(positive)
     columns = value
+    if not isinstance(value, tuple) and np.ndim(value) == 0:
+        raise ValueError(
+            f"value={shown(value)} must be an amount for each row, or a pair (gain, cost), such as"
+            " value=(100, -5)."
+        )
     if not isinstance(value, tuple):
         columns = np.asarray(value, dtype=np.float64)
         columns = tuple(columns.T) if columns.ndim == 2 else (columns, 0.0)

@@ -990,17 +990,13 @@ def cross_val_compare(
             )
     parts = make_folds(cv, sample, random_state)
     scores = [fit_parts(each.plan, parts, n_jobs=n_jobs, verbose=verbose) for each in samples]
-    tests, target = (
-        [test for _, test in parts],
-        f"mean expected {measure.name} of {_fold_models(parts)}",
-    )
-    rng = check_generator(random_state)
+    tests, rng = [test for _, test in parts], check_generator(random_state)
+    target = f"mean expected {measure.name} of {_fold_models(parts)}"
     if sample.partial is not None:
         target += f", {sample.partial.text}"
         if sample.qid is None:
-            return FoldsInPart(sample, tests, scores).comparison(
-                names, contrasts, question, target
-            )
+            in_folds = FoldsInPart.of(sample, tests, scores)
+            return in_folds.comparison(names, contrasts, question, target)
         of_rows = {
             name: _of_all_rows(sample, tests, x) for name, x in zip(names, scores, strict=True)
         }

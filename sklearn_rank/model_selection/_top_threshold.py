@@ -42,6 +42,7 @@ from ..metrics._shared import Groups, ranking_scores
 from ..rankers._shared import restored_on_error, store_parameters
 from ._candidates import check_scores, fit_part
 from ._cross_val import Sample, make_folds, samples_of
+from ._query_splitters import places_of
 
 # Part of the rows that is held out.
 HELD_OUT = 1 / 3
@@ -89,10 +90,10 @@ class CutOffs:
         amounts: FloatArray | None = None,
     ) -> CutOffs:
         order = np.argsort(-scores, kind="stable")
-        ends = np.flatnonzero(np.diff(scores[order], append=-np.inf))
+        scores = scores[order]
+        ends = np.append(np.flatnonzero(scores[1:] != scores[:-1]), len(scores) - 1)
         # What is above the next lower score: given this, rows above it are independent draws.
-        lower = np.append(scores[order][ends[:-1] + 1], -np.inf)
-        threshold = np.where(np.isneginf(lower), -np.inf, np.nextafter(lower, np.inf))
+        threshold = np.append(np.nextafter(scores[ends[:-1] + 1], np.inf), -np.inf)
         positive = positive[order]
         n_flagged, n_pos = (x.astype(np.float64) for x in (ends + 1, np.cumsum(positive)[ends]))
         codes = None if groups is None else groups.codes[order]
@@ -138,15 +139,16 @@ class CutOffs:
         between = squares - 2.0 * share * products + share**2 * sizes
         return np.maximum((between + sizes / n) / (n * share * (1.0 - share) + 1.0), 1.0)
 
-    def chances(self, goal: Goal, times: float = 1.0) -> FloatArray:
-        """P-values of each cut-off against a share below the goal, of so many times the rows."""
+    def chances(self, goal: Goal, times: float = 1.0, lost: float = 0.0) -> FloatArray:
+        """P-values of each cut-off against a share below the goal.
+
+        Of so many times the rows, and less some hits.
+        """
         if self.amounts is not None and goal.name == "mean value":
             return chance_of_amounts(self.amounts, self.n_flagged, goal.value, times)
         hits, n = (times * numbers for numbers in self.hits(goal))
-        if times > 1.0 and goal.name == "precision":
-            hits = np.maximum(hits - 1.0, 0.0)  # Tests begin where one failure may occur.
         share = 1.0 - goal.value if goal.name == "false positive rate" else goal.value
-        return chance_of_hits(hits, n, share)
+        return chance_of_hits(np.maximum(hits - lost, 0.0), n, share)
 
     def certified(self, goal: Goal, delta: float) -> BoolArray:
         """Cut-offs that keep a promise, of which one is wrong with probability delta."""
@@ -616,7 +618,8 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
             return n
         if is_whole(self.capacity):
             return min(check_whole("capacity", self.capacity, 1), n)
-        return int(check_share("capacity", self.capacity) * n * (1.0 + 1e-12))
+        what = "a share of a batch, or a whole number of rows, such as 50"
+        return int(check_share("capacity", self.capacity, what=what) * n * (1.0 + 1e-12))
 
     def _calibrate(self, sample: Sample) -> tuple[FloatArray, IntArray, int]:
         """Scores of the calibration rows, their numbers, and that of the folds; 0 is prefit."""
@@ -631,8 +634,14 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         if cv is None:
             kind = StratifiedShuffleSplit if sample.groups is None else GroupShuffleSplit
             split = kind(1, test_size=HELD_OUT, random_state=int(rng.integers(2**31)))
-            # By the positive class, whatever the labels are called.
-            cv = list(split.split(rows, sample.labels, sample.groups))
+            # By the positive class and the order of groups, whatever they are called.
+            places = places_of(sample.groups, len(rows))
+            if places is not None and np.max(places) == 0:
+                raise ValueError(
+                    "groups has one group only, of which no part can be held out: leave groups out"
+                    " if rows are independent, or pass rows of more groups."
+                )
+            cv = list(split.split(rows, sample.labels, places))
         parts = make_folds(cv, sample, None if self.random_state is None else rng)
         rows = np.concatenate([test for _, test in parts])
         if len(np.unique(rows)) < len(rows):
@@ -818,12 +827,15 @@ def _why_impossible(cutoffs: CutOffs, goal: Goal, delta: float, confidence: floa
         def is_shown(value: float) -> bool:
             return bool(cutoffs.certified(replace(goal, value=value), delta).any())
 
-        text += f": the most that is shown is {_last(is_shown, least, goal.value):.3f}"
+        if (most := _last(is_shown, least, goal.value)) > least:
+            text += f": the most that is shown is {most:.3f}"
 
-    first = SHARES[0] if goal.name in ("precision", "mean value") else 1.0
+    # What is tested in a sequence begins with a part of the error, where one failure may occur.
+    in_sequence = goal.name in ("precision", "mean value")
+    alpha, lost = SHARES[0] * delta if in_sequence else delta, float(in_sequence)
 
     def is_missed(log_times: float) -> bool:
-        return float(cutoffs.chances(goal, exp(log_times)).min()) > first * delta
+        return float(cutoffs.chances(goal, exp(log_times), lost).min()) > alpha
 
     if is_missed(log(MOST_GROWTH)):
         return f"{text}, and no number of rows like these would do."

@@ -37,6 +37,8 @@ def test_amounts_are_gains_of_positives_and_costs_of_others():
     for value, message in (
         ((1, 2, 3), "value has 3 columns"),
         (([1.0, 2.0], 0), "value"),
+        (100, r"value=100 must be an amount for each row, or a pair \(gain, cost\)"),
+        ({"gain": 1}, "must be an amount for each row"),
         ((np.nan, 0), "value"),
         ([1.0, np.inf, 2.0], "value"),
     ):

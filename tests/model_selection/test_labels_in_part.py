@@ -183,6 +183,12 @@ def test_with_all_labels_the_value_is_that_of_the_folds():
     whole = cross_val_interval(LogisticRegression(), X, truth, **options)
     found = cross_val_interval(LogisticRegression(), X, truth, design="all", **options)
     assert found.estimate == pytest.approx(whole.estimate)
+    # A part of the rows need not be held out at all.
+    models = {"both": LogisticRegression(), "strong": LogisticRegression(C=1e-6)}
+    options["cv"] = [(rows[:1000], rows[1000:1800])]
+    whole = cross_val_compare(models, X, truth, **options)
+    found = cross_val_compare(models, X, truth, design="all", **options)
+    assert found.values == pytest.approx(whole.values)
 
 
 @pytest.mark.slow

@@ -295,7 +295,7 @@ def test_what_is_impossible_is_said_with_the_labels_that_would_do():
         ({"capacity": 10, "min_precision": 0.5, "max_fpr": 0.1}, "capacity with one of min_prec"),
         ({"min_precision": 1.0}, r"min_precision=1.0 must be a number in \(0, 1\)"),
         ({"max_fpr": 0.0}, r"max_fpr=0.0 must be a number in \(0, 1\)"),
-        ({"capacity": 1.5}, "capacity=1.5"),
+        ({"capacity": 50.0}, "capacity=50.0 .* a share of a batch, or a whole number of rows"),
         ({"capacity": 0}, "capacity=0"),
         ({"min_recall": 0.5, "confidence": 1.0}, "confidence=1.0"),
         ({"min_recall": 0.5, "maximize": "f1"}, "maximize='f1'"),
@@ -366,6 +366,32 @@ def test_pipelines_searches_weights_and_folds():
     assert "approximate" in str(folds.report_)
     jobs = sklearn.base.clone(folds).set_params(n_jobs=2).fit(X, y)
     assert jobs.threshold_ == folds.threshold_
+
+
+def test_names_of_groups_do_not_matter_and_one_group_cannot_be_held_out():
+    X, y = rows(16)
+    flag = TopThresholdClassifier(LogisticRegression(), min_precision=0.6, random_state=0)
+    groups = np.arange(2000) // 4
+    names = np.random.default_rng(0).permutation(500)
+    numbered = flag.fit(X, y, groups=groups).threshold_
+    assert flag.fit(X, y, groups=[f"u{names[i]}" for i in groups]).threshold_ == numbered
+    with pytest.raises(ValueError, match="one group only, of which no part can be held out"):
+        flag.fit(X, y, groups=np.zeros(2000))
+
+
+def test_infinite_scores_are_the_first_and_the_last():
+    X, y = rows(17)
+    order = np.argsort(-X[:, 0])
+    ends = X.copy()
+    ends[order[:30], 0], ends[order[-30:], 0] = np.inf, -np.inf
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        flag, expected = prefit(ends, y, min_precision=0.6), prefit(X, y, min_precision=0.6)
+        everything = prefit(ends, y, min_recall=0.5, maximize="recall")
+    np.testing.assert_array_equal(flag.predict(ends), expected.predict(X))
+    assert everything.predict(ends).all()
+    cutoffs = CutOffs.of(ends[:, 0], y == 1)
+    assert np.count_nonzero(ends[:, 0] >= cutoffs.threshold[-2]) == 2000 - 30
 
 
 def test_missing_values_and_single_precision_go_through():
