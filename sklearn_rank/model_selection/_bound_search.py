@@ -79,6 +79,15 @@ from ._query_splitters import places_of
 FIRST_CHOICES = ("kl", "exact", "dkw")
 
 
+def _value_of(search: Any, params: dict[str, Any], measure: Measure) -> Any:
+    """Amounts of the rows, which the measure takes and no fit does."""
+    if not measure.of_amounts:
+        return None
+    if sklearn.get_config()["enable_metadata_routing"]:
+        return dict(process_routing(search, "fit", **params).scorer.score).get("value")
+    return params.pop("value", None)
+
+
 def _divide_metadata(
     search: Any, params: dict[str, Any], measure: Measure, n: int
 ) -> tuple[list[dict[str, Any]], Any, AnyArray | None, dict[str, AnyArray]]:
@@ -383,8 +392,9 @@ arbitrary.
         y : array-like of shape (n_samples,)
             Labels of two classes, or grades.
         **params : dict
-            ``qid``, ``groups`` and the parameters of the estimator's ``fit``; see Notes of the
-            class.
+            ``qid``, ``groups``, for measures such as ``"profit@50"`` ``value`` (see
+            :func:`sklearn_rank.metrics.realized_amounts`), and the parameters of the estimator's
+            ``fit``; see Notes of the class.
 
         Returns
         -------
@@ -425,6 +435,7 @@ arbitrary.
         y = column_or_1d(y, warn=True)
         if not len(y):
             raise ValueError("X and y have 0 samples: pass at least one row.")
+        value = _value_of(self, params, measure)
         params_of_each, of_split, qid, wholes = _divide_metadata(self, params, measure, len(y))
         of_queries = qid is not None
         method = self._check_method(measure, of_queries)
@@ -455,7 +466,7 @@ arbitrary.
                 " see the warning of failed fits, or pass error_score='raise'."
             )
         tests = [test for _, test in splits]
-        labels, read = labels_read(measure, y, positive)
+        labels, read = labels_read(measure, y, positive, value)
         evidence = HeldOut(
             read,
             [labels[test] for test in tests],
@@ -648,6 +659,8 @@ arbitrary.
             requests = get_routing_for_object(scorer).score.requests
             weights = [name for name in ("sample_weight", "query_weight") if name in requests]
             scorer.set_score_request(**dict.fromkeys(weights, False))
+            if measure.of_amounts:
+                scorer.set_score_request(value=True)
 
         def mapping(caller: str, callee: str) -> MethodMapping:
             return MethodMapping().add(caller=caller, callee=callee)

@@ -35,7 +35,7 @@ from ..inference._shared import (
     never_certain_covariance,
     normal_draws,
 )
-from ..metrics import Measure, get_measure
+from ..metrics import Measure, get_measure, realized_amounts
 from ..metrics._shared import (
     check_fixed_scale,
     metadata_for,
@@ -334,12 +334,19 @@ def positive_rows(
 
 
 def labels_read(
-    measure: Measure, y: AnyArray, positive: BoolArray | None
+    measure: Measure, y: AnyArray, positive: BoolArray | None, value: Any = None
 ) -> tuple[AnyArray, Measure]:
-    """Labels as the measure reads them: where the positives are known, 0 and 1."""
+    """Labels as the measure reads them: where the positives are known, 0 and 1, or amounts."""
     if positive is None:
         return y, measure
     labels = positive.astype(np.int64)
+    if measure.of_amounts:
+        if value is None:
+            raise ValueError(
+                f"{measure.name} needs the amounts of rows, but y has classes: pass value, the"
+                " amount of each row if it is positive and if it is not."
+            )
+        return realized_amounts(labels, value), measure
     return labels, get_measure(measure, rel=None) if measure.kind == "binary" else measure
 
 

@@ -189,6 +189,7 @@ def samples_of(
     *ids_of_fit: Any,
 ) -> list[Sample]:
     params, qid, groups = _read_ids(measure, num_samples(X), *ids_of_fit)
+    value = params.pop("value", None) if measure.of_amounts else None
     if y is None:
         raise ValueError("This requires y to be passed, but the target y is None.")
     partial = None
@@ -205,7 +206,7 @@ def samples_of(
     samples = []
     for estimator in estimators:
         label, positive = positive_rows([estimator], y, measure, pos_label, qid is not None)
-        labels, read = labels_read(measure, y, positive)
+        labels, read = labels_read(measure, y, positive, value)
         of_fit, ids_as, routed = _route_params(estimator, params, ids)
         plan = FitPlan(estimator, X, y, of_fit, label, ids, ids_as, routed)
         samples.append(Sample(read, plan, labels, qid, groups, partial))
@@ -635,8 +636,9 @@ def cross_val_interval(
         of queries.
     params : dict or None, default=None
         Parameters passed to the fits, such as ``{"sample_weight": weight}``; with metadata routing
-        enabled they go where they are requested. It may contain ``groups`` and ``qid``. The
-        measure is unweighted.
+        enabled they go where they are requested. It may contain ``groups`` and ``qid``, and for
+        measures of amounts, such as ``"profit@50"``, ``value``: see
+        :func:`sklearn_rank.metrics.realized_amounts`. The measure is unweighted.
     single_list : bool, default=False
         Whether ``"ap"`` is a measure of one list although ``groups`` is given, which are then
         groups of rows. If False, ``groups`` holds the query ids of a mean over queries. Without

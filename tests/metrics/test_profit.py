@@ -13,9 +13,11 @@ from sklearn_rank.metrics import (
     get_measure,
     get_scorer,
     profit_at_k_score,
+    profit_at_top_score,
     realized_amounts,
     value_recall_at_k_score,
 )
+from sklearn_rank.model_selection import BoundSearchCV, cross_val_compare, cross_val_interval
 
 
 def rows(seed=0, n=600):
@@ -142,3 +144,35 @@ def test_a_scorer_without_amounts_and_a_measure_that_has_none_are_refused():
         metric_interval("profit@50", np.ones(100), np.arange(100.0))
     with pytest.raises(ValueError, match="no row has a gain"):
         metric_interval("value_recall@50", -np.arange(100.0), np.arange(100.0))
+
+
+def test_folds_and_searches_by_bound_take_amounts_of_rows():
+    X, y, value = rows(5, 1500)
+    amounts, model = realized_amounts(y, value), LogisticRegression()
+    options = {"measure": "profit@top0.1", "cv": KFold(3)}
+    found = cross_val_interval(model, X, y, params={"value": value}, **options)
+    values = []
+    for train, test in KFold(3).split(X):
+        score = model.fit(X[train], y[train]).decision_function(X[test])
+        values.append(profit_at_top_score(amounts[test], score, tau=0.1))
+    assert found.fold_values == pytest.approx(values)
+    both = {"a": model, "b": LogisticRegression(C=1e-4)}
+    compared = cross_val_compare(both, X, y, params={"value": value}, **options)
+    assert compared.values[0] == pytest.approx(np.mean(values))
+    search = BoundSearchCV(model, {"C": [1e-4, 1.0]}, random_state=0, **options)
+    best = search.fit(X, y, value=value).best_score_
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = sklearn.base.clone(search).fit(X, y, value=value)
+        assert routed.best_score_ == best
+        assert routed.score(X, y, value=value) == pytest.approx(
+            profit_at_top_score(amounts, routed.decision_function(X), tau=0.1)
+        )
+    assert search.score(X, y, value=value) == routed.scorer_(routed, X, y, value=value)
+    for call in (
+        lambda: cross_val_interval(model, X, y, **options),
+        lambda: search.fit(X, y),
+    ):
+        with pytest.raises(ValueError, match="needs the amounts of rows, but y has classes: pass"):
+            call()
+    # Of regressors the labels are amounts.
+    assert np.isfinite(cross_val_interval(Ridge(), X, amounts, **options).estimate)
