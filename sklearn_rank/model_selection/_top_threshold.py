@@ -693,8 +693,9 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
 
     @property
     def _capacity(self) -> str:
-        share = "" if is_whole(self.capacity) else " %"
-        return f"{self.capacity * (100 if share else 1):g}{share} of a batch"
+        rows = is_whole(self.capacity)
+        most = f"{self.capacity:,} rows" if rows else f"{100 * self.capacity:g} %"
+        return f"{most} of a batch"
 
     def _promises(self, goals: list[Goal], *, flags_nothing: bool) -> list[str]:
         if self._in_batch:

@@ -159,7 +159,7 @@ def test_a_capacity_flags_the_first_rows_of_a_batch_with_ties_at_random():
     limited = prefit(X, y, capacity=10, max_fpr=0.2)
     assert limited.predict(X).sum() == 10
     assert limited.predict(np.full((50, 2), -9.0)).sum() == 0
-    assert str(flag.report_) == "Flags the first rows of a batch, at most 100 of a batch."
+    assert str(flag.report_) == "Flags the first rows of a batch, at most 100 rows of a batch."
 
 
 def test_a_batch_of_groups_is_refused_and_so_are_promises_that_exclude_each_other():
