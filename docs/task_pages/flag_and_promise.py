@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_rank.inference import ConfidenceSequence, compare, metric_interval
 from sklearn_rank.metrics import profit_at_k_score, realized_amounts
 from sklearn_rank.model_selection import TopThresholdClassifier
-from sklearn_rank.plotting import TopOfListDisplay
+from sklearn_rank.plotting import GuaranteeDisplay
 
 X, digit = load_digits(return_X_y=True)
 y = (digit >= 8).astype(int)
@@ -83,13 +83,9 @@ print({name: f"{count / 2:g} % missed" for name, count in misses.items()})
 
 # %%
 # The promise is for the whole population; the precision of so few new rows
-# varies besides. The curve of the labelled rows, with the cut-off and limits
-# of the precision in a top of this share, each of which may fail in 10 %:
-share = flag.report_.n_flagged / flag.report_.n_samples
-display = TopOfListDisplay.from_predictions(
-    y_labelled, flag.calibration_scores_, tau=share, level=0.8
-)
-display.ax_.axhline(0.8, linestyle=":")
+# varies besides. What could be promised of each number of flagged rows, beside
+# what is seen among the labelled rows:
+GuaranteeDisplay.from_estimator(flag)
 plt.show()
 
 # %%

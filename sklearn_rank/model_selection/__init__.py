@@ -16,12 +16,13 @@ from ._query_tools import (
     query_permutation_importance,
 )
 from ._structural import StructuralRankSelection
-from ._top_threshold import ThresholdReport, TopThresholdClassifier
+from ._top_threshold import GuaranteeCurve, ThresholdReport, TopThresholdClassifier
 
 __all__ = [
     "BoundScorer",
     "BoundSearchCV",
     "CrossValInterval",
+    "GuaranteeCurve",
     "HalvingQueryGridSearchCV",
     "HalvingQueryRandomSearchCV",
     "QueryKFold",

@@ -53,6 +53,9 @@ MOST_GROWTH = 100.0
 # Halvings of what could be promised, and of how many rows would do.
 N_HALVINGS = 12
 
+# Values of the grid of a curve of guarantees.
+N_VALUES = 199
+
 
 @dataclass(frozen=True)
 class Goal:
@@ -150,6 +153,32 @@ class CutOffs:
         share = 1.0 - goal.value if goal.name == "false positive rate" else goal.value
         return chance_of_hits(np.maximum(hits - lost, 0.0), n, share)
 
+    def observed(self, goal: Goal) -> FloatArray:
+        """What is seen above each cut-off."""
+        if self.amounts is not None and goal.name == "mean value":
+            return np.cumsum(self.amounts)[self.n_flagged.astype(np.intp) - 1] / self.n_flagged
+        hits, of_rows = self.hits(goal)
+        share = hits / of_rows
+        return 1.0 - share if goal.name == "false positive rate" else share
+
+    def guaranteed(self, goal: Goal, delta: float) -> FloatArray:
+        """The most that could be promised of each cut-off, on a grid; NaN for nothing."""
+        observed = self.observed(goal)
+        if goal.name == "mean value" and self.amounts is not None:
+            least, most = float(self.amounts.min()), float(observed.max())
+        else:
+            least, most = 0.0, 1.0
+        values = np.union1d(np.linspace(least, most, N_VALUES + 2)[1:-1], goal.value)
+        if goal.name == "false positive rate":
+            values = values[::-1]
+        guaranteed = np.full(len(observed), np.nan)
+        for value in values.tolist():
+            guaranteed[self.certified(replace(goal, value=value), delta)] = value
+        if goal.name in ("precision", "mean value"):
+            # Tested at some cut-offs; those above them have at least as much, as is assumed.
+            return np.asarray(np.fmax.accumulate(guaranteed[::-1])[::-1])
+        return guaranteed
+
     def certified(self, goal: Goal, delta: float) -> BoolArray:
         """Cut-offs that keep a promise, of which one is wrong with probability delta."""
         if self.amounts is not None and goal.name == "mean value":
@@ -244,6 +273,56 @@ class ThresholdReport(Printed):
         if self.promises:
             lines += [f"Proof: {self.theorem}.", f"It holds where {self.assumption}."]
         return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GuaranteeCurve(Printed):
+    """What is seen, and what could be promised, of each number of flagged rows.
+
+    Parameters
+    ----------
+    name : str
+        What is promised: "precision", "recall", "false positive rate" or "mean value".
+    n_flagged : ndarray of shape (n_cutoffs,)
+        Calibration rows above each cut-off, or first rows of a batch, in ascending order.
+    observed : ndarray of shape (n_cutoffs,)
+        Value in the calibration sample; of a batch, its estimate.
+    guaranteed : ndarray of shape (n_cutoffs,)
+        What could be promised of the cut-off, had it been the goal; NaN for nothing. Of a batch,
+        the limits hold for all numbers at once.
+    goal : float
+        What is promised.
+    chosen : int
+        Number of rows that are flagged; 0 for none.
+
+    See Also
+    --------
+    TopThresholdClassifier.guarantee_curves : Computes them.
+    sklearn_rank.plotting.GuaranteeDisplay : Draws them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_rank.model_selection import GuaranteeCurve
+    >>> seen, sure = np.array([1.0, 0.9]), np.array([0.7, 0.75])
+    >>> print(GuaranteeCurve("precision", np.array([10, 20]), seen, sure, 0.7, 20))
+    precision of 20 rows, goal 0.7: 0.9 seen, 0.75 guaranteed
+    """
+
+    name: str
+    n_flagged: FloatArray
+    observed: FloatArray
+    guaranteed: FloatArray
+    goal: float
+    chosen: int
+
+    def __str__(self) -> str:
+        text = f"{self.name} of {self.chosen:,} rows, goal {self.goal:.3g}"
+        at = np.flatnonzero(self.n_flagged == self.chosen)
+        if not len(at):
+            return text
+        seen, sure = self.observed[at[0]], self.guaranteed[at[0]]
+        return f"{text}: {seen:.3g} seen, {sure:.3g} guaranteed"
 
 
 def _of_classifier(name: str, what: str, returns: str) -> Any:
@@ -516,7 +595,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
                     f"min_value={self.min_value:g} is reached by any row, as the lowest amount is"
                     f" {amounts.min():g}: pass a greater min_value."
                 )
-        cutoffs = CutOffs.of(scores, positive, groups, amounts)
+        self._cutoffs = cutoffs = CutOffs.of(scores, positive, groups, amounts)
         place, impossible, self.threshold_ = None, "", np.nan
         if not self._in_batch and goals:
             place, impossible = self._choose(cutoffs, goals)
@@ -771,6 +850,48 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         check_is_fitted(self, "report_")
         scores = np.asarray(ranking_scores(self.estimator_, X, self.pos_label_))
         return self._limits(scores, max(self._n_rows(len(scores)), 1))
+
+    def guarantee_curves(self, X: Any = None) -> list[GuaranteeCurve]:
+        """Compute what could be promised of each cut-off, beside what is seen.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or None, default=None
+            Rows of a batch, where the promise is for the batch, that is with ``capacity`` and
+            ``min_precision``; otherwise not used.
+
+        Returns
+        -------
+        list of GuaranteeCurve
+            The curve of each promise. What is read at a goal that was chosen in advance holds
+            with the confidence, at all of its cut-offs together.
+        """
+        check_is_fitted(self, "report_")
+        goals = self._goals(of_rows=self._cutoffs.amounts is not None)
+        if not goals:
+            raise ValueError(
+                "Nothing is promised: pass min_precision=, min_recall=, max_fpr= or min_value=."
+            )
+        if self._in_batch:
+            if X is None:
+                raise ValueError("The promise is for a batch: pass the rows of a batch as X.")
+            (goal,), limits = goals, self.limits(X)
+            k, most = limits.k, self._n_rows(len(limits.order))
+            chosen = limits.largest_k(goal.value) if most else 0
+            curve = k.astype(np.float64), limits.estimate / k, limits.low / k
+            return [GuaranteeCurve(goal.name, *curve, goal.value, chosen)]
+        cutoffs, delta = self._cutoffs, (1.0 - self.confidence) / len(goals)
+        return [
+            GuaranteeCurve(
+                goal.name,
+                cutoffs.n_flagged,
+                cutoffs.observed(goal),
+                cutoffs.guaranteed(goal, delta),
+                goal.value,
+                self.report_.n_flagged,
+            )
+            for goal in goals
+        ]
 
     def _limits(self, scores: FloatArray, most: int) -> Any:
         """Limits for up to so many rows of a batch; None for none."""

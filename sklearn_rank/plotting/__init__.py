@@ -7,11 +7,13 @@ from ._curves import (
     TopCalibrationDisplay,
     TopOfListDisplay,
 )
+from ._guarantee import GuaranteeDisplay
 from ._intervals import IntervalsDisplay, QueryDifferenceDisplay, QueryScoresDisplay
 
 __all__ = [
     "CumulativeGainDisplay",
     "DecisionCurveDisplay",
+    "GuaranteeDisplay",
     "IntervalsDisplay",
     "QueryDifferenceDisplay",
     "QueryScoresDisplay",

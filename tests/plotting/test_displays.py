@@ -14,9 +14,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn_rank import AccuracyAtTopRanker
 from sklearn_rank.datasets import load_ionosphere
 from sklearn_rank.inference import Interval
+from sklearn_rank.model_selection import GuaranteeCurve
 from sklearn_rank.plotting import (
     CumulativeGainDisplay,
     DecisionCurveDisplay,
+    GuaranteeDisplay,
     IntervalsDisplay,
     QueryDifferenceDisplay,
     QueryScoresDisplay,
@@ -54,10 +56,25 @@ def _intervals(ax=None):
     return IntervalsDisplay.from_intervals({"a": Interval(0.5, 0.4, 0.6, 0.95, "t", "x")}, ax=ax)
 
 
+def _guarantee(ax=None):
+    curve = GuaranteeCurve("recall", np.array([2.0, 4.0]), Y_PROB[:2], Y_PROB[:2], 0.5, 4)
+    return GuaranteeDisplay([curve]).plot(ax=ax)
+
+
 every_display = pytest.mark.parametrize(
     "draw",
-    [*map(_curve, CURVES), _scores, _difference, _intervals],
-    ids=["gain", "roc", "top", "decision", "calibration", "scores", "difference", "intervals"],
+    [*map(_curve, CURVES), _scores, _difference, _intervals, _guarantee],
+    ids=[
+        "gain",
+        "roc",
+        "top",
+        "decision",
+        "calibration",
+        "scores",
+        "difference",
+        "intervals",
+        "guarantee",
+    ],
 )
 
 

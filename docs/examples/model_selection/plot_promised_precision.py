@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from sklearn_rank.model_selection import TopThresholdClassifier
+from sklearn_rank.plotting import GuaranteeDisplay
 
 
 class Score(ClassifierMixin, BaseEstimator):
@@ -69,4 +70,9 @@ for ax, (name, pairs) in zip(axes, found.items(), strict=True):
     ax.axhline(0.8, color="#767676", linewidth=1)
     ax.set(title=f"{name}: {100 * below.mean():.0f} % below", xlabel="Recall")
 axes[0].set_ylabel("Precision on the population")
+plt.show()
+
+# %%
+# What could be promised of each number of flagged rows of the last sample.
+GuaranteeDisplay.from_estimator(flag)
 plt.show()
