@@ -59,11 +59,11 @@ class GuaranteeDisplay(Display):
     >>> from sklearn_rank.plotting import GuaranteeDisplay
     >>> X, y = load_ionosphere(return_X_y=True)
     >>> flag = TopThresholdClassifier(
-    ...     LogisticRegression(), min_precision=0.8, random_state=0
+    ...     LogisticRegression(), min_recall=0.8, random_state=0
     ... )
     >>> display = GuaranteeDisplay.from_estimator(flag.fit(X, y))
     >>> print(display.curves[0])
-    precision of 82 rows, goal 0.8: 0.878 seen, 0.8 guaranteed
+    recall of 76 rows, goal 0.8: 0.893 seen, 0.815 guaranteed
     """
 
     def __init__(self, curves: Sequence[GuaranteeCurve]) -> None:
