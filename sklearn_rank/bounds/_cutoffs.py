@@ -14,7 +14,7 @@ from math import inf, log
 import numpy as np
 from scipy.special import betainc, logsumexp
 
-from .._typing import BoolArray, FloatArray
+from .._typing import BoolArray, FloatArray, IntArray
 
 # Tests of a precision start where so many failures may occur, each with a share of the error; a
 # later start adds what earlier tests did not lose.
@@ -56,28 +56,47 @@ def precision_cutoffs(hits: FloatArray, n: FloatArray, goal: float, delta: float
     return _in_sequence(chance_of_hits(hits, n, goal), n, sizes, delta)
 
 
-def value_cutoffs(amounts: FloatArray, n: FloatArray, goal: float, delta: float) -> BoolArray:
+def value_cutoffs(
+    amounts: FloatArray, n: FloatArray, goal: float, delta: float, codes: IntArray | None = None
+) -> BoolArray:
     """Cut-offs whose rows have at least a mean amount: one is wrong with probability delta.
 
-    ``amounts`` are those of the rows from the top, of which n are above each cut-off. Shape
-    (n_cutoffs,).
+    ``amounts`` and ``codes`` are amounts and groups of the rows from the top, of which n are above
+    each cut-off. Shape (n_cutoffs,).
     """
     sizes = [_numbers(start, n[-1], STEP_OF_ROWS) for start in STARTS_OF_ROWS]
-    return _in_sequence(chance_of_amounts(amounts, n, goal), n, sizes, delta)
+    return _in_sequence(chance_of_amounts(amounts, n, goal, 1.0, codes), n, sizes, delta)
 
 
 def chance_of_amounts(
-    amounts: FloatArray, n: FloatArray, goal: float, times: float = 1.0
+    amounts: FloatArray,
+    n: FloatArray,
+    goal: float,
+    times: float = 1.0,
+    codes: IntArray | None = None,
 ) -> FloatArray:
     """P-values of the first n rows, for several n, against a mean amount below the goal.
 
     The product of ``1 + bet (amount - goal)`` then has an expectation below 1, and so has the mean
-    over some bets. ``times`` is for so many times as many rows. Shape (n_cutoffs,).
+    over some bets; of groups, that of ``1 + bet sum(amount - goal)``. ``times`` is for so many
+    times as many rows. Shape (n_cutoffs,).
     """
-    last, least = n.astype(np.intp) - 1, float(amounts.min())
-    bets = BETS / (goal - least)
-    capital = [times * np.cumsum(np.log1p(bet * (amounts - goal)))[last] for bet in bets]
+    last, excess = n.astype(np.intp) - 1, amounts - goal
+    before = np.zeros(len(excess)) if codes is None else sums_of_earlier(codes, excess)
+    bets = BETS / -min((before + excess).min(), excess.min())
+    gains = (np.log1p(bet * (before + excess)) - np.log1p(bet * before) for bet in bets)
+    capital = [times * np.cumsum(gain)[last] for gain in gains]
     return np.exp(np.minimum(log(len(BETS)) - logsumexp(capital, axis=0), 0.0))
+
+
+def sums_of_earlier(codes: IntArray, values: FloatArray) -> FloatArray:
+    """Sum of the values of earlier rows of the same group. Shape (n_samples,)."""
+    order = np.argsort(codes, kind="stable")
+    sums = np.cumsum(values[order]) - values[order]
+    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    earlier = np.empty(len(codes))
+    earlier[order] = sums - np.repeat(sums[starts], np.diff(starts, append=len(codes)))
+    return earlier
 
 
 def _in_sequence(

@@ -2,7 +2,14 @@
 
 from ._auc import n_terms
 from ._bound import bisect, kl_limits, least_size, mean_limits, score_limits, wilson_score_limits
-from ._cutoffs import SHARES, chance_of_amounts, chance_of_hits, precision_cutoffs, value_cutoffs
+from ._cutoffs import (
+    SHARES,
+    chance_of_amounts,
+    chance_of_hits,
+    precision_cutoffs,
+    sums_of_earlier,
+    value_cutoffs,
+)
 from ._rank_statistics import (
     SAME_TIES,
     SANDWICH_THEOREM,

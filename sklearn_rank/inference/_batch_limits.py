@@ -5,10 +5,14 @@ labelled ones are at random places. Let a of them be above the (k + 1)-th row of
 a, they are at random among the first k + a places, and of P positives there, those that are
 labelled are hypergeometric. The number B that is observed gives limits of P, and ``P - B`` are
 positives of the batch.
+
+Rows of a group move together. Of the groups that have a row among the first N of the joint order,
+the labelled ones are at random. Bets on what is drawn next, in a random order, give limits.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, log, sqrt
 from typing import Any
@@ -17,10 +21,12 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 
 from .._printed import Printed, Table, text_table
+from .._sklearn_compat import check_sample_weight
 from .._typing import FloatArray, IntArray
 from .._validation import check_generator, check_level, check_number, check_scores, check_whole
 from ..metrics import get_measure
-from ._evidence import IN_ROWS, check_one_list, refuse_collections
+from ._batch_groups import DrawnGroups
+from ._evidence import IN_ROWS, check_joined_groups, check_one_list, refuse_collections
 from ._label_design import Design, array_of_labels, random_rows
 from ._limits import log_binomial
 
@@ -122,6 +128,9 @@ def batch_limits(
     *,
     k: Any = None,
     level: float = 0.95,
+    sample_weight: Any = None,
+    groups: Any = None,
+    batch_groups: Any = None,
     pos_label: Any = None,
     design: Design = None,
     random_state: Any = None,
@@ -146,6 +155,13 @@ def batch_limits(
     level : float, default=0.95
         Probability, in (0, 1), that the lower limits hold for all ``k``; the upper limits hold
         with the same probability. Both do with ``2 * level - 1``.
+    sample_weight : array-like of shape (n_samples,), default=None
+        How many times as frequent rows like this are in the batch as in the sample, up to a
+        factor: the weights of a covariate shift, which are known without the labels. Rows count
+        that a random choice keeps in proportion to their weights, about ``sum / max`` of them.
+    groups, batch_groups : array-like of shape (n_samples,) and (n_batch,), default=None
+        Ids of groups, such as customers, whose rows may depend on each other, in the sample and
+        in the batch; no group is in both. None means independent rows.
     pos_label : int, float, bool or str, default=None
         Label of the positive class. None means 1 and requires labels in {0, 1} or {-1, 1}.
     design : LabelDesign, "all" or None, default=None
@@ -153,8 +169,9 @@ def batch_limits(
         Of the rows with labels those count that a random choice keeps, the more likely a label
         was, the fewer: they are a random sample of all rows.
     random_state : None, int, Generator or RandomState, default=None
-        Random number generator or seed of the order of tied scores, and with ``design`` of the
-        choice of rows. Pass an int for reproducible results.
+        Random number generator or seed of the order of tied scores, of the choice of rows with
+        ``design`` or ``sample_weight``, and of the order of groups. Pass an int for reproducible
+        results.
 
     Returns
     -------
@@ -188,11 +205,23 @@ def batch_limits(
     number of positives does not fall in k, and grows by at most the number of rows. Restrict ``k``
     to the numbers that are in question, as ``numpy.arange(20, 201)``, which takes 10 looks.
 
-    Rows that depend on each other, as those of one customer, or a batch from another time or
-    place, break the assumption: limits are then too narrow, by an unknown amount. Take one row of
-    each group. The limits say nothing of a cut-off that is kept for later batches.
+    With ``groups`` it is the groups that are exchangeable. Of those with a row among the first N
+    of the joint order, at looks that are fixed in N, the labelled ones are at random. In a random
+    order, bets on the positives of the next group, given its rows above and those of the groups
+    that are left, multiply a capital that reaches ``1 / error`` with at most this probability
+    (betting without replacement, Waudby-Smith & Ramdas). These limits are wider than those of
+    independent rows, even if each group is one row.
+
+    A batch from another time or place breaks the assumption, unless weights tell how it differs:
+    limits are then too narrow, by an unknown amount. The limits say nothing of a cut-off that is
+    kept for later batches.
 
     The cost is O((n + m) log(n + m)) for n labelled rows and m of the batch.
+
+    References
+    ----------
+    Waudby-Smith & Ramdas (2024). Estimating means of bounded random variables by betting. JRSS B
+    86.
 
     Examples
     --------
@@ -220,34 +249,62 @@ def batch_limits(
     refuse_collections(IN_ROWS, y_true=y_true, y_score=y_score, batch_score=batch_score)
     # A stream of its own: rows may have been drawn with the same seed.
     level, (rng,) = check_level(level), check_generator(random_state).spawn(1)
+    rows: Any = slice(None)
+    all_rows = y_score
     if design is not None:
         rows = random_rows(y_true, design, rng)
         y_true, y_score = array_of_labels(y_true), np.asarray(y_score)
         check_consistent_length(y_true, y_score)
         y_true, y_score = np.array(y_true[rows].tolist()), y_score[rows]
     data = check_one_list(get_measure("precision@1"), y_true, y_score, pos_label=pos_label).data
+    labels, labelled_score = data.labels, data.score
     score = check_scores(batch_score, name="batch_score")
-    n, m = len(data.score), len(score)
-    if n == m and np.array_equal(score, data.score):
+    if len(labels) == len(score) and np.array_equal(score, labelled_score):
         raise ValueError(
             "batch_score equals y_score: pass the scores of other rows, those without labels."
         )
+    if sample_weight is not None:
+        weight = check_sample_weight(sample_weight, all_rows)
+        chosen = (rng.random(len(weight)) * weight.max() < weight)[rows]
+        labels, labelled_score = labels[chosen], labelled_score[chosen]
+    n, m = len(labels), len(score)
     numbers = _numbers_of_rows(k, m)
-    joint = np.concatenate([data.score, score])
-    order = np.lexsort((rng.random(n + m), -joint))
+    order = np.lexsort((rng.random(n + m), -np.concatenate([labelled_score, score])))
     is_batch = order >= n
     # Labelled rows above each row of the batch and in all, and positives among the first of them.
     n_above = np.append(np.flatnonzero(is_batch) - np.arange(m), n)
-    n_pos_above = np.append(0, np.cumsum(data.labels[order[~is_batch]]))
+    n_pos_above = np.append(0, np.cumsum(labels[order[~is_batch]]))
     with np.errstate(divide="ignore", invalid="ignore"):
         estimate = numbers * (n_pos_above[n_above[numbers]] / n_above[numbers])
-    looks = _looks(numbers)
-    drawn, tail = n_above[looks], (1.0 - level) / len(looks)
-    hits = n_pos_above[drawn]
+    if groups is None and batch_groups is None:
+        looks = _looks(numbers)
+        drawn, tail = n_above[looks], (1.0 - level) / len(looks)
+        hits = n_pos_above[drawn]
+        low, least_misses = (
+            [fewest_hits(*look, tail) for look in zip(looks, drawn, x, strict=True)]
+            for x in (hits, drawn - hits)
+        )
+    else:
+        if design is not None or sample_weight is not None:
+            raise ValueError(
+                "Groups are drawn whole, but design and sample_weight choose single rows: leave"
+                " them or the groups out."
+            )
+        codes = check_joined_groups((groups, batch_groups), (n, m)).codes[order]
+        positive = np.zeros(n + m, dtype=bool)
+        positive[~is_batch] = labels[order[~is_batch]]
+        drawn_groups = DrawnGroups(codes, is_batch, positive, rng)
+        places = drawn_groups.places(_looks(np.arange(1, n + m + 1) if k is None else numbers))
+        looks = np.cumsum(is_batch, dtype=np.intp)[places - 1]
+        tail = (1.0 - level) / len(places)
+        low, least_misses = (
+            [drawn_groups.fewest(place, tail, hits=hits) for place in places]
+            for hits in (True, False)
+        )
     return BatchLimits(
         k=numbers,
-        low=_lower_limits(numbers, looks, drawn, hits, tail),
-        high=numbers - _lower_limits(numbers, looks, drawn, drawn - hits, tail),
+        low=_between(numbers, looks, low),
+        high=numbers - _between(numbers, looks, least_misses),
         estimate=estimate,
         order=order[is_batch] - n,
         level=level,
@@ -272,17 +329,13 @@ def _looks(numbers: IntArray) -> IntArray:
     return np.unique(numbers[np.searchsorted(numbers, rows)])
 
 
-def _lower_limits(
-    numbers: IntArray, looks: IntArray, drawn: IntArray, hits: IntArray, tail: float
-) -> IntArray:
+def _between(numbers: IntArray, looks: IntArray, limits: Sequence[int]) -> IntArray:
     """Lower limits of the hits among so many rows of the batch, by those at the looks."""
-    counts = zip(looks.tolist(), drawn.tolist(), hits.tolist(), strict=True)
-    limits = np.array([fewest_hits(*of_look, tail) for of_look in counts])
     before = np.append(0, np.maximum.accumulate(limits))
     misses = np.minimum.accumulate((looks - limits)[::-1])[::-1]
     return np.maximum(
         before[np.searchsorted(looks, numbers, side="right")],
-        numbers - misses[np.searchsorted(looks, numbers)],
+        numbers - np.append(misses, numbers[-1])[np.searchsorted(looks, numbers)],
     )
 
 

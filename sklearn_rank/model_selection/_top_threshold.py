@@ -33,6 +33,7 @@ from ..bounds._shared import (
     chance_of_amounts,
     chance_of_hits,
     precision_cutoffs,
+    sums_of_earlier,
     value_cutoffs,
 )
 from ..inference import BatchLimits, batch_limits
@@ -126,11 +127,11 @@ class CutOffs:
         last = self.n_flagged.astype(np.intp) - 1
         of_class = self.positive == (goal.name != "false positive rate")
         hits = of_class.astype(np.float64)
-        before = _earlier(codes, hits)
+        before = sums_of_earlier(codes, hits)
         # Sums over groups: squares of hits, hits times rows, squares of rows.
         squares = np.cumsum((2.0 * before + 1.0) * hits)[last]
         if goal.name == "precision":
-            n_before = _earlier(codes, np.ones(len(codes)))
+            n_before = sums_of_earlier(codes, np.ones(len(codes)))
             products = np.cumsum(before + (n_before + 1.0) * hits)[last]
             sizes, n = np.cumsum(2.0 * n_before + 1.0)[last], self.n_flagged
         else:
@@ -148,7 +149,8 @@ class CutOffs:
         Of so many times the rows, and less some hits.
         """
         if self.amounts is not None and goal.name == "mean value":
-            return chance_of_amounts(self.amounts, self.n_flagged, goal.value, times)
+            options = self.n_flagged, goal.value, times, self.codes
+            return chance_of_amounts(self.amounts, *options)
         hits, n = (times * numbers for numbers in self.hits(goal))
         share = 1.0 - goal.value if goal.name == "false positive rate" else goal.value
         return chance_of_hits(np.maximum(hits - lost, 0.0), n, share)
@@ -182,21 +184,12 @@ class CutOffs:
     def certified(self, goal: Goal, delta: float) -> BoolArray:
         """Cut-offs that keep a promise, of which one is wrong with probability delta."""
         if self.amounts is not None and goal.name == "mean value":
-            return value_cutoffs(self.amounts, self.n_flagged, goal.value, delta)
+            options = self.n_flagged, goal.value, delta, self.codes
+            return value_cutoffs(self.amounts, *options)
         if goal.name == "precision":
             hits, n = self.hits(goal)
             return precision_cutoffs(hits, np.maximum.accumulate(n), goal.value, delta)
         return np.asarray(self.chances(goal) <= delta)
-
-
-def _earlier(codes: IntArray, values: FloatArray) -> FloatArray:
-    """Sum of the values of earlier rows of the same group. Shape (n_samples,)."""
-    order = np.argsort(codes, kind="stable")
-    sums = np.cumsum(values[order]) - values[order]
-    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
-    earlier = np.empty(len(codes))
-    earlier[order] = sums - np.repeat(sums[starts], np.diff(starts, append=len(codes)))
-    return earlier
 
 
 @dataclass(frozen=True, repr=False)
@@ -452,7 +445,7 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
 
     **Groups.** Rows of a group are held out together. They count as fewer rows, by as much as the
     hits of groups vary more than those of independent rows; the promise is then asymptotic in the
-    number of groups.
+    number of groups. Bets on amounts are on the sum of each group.
 
     The promise is for the classifier that was calibrated. With several folds another one, fitted
     to all rows, is used, and the promise is approximate. It is for rows like those of the
@@ -574,13 +567,9 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         if sample.groups is not None:
             if self._in_batch:
                 raise ValueError(
-                    "The promise for a batch is for independent rows, but groups were passed: pass"
-                    " one row of each group without groups, or leave capacity out."
-                )
-            if amounts is not None:
-                raise ValueError(
-                    "A mean value of amounts that differ is for independent rows: leave groups"
-                    " out, or pass one amount for all, value=(gain, loss), to the class."
+                    "The promise for a batch is for independent rows, as predict does not get the"
+                    " groups of the batch: leave capacity out, or ask batch_limits, which takes"
+                    " groups and batch_groups."
                 )
             groups = check_groups(sample.groups[rows], len(rows))
         self.classes_, self.pos_label_ = self.estimator_.classes_, sample.plan.pos_label
@@ -784,9 +773,12 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
     def _theorem(self, goals: list[Goal], groups: Groups | None) -> str:
         if self._in_batch:
             return "calibration rows are at random places among those of the batch (batch_limits)"
+        of_amounts = any(goal.name == "mean value" for goal in goals)
+        if groups is not None and of_amounts:
+            return "bets on the amounts of groups above cut-offs, asymptotic in the groups"
         if groups is not None:
             return "binomial tests of effective numbers of rows, asymptotic in the groups"
-        if any(goal.name == "mean value" for goal in goals):
+        if of_amounts:
             return "bets on the amounts above cut-offs in an order that is fixed in advance"
         if any(goal.name == "precision" for goal in goals):
             return "exact binomial tests of cut-offs in an order that is fixed in advance"

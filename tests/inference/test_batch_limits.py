@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank.inference import BatchLimits, LabelDesign, batch_limits
+from sklearn_rank.inference._batch_groups import fewest_hits_of_groups
 from tests.oracles import batch_limits as oracle
 
 
@@ -166,3 +167,112 @@ def test_rows_labelled_by_a_design_are_a_random_sample():
     assert failures[1] > 0.25 * n_runs
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         batch_limits(labels, score[:999], score[1000:], design=design)
+
+
+# -------------------------------------------------------------------- groups, and other batches
+
+
+@pytest.mark.parametrize("error", [0.1, 0.4])
+def test_errors_over_draws_of_groups_are_at_most_as_rare_as_said(error):
+    rng, n_groups, rates = np.random.default_rng(5), 60, []
+    for share in (0.1, 0.5, 0.9):
+        sizes = rng.integers(1, 5, n_groups)
+        hits = rng.binomial(sizes, rng.beta(share, 1.0 - share, n_groups))
+        options = n_groups, int(sizes.sum()), int(sizes.max()), error
+        draws = (rng.permutation(n_groups)[:40] for _ in range(400))
+        of_draws = ((hits[drawn].astype(float), sizes[drawn].astype(float)) for drawn in draws)
+        wrong = [fewest_hits_of_groups(*drawn, *options) > hits.sum() for drawn in of_draws]
+        rates.append(np.mean(wrong))
+    assert max(rates) <= error + 3.0 * np.sqrt(error * (1.0 - error) / 400)
+    assert max(rates) > 0.1 * error
+
+
+def test_groups_that_move_together_make_limits_for_rows_wrong():
+    wrong, lows = np.zeros(2), []
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        groups = np.repeat(np.arange(60), 10)
+        score = np.repeat(rng.normal(size=60), 10) + 0.1 * rng.normal(size=600)
+        y = np.repeat(rng.random(60) < 0.5, 10).astype(int)
+        is_batch = groups % 2 == 0
+        ids = {"groups": groups[~is_batch], "batch_groups": groups[is_batch]}
+        for i, options in enumerate(({}, ids)):
+            limits = limits_of(y, is_batch, score, k=150, level=0.9, random_state=0, **options)
+            wrong[i] += limits.low[0] > y[is_batch][limits.order[:150]].sum()
+        lows.append(limits.low[0])
+    assert wrong[0] > 0.2 * 150
+    assert wrong[1] <= 0.1 * 150
+    assert np.mean(lows) > 5
+
+
+def test_rows_of_one_group_each_have_limits_near_those_of_rows():
+    rng = np.random.default_rng(6)
+    y = (rng.random(2000) < 0.5).astype(int)
+    score = 2.0 * y + rng.normal(size=2000)
+    is_batch = np.arange(2000) < 1000
+    ids = {"groups": np.arange(1000), "batch_groups": np.arange(1000, 2000)}
+    rows, groups = (
+        limits_of(y, is_batch, score, k=np.arange(50, 401), **options) for options in ({}, ids)
+    )
+    assert (groups.order == rows.order).mean() > 0.9
+    loss = (rows.low - groups.low)[100:] / rows.k[100:]
+    assert 0.0 < loss.mean() < 0.05
+    named = limits_of(
+        y, is_batch, score, k=np.arange(50, 401), **{k: v.astype(str) for k, v in ids.items()}
+    )
+    assert (named.low <= named.high).all()
+
+
+def test_weights_of_a_shift_make_the_sample_like_the_batch():
+    """In the batch there are twice as many rows of a kind of which few are positive."""
+    wrong, equal = np.zeros(2), 0
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        kind = rng.random(1600) < np.repeat([0.25, 0.5], 800)
+        y = (rng.random(1600) < np.where(kind, 0.2, 0.8)).astype(int)
+        score = rng.normal(size=1600)
+        weight = np.where(kind, 0.5 / 0.25, 0.5 / 0.75)[:800]
+        for i, options in enumerate(({}, {"sample_weight": weight})):
+            limits = batch_limits(
+                *(y[:800], score[:800], score[800:]),
+                k=200,
+                level=0.8,
+                random_state=seed,
+                **options,
+            )
+            wrong[i] += limits.low[0] > y[800:][limits.order[:200]].sum()
+        equal += limits.low[0]
+    assert wrong[0] > 0.5 * 300
+    assert wrong[1] <= 0.2 * 300
+    assert equal / 300 > 0.8 * 200 * 0.5
+
+
+def test_equal_weights_keep_all_rows():
+    rng = np.random.default_rng(7)
+    y, score, batch = rng.integers(0, 2, 90), rng.normal(size=90), rng.normal(size=40)
+    plain, weighted = (
+        batch_limits(y, score, batch, k=20, **options)
+        for options in ({}, {"sample_weight": np.full(90, 3.0)})
+    )
+    assert plain.low == weighted.low
+    assert plain.estimate == weighted.estimate
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"groups": [1, 1, 2, 2]}, r"groups\[1\]"),
+        ({"groups": [1, 1, 2, 2], "batch_groups": [3, 4, 1]}, "1 groups are in groups and in"),
+        ({"groups": [1, 1, 2], "batch_groups": [3, 4, 5]}, r"groups\[0\]"),
+        ({"groups": [1, 1, 2, 2], "batch_groups": list("abc")}, "different types"),
+        ({"sample_weight": [1.0, 1.0]}, "sample_weight"),
+        ({"sample_weight": [1.0, 1.0, -1.0, 0.0]}, "sample_weight"),
+        (
+            {"sample_weight": np.ones(4), "groups": [1, 1, 2, 2], "batch_groups": [3, 4, 5]},
+            "choose single rows",
+        ),
+    ],
+)
+def test_groups_and_weights_that_do_not_fit_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        batch_limits([1, 0, 1, 0], [1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 0.0], **options)

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from sklearn_rank.bounds._cutoffs import SHARES, STARTS
+from sklearn_rank.bounds._cutoffs import SHARES, STARTS, chance_of_amounts
 from sklearn_rank.inference import batch_limits
 from sklearn_rank.inference._evidence import check_groups
 from sklearn_rank.model_selection import TopThresholdClassifier
@@ -209,7 +209,7 @@ def test_a_capacity_flags_the_first_rows_of_a_batch_with_ties_at_random():
 def test_a_batch_of_groups_is_refused_and_so_are_promises_that_exclude_each_other():
     X, y = rows(5)
     flag = TopThresholdClassifier(LogisticRegression(), capacity=50, min_precision=0.5)
-    with pytest.raises(ValueError, match="one row of each group without groups, or leave capac"):
+    with pytest.raises(ValueError, match="leave capacity out, or ask batch_limits"):
         flag.fit(X, y, groups=np.arange(2000) // 2)
     # The first 20 rows are negative: with precision come too many of them.
     X[np.flatnonzero(y == 0)[:20], 0] = 99.0
@@ -288,6 +288,21 @@ def test_a_mean_value_of_amounts_that_differ_is_kept():
     assert "no loss is larger than those of the calibration rows" in str(flag.report_)
 
 
+def test_copies_of_a_row_in_one_group_say_no_more_of_a_mean_value_than_the_row():
+    X, y = rows(16, 400)
+    amounts = np.where(y == 1, *amounts_of(16, y).T)[np.argsort(-X[:, 0])]
+    n, times, codes = np.arange(1.0, 401.0), 6, np.repeat(np.arange(400), 6)
+    copies = np.repeat(amounts, times), times * n, 8.0
+    single = chance_of_amounts(amounts, n, 8.0)
+    np.testing.assert_allclose(chance_of_amounts(*copies, codes=codes), single, rtol=1e-9)
+    assert chance_of_amounts(*copies).min() < single.min() ** 2
+    value, groups = amounts_of(16, y), np.arange(400) // 2
+    flag = TopThresholdClassifier(Column().fit(X, y), cv="prefit", min_value=5.0)
+    report = flag.fit(X, y, value=value, groups=groups).report_
+    assert report.n_flagged > 0
+    assert "bets on the amounts of groups above cut-offs" in str(report)
+
+
 def test_values_of_rows_are_routed_and_refused_where_they_do_not_belong():
     X, y = rows(15)
     value, model = amounts_of(15, y), LogisticRegression()
@@ -298,15 +313,13 @@ def test_values_of_rows_are_routed_and_refused_where_they_do_not_belong():
         last = sklearn.base.clone(flag).set_fit_request(value=True)
         routed = make_pipeline(StandardScaler(), last).fit(X, y, value=value)
     assert np.isfinite(routed[-1].threshold_)
-    for options, groups, message in (
-        ({"min_recall": 0.5}, None, "value in fit is for min_value="),
-        ({"min_value": 5.0, "capacity": 9}, None, "leave value and capacity of the class out"),
-        ({"min_value": -10.0}, None, "min_value=-10 is reached by any row"),
-        ({"min_value": 5.0}, np.arange(2000) // 2, "of amounts that differ is for independent"),
+    for options, message in (
+        ({"min_recall": 0.5}, "value in fit is for min_value="),
+        ({"min_value": 5.0, "capacity": 9}, "leave value and capacity of the class out"),
+        ({"min_value": -10.0}, "min_value=-10 is reached by any row"),
     ):
-        ids = {} if groups is None else {"groups": groups}
         with pytest.raises(ValueError, match=message):
-            TopThresholdClassifier(model, **options).fit(X, y, value=value, **ids)
+            TopThresholdClassifier(model, **options).fit(X, y, value=value)
     with pytest.warns(UserWarning, match=r"No cut-off has mean value of at least 500"):
         TopThresholdClassifier(model, min_value=500.0).fit(X, y, value=value)
 
