@@ -128,7 +128,7 @@ def batch_limits(
     *,
     k: Any = None,
     level: float = 0.95,
-    sample_weight: Any = None,
+    density_ratio: Any = None,
     groups: Any = None,
     batch_groups: Any = None,
     pos_label: Any = None,
@@ -155,10 +155,10 @@ def batch_limits(
     level : float, default=0.95
         Probability, in (0, 1), that the lower limits hold for all ``k``; the upper limits hold
         with the same probability. Both do with ``2 * level - 1``.
-    sample_weight : array-like of shape (n_samples,), default=None
+    density_ratio : array-like of shape (n_samples,), default=None
         How many times as frequent rows like this are in the batch as in the sample, up to a
-        factor: the weights of a covariate shift, which are known without the labels. Rows count
-        that a random choice keeps in proportion to their weights, about ``sum / max`` of them.
+        factor: the weights of a covariate shift, known without the labels. Rows count that a
+        random choice keeps in proportion to their ratios, about ``sum / max`` of them.
     groups, batch_groups : array-like of shape (n_samples,) and (n_batch,), default=None
         Ids of groups, such as customers, whose rows may depend on each other, in the sample and
         in the batch; no group is in both. None means independent rows.
@@ -170,7 +170,7 @@ def batch_limits(
         was, the fewer: they are a random sample of all rows.
     random_state : None, int, Generator or RandomState, default=None
         Random number generator or seed of the order of tied scores, of the choice of rows with
-        ``design`` or ``sample_weight``, and of the order of groups. Pass an int for reproducible
+        ``design`` or ``density_ratio``, and of the order of groups. Pass an int for reproducible
         results.
 
     Returns
@@ -263,8 +263,8 @@ def batch_limits(
         raise ValueError(
             "batch_score equals y_score: pass the scores of other rows, those without labels."
         )
-    if sample_weight is not None:
-        weight = check_sample_weight(sample_weight, all_rows)
+    if density_ratio is not None:
+        weight = check_sample_weight(density_ratio, all_rows, name="density_ratio")
         chosen = (rng.random(len(weight)) * weight.max() < weight)[rows]
         labels, labelled_score = labels[chosen], labelled_score[chosen]
     n, m = len(labels), len(score)
@@ -285,9 +285,9 @@ def batch_limits(
             for x in (hits, drawn - hits)
         )
     else:
-        if design is not None or sample_weight is not None:
+        if design is not None or density_ratio is not None:
             raise ValueError(
-                "Groups are drawn whole, but design and sample_weight choose single rows: leave"
+                "Groups are drawn whole, but design and density_ratio choose single rows: leave"
                 " them or the groups out."
             )
         codes = check_joined_groups((groups, batch_groups), (n, m)).codes[order]

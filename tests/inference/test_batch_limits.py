@@ -232,7 +232,7 @@ def test_weights_of_a_shift_make_the_sample_like_the_batch():
         y = (rng.random(1600) < np.where(kind, 0.2, 0.8)).astype(int)
         score = rng.normal(size=1600)
         weight = np.where(kind, 0.5 / 0.25, 0.5 / 0.75)[:800]
-        for i, options in enumerate(({}, {"sample_weight": weight})):
+        for i, options in enumerate(({}, {"density_ratio": weight})):
             limits = batch_limits(
                 *(y[:800], score[:800], score[800:]),
                 k=200,
@@ -252,7 +252,7 @@ def test_equal_weights_keep_all_rows():
     y, score, batch = rng.integers(0, 2, 90), rng.normal(size=90), rng.normal(size=40)
     plain, weighted = (
         batch_limits(y, score, batch, k=20, **options)
-        for options in ({}, {"sample_weight": np.full(90, 3.0)})
+        for options in ({}, {"density_ratio": np.full(90, 3.0)})
     )
     assert plain.low == weighted.low
     assert plain.estimate == weighted.estimate
@@ -265,10 +265,10 @@ def test_equal_weights_keep_all_rows():
         ({"groups": [1, 1, 2, 2], "batch_groups": [3, 4, 1]}, "1 groups are in groups and in"),
         ({"groups": [1, 1, 2], "batch_groups": [3, 4, 5]}, r"groups\[0\]"),
         ({"groups": [1, 1, 2, 2], "batch_groups": list("abc")}, "different types"),
-        ({"sample_weight": [1.0, 1.0]}, "sample_weight"),
-        ({"sample_weight": [1.0, 1.0, -1.0, 0.0]}, "sample_weight"),
+        ({"density_ratio": [1.0, 1.0]}, "density_ratio"),
+        ({"density_ratio": [1.0, 1.0, -1.0, 0.0]}, "density_ratio"),
         (
-            {"sample_weight": np.ones(4), "groups": [1, 1, 2, 2], "batch_groups": [3, 4, 5]},
+            {"density_ratio": np.ones(4), "groups": [1, 1, 2, 2], "batch_groups": [3, 4, 5]},
             "choose single rows",
         ),
     ],

@@ -10,9 +10,11 @@ from matplotlib.text import Annotation
 
 from sklearn_rank import plotting
 from sklearn_rank.inference import Interval
+from sklearn_rank.model_selection import GuaranteeCurve
 from sklearn_rank.plotting import (
     CumulativeGainDisplay,
     DecisionCurveDisplay,
+    GuaranteeDisplay,
     IntervalsDisplay,
     QueryDifferenceDisplay,
     QueryScoresDisplay,
@@ -93,6 +95,15 @@ def query_differences(y, models, ax):
     )
 
 
+def guarantees(y, models, ax):
+    k, hits = np.arange(1.0, len(y) + 1.0), np.cumsum(y)
+    curves = [
+        GuaranteeCurve(name, k, seen, 0.8 * seen, 0.3, 1 + len(y) // 3)
+        for name, seen in (("precision", hits / k), ("recall", hits / hits[-1]))
+    ]
+    return GuaranteeDisplay(curves[: len(models)]).plot(ax=ax)
+
+
 CURVES = {
     "gain": repeatedly(CumulativeGainDisplay),
     "lift": repeatedly(CumulativeGainDisplay, kind="lift"),
@@ -101,8 +112,9 @@ CURVES = {
     "decision": together(DecisionCurveDisplay, thresholds=np.arange(20) / 20),
     "calibration": together(TopCalibrationDisplay),
 }
+GUARANTEES = {"guarantees": guarantees}
 ROWS = {"intervals": intervals, "scores": query_scores, "difference": query_differences}
-DISPLAYS = CURVES | ROWS
+DISPLAYS = CURVES | ROWS | GUARANTEES
 
 every_display = pytest.mark.parametrize("kind", DISPLAYS)
 every_curve = pytest.mark.parametrize("kind", CURVES)
