@@ -28,6 +28,7 @@ from sklearn_rank import (
     PNormPushRanker,
     RankBoostRanker,
     RankEnsemble,
+    RankEnsembleClassifier,
     RankStatisticRanker,
     RankSVM,
     StructuralRanker,
@@ -714,6 +715,7 @@ META_RANKERS = [
     GroupRankerAdapter(),
     OrderPreservingRankerCV(),
     RankEnsemble(),
+    RankEnsembleClassifier(),
     TopFocusedRanker(),
 ]
 

@@ -2,6 +2,7 @@
 
 from ._accuracy_at_top import AccuracyAtTopRanker, AccuracyAtTopRankerCV
 from ._boosted import BoostedOrderPreservingRanker, BoostedTopRanker
+from ._ensemble_classifier import RankEnsembleClassifier
 from ._group_adapter import GroupRankerAdapter
 from ._label_rankers import LabelRanker, OrderPreservingLabelRanker
 from ._linear_rankers import OrderPreservingRanker, RankSVM
@@ -22,6 +23,7 @@ __all__ = [
     "PNormPushRanker",
     "RankBoostRanker",
     "RankEnsemble",
+    "RankEnsembleClassifier",
     "RankSVM",
     "RankStatisticRanker",
     "StructuralRanker",

@@ -15,7 +15,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from .._lists import LabelType, Lists
-from .._sklearn_compat import BaseComposition, HasMethods, StrOptions, fit_context
+from .._sklearn_compat import StrOptions, fit_context
 from .._solvers import as_design
 from .._typing import FloatArray, IntArray
 from .._warn import told_once
@@ -40,6 +40,7 @@ from ._list_base import (
     standardised_utilities,
     weights_of,
 )
+from ._members import NamedMembers
 from ._two_classes import Fold, of_taken_rows
 
 
@@ -424,7 +425,7 @@ def fitted_weights(values: FloatArray, lists: Lists) -> FloatArray:
 LOSSES = ("pairwise_logistic", "pairwise_squared", "pointwise_squared", "softmax")
 
 
-class RankEnsemble(QueryRanker, BaseComposition):
+class RankEnsemble(NamedMembers, QueryRanker):
     """Ensemble of rankers: weighted mean of scores standardised within each query.
 
     Each member is fitted to all rows. Its scores are standardised within each query, and the score
@@ -530,6 +531,7 @@ class RankEnsemble(QueryRanker, BaseComposition):
         "fusion": [StrOptions(set(FUSIONS))],
     }
     _sparse = False
+    _example = '[("linear", OrderPreservingRanker()), ("trees", regressor)]'
 
     def __init__(
         self,
@@ -558,46 +560,6 @@ class RankEnsemble(QueryRanker, BaseComposition):
                 for pair in self.estimators
             )
         return tags
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Get the parameters, and those of members as ``name__parameter``.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            Whether to include the parameters of the members.
-
-        Returns
-        -------
-        dict
-            The parameters.
-        """
-        if self.estimators is None:
-            return super().get_params(deep=deep)
-        return self._get_params("estimators", deep=deep)
-
-    def set_params(self, **params: Any) -> RankEnsemble:
-        """Set parameters, members by name, and parameters of members as ``name__parameter``.
-
-        Parameters
-        ----------
-        **params : dict
-            The parameters.
-
-        Returns
-        -------
-        RankEnsemble
-            The estimator itself.
-        """
-        if self.estimators is None and "estimators" not in params:
-            return super().set_params(**params)
-        self._set_params("estimators", **params)
-        return self
-
-    @property
-    def named_estimators(self) -> Bunch:
-        """The unfitted members, by name."""
-        return Bunch(**dict(self.estimators or []))
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(
@@ -702,23 +664,7 @@ class RankEnsemble(QueryRanker, BaseComposition):
                 )
                 for loss in LOSSES
             ]
-        pairs = self.estimators
-        named = all(isinstance(p, tuple) and len(p) == 2 and isinstance(p[0], str) for p in pairs)
-        if not pairs or not named:
-            raise ValueError(
-                "estimators must be a non-empty list of pairs of a name and an estimator, such "
-                'as [("linear", OrderPreservingRanker()), ("trees", regressor)].'
-            )
-        names, members = [p[0] for p in pairs], [p[1] for p in pairs]
-        self._validate_names(names)
-        scored = HasMethods(["fit", "get_params"])
-        for name, member in zip(names, members, strict=True):
-            if isinstance(member, type) or not scored.is_satisfied_by(member):
-                raise ValueError(
-                    f"The member {name!r} is not an estimator, got {member!r}: pass an instance "
-                    "of a class with fit and predict."
-                )
-        return names, members
+        return self._checked_members()
 
     def _weights(
         self, members: list[Any], X: Any, lists: Lists, metadata: dict[str, Any], n_rows: int

@@ -15,7 +15,6 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import check_cv
 from sklearn.utils import assert_all_finite, check_random_state, column_or_1d, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -64,6 +63,7 @@ from ._two_classes import (
     LinearScores,
     TwoClasses,
     fit_with_weights,
+    folds_of_all_rows,
     is_flexible,
     log_odds,
     log_odds_of_probabilities,
@@ -929,30 +929,13 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
 
     def _folds(self, cv: Any, X: Any, y: AnyArray, groups: Any) -> list[Fold]:
         """Folds of which each row is in one test part, and both classes in each training part."""
-        folds = list(check_cv(cv, y, classifier=True).split(X, y, groups))
-        if not folds:
-            raise ValueError(f"cv={self.cv!r} yields no folds: pass an int or a splitter.")
-        if max(int(test.max(initial=0)) for _, test in folds) >= len(y):
+        if isinstance(cv, list) and max(int(max(test, default=0)) for _, test in cv) >= len(y):
             raise ValueError(
                 "cv is a list of splits of all rows, but combine='choose' must also split its "
                 "training parts: pass a splitter, such as StratifiedKFold(5), or "
                 "pilot_ranks='training'."
             )
-        times = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(y))
-        if np.any(times != 1):
-            row = int(np.flatnonzero(times != 1)[0])
-            raise ValueError(
-                f"The test parts of cv={self.cv!r} are not a partition of the rows: row {row} is "
-                f"in {times[row]} of them; pass folds, such as StratifiedKFold(5)."
-            )
-        for number, (train, _) in enumerate(folds):
-            if len(np.unique(y[train])) < 2:
-                raise ValueError(
-                    f"The training part of fold {number} of cv={self.cv!r} has one class only: "
-                    "use fewer or stratified folds, or pilot_ranks='training' with a combine "
-                    "other than 'choose'."
-                )
-        return folds
+        return folds_of_all_rows(cv, X, y, groups)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Compute decision values, on the scale of those of the classifier.

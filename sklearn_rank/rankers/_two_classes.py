@@ -15,6 +15,7 @@ from scipy.special import logit
 from sklearn import config_context
 from sklearn.base import ClassifierMixin, clone, is_classifier, is_regressor
 from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
@@ -154,6 +155,27 @@ def values_of_taken_rows(name: str, values: Any, taken: IntArray, n_samples: int
             f"{name} has {len(values)} values for {n_samples} rows: pass one value per row."
         )
     return rows_at(values, taken)
+
+
+def folds_of_all_rows(cv: Any, X: Any, y: AnyArray, groups: Any) -> list[Fold]:
+    """Folds of which each row is in one test part, and both classes in each training part."""
+    folds = list(check_cv(cv, y, classifier=True).split(X, y, groups))
+    if not folds:
+        raise ValueError(f"cv={cv!r} yields no folds: pass an int or a splitter.")
+    times = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(y))
+    if np.any(times != 1):
+        row = int(np.flatnonzero(times != 1)[0])
+        raise ValueError(
+            f"The test parts of cv={cv!r} are not a partition of the rows: row {row} is in "
+            f"{times[row]} of them; pass folds, such as StratifiedKFold(5)."
+        )
+    for number, (train, _) in enumerate(folds):
+        if len(np.unique(y[train])) < 2:
+            raise ValueError(
+                f"The training part of fold {number} of cv={cv!r} has one class only: pass fewer "
+                "or stratified folds."
+            )
+    return folds
 
 
 # With fewer rows for each coefficient, a linear fit separates its training rows too well.

@@ -92,6 +92,13 @@ FOR_CHECKS = {
     "OrderPreservingRankerCV": {"alphas": (10.0, 0.1), "cv": 2},
     "RankBoostRanker": {"n_estimators": 10},
     "RankEnsemble": {"estimators": [("svm", RankSVM(tol=0.1)), ("loss", OrderPreservingRanker())]},
+    "RankEnsembleClassifier": {
+        "estimators": [
+            ("linear", LogisticRegression()),
+            ("tree", DecisionTreeClassifier(max_depth=3, random_state=0)),
+        ],
+        "cv": 2,
+    },
     "RankStatisticRanker": {"n_folds": 2},
 }
 

@@ -1,0 +1,480 @@
+"""An ensemble for one list: log-odds of classifiers, weighted by scores of held-out rows."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import minimize
+from scipy.special import expit
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    OneHotEncoder,
+    OrdinalEncoder,
+    QuantileTransformer,
+    SplineTransformer,
+    StandardScaler,
+)
+from sklearn.utils import (
+    Bunch,
+    assert_all_finite,
+    check_random_state,
+    column_or_1d,
+    get_tags,
+    indexable,
+)
+from sklearn.utils.validation import check_is_fitted
+
+from .._sklearn_compat import StrOptions, check_sample_weight, fit_context, num_samples, rows_at
+from .._typing import AnyArray, FloatArray
+from .._validation import ravelled
+from ..inference import compare
+from ..metrics import get_measure
+from ._base import check_columns, in_parallel, restored_on_error, store_parameters
+from ._members import NamedMembers
+from ._two_classes import (
+    BipartiteRanker,
+    Fold,
+    TwoClasses,
+    fit_with_weights,
+    folds_of_all_rows,
+    log_odds,
+    mass_of_top,
+    of_taken_rows,
+    share_threshold,
+    values_of_taken_rows,
+)
+
+# Strength of the penalty that draws the weights of standardised log-odds to their mean, and of
+# that which keeps them finite where the classes are separated.
+TO_MEAN, TO_ZERO = 1.0, 0.01
+
+# Weights below this share of the largest are 0, and their members are not asked.
+LEAST_WEIGHT = 0.05
+
+
+# Most categories of a column that are told apart; the rarest others are one.
+MOST_CATEGORIES = 50
+
+
+class Stack:
+    """Weighted sum of standardised log-odds, a log-odds itself.
+
+    The weights, at least 0, minimise the logistic loss and a penalty that draws them to their
+    mean; ``equal`` weights have a common factor.
+    """
+
+    def __init__(
+        self, odds: FloatArray, rows: TwoClasses, shares: FloatArray | None = None
+    ) -> None:
+        self.center = np.average(odds, axis=0, weights=rows.weight)
+        spread = np.sqrt(np.average((odds - self.center) ** 2, axis=0, weights=rows.weight))
+        self.spread = np.where(spread > 0.0, spread, 1.0)
+        standardised = (odds - self.center) / self.spread
+        if shares is not None:
+            standardised = standardised @ shares[:, np.newaxis]
+        sign = np.where(rows.positive, 1.0, -1.0)
+        n_members = standardised.shape[1]
+
+        def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
+            weights, constant = parameters[:-1], parameters[-1]
+            margin = sign * (standardised @ weights + constant)
+            from_mean = weights - weights.mean()
+            slope = -sign * rows.weight * expit(-margin)
+            penalty = TO_MEAN * from_mean @ from_mean + TO_ZERO * weights @ weights
+            gradient = standardised.T @ slope + TO_MEAN * from_mean + TO_ZERO * weights
+            value = rows.weight @ np.logaddexp(0.0, -margin) + penalty / 2.0
+            return float(value), np.append(gradient, slope.sum())
+
+        start = np.append(np.full(n_members, 1.0 / n_members), 0.0)
+        bounds = [(0.0, None)] * n_members + [(None, None)]
+        result = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B")
+        weights, self.constant = result.x[:-1], float(result.x[-1])
+        weights = weights * (weights > LEAST_WEIGHT * weights.max())
+        self.weights = weights if shares is None else weights * shares
+
+    def values(self, odds: FloatArray) -> FloatArray:
+        """Log-odds of the ensemble. Shape (n_samples,)."""
+        return (odds - self.center) / self.spread @ self.weights + self.constant
+
+
+def names_of_categories(X: Any) -> list[Any]:
+    """Names of the columns of a data frame that are not numbers."""
+    if not hasattr(X, "columns"):
+        return []
+    return [name for name in X.columns if np.asarray(X[name]).dtype.kind not in "biuf"]
+
+
+def default_members(X: Any, random_state: Any) -> tuple[list[str], list[Any]]:
+    """Names of the default members, and members for rows of this kind and number."""
+    n, categories = num_samples(X), names_of_categories(X)
+    of_trees, of_boosted = (
+        int(seed) for seed in check_random_state(random_state).randint(2**31 - 1, size=2)
+    )
+    trees = ExtraTreesClassifier(300, min_samples_leaf=2, max_features=0.5, random_state=of_trees)
+    linear = LogisticRegression(C=0.01, max_iter=1000)
+    if sp.issparse(X):
+        return ["extra trees", "linear"], [trees, make_pipeline(MaxAbsScaler(), linear)]
+    boosted = HistGradientBoostingClassifier(
+        learning_rate=0.05,
+        # From 10,000 rows on boosting stops early.
+        max_iter=150 if n <= 10_000 else 1000,
+        max_leaf_nodes=int(np.clip(np.sqrt(n) / 3.0, 8, 31)),
+        min_samples_leaf=10,
+        max_features=0.5,
+        categorical_features=list(range(len(categories))) or None,
+        random_state=of_boosted,
+    )
+    splines = make_pipeline(
+        SimpleImputer(strategy="median", keep_empty_features=True),
+        QuantileTransformer(
+            n_quantiles=min(100, n // 2), output_distribution="normal", random_state=0
+        ),
+        SplineTransformer(4, extrapolation="linear"),
+        StandardScaler(),
+    )
+    linear = make_pipeline(splines, linear)
+    if categories:
+        codes = OrdinalEncoder(
+            handle_unknown="use_encoded_value",
+            unknown_value=np.nan,
+            encoded_missing_value=np.nan,
+            max_categories=MOST_CATEGORIES,
+        )
+        trees, boosted = (
+            make_pipeline(make_column_transformer((codes, categories), remainder="passthrough"), x)
+            for x in (trees, boosted)
+        )
+        marks = OneHotEncoder(
+            handle_unknown="infrequent_if_exist",
+            max_categories=MOST_CATEGORIES,
+            sparse_output=False,
+        )
+        linear = make_pipeline(
+            make_column_transformer((marks, categories), remainder=splines), linear[-1]
+        )
+    return ["boosted", "extra trees", "splines"], [boosted, trees, linear]
+
+
+class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
+    """The ensemble for one list of two classes: log-odds of several classifiers, weighted.
+
+    Boosted trees, extremely randomised trees and logistic regression on splines err in different
+    places, and their weighted sum has more positives at the top than each. The weights come from
+    scores of held-out rows. No parameter needs tuning.
+
+    Parameters
+    ----------
+    estimators : list of (str, classifier) or None, default=None
+        Names and classifiers. None is :class:`~sklearn.ensemble.HistGradientBoostingClassifier`,
+        :class:`~sklearn.ensemble.ExtraTreesClassifier` and logistic regression on splines of each
+        column, for arrays and data frames with missing values and with columns of strings or
+        categories; for sparse rows extremely randomised trees and logistic regression.
+    weights : {"fitted", "equal"} or array-like of shape (n_members,), default="fitted"
+        Weights of the members' standardised log-odds: those of a logistic regression of the
+        labels on the log-odds of held-out rows, not negative and drawn to each other, or equal,
+        or shares of the given size.
+    measure : str, Measure or callable, default="ap"
+        Measure of one list by which ``comparison_`` compares ensemble and members.
+    tau : float, default=0.05
+        Share of new rows, in (0, 1), that ``top_threshold_`` cuts off.
+    cv : int, splitter or iterable, default=5
+        Folds, each row in one of their test parts, as in scikit-learn; a number of stratified ones
+        keeps ``groups`` whole.
+    n_jobs : int or None, default=None
+        Number of fits in parallel. The result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the default members; those of ``estimators`` have their own.
+    pos_label : int, float, bool, str or None, default=None
+        Label of the positive class. None means 1 for labels in {0, 1} or {-1, 1}; for other labels
+        it is the greater label, with a warning.
+
+    Attributes
+    ----------
+    estimators_ : list of classifiers
+        The members, fitted to all rows.
+    named_estimators_ : Bunch
+        The same, by name.
+    weights_ : ndarray of shape (n_members,)
+        Weights of the standardised log-odds. Members of weight 0 are not asked for scores.
+    comparison_ : Comparison
+        Values of the measure on held-out rows, of each member and of the ensemble, and the
+        differences ``member - ensemble`` with simultaneous intervals: the ensemble is better than
+        the best member, whichever that is, if all upper limits are below 0.
+    held_out_scores_ : ndarray of shape (n_samples, n_members)
+        Log-odds of the rows of positive weight, from fits without them.
+    fit_times_ : ndarray of shape (n_members,)
+        Seconds of all fits of each member.
+    classes_ : ndarray of shape (2,)
+        Class labels.
+    pos_label_ : label
+        The positive class.
+    top_threshold_ : float
+        Decision values beyond this are those of the top ``tau`` of new rows, by held-out scores.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
+        Number of features seen in ``fit``, and their names if they are all strings.
+
+    See Also
+    --------
+    RankEnsemble : The ensemble for queries.
+    TopFocusedRanker : A second look of one classifier at its top.
+    sklearn.ensemble.StackingClassifier : Stacking with any final classifier.
+    sklearn_rank.model_selection.TopThresholdClassifier : A cut-off with a promise.
+
+    Notes
+    -----
+    A class of its own, beside :class:`RankEnsemble`: here members are classifiers with labels of
+    any type and a positive class, and the result is one, with probabilities; rankers of queries
+    have grades, ids of queries, and scores that are comparable within a query only.
+
+    The weights w minimise the logistic loss of the labels on ``z @ w + b``, z being the held-out
+    log-odds, standardised, plus ``sum((w - mean(w))**2) / 2``. The values of ``comparison_`` are
+    of weights that were fitted without the fold of a row. Its intervals treat the fold models as
+    given.
+
+    The cost is that of ``cv + 1`` fits of each member.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn_rank import RankEnsembleClassifier
+    >>> from sklearn_rank.datasets import load_ionosphere
+    >>> X, y = load_ionosphere(return_X_y=True)
+    >>> ensemble = RankEnsembleClassifier(
+    ...     [("linear", LogisticRegression()), ("neighbours", KNeighborsClassifier(15))]
+    ... ).fit(X, y)
+    >>> print(ensemble.comparison_)
+    ap on 351 items, 225 positive
+    hypothesis: equal ap; two-sided; max-t; level 95 %; adjusted for 2 contrasts
+    <BLANKLINE>
+    ranker       value  standard error
+    ensemble    0.9382          0.0139
+    linear      0.8765          0.0272
+    neighbours  0.9095          0.0165
+    <BLANKLINE>
+    contrast               difference       95 % interval       p  conclusion
+    linear - ensemble         -0.0617  [-0.1126, -0.0108]  0.0158  ensemble better
+    neighbours - ensemble     -0.0288  [-0.0611, +0.0036]  0.0862  no difference shown
+    """
+
+    _parameter_constraints = {
+        "estimators": [list, None],
+        "weights": [StrOptions({"fitted", "equal"}), "array-like"],
+        "measure": "no_validation",
+    }
+    _example = '[("linear", LogisticRegression()), ("trees", ExtraTreesClassifier())]'
+
+    def __init__(
+        self,
+        estimators=None,
+        *,
+        weights="fitted",
+        measure="ap",
+        tau=0.05,
+        cv=5,
+        n_jobs=None,
+        random_state=None,
+        pos_label=None,
+    ):
+        store_parameters(locals())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        members = [pair[-1] for pair in self.estimators or [] if isinstance(pair, tuple)]
+        inputs = [get_tags(x).input_tags for x in members if isinstance(x, BaseEstimator)]
+        tags.input_tags.allow_nan = all(member.allow_nan for member in inputs)
+        tags.input_tags.sparse = all(member.sparse for member in inputs)
+        return tags
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+    ) -> RankEnsembleClassifier:
+        """Fit the members to folds and to all rows, and the weights to held-out scores.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows, as the members take them.
+        y : array-like of shape (n_samples,)
+            Labels of two classes, of any type, at least two rows of each.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights; rows of weight 0 are ignored.
+        groups : array-like of shape (n_samples,), default=None
+            Groups for ``cv``, and for the intervals of ``comparison_``.
+
+        Returns
+        -------
+        RankEnsembleClassifier
+            The estimator itself.
+
+        Raises
+        ------
+        TypeError
+            If a member is not a classifier, or takes no weights where some are given.
+        ValueError
+            If ``y`` does not have two classes with two rows each, or the test parts of ``cv`` are
+            not a partition of the rows.
+
+        Warns
+        -----
+        PositiveClassWarning
+            If the labels are neither 0 and 1 nor -1 and 1, and there is no ``pos_label``.
+        SmallTopWarning
+            If ``tau`` times the number of rows rounds to less than one row.
+        """
+        with restored_on_error(self):
+            check_columns(self, X, y, reset=True)
+            X, _ = indexable(X, y)
+            labels = column_or_1d(y, warn=True)
+            assert_all_finite(labels, input_name="y")
+            weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
+            rows = self._two_classes(labels, weight)
+            taken = rows.taken
+            if groups is not None:
+                groups = values_of_taken_rows("groups", groups, taken, len(weight))
+            cv = of_taken_rows(self.cv, taken, len(weight))
+            X, y = X if len(taken) == len(weight) else rows_at(X, taken), labels[taken]
+            mass_of_top(rows.weight, self.tau)  # warns of less than one row
+            if self.estimators is None:
+                names, members = default_members(X, self.random_state)
+            else:
+                names, members = self._checked_members()
+                for name, member in zip(names, members, strict=True):
+                    if not is_classifier(member):
+                        raise TypeError(
+                            f"The member {name!r} is not a classifier, got {member!r}: pass a"
+                            " classifier, such as LogisticRegression()."
+                        )
+            shares, folds = self._shares(len(names)), self._folds(cv, X, y, rows, groups)
+            passed = None if np.ptp(rows.weight) == 0.0 else rows.weight
+            everything = np.arange(len(y)), None
+            calls = [
+                (member, X, y, passed, rows.pos_label, fold)
+                for member in members
+                for fold in (everything, *folds)
+            ]
+            fits = in_parallel(self.n_jobs, _fit_fold, calls)
+            self.classes_, self.pos_label_ = rows.classes, rows.pos_label
+            self.estimators_ = [model for model, _, _ in fits[:: len(folds) + 1]]
+            self.named_estimators_ = Bunch(**dict(zip(names, self.estimators_, strict=True)))
+            seconds = np.array([time for _, _, time in fits]).reshape(len(names), -1)
+            self.fit_times_ = seconds.sum(axis=1)
+            odds = np.empty((len(y), len(names)))
+            for i, (_, scores, _) in enumerate(fits):
+                member, fold = divmod(i, len(folds) + 1)
+                if fold:
+                    odds[folds[fold - 1][1], member] = scores
+            self.held_out_scores_ = odds
+            self._stack = Stack(odds, rows, shares)
+            self.weights_ = self._stack.weights
+            held_out = np.empty(len(y))
+            for train, test in folds:
+                held_out[test] = Stack(odds[train], rows.part(train), shares).values(odds[test])
+            threshold = share_threshold(held_out, np.zeros(len(y)), rows.weight, self.tau)
+            self.top_threshold_ = rows.direction * threshold
+            systems = {"ensemble": held_out} | dict(zip(names, odds.T, strict=True))
+            self.comparison_ = compare(
+                get_measure(self.measure),
+                rows.positive,
+                systems,
+                baseline="ensemble",
+                groups=groups,
+            )
+        return self
+
+    def _folds(self, cv: Any, X: Any, y: AnyArray, rows: TwoClasses, groups: Any) -> list[Fold]:
+        """Folds of which each row is in one test part; a number of them keeps groups whole."""
+        if isinstance(cv, Integral):
+            rarest = min(np.count_nonzero(rows.positive), np.count_nonzero(~rows.positive))
+            if rarest < 2:
+                raise ValueError(
+                    f"{type(self).__name__} holds rows of both classes out, but one class has one"
+                    " row only: pass at least two rows of each."
+                )
+            n_folds = min(int(cv), rarest)
+            cv = StratifiedKFold(n_folds) if groups is None else StratifiedGroupKFold(n_folds)
+        return folds_of_all_rows(cv, X, y, groups)
+
+    def _shares(self, n_members: int) -> FloatArray | None:
+        """Shares of the members, of sum 1; None if they are fitted."""
+        if isinstance(self.weights, str):
+            return None if self.weights == "fitted" else np.full(n_members, 1.0 / n_members)
+        weights = np.asarray(self.weights, dtype=np.float64)
+        valid = weights.shape == (n_members,) and np.all(weights >= 0.0)
+        if not valid or not 0.0 < weights.sum() < np.inf:
+            raise ValueError(
+                f"weights={self.weights!r} must contain {n_members} numbers of at least 0, one for"
+                " each member, and not all 0."
+            )
+        return weights / weights.sum()
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Compute the log-odds of the ensemble.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Log-odds of ``classes_[1]``. 0 separates the classes, and ``top_threshold_`` cuts off
+            the top.
+        """
+        check_is_fitted(self)
+        check_columns(self, X, reset=False)
+        if not hasattr(X, "columns") and not get_tags(self).input_tags.allow_nan:
+            # A member that is not asked cannot refuse missing values.
+            assert_all_finite(X.tocsr() if sp.issparse(X) else X, input_name="X")
+        odds = np.zeros((num_samples(X), len(self.weights_)))
+        for i in np.flatnonzero(self.weights_):
+            odds[:, i] = log_odds(self.estimators_[i], X, self.pos_label_)
+        return self._towards_positive(self._stack.values(odds))
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Compute probabilities of the classes, calibrated on held-out rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+            Probabilities, in the order of ``classes_``.
+        """
+        odds = self.decision_function(X)
+        return expit(np.column_stack((-odds, odds)))
+
+
+def _fit_fold(
+    member: Any,
+    X: Any,
+    y: AnyArray,
+    weight: FloatArray | None,
+    positive: Any,
+    fold: tuple[Any, Any],
+) -> tuple[Any, FloatArray | None, float]:
+    """Fit to the training part; return model, scores of the test part, and seconds."""
+    train, test = fold
+    start = perf_counter()
+    part = None if weight is None else weight[train]
+    model = fit_with_weights(member, rows_at(X, train), y[train], part)
+    seconds = perf_counter() - start
+    if test is None:
+        return model, None, seconds
+    return None, log_odds(model, rows_at(X, test), positive), seconds

@@ -1,0 +1,306 @@
+"""The ensemble for one list: its definition, kinds of rows, and habits."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from sklearn_rank import RankEnsembleClassifier
+from sklearn_rank.datasets import make_bipartite_ranking
+from sklearn_rank.metrics import average_precision_score
+from sklearn_rank.rankers._ensemble_classifier import Stack
+from sklearn_rank.rankers._two_classes import TwoClasses
+from tests.oracles import stack as oracle
+
+MEMBERS = [
+    ("linear", LogisticRegression()),
+    ("bayes", GaussianNB()),
+    ("trees", ExtraTreesClassifier(20, min_samples_leaf=3, random_state=0)),
+]
+
+
+def draw(seed=0, n=400, share=0.3):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    score = X[:, 0] + X[:, 1] ** 2 + rng.logistic(size=n)
+    return X, (score > np.quantile(score, 1.0 - share)).astype(int)
+
+
+class Wrong(ClassifierMixin, BaseEstimator):
+    """The order upside down, which cannot be had after the fit to all rows."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.classes_, self.n_rows_ = np.unique(y), len(y)
+        return self
+
+    def decision_function(self, X):
+        if self.n_rows_ == 400:
+            raise RuntimeError("asked for scores")
+        return -X[:, 0] - X[:, 1] ** 2
+
+
+# --------------------------------------------------------------------------------- the definition
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_weights_are_those_of_the_definition(weighted):
+    rng = np.random.default_rng(1)
+    _, y = draw(1)
+    weight = rng.uniform(0.5, 2.0, 400) if weighted else np.ones(400)
+    odds = np.column_stack(
+        [
+            y + rng.normal(size=400),
+            5.0 * y + 4.0 * rng.normal(size=400),
+            0.5 * y + rng.normal(size=400),
+        ]
+    )
+    rows = TwoClasses.of_rows(np.array([0, 1]), 1, y == 1, weight)
+    stack = Stack(odds, rows)
+    weights, constant = oracle.weights(odds, y == 1, weight)
+    np.testing.assert_allclose(stack.weights, weights, atol=2e-3)
+    assert stack.constant == pytest.approx(constant, abs=2e-3)
+    assert (weights > 0.01).sum() >= 2
+
+
+def test_decision_values_are_the_weighted_log_odds_of_the_members():
+    X, y = draw(2)
+    ensemble = RankEnsembleClassifier(MEMBERS, tau=0.1).fit(X, y)
+    new, _ = draw(3)
+
+    def log_odds(model, rows):
+        share = np.clip(model.predict_proba(rows)[:, 1], 1e-12, 1.0 - 1e-12)
+        return np.log(share / (1.0 - share))
+
+    held_out = np.empty((400, 3))
+    for train, test in StratifiedKFold(5).split(X, y):
+        for i, (_, member) in enumerate(MEMBERS):
+            held_out[test, i] = log_odds(member.fit(X[train], y[train]), X[test])
+    np.testing.assert_allclose(ensemble.held_out_scores_, held_out)
+    weights, constant = oracle.weights(held_out, y == 1, np.ones(400))
+    odds = np.column_stack([log_odds(model, new) for model in ensemble.estimators_])
+    expected = (odds - held_out.mean(axis=0)) / held_out.std(axis=0) @ weights + constant
+    np.testing.assert_allclose(ensemble.decision_function(new), expected, atol=0.02)
+    decision = ensemble.decision_function(new)
+    np.testing.assert_allclose(ensemble.predict_proba(new)[:, 1], 1 / (1 + np.exp(-decision)))
+    np.testing.assert_array_equal(ensemble.predict(new), (decision > 0).astype(int))
+
+
+def test_the_comparison_is_of_rows_that_neither_members_nor_weights_have_seen():
+    X, y = draw(4)
+    ensemble = RankEnsembleClassifier(MEMBERS, tau=0.1).fit(X, y)
+    scores, whole = ensemble.held_out_scores_, np.empty(400)
+    for train, test in StratifiedKFold(5).split(X, y):
+        rows = TwoClasses.of_rows(np.array([0, 1]), 1, y[train] == 1, np.ones(len(train)))
+        whole[test] = Stack(scores[train], rows).values(scores[test])
+    expected = [average_precision_score(y, s) for s in (whole, *scores.T)]
+    np.testing.assert_allclose(ensemble.comparison_.values, expected)
+    assert ensemble.comparison_.names == ("ensemble", "linear", "bayes", "trees")
+    assert ensemble.top_threshold_ == pytest.approx(np.quantile(whole, 0.9), abs=0.1)
+    assert ensemble.fit_times_.shape == (3,)
+
+
+def test_equal_and_given_weights_are_shares_of_standardised_scores():
+    X, y = draw(5)
+    equal = RankEnsembleClassifier(MEMBERS, weights="equal").fit(X, y).weights_
+    np.testing.assert_allclose(equal, equal[0])
+    given = RankEnsembleClassifier(MEMBERS, weights=[2, 0, 1]).fit(X, y).weights_
+    np.testing.assert_allclose(given / given[2], [2.0, 0.0, 1.0])
+
+
+def test_a_member_that_does_not_help_is_not_asked():
+    X, y = draw(6)
+    ensemble = RankEnsembleClassifier([*MEMBERS, ("wrong", Wrong())]).fit(X, y)
+    assert ensemble.weights_[-1] == 0.0
+    assert np.isfinite(ensemble.decision_function(X)).all()
+
+
+def test_it_has_more_positives_at_the_top_than_its_members():
+    gains = []
+    for seed in range(4):
+        X, y = draw(seed, 3000)
+        ensemble = RankEnsembleClassifier(MEMBERS).fit(X[:1000], y[:1000])
+        members = [
+            average_precision_score(y[1000:], model.predict_proba(X[1000:])[:, 1])
+            for model in ensemble.estimators_
+        ]
+        gains.append(ensemble.score(X[1000:], y[1000:]) - np.array(members))
+    assert (np.mean(gains, axis=0) > 0.0).all()
+
+
+def test_probabilities_are_calibrated():
+    X, y = draw(7, 4000)
+    ensemble = RankEnsembleClassifier(MEMBERS).fit(X[:1000], y[:1000])
+    share = ensemble.predict_proba(X[1000:])[:, 1]
+    for part in np.array_split(np.argsort(share), 5):
+        assert share[part].mean() == pytest.approx(y[1000:][part].mean(), abs=0.08)
+
+
+def test_the_top_threshold_flags_the_share_of_new_rows():
+    X, y = draw(8, 12_000)
+    for positive in ("a", "z"):
+        labels = np.where(y == 1, positive, "m")
+        ensemble = RankEnsembleClassifier(MEMBERS, tau=0.1, pos_label=positive)
+        ensemble.fit(X[:2000], labels[:2000])
+        decision = ensemble.decision_function(X[2000:])
+        beyond = decision - ensemble.top_threshold_
+        flagged = beyond < 0 if positive == "a" else beyond > 0
+        assert flagged.mean() == pytest.approx(0.1, abs=0.02)
+        assert np.mean(labels[2000:][flagged] == positive) > 0.7
+        np.testing.assert_array_equal(
+            np.sort(ensemble.top(X[2000:], 50)),
+            np.sort(np.argsort(decision if positive == "z" else -decision)[-50:]),
+        )
+
+
+# ----------------------------------------------------------------------------------- kinds of rows
+
+
+def frame(n=600):
+    rng = np.random.default_rng(9)
+    rows = pd.DataFrame(
+        {
+            "amount": rng.lognormal(size=n),
+            "kind": rng.choice(["x", "y", None], n),
+            "place": pd.Categorical(rng.choice(["u", "v"], n)),
+            "weekend": rng.random(n) < 0.5,
+            "count": rng.integers(0, 5, n),
+        }
+    )
+    score = np.log(rows["amount"]) + 2.0 * (rows["kind"] == "x") + rng.normal(size=n)
+    rows.loc[::9, "amount"] = np.nan
+    return rows, (score > np.quantile(score, 0.8)).to_numpy().astype(int)
+
+
+def test_default_members_take_data_frames_with_categories_and_missing_values():
+    rows, y = frame()
+    ensemble = RankEnsembleClassifier(random_state=0).fit(rows[:400], y[:400])
+    assert list(ensemble.named_estimators_) == ["boosted", "extra trees", "splines"]
+    assert (ensemble.weights_ > 0.1).sum() >= 2
+    new = rows[400:].assign(kind=lambda part: part["kind"].where(part["amount"] > 0.1, "new"))
+    assert ensemble.score(new, y[400:]) > 0.6
+    # Values of a column that orders the rows are not taken for numbers.
+    again = rows.assign(kind=rows["kind"].map({"x": "b", "y": "a"}))
+    other = RankEnsembleClassifier(random_state=0).fit(again[:400], y[:400])
+    assert other.score(again[400:], y[400:]) > 0.6
+    with pytest.raises(ValueError, match="feature names"):
+        ensemble.predict(new.rename(columns={"kind": "sort"}))
+
+
+def test_default_members_take_sparse_rows():
+    rng = np.random.default_rng(10)
+    X = sp.random(500, 60, 0.1, format="csr", random_state=0)
+    y = (np.asarray(X[:, :10].sum(axis=1)).ravel() + 0.3 * rng.normal(size=500) > 1.0).astype(int)
+    ensemble = RankEnsembleClassifier(random_state=0).fit(X[:300], y[:300])
+    assert list(ensemble.named_estimators_) == ["extra trees", "linear"]
+    assert ensemble.score(X[300:].tocoo(), y[300:]) > 2.0 * y.mean()
+
+
+@pytest.mark.parametrize("n", [6, 12, 40])
+def test_default_members_take_few_rows(n):
+    X, y = draw(11, n)
+    ensemble = RankEnsembleClassifier(random_state=0, tau=0.2).fit(X, y)
+    assert np.isfinite(ensemble.predict_proba(X)).all()
+
+
+def test_same_seed_same_result_for_any_number_of_jobs():
+    X, y = draw(12, 300)
+    first, second = (
+        RankEnsembleClassifier(random_state=3, n_jobs=n_jobs).fit(X, y) for n_jobs in (None, 2)
+    )
+    np.testing.assert_array_equal(first.decision_function(X), second.decision_function(X))
+    other = RankEnsembleClassifier(random_state=4).fit(X, y)
+    assert np.any(first.decision_function(X) != other.decision_function(X))
+
+
+# ------------------------------------------------------------------------------------------ habits
+
+
+def test_rows_of_weight_0_are_ignored_and_weights_go_to_the_members():
+    X, y = draw(13)
+    weight = np.where(np.arange(400) < 300, 1.0, 0.0)
+    members = MEMBERS[:2]
+    zero = RankEnsembleClassifier(members).fit(X, y, sample_weight=weight)
+    part = RankEnsembleClassifier(members).fit(X[:300], y[:300])
+    np.testing.assert_allclose(zero.decision_function(X), part.decision_function(X))
+    heavy = RankEnsembleClassifier(members).fit(X, y, np.where(X[:, 0] > 0, 3.0, 1.0))
+    assert np.abs(heavy.decision_function(X) - part.decision_function(X)).max() > 0.05
+    with pytest.raises(TypeError, match="takes weights"):
+        RankEnsembleClassifier([("neighbours", KNeighborsClassifier())]).fit(X, y, weight + 1.0)
+
+
+def test_groups_stay_whole():
+    X, y = draw(14, 300)
+    X, y, groups = np.repeat(X, 4, axis=0), np.repeat(y, 4), np.repeat(np.arange(300), 4)
+    neighbours = [("neighbours", KNeighborsClassifier(1)), ("linear", LogisticRegression())]
+    leaking, whole, given = (
+        RankEnsembleClassifier(neighbours, cv=cv).fit(X, y, groups=ids)
+        for cv, ids in ((StratifiedKFold(5, shuffle=True, random_state=0), None), (5, groups),
+                        (GroupKFold(5), groups))
+    )  # fmt: skip
+    assert leaking.comparison_.values[1] > 0.9
+    for ensemble in (whole, given):
+        assert ensemble.comparison_.values[1] < 0.6
+        assert "in 300 groups" in str(ensemble.comparison_)
+
+
+def test_it_is_searched_and_sits_in_pipelines():
+    X, y = draw(15)
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), RankEnsembleClassifier(MEMBERS, cv=3)),
+        {"rankensembleclassifier__trees__min_samples_leaf": [1, 10]},
+        scoring="average_precision",
+        cv=2,
+    ).fit(X, y)
+    assert search.best_score_ > 0.5
+    changed = RankEnsembleClassifier(MEMBERS).set_params(linear=RidgeClassifier())
+    assert np.isfinite(changed.fit(X, y).decision_function(X)).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "y", "error", "message"),
+    [
+        ({"estimators": []}, None, ValueError, "non-empty list of pairs"),
+        ({"estimators": [("a", LogisticRegression)]}, None, ValueError, "is not an estimator"),
+        ({"estimators": [("a", StandardScaler())]}, None, TypeError, "not a classifier"),
+        ({"weights": [1, 2]}, None, ValueError, "must contain 3 numbers"),
+        ({"weights": [1, -2, 1]}, None, ValueError, "must contain 3 numbers"),
+        ({"measure": "nonsense"}, None, ValueError, "nonsense"),
+        ({"measure": "ndcg@3"}, None, ValueError, "no influence function"),
+        ({"cv": [([0, 1], [2, 3])]}, None, ValueError, "not a partition"),
+        ({}, [1] + 19 * [0], ValueError, "at least two rows of each"),
+        ({}, 20 * [0], ValueError, "two classes"),
+        ({}, [0, 1, 2, 3] * 5, ValueError, "Only binary classification"),
+    ],
+)
+def test_bad_input_is_refused_and_leaves_no_half_fitted_object(options, y, error, message):
+    X = np.random.default_rng(16).normal(size=(20, 2))
+    ensemble = RankEnsembleClassifier(**({"estimators": MEMBERS} | options))
+    with pytest.raises(error, match=message):
+        ensemble.fit(X, [0, 1] * 10 if y is None else y)
+    assert not [name for name in vars(ensemble) if name.endswith("_")]
+
+
+def test_a_single_tree_that_separates_its_rows_keeps_finite_weights():
+    X = np.linspace(-1.0, 1.0, 60)[:, np.newaxis]
+    y = (X[:, 0] > 0).astype(int)
+    ensemble = RankEnsembleClassifier([("tree", DecisionTreeClassifier(random_state=0))], tau=0.3)
+    assert 1.0 < ensemble.fit(X, y).weights_[0] < 100.0
+
+
+def test_the_default_ranks_well_beside_its_best_member():
+    X, y = make_bipartite_ranking(3000, return_X_y=True, random_state=0)
+    ensemble = RankEnsembleClassifier(random_state=0).fit(X[:1000], y[:1000])
+    best = max(
+        average_precision_score(y[1000:], model.predict_proba(X[1000:])[:, 1])
+        for model in ensemble.estimators_
+    )
+    assert ensemble.score(X[1000:], y[1000:]) > 0.9 * best
