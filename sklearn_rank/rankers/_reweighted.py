@@ -929,7 +929,7 @@ class TopFocusedRanker(CallbackSupportMixin, BipartiteRanker):
 
     def _folds(self, cv: Any, X: Any, y: AnyArray, groups: Any) -> list[Fold]:
         """Folds of which each row is in one test part, and both classes in each training part."""
-        if isinstance(cv, list) and max(int(max(test, default=0)) for _, test in cv) >= len(y):
+        if isinstance(cv, list) and any(np.max(test, initial=0) >= len(y) for _, test in cv):
             raise ValueError(
                 "cv is a list of splits of all rows, but combine='choose' must also split its "
                 "training parts: pass a splitter, such as StratifiedKFold(5), or "
