@@ -112,7 +112,8 @@ def rows_of(package, item, target, positive, left_out):
     frame = frame.drop(columns=[target, *left_out])
     for name in frame:
         if frame[name].dtype.kind not in "iuf":
-            frame[name] = frame[name].astype(str).astype("category")
+            words = frame[name].astype(object).where(frame[name].notna(), "missing")
+            frame[name] = words.astype(str).astype("category")
     return frame, y.to_numpy().astype(int)
 
 

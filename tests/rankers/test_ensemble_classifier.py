@@ -16,9 +16,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from sklearn_rank import RankEnsembleClassifier
 from sklearn_rank.datasets import make_bipartite_ranking
-from sklearn_rank.metrics import average_precision_score
+from sklearn_rank.metrics import average_precision_score, get_measure
 from sklearn_rank.rankers._ensemble_classifier import Stack
 from sklearn_rank.rankers._two_classes import TwoClasses
+from tests.model_selection.estimators import Column
 from tests.oracles import stack as oracle
 
 MEMBERS = [
@@ -52,23 +53,30 @@ class Wrong(ClassifierMixin, BaseEstimator):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_weights_are_those_of_the_definition(weighted):
-    rng = np.random.default_rng(1)
-    _, y = draw(1)
-    weight = rng.uniform(0.5, 2.0, 400) if weighted else np.ones(400)
-    odds = np.column_stack(
-        [
-            y + rng.normal(size=400),
-            5.0 * y + 4.0 * rng.normal(size=400),
-            0.5 * y + rng.normal(size=400),
-        ]
-    )
-    rows = TwoClasses.of_rows(np.array([0, 1]), 1, y == 1, weight)
-    stack = Stack(odds, rows)
-    weights, constant = oracle.weights(odds, y == 1, weight)
-    np.testing.assert_allclose(stack.weights, weights, atol=2e-3)
-    assert stack.constant == pytest.approx(constant, abs=2e-3)
-    assert (weights > 0.01).sum() >= 2
+def test_shares_are_half_way_from_equal_ones_to_where_no_step_raises_the_measure(weighted):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        _, y = draw(seed, 150)
+        weight = rng.integers(1, 4, 150).astype(float) if weighted else np.ones(150)
+        odds = np.column_stack(
+            [scale * (signal * y + rng.normal(size=150)) for scale, signal in SIGNALS]
+        )
+        rows = TwoClasses.of_rows(np.array([0, 1]), 1, y == 1, weight)
+        stack, z = Stack(odds, rows, get_measure("ap")), oracle.standardised(odds, weight)
+
+        def value(shares, y=y, z=z, weight=weight):
+            return oracle.average_precision(y, z @ shares, weight)
+
+        reached = 2.0 * stack.shares - 1.0 / 3.0
+        if (stack.shares > 0.0).all():
+            assert value(reached) > max(map(value, oracle.moves(reached))) - 1e-12
+            assert value(reached) >= value(np.full(3, 1.0 / 3.0))
+        assert stack.shares.sum() == pytest.approx(1.0)
+        expected = oracle.calibration(z @ stack.shares, y == 1, weight)
+        np.testing.assert_allclose((stack.slope, stack.constant), expected, atol=0.01)
+
+
+SIGNALS = ((1.0, 1.5), (5.0, 1.0), (0.1, 0.4))
 
 
 def test_decision_values_are_the_weighted_log_odds_of_the_members():
@@ -85,11 +93,12 @@ def test_decision_values_are_the_weighted_log_odds_of_the_members():
         for i, (_, member) in enumerate(MEMBERS):
             held_out[test, i] = log_odds(member.fit(X[train], y[train]), X[test])
     np.testing.assert_allclose(ensemble.held_out_scores_, held_out)
-    weights, constant = oracle.weights(held_out, y == 1, np.ones(400))
+    z = oracle.standardised(held_out, np.ones(400))
+    slope, constant = oracle.calibration(z @ ensemble.weights_, y == 1, np.ones(400))
     odds = np.column_stack([log_odds(model, new) for model in ensemble.estimators_])
-    expected = (odds - held_out.mean(axis=0)) / held_out.std(axis=0) @ weights + constant
-    np.testing.assert_allclose(ensemble.decision_function(new), expected, atol=0.02)
+    score = (odds - held_out.mean(axis=0)) / held_out.std(axis=0) @ ensemble.weights_
     decision = ensemble.decision_function(new)
+    np.testing.assert_allclose(decision, slope * score + constant, atol=0.01)
     np.testing.assert_allclose(ensemble.predict_proba(new)[:, 1], 1 / (1 + np.exp(-decision)))
     np.testing.assert_array_equal(ensemble.predict(new), (decision > 0).astype(int))
 
@@ -100,7 +109,7 @@ def test_the_comparison_is_of_rows_that_neither_members_nor_weights_have_seen():
     scores, whole = ensemble.held_out_scores_, np.empty(400)
     for train, test in StratifiedKFold(5).split(X, y):
         rows = TwoClasses.of_rows(np.array([0, 1]), 1, y[train] == 1, np.ones(len(train)))
-        whole[test] = Stack(scores[train], rows).values(scores[test])
+        whole[test] = Stack(scores[train], rows, get_measure("ap")).values(scores[test])
     expected = [average_precision_score(y, s) for s in (whole, *scores.T)]
     np.testing.assert_allclose(ensemble.comparison_.values, expected)
     assert ensemble.comparison_.names == ("ensemble", "linear", "bayes", "trees")
@@ -289,11 +298,14 @@ def test_bad_input_is_refused_and_leaves_no_half_fitted_object(options, y, error
     assert not [name for name in vars(ensemble) if name.endswith("_")]
 
 
-def test_a_single_tree_that_separates_its_rows_keeps_finite_weights():
+def test_rows_that_are_separated_keep_finite_log_odds_and_noise_keeps_its_order():
     X = np.linspace(-1.0, 1.0, 60)[:, np.newaxis]
     y = (X[:, 0] > 0).astype(int)
-    ensemble = RankEnsembleClassifier([("tree", DecisionTreeClassifier(random_state=0))], tau=0.3)
-    assert 1.0 < ensemble.fit(X, y).weights_[0] < 100.0
+    tree = [("tree", DecisionTreeClassifier(random_state=0))]
+    ensemble = RankEnsembleClassifier(tree, tau=0.3).fit(X, y)
+    assert 2.0 < np.abs(ensemble.decision_function(X)).max() < 50.0
+    ensemble = RankEnsembleClassifier([("column", Column())], tau=0.3).fit(X, 1 - y)
+    assert (np.diff(ensemble.decision_function(X)) > 0.0).all()
 
 
 def test_the_default_ranks_well_beside_its_best_member():
