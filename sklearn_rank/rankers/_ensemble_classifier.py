@@ -18,6 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
+    FunctionTransformer,
     MaxAbsScaler,
     OneHotEncoder,
     OrdinalEncoder,
@@ -28,6 +29,7 @@ from sklearn.preprocessing import (
 from sklearn.utils import (
     Bunch,
     assert_all_finite,
+    check_array,
     check_random_state,
     column_or_1d,
     get_tags,
@@ -66,6 +68,12 @@ CALIBRATION_STRENGTH = 100.0
 
 # Least slope of the log-odds in the score, which keeps its order where it tells nothing.
 LEAST_SLOPE = 0.01
+
+
+# Columns of numbers as floats, whatever pandas marks missing ones by.
+NUMBERS = FunctionTransformer(
+    check_array, kw_args={"dtype": np.float64, "ensure_all_finite": "allow-nan"}
+)
 
 
 class Stack:
@@ -134,9 +142,39 @@ def fitted_shares(scores: FloatArray, value: Callable[[FloatArray], float]) -> F
 
 def names_of_categories(X: Any) -> list[Any]:
     """Names of the columns of a data frame that are not numbers."""
-    if not hasattr(X, "columns"):
-        return []
-    return [name for name in X.columns if np.asarray(X[name]).dtype.kind not in "biuf"]
+    names = []
+    for name in getattr(X, "columns", ()):
+        # Numbers with missing values of pandas are objects as an array.
+        kinds = {getattr(X[name].dtype, "kind", ""), np.asarray(X[name]).dtype.kind}
+        if kinds & set("Mm"):
+            raise ValueError(
+                f"The column {name!r} holds dates, which are neither numbers nor categories: pass"
+                " numbers, such as days since the first one, or leave the column out."
+            )
+        if not kinds & set("biuf"):
+            names.append(name)
+    return names
+
+
+def refuse_empty_columns(X: Any, folds: list[Fold]) -> None:
+    """Refuse columns that have no value in a training part, which boosted trees cannot bin."""
+    for train, _ in folds:
+        part = rows_at(X, train)
+        if hasattr(part, "columns"):
+            columns = {name: part[name] for name in part.columns}
+            empty = [
+                name
+                for name, values in columns.items()
+                if (values.isna() if hasattr(values, "isna") else values.is_null()).all()
+            ]
+        else:
+            missing = np.isnan(np.asarray(part, dtype=np.float64))
+            empty = np.flatnonzero(missing.all(axis=0)).tolist()
+        if empty:
+            raise ValueError(
+                f"The columns {empty} have no value in a training part: leave them out, or pass"
+                " cv=StratifiedKFold(5, shuffle=True, random_state=0) if they have values."
+            )
 
 
 def default_members(X: Any, random_state: Any) -> tuple[list[str], list[Any]]:
@@ -176,7 +214,7 @@ def default_members(X: Any, random_state: Any) -> tuple[list[str], list[Any]]:
             max_categories=MOST_CATEGORIES,
         )
         trees, boosted = (
-            make_pipeline(make_column_transformer((codes, categories), remainder="passthrough"), x)
+            make_pipeline(make_column_transformer((codes, categories), remainder=NUMBERS), x)
             for x in (trees, boosted)
         )
         marks = OneHotEncoder(
@@ -385,6 +423,8 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
                         )
             measure, shares = get_measure(self.measure), self._shares(len(names))
             folds = self._folds(cv, X, y, rows, groups)
+            if self.estimators is None and not sp.issparse(X):
+                refuse_empty_columns(X, folds)
             passed = None if np.ptp(rows.weight) == 0.0 else rows.weight
             everything = np.arange(len(y)), None
             calls = [

@@ -204,6 +204,23 @@ def test_default_members_take_data_frames_with_categories_and_missing_values():
         ensemble.predict(new.rename(columns={"kind": "sort"}))
 
 
+def test_columns_of_numbers_may_be_of_any_type_and_what_is_no_number_is_refused():
+    rows, y = frame(150)
+    rows["nullable"] = pd.array([1, None, 3] * 50, dtype="Int64")
+    plain = rows.assign(nullable=rows["nullable"].astype(float))
+    first, second = (RankEnsembleClassifier(random_state=0).fit(x, y) for x in (rows, plain))
+    np.testing.assert_array_equal(first.decision_function(rows), second.decision_function(plain))
+    for column, message in (
+        (pd.date_range("2020-01-01", periods=150), r"'new' holds dates.*leave the column out"),
+        (np.nan, r"columns \['new'\] have no value"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            RankEnsembleClassifier(random_state=0).fit(rows.assign(new=column), y)
+    array = np.column_stack([plain["count"], np.full(150, np.nan)])
+    with pytest.raises(ValueError, match=r"columns \[1\] have no value"):
+        RankEnsembleClassifier(random_state=0).fit(array, y)
+
+
 def test_default_members_take_sparse_rows():
     rng = np.random.default_rng(10)
     X = sp.random(500, 60, 0.1, format="csr", random_state=0)
