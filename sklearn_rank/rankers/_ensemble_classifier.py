@@ -374,7 +374,8 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
         y : array-like of shape (n_samples,)
             Labels of two classes, of any type, at least two rows of each.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights; rows of weight 0 are ignored.
+            Non-negative weights; rows of weight 0 are ignored. The intervals of ``comparison_``
+            take them for sampling weights.
         groups : array-like of shape (n_samples,), default=None
             Groups for ``cv``, and for the intervals of ``comparison_``.
 
@@ -454,6 +455,8 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
             self.top_threshold_ = rows.direction * threshold
             systems = {"ensemble": held_out} | dict(zip(names, odds.T, strict=True))
             options = {"baseline": "ensemble", "groups": groups, "random_state": 0}
+            if passed is not None:
+                options |= {"sample_weight": passed, "weights": "sampling"}
             self.comparison_ = compare(measure, rows.positive, systems, **options)
         return self
 

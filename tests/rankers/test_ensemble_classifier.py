@@ -259,6 +259,11 @@ def test_rows_of_weight_0_are_ignored_and_weights_go_to_the_members():
     np.testing.assert_allclose(zero.decision_function(X), part.decision_function(X))
     heavy = RankEnsembleClassifier(members).fit(X, y, np.where(X[:, 0] > 0, 3.0, 1.0))
     assert np.abs(heavy.decision_function(X) - part.decision_function(X)).max() > 0.05
+    for i in range(2):
+        expected = average_precision_score(
+            y, heavy.held_out_scores_[:, i], sample_weight=np.where(X[:, 0] > 0, 3.0, 1.0)
+        )
+        assert heavy.comparison_.values[1 + i] == pytest.approx(expected)
     with pytest.raises(TypeError, match="takes weights"):
         RankEnsembleClassifier([("neighbours", KNeighborsClassifier())]).fit(X, y, weight + 1.0)
 
