@@ -41,7 +41,7 @@ from .._sklearn_compat import StrOptions, check_sample_weight, fit_context, num_
 from .._typing import AnyArray, FloatArray
 from .._validation import ravelled
 from ..inference import compare
-from ..metrics import get_measure
+from ..metrics import Measure, get_measure
 from ._base import check_columns, in_parallel, restored_on_error, store_parameters
 from ._members import NamedMembers
 from ._two_classes import (
@@ -332,6 +332,7 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
     neighbours - ensemble     -0.0316  [-0.0568, -0.0065]  0.0111  ensemble better
     """
 
+    measure: Any
     _parameter_constraints = {
         "estimators": [list, None],
         "weights": [StrOptions({"fitted", "equal"}), "array-like"],
@@ -445,20 +446,50 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
                 if fold:
                     odds[folds[fold - 1][1], member] = scores
             self.held_out_scores_ = odds
-            self._stack = Stack(odds, rows, measure, shares)
-            self.weights_ = self._stack.shares
-            held_out = np.empty(len(y))
-            for train, test in folds:
-                part = Stack(odds[train], rows.part(train), measure, shares)
-                held_out[test] = part.values(odds[test])
-            threshold = share_threshold(held_out, np.zeros(len(y)), rows.weight, self.tau)
-            self.top_threshold_ = rows.direction * threshold
-            systems = {"ensemble": held_out} | dict(zip(names, odds.T, strict=True))
-            options = {"baseline": "ensemble", "groups": groups, "random_state": 0}
-            if passed is not None:
-                options |= {"sample_weight": passed, "weights": "sampling"}
-            self.comparison_ = compare(measure, rows.positive, systems, **options)
+            self._held_out = rows, folds, groups
+            self._weigh(measure, shares)
         return self
+
+    def reweight(self, measure: Any) -> RankEnsembleClassifier:
+        """Fit the weights to another measure, by the scores of held-out rows and without new fits.
+
+        Parameters
+        ----------
+        measure : str, Measure or callable
+            Measure of one list, which becomes the parameter ``measure``.
+
+        Returns
+        -------
+        RankEnsembleClassifier
+            The estimator itself, as if it had been fitted with this measure.
+
+        Raises
+        ------
+        ValueError
+            If the measure is not valid.
+        """
+        check_is_fitted(self)
+        with restored_on_error(self):
+            self._weigh(get_measure(measure), self._shares(len(self.estimators_)))
+            self.measure = measure
+        return self
+
+    def _weigh(self, measure: Measure, shares: FloatArray | None) -> None:
+        """Set weights, threshold and comparison from the scores of held-out rows."""
+        (rows, folds, groups), odds = self._held_out, self.held_out_scores_
+        self._stack = Stack(odds, rows, measure, shares)
+        self.weights_ = self._stack.shares
+        held_out = np.empty(len(odds))
+        for train, test in folds:
+            part = Stack(odds[train], rows.part(train), measure, shares)
+            held_out[test] = part.values(odds[test])
+        threshold = share_threshold(held_out, np.zeros(len(odds)), rows.weight, self.tau)
+        self.top_threshold_ = rows.direction * threshold
+        systems = {"ensemble": held_out} | dict(zip(self.named_estimators_, odds.T, strict=True))
+        options = {"baseline": "ensemble", "groups": groups, "random_state": 0}
+        if np.ptp(rows.weight) > 0.0:
+            options |= {"sample_weight": rows.weight, "weights": "sampling"}
+        self.comparison_ = compare(measure, rows.positive, systems, **options)
 
     def _folds(self, cv: Any, X: Any, y: AnyArray, rows: TwoClasses, groups: Any) -> list[Fold]:
         """Folds of which each row is in one test part; a number of them keeps groups whole."""

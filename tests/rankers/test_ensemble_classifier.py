@@ -268,6 +268,21 @@ def test_rows_of_weight_0_are_ignored_and_weights_go_to_the_members():
         RankEnsembleClassifier([("neighbours", KNeighborsClassifier())]).fit(X, y, weight + 1.0)
 
 
+def test_another_measure_needs_no_new_fits():
+    X, y = draw(17)
+    ensemble = RankEnsembleClassifier(MEMBERS, tau=0.1).fit(X, y)
+    members, before = ensemble.estimators_, ensemble.decision_function(X)
+    with pytest.raises(ValueError, match="nonsense"):
+        ensemble.reweight("nonsense")
+    np.testing.assert_array_equal(ensemble.decision_function(X), before)
+    assert ensemble.measure == "ap"
+    assert ensemble.reweight("precision@top0.1").estimators_ is members
+    again = RankEnsembleClassifier(MEMBERS, tau=0.1, measure="precision@top0.1").fit(X, y)
+    np.testing.assert_array_equal(ensemble.decision_function(X), again.decision_function(X))
+    assert str(ensemble.comparison_) == str(again.comparison_)
+    assert np.any(ensemble.decision_function(X) != before)
+
+
 def test_groups_stay_whole():
     X, y = draw(14, 300)
     X, y, groups = np.repeat(X, 4, axis=0), np.repeat(y, 4), np.repeat(np.arange(300), 4)
