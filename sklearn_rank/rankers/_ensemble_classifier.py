@@ -232,8 +232,8 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
     """The ensemble for one list of two classes: log-odds of several classifiers, weighted.
 
     Boosted trees, extremely randomised trees and logistic regression on splines err in different
-    places, and their weighted sum has more positives at the top than each. The weights come from
-    scores of held-out rows. No parameter needs tuning.
+    places, and their weighted sum is often better than each. The weights come from scores of
+    held-out rows. No parameter needs tuning, and the result is as good as tuned boosted trees.
 
     Parameters
     ----------

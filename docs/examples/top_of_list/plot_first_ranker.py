@@ -1,6 +1,6 @@
 """
-One line for the best list, and a comparison
-============================================
+An ensemble for the top, and a comparison
+=========================================
 
 One hundred thousand simulated transactions, two in a hundred are frauds, and a team reviews the
 first 125 of the 25,000 held-out ones. An ensemble ranks them beside boosted trees and logistic
