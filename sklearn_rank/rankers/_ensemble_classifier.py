@@ -40,7 +40,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._sklearn_compat import StrOptions, check_sample_weight, fit_context, num_samples, rows_at
 from .._typing import AnyArray, FloatArray
 from .._validation import ravelled
-from ..inference import compare
+from ..inference import Comparison, compare
 from ..metrics import Measure, get_measure
 from ._base import check_columns, in_parallel, restored_on_error, store_parameters
 from ._members import NamedMembers
@@ -475,8 +475,8 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
         return self
 
     def _weigh(self, measure: Measure, shares: FloatArray | None) -> None:
-        """Set weights, threshold and comparison from the scores of held-out rows."""
-        (rows, folds, groups), odds = self._held_out, self.held_out_scores_
+        """Set weights and threshold from the scores of held-out rows."""
+        (rows, folds, _), odds = self._held_out, self.held_out_scores_
         self._stack = Stack(odds, rows, measure, shares)
         self.weights_ = self._stack.shares
         held_out = np.empty(len(odds))
@@ -485,11 +485,20 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
             held_out[test] = part.values(odds[test])
         threshold = share_threshold(held_out, np.zeros(len(odds)), rows.weight, self.tau)
         self.top_threshold_ = rows.direction * threshold
-        systems = {"ensemble": held_out} | dict(zip(self.named_estimators_, odds.T, strict=True))
+        self._held_out_ensemble = held_out
+
+    @property
+    def comparison_(self) -> Comparison:
+        """Ensemble and members on held-out rows, with intervals of their differences."""
+        if not hasattr(self, "_held_out_ensemble"):
+            raise AttributeError("comparison_ needs a fit: call fit first.")
+        (rows, _, groups), members = self._held_out, self.held_out_scores_.T
+        systems = {"ensemble": self._held_out_ensemble}
+        systems |= dict(zip(self.named_estimators_, members, strict=True))
         options = {"baseline": "ensemble", "groups": groups, "random_state": 0}
         if np.ptp(rows.weight) > 0.0:
             options |= {"sample_weight": rows.weight, "weights": "sampling"}
-        self.comparison_ = compare(measure, rows.positive, systems, **options)
+        return compare(get_measure(self.measure), rows.positive, systems, **options)
 
     def _folds(self, cv: Any, X: Any, y: AnyArray, rows: TwoClasses, groups: Any) -> list[Fold]:
         """Folds of which each row is in one test part; a number of them keeps groups whole."""
