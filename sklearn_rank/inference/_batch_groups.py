@@ -48,16 +48,7 @@ def fewest_hits_of_groups(
 class DrawnGroups:
     """Groups of the rows in a joint order from the top, of which the labelled ones are drawn.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n_rows,)
-        Group of each row, from the top.
-    is_batch : ndarray of shape (n_rows,)
-        Rows of the batch.
-    positive : ndarray of shape (n_rows,)
-        Positives; False in the batch.
-    rng : Generator
-        Random order of the groups.
+    ``positive`` is False in the batch, and ``rng`` orders the groups. Shapes (n_rows,).
     """
 
     def __init__(
@@ -67,8 +58,8 @@ class DrawnGroups:
         labelled, batch = np.unique(codes[~is_batch]), np.unique(codes[is_batch])
         if len(both := np.intersect1d(labelled, batch)):
             raise ValueError(
-                f"{len(both)} groups are in groups and in batch_groups, so that labelled ones are"
-                " not drawn at random: leave the labelled rows of these groups out."
+                f"groups and batch_groups have {len(both)} ids in common, so that labelled groups"
+                " are not drawn at random: leave the labelled rows of these groups out."
             )
         self.drawn, self.n_batch = rng.permutation(labelled), len(batch)
 

@@ -276,7 +276,12 @@ def batch_limits(
     n_pos_above = np.append(0, np.cumsum(labels[order[~is_batch]]))
     with np.errstate(divide="ignore", invalid="ignore"):
         estimate = numbers * (n_pos_above[n_above[numbers]] / n_above[numbers])
-    if groups is None and batch_groups is None:
+    if (groups is None) != (batch_groups is None):
+        raise ValueError(
+            "groups and batch_groups belong together: pass the ids of the labelled rows and those"
+            " of the batch."
+        )
+    if groups is None:
         looks = _looks(numbers)
         drawn, tail = n_above[looks], (1.0 - level) / len(looks)
         hits = n_pos_above[drawn]

@@ -11,6 +11,7 @@ from ._evidence import (
     named_scores,
     never_certain_covariance,
     refuse_one_class,
+    whole_weights,
 )
 from ._label_design import (
     Design,

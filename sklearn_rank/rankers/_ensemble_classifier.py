@@ -41,6 +41,7 @@ from .._sklearn_compat import StrOptions, check_sample_weight, fit_context, num_
 from .._typing import AnyArray, FloatArray
 from .._validation import ravelled
 from ..inference import Comparison, compare
+from ..inference._shared import whole_weights
 from ..metrics import Measure, get_measure
 from ._base import check_columns, in_parallel, restored_on_error, store_parameters
 from ._members import NamedMembers
@@ -94,7 +95,10 @@ class Stack:
         self.spread = np.where(spread > 0.0, spread, 1.0)
         standardised = (odds - self.center) / self.spread
         if shares is None:
-            passed = {} if np.ptp(rows.weight) == 0.0 else {"sample_weight": rows.weight}
+            passed = {}
+            if np.ptp(rows.weight) > 0.0:
+                # Measures that count positions take whole weights.
+                passed["sample_weight"] = whole_weights(rows.weight / rows.weight.min())
             shares = fitted_shares(
                 standardised, lambda scores: value(rows.positive, scores, **passed)
             )
@@ -180,17 +184,25 @@ def refuse_empty_columns(X: Any, folds: list[Fold]) -> None:
 def default_members(X: Any, random_state: Any) -> tuple[list[str], list[Any]]:
     """Names of the default members, and members for rows of this kind and number."""
     n, categories = num_samples(X), names_of_categories(X)
+    is_large = n > 10_000
     of_trees, of_boosted = (
         int(seed) for seed in check_random_state(random_state).randint(2**31 - 1, size=2)
     )
-    trees = ExtraTreesClassifier(300, min_samples_leaf=2, max_features=0.5, random_state=of_trees)
+    trees = ExtraTreesClassifier(
+        300,
+        # 25,000 leaves at most, as the memory of full trees grows with the rows.
+        min_samples_leaf=max(2, n // 25_000),
+        max_features=0.5,
+        random_state=of_trees,
+    )
     linear = LogisticRegression(C=0.01, max_iter=1000)
     if sp.issparse(X):
         return ["extra trees", "linear"], [trees, make_pipeline(MaxAbsScaler(), linear)]
     boosted = HistGradientBoostingClassifier(
         learning_rate=0.05,
-        # From 10,000 rows on boosting stops early.
-        max_iter=150 if n <= 10_000 else 1000,
+        # With many rows boosting stops by some that it holds out.
+        max_iter=1000 if is_large else 150,
+        early_stopping=is_large,
         max_leaf_nodes=int(np.clip(np.sqrt(n) / 3.0, 8, 31)),
         min_samples_leaf=10,
         max_features=0.5,
@@ -375,8 +387,8 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
         y : array-like of shape (n_samples,)
             Labels of two classes, of any type, at least two rows of each.
         sample_weight : array-like of shape (n_samples,), default=None
-            Non-negative weights; rows of weight 0 are ignored. The intervals of ``comparison_``
-            take them for sampling weights.
+            Non-negative weights; rows of weight 0 are ignored. A mean below 1 is raised to 1. The
+            intervals of ``comparison_`` take them for sampling weights.
         groups : array-like of shape (n_samples,), default=None
             Groups for ``cv``, and for the intervals of ``comparison_``.
 
@@ -406,6 +418,8 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
             labels = column_or_1d(y, warn=True)
             assert_all_finite(labels, input_name="y")
             weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
+            # Members and calibration would learn little from weights that sum to 1.
+            weight = weight * max(1.0, np.count_nonzero(weight) / weight.sum())
             rows = self._two_classes(labels, weight)
             taken = rows.taken
             if groups is not None:
@@ -423,7 +437,7 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
                             f"The member {name!r} is not a classifier, got {member!r}: pass a"
                             " classifier, such as LogisticRegression()."
                         )
-            measure, shares = get_measure(self.measure), self._shares(len(names))
+            measure, shares = get_measure(self.measure), self._given_weights(len(names))
             folds = self._folds(cv, X, y, rows, groups)
             if self.estimators is None and not sp.issparse(X):
                 refuse_empty_columns(X, folds)
@@ -470,7 +484,7 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
         """
         check_is_fitted(self)
         with restored_on_error(self):
-            self._weigh(get_measure(measure), self._shares(len(self.estimators_)))
+            self._weigh(get_measure(measure), self._given_weights(len(self.estimators_)))
             self.measure = measure
         return self
 
@@ -512,19 +526,6 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
             n_folds = min(int(cv), rarest)
             cv = StratifiedKFold(n_folds) if groups is None else StratifiedGroupKFold(n_folds)
         return folds_of_all_rows(cv, X, y, groups)
-
-    def _shares(self, n_members: int) -> FloatArray | None:
-        """Shares of the members, of sum 1; None if they are fitted."""
-        if isinstance(self.weights, str):
-            return None if self.weights == "fitted" else np.full(n_members, 1.0 / n_members)
-        weights = np.asarray(self.weights, dtype=np.float64)
-        valid = weights.shape == (n_members,) and np.all(weights >= 0.0)
-        if not valid or not 0.0 < weights.sum() < np.inf:
-            raise ValueError(
-                f"weights={self.weights!r} must contain {n_members} numbers of at least 0, one for"
-                " each member, and not all 0."
-            )
-        return weights / weights.sum()
 
     def decision_function(self, X: Any) -> FloatArray:
         """Compute the log-odds of the ensemble.

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
 from sklearn.utils import Bunch
 
 from .._sklearn_compat import BaseComposition, HasMethods
+from .._typing import FloatArray
 
 
 class NamedMembers(BaseComposition):
     """Mixin of estimators with a parameter ``estimators``: names and members, or None."""
 
     estimators: Any
+    weights: Any
     # What a user would pass, in a message.
     _example: str
 
@@ -75,3 +78,16 @@ class NamedMembers(BaseComposition):
                     "of a class with fit and predict."
                 )
         return names, members
+
+    def _given_weights(self, n_members: int) -> FloatArray | None:
+        """Weights of the members, of sum 1; None if they are to be fitted. Shape (n_members,)."""
+        if isinstance(self.weights, str):
+            return None if self.weights == "fitted" else np.full(n_members, 1.0 / n_members)
+        weights = np.asarray(self.weights, dtype=np.float64)
+        valid = weights.shape == (n_members,) and np.all(weights >= 0.0)
+        if not valid or not 0.0 < weights.sum() < np.inf:
+            raise ValueError(
+                f"weights={self.weights!r} must contain {n_members} numbers of at least 0, one for"
+                " each member, and not all 0."
+            )
+        return weights / weights.sum()

@@ -669,16 +669,9 @@ class RankEnsemble(NamedMembers, QueryRanker):
     def _weights(
         self, members: list[Any], X: Any, lists: Lists, metadata: dict[str, Any], n_rows: int
     ) -> FloatArray:
-        if not isinstance(self.weights, str):
-            weights, n = np.asarray(self.weights, dtype=np.float64), len(members)
-            if weights.shape != (n,) or not np.all(weights >= 0) or not 0 < weights.sum() < np.inf:
-                raise ValueError(
-                    f"weights={self.weights!r} must contain {n} numbers of at least 0, one for "
-                    "each member, and not all 0."
-                )
-            return weights / weights.sum()
-        if self.weights == "equal":
-            return np.full(len(members), 1 / len(members))
+        given = self._given_weights(len(members))
+        if given is not None:
+            return given
         folds = query_folds(self.cv, X, lists, n_rows)
         if np.any(np.bincount(np.concatenate([test for _, test in folds])) != 1) or (
             sum(len(test) for _, test in folds) != len(X)

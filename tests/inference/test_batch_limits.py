@@ -261,8 +261,8 @@ def test_equal_weights_keep_all_rows():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"groups": [1, 1, 2, 2]}, r"groups\[1\]"),
-        ({"groups": [1, 1, 2, 2], "batch_groups": [3, 4, 1]}, "1 groups are in groups and in"),
+        ({"groups": [1, 1, 2, 2]}, "groups and batch_groups belong together"),
+        ({"groups": [1, 1, 2, 2], "batch_groups": [3, 4, 1]}, "have 1 ids in common"),
         ({"groups": [1, 1, 2], "batch_groups": [3, 4, 5]}, r"groups\[0\]"),
         ({"groups": [1, 1, 2, 2], "batch_groups": list("abc")}, "different types"),
         ({"density_ratio": [1.0, 1.0]}, "density_ratio"),

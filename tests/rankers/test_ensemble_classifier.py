@@ -264,6 +264,14 @@ def test_rows_of_weight_0_are_ignored_and_weights_go_to_the_members():
             y, heavy.held_out_scores_[:, i], sample_weight=np.where(X[:, 0] > 0, 3.0, 1.0)
         )
         assert heavy.comparison_.values[1 + i] == pytest.approx(expected)
+    # Weights of any scale, fractions included, say the same.
+    weight = np.random.default_rng(0).uniform(0.5, 1.5, 400)
+    one, mean_one, large = (
+        RankEnsembleClassifier(MEMBERS[1:]).fit(X, y, weight / scale).decision_function(X)
+        for scale in (weight.sum(), weight.mean(), 1.0 / 64.0)
+    )
+    np.testing.assert_allclose(one, mean_one, rtol=1e-9)
+    np.testing.assert_allclose(large, mean_one, atol=0.05)
     # Weights that allow no interval allow a fit.
     few = RankEnsembleClassifier(members).fit(X, y, np.where(np.arange(400) == 7, 1e4, 1.0))
     assert np.isfinite(few.decision_function(X)).all()
