@@ -131,12 +131,10 @@ def cells(design, repetitions):
         of_groups = {"groups": groups[rows]} if design == "groups" else {}
         amounts = {"value": (gains[rows], -5.0)}
         for promise, (_, value) in promises.items():
-            if promise == "min_value" and of_groups:
-                continue
             flag = TopThresholdClassifier(
                 Given().fit(X, labels), cv="prefit", confidence=CONFIDENCE, **{promise: value}
             )
-            flag.fit(X, labels, **(amounts if promise == "min_value" else of_groups))
+            flag.fit(X, labels, **of_groups, **(amounts if promise == "min_value" else {}))
             record("promise", promise, flag.threshold_)
         by_score = np.argsort(-X[:, 0], kind="stable")
         precision = np.cumsum(labels[by_score]) / np.arange(1.0, n + 1.0)

@@ -11,13 +11,17 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import BoolArray, FloatArray, IntArray
+from ..bounds._shared import sums_of_earlier
 
 # Bets, as shares of the capital that is lost where the next group has no hit.
 BETS = np.geomspace(1.0 / 64.0, 0.9, 8)
 
+# Share of the groups of which all rows count.
+OF_GROUPS = 0.8
+
 
 def fewest_hits_of_groups(
-    hits: FloatArray, sizes: FloatArray, n_groups: int, n_rows: int, largest: int, tail: float
+    hits: FloatArray, sizes: IntArray, n_groups: int, n_rows: int, largest: int, tail: float
 ) -> int:
     """Fewest hits of all groups with which the drawn ones are not too rare.
 
@@ -54,7 +58,8 @@ class DrawnGroups:
     def __init__(
         self, codes: IntArray, is_batch: BoolArray, positive: BoolArray, rng: np.random.Generator
     ) -> None:
-        self.codes, self.positive = codes, positive
+        self.codes, self.positive, self.n_groups = codes, positive, int(codes.max()) + 1
+        self.earlier = sums_of_earlier(codes, np.ones(len(codes)))
         labelled, batch = np.unique(codes[~is_batch]), np.unique(codes[is_batch])
         if len(both := np.intersect1d(labelled, batch)):
             raise ValueError(
@@ -65,17 +70,21 @@ class DrawnGroups:
 
     def places(self, numbers: IntArray) -> IntArray:
         """Places of the joint order above which about so many rows of the batch are."""
-        times = (len(self.drawn) + self.n_batch) / self.n_batch
+        times = self.n_groups / self.n_batch
         return np.unique(np.minimum(np.rint(times * numbers), len(self.codes)).astype(np.intp))
 
     def fewest(self, place: int, tail: float, *, hits: bool = True) -> int:
-        """Fewest hits, or misses, of the batch among the first rows of the joint order."""
-        codes, positive = self.codes[:place], self.positive[:place]
-        sizes = np.bincount(codes, minlength=int(self.codes.max()) + 1)
-        of_group = np.bincount(codes, positive, len(sizes))
+        """Fewest hits, or misses, of the batch among the first rows of the joint order.
+
+        Of each group the first rows count, as many as most groups have: large ones would keep the
+        bets small.
+        """
+        sizes = np.bincount(self.codes[:place])
+        most = int(np.ceil(np.quantile(sizes[sizes > 0], OF_GROUPS)))
+        rows = np.flatnonzero(self.earlier[:place] < most)
+        codes, of_kind = self.codes[rows], self.positive[rows] == hits
+        sizes = np.bincount(codes, minlength=self.n_groups)
         drawn = self.drawn[sizes[self.drawn] > 0]
-        of_drawn, n = sizes[drawn].astype(np.float64), of_group[drawn]
-        if not hits:
-            n = of_drawn - n
-        options = int(np.count_nonzero(sizes)), place, int(sizes.max()), tail
-        return max(fewest_hits_of_groups(n, of_drawn, *options) - int(n.sum()), 0)
+        n = np.bincount(codes, of_kind, self.n_groups)[drawn]
+        options = int(np.count_nonzero(sizes)), len(rows), most, tail
+        return max(fewest_hits_of_groups(n, sizes[drawn], *options) - int(n.sum()), 0)

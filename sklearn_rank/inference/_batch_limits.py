@@ -209,8 +209,9 @@ def batch_limits(
     of the joint order, at looks that are fixed in N, the labelled ones are at random. In a random
     order, bets on the positives of the next group, given its rows above and those of the groups
     that are left, multiply a capital that reaches ``1 / error`` with at most this probability
-    (betting without replacement, Waudby-Smith & Ramdas). These limits are wider than those of
-    independent rows, even if each group is one row.
+    (betting without replacement, Waudby-Smith & Ramdas). Of each group its first rows count, as
+    many as four groups of five have in all. These limits are wider than those of independent
+    rows, even if each group is one row.
 
     A batch from another time or place breaks the assumption, unless weights tell how it differs:
     limits are then too narrow, by an unknown amount. The limits say nothing of a cut-off that is
