@@ -217,7 +217,10 @@ class SmallTopWarning(UserWarning):
 
 
 class ThresholdWarning(UserWarning):
-    """The threshold of a fit is a guess: new rows tie, or score where no training row does.
+    """A threshold may not hold on new rows.
+
+    They tie or score where no training row does, or the rows that it was calibrated on are
+    probably training rows.
 
     Examples
     --------

@@ -36,6 +36,7 @@ from ..bounds._shared import (
     sums_of_earlier,
     value_cutoffs,
 )
+from ..exceptions import ThresholdWarning
 from ..inference import BatchLimits, batch_limits
 from ..inference._shared import check_groups
 from ..metrics import get_measure, realized_amounts
@@ -53,6 +54,9 @@ MOST_GROWTH = 100.0
 
 # Halvings of what could be promised, and of how many rows would do.
 N_HALVINGS = 12
+
+# Rows of each class from which on a classifier is hardly without an error on new rows.
+ENOUGH = 20
 
 # Values of the grid of a curve of guarantees.
 N_VALUES = 199
@@ -535,6 +539,9 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         -----
         UserWarning
             If no cut-off keeps a promise, so that nothing, or everything, is flagged.
+        ThresholdWarning
+            If a prefit classifier separates the calibration rows without an error, as on rows that
+            it was fitted to.
         PositiveClassWarning
             If the labels are not in {0, 1} or {-1, 1} and there is no ``pos_label``.
         """
@@ -606,6 +613,14 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
         )
         if impossible:
             warn(f"{impossible} {self.report_.rule}.", UserWarning)
+        fewest = min(positive.sum(), np.sum(~positive))
+        if n_folds == 0 and fewest >= ENOUGH and scores[positive].min() > scores[~positive].max():
+            warn(
+                "The scores of the prefit classifier separate the classes of the calibration rows"
+                " without an error, as they do on rows that it was fitted to, where a promise is"
+                " worth nothing: pass rows that it has not seen.",
+                ThresholdWarning,
+            )
 
     @property
     def _in_batch(self) -> bool:

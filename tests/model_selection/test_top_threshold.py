@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import sklearn
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from sklearn_rank.bounds._cutoffs import SHARES, STARTS, chance_of_amounts
+from sklearn_rank.exceptions import ThresholdWarning
 from sklearn_rank.inference import batch_limits
 from sklearn_rank.inference._evidence import check_groups
 from sklearn_rank.model_selection import TopThresholdClassifier
@@ -382,6 +383,15 @@ def test_folds_that_repeat_rows_and_estimators_that_do_not_classify_are_refused(
 
 
 # ------------------------------------------------------------------------------------- habits
+
+
+def test_calibration_on_the_training_rows_is_warned_of_where_it_can_be_seen():
+    X, y = rows(20, 600)
+    forest = ExtraTreesClassifier(50, random_state=0).fit(X[:300], y[:300])
+    flag = TopThresholdClassifier(forest, min_precision=0.8, cv="prefit", confidence=0.8)
+    with pytest.warns(ThresholdWarning, match="pass rows that it has not seen"):
+        flag.fit(X[:300], y[:300])
+    assert flag.fit(X[300:], y[300:]).report_.n_flagged > 0
 
 
 def test_labels_of_any_type_and_either_class():
