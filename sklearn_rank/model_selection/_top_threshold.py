@@ -147,33 +147,32 @@ class CutOffs:
         between = squares - 2.0 * share * products + share**2 * sizes
         return np.maximum((between + sizes / n) / (n * share * (1.0 - share) + 1.0), 1.0)
 
+    def _amounts(self, goal: Goal) -> FloatArray | None:
+        return self.amounts if goal.name == "mean value" else None
+
     def chances(self, goal: Goal, times: float = 1.0, lost: float = 0.0) -> FloatArray:
         """P-values of each cut-off against a share below the goal.
 
         Of so many times the rows, and less some hits.
         """
-        if self.amounts is not None and goal.name == "mean value":
-            options = self.n_flagged, goal.value, times, self.codes
-            return chance_of_amounts(self.amounts, *options)
+        if (amounts := self._amounts(goal)) is not None:
+            return chance_of_amounts(amounts, self.n_flagged, goal.value, times, self.codes)
         hits, n = (times * numbers for numbers in self.hits(goal))
         share = 1.0 - goal.value if goal.name == "false positive rate" else goal.value
         return chance_of_hits(np.maximum(hits - lost, 0.0), n, share)
 
     def observed(self, goal: Goal) -> FloatArray:
         """What is seen above each cut-off."""
-        if self.amounts is not None and goal.name == "mean value":
-            return np.cumsum(self.amounts)[self.n_flagged.astype(np.intp) - 1] / self.n_flagged
+        if (amounts := self._amounts(goal)) is not None:
+            return np.cumsum(amounts)[self.n_flagged.astype(np.intp) - 1] / self.n_flagged
         hits, of_rows = self.hits(goal)
         share = hits / of_rows
         return 1.0 - share if goal.name == "false positive rate" else share
 
     def guaranteed(self, goal: Goal, delta: float) -> FloatArray:
         """The most that could be promised of each cut-off, on a grid; NaN for nothing."""
-        observed = self.observed(goal)
-        if goal.name == "mean value" and self.amounts is not None:
-            least, most = float(self.amounts.min()), float(observed.max())
-        else:
-            least, most = 0.0, 1.0
+        observed, amounts = self.observed(goal), self._amounts(goal)
+        least, most = (0.0, 1.0) if amounts is None else (amounts.min(), observed.max())
         values = np.union1d(np.linspace(least, most, N_VALUES + 2)[1:-1], goal.value)
         if goal.name == "false positive rate":
             values = values[::-1]
@@ -187,9 +186,8 @@ class CutOffs:
 
     def certified(self, goal: Goal, delta: float) -> BoolArray:
         """Cut-offs that keep a promise, of which one is wrong with probability delta."""
-        if self.amounts is not None and goal.name == "mean value":
-            options = self.n_flagged, goal.value, delta, self.codes
-            return value_cutoffs(self.amounts, *options)
+        if (amounts := self._amounts(goal)) is not None:
+            return value_cutoffs(amounts, self.n_flagged, goal.value, delta, self.codes)
         if goal.name == "precision":
             hits, n = self.hits(goal)
             return precision_cutoffs(hits, np.maximum.accumulate(n), goal.value, delta)

@@ -419,7 +419,8 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
             assert_all_finite(labels, input_name="y")
             weight = check_sample_weight(ravelled(sample_weight, "sample_weight"), X)
             # Members and calibration would learn little from weights that sum to 1.
-            weight = weight * max(1.0, np.count_nonzero(weight) / weight.sum())
+            if weight.any():
+                weight = weight * max(1.0, np.count_nonzero(weight) / weight.sum())
             rows = self._two_classes(labels, weight)
             taken = rows.taken
             if groups is not None:
