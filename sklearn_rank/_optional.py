@@ -35,6 +35,11 @@ def import_optional(module: str, used_by: str, otherwise: str = "") -> Any:
         ) from error
 
 
+def is_installed(module: str) -> bool:
+    """Whether a package that may be missing is there."""
+    return find_spec(module) is not None
+
+
 def import_pandas(used_by: str, otherwise: str = "leave as_frame=False for NumPy arrays") -> Any:
     """Import pandas, which no extra installs."""
     return import_optional("pandas", used_by, f", or {otherwise}")
@@ -52,4 +57,4 @@ WORTH = 10e6
 
 def compiling_pays(nanoseconds: float) -> bool:
     """Whether to take compiled code in place of a loop of NumPy; never without numba."""
-    return nanoseconds >= WORTH and find_spec("numba") is not None
+    return nanoseconds >= WORTH and is_installed("numba")

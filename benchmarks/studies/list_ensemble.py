@@ -25,7 +25,6 @@ are not computed again.
 """
 
 import argparse
-import csv
 import os
 import sys
 import time
@@ -35,12 +34,11 @@ from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from measuring import THREAD_VARIABLES, describe_machine, format_table
+from measuring import THREAD_VARIABLES, describe_machine
 
 os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
 
-import numpy as np
-from scipy import stats
+import ensemble_tables
 from sklearn.base import clone
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -52,7 +50,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, StratifiedShu
 
 from sklearn_rank import RankEnsembleClassifier
 from sklearn_rank.metrics import get_measure
-from sklearn_rank.rankers._ensemble_classifier import default_members
+from sklearn_rank.rankers._ensemble_classifier import default_classifiers
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "list_ensemble.csv"
 N_TRAIN, N_TEST, N_SPLITS = 3000, 6000, 3
@@ -173,7 +171,7 @@ def rivals(X, y):
         (f"{seed}", clone(chosen).set_params(random_state=seed, subsample=0.8, subsample_freq=1))
         for seed in range(3)
     ]
-    members = list(zip(*default_members(X, 0), strict=True))
+    members = list(zip(*default_classifiers(X, 0), strict=True))
     others = {
         "bag": VotingClassifier(bag, voting="soft"),
         "voting": VotingClassifier(members, voting="soft"),
@@ -195,89 +193,6 @@ def values_of(data_set, number):
         yield {"set": data_set[1], "split": number, "method": name} | row
 
 
-def stored():
-    if not RESULTS.is_file():
-        return []
-    with RESULTS.open(newline="") as lines:
-        return list(csv.DictReader(lines))
-
-
-def run(numbers, sets):
-    for number in numbers:
-        for data_set in sets:
-            done = {(row["set"], row["split"]) for row in stored()}
-            if (data_set[1], str(number)) in done:
-                continue
-            rows = list(values_of(data_set, number))
-            is_new = not RESULTS.is_file()
-            with RESULTS.open("a", newline="") as lines:
-                writer = csv.DictWriter(lines, rows[0], lineterminator="\n")
-                if is_new:
-                    writer.writeheader()
-                writer.writerows(rows)
-            print(data_set[1], number, flush=True)
-
-
-def tables():
-    rows = stored()
-    methods = list(dict.fromkeys(row["method"] for row in rows))
-    sets = list(dict.fromkeys(row["set"] for row in rows))
-    table = []
-    for measure in MEASURES:
-        values = {
-            method: [
-                np.array(
-                    [
-                        float(row[measure])
-                        for row in rows
-                        if (row["set"], row["method"]) == (name, method)
-                    ]
-                )
-                for name in sets
-            ]
-            for method in methods
-        }
-        results = {}
-        for method in methods:
-            if method == "ensemble":
-                continue
-            pairs = list(zip(values["ensemble"], values[method], strict=True))
-            gains = np.array([np.mean(one - other) for one, other in pairs])
-            results[method] = (
-                gains,
-                stats.ttest_1samp(gains, 0.0),
-                sum(np.all(one < other) for one, other in pairs),
-            )
-        order = sorted(results, key=lambda method: results[method][1].pvalue)
-        adjusted, most = {}, 0.0
-        for place, method in enumerate(order):
-            most = max(most, min(1.0, (len(order) - place) * results[method][1].pvalue))
-            adjusted[method] = most
-        for method, (gains, test, n_worse) in results.items():
-            limits = test.confidence_interval()
-            table.append(
-                {
-                    "measure": measure,
-                    "less": method,
-                    "gain": gains.mean(),
-                    "low": limits.low,
-                    "high": limits.high,
-                    "p": adjusted[method],
-                    "better": f"{np.mean(gains > 0):.2f}",
-                    "worse": n_worse,
-                }
-            )
-    print(f"{len(sets)} sets, {len(rows) // len(methods)} splits")
-    columns = ("measure", "less", "gain", "low", "high", "p", "better", "worse")
-    formats = {"gain": ".4f", "low": ".4f", "high": ".4f", "p": ".4f"}
-    print(format_table(table, [(name, name, formats.get(name, "")) for name in columns]))
-    seconds = {
-        method: np.mean([float(row["seconds"]) for row in rows if row["method"] == method])
-        for method in methods
-    }
-    print("seconds:", {method: round(float(value), 1) for method, value in seconds.items()})
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tables", action="store_true", help="print stored values only")
@@ -287,11 +202,10 @@ def main():
     print(describe_machine())
     if not arguments.tables:
         warnings.simplefilter("ignore")
-        run(
-            arguments.splits,
-            [one for one in SETS if arguments.only is None or one[1] in arguments.only],
-        )
-    tables()
+        sets = [one for one in SETS if arguments.only is None or one[1] in arguments.only]
+        cells = [(one, number) for number in arguments.splits for one in sets]
+        ensemble_tables.run(RESULTS, cells, values_of)
+    ensemble_tables.tables(ensemble_tables.stored(RESULTS), MEASURES)
 
 
 if __name__ == "__main__":

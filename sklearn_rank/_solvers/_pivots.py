@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.util import find_spec
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._optional import import_optional
+from .._optional import import_optional, is_installed
 from .._typing import BoolArray, FloatArray, IntArray
 from ._batched_newton import Batch
 from ._design import DenseDesign, InMemoryDesign, as_design
@@ -270,7 +269,7 @@ class PivotProblem:
     def is_compiled(self) -> bool:
         """Whether compiled loops solve the problems, which are faster but have to be compiled."""
         is_small = _work(self.n_candidates, self.rows.shape) <= MOST_WORK_IN_ARRAYS
-        return not (is_small and self.rows.is_dense) and find_spec("numba") is not None
+        return not (is_small and self.rows.is_dense) and is_installed("numba")
 
     @cached_property
     def products(self) -> FloatArray:

@@ -2,11 +2,12 @@
 
 from ._accuracy_at_top import AccuracyAtTopRanker, AccuracyAtTopRankerCV
 from ._boosted import BoostedOrderPreservingRanker, BoostedTopRanker
+from ._ensemble import RankEnsemble
 from ._ensemble_classifier import RankEnsembleClassifier
 from ._group_adapter import GroupRankerAdapter
 from ._label_rankers import LabelRanker, OrderPreservingLabelRanker
 from ._linear_rankers import OrderPreservingRanker, RankSVM
-from ._meta_rankers import OrderPreservingRankerCV, RankEnsemble
+from ._meta_rankers import OrderPreservingRankerCV
 from ._one_problem import PNormPushRanker, RankStatisticRanker, StructuralRanker, TopPushRanker
 from ._reweighted import RankBoostRanker, TopFocusedRanker
 

@@ -11,25 +11,18 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 from sklearn.base import BaseEstimator, is_classifier
-from sklearn.compose import make_column_transformer
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
-from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
-    FunctionTransformer,
     MaxAbsScaler,
-    OneHotEncoder,
-    OrdinalEncoder,
     QuantileTransformer,
     SplineTransformer,
     StandardScaler,
 )
 from sklearn.utils import (
-    Bunch,
     assert_all_finite,
-    check_array,
     check_random_state,
     column_or_1d,
     get_tags,
@@ -42,9 +35,17 @@ from .._typing import AnyArray, FloatArray
 from .._validation import ravelled
 from ..inference import Comparison, compare
 from ..inference._shared import whole_weights
-from ..metrics import Measure, get_measure
-from ._base import check_columns, in_parallel, restored_on_error, store_parameters
-from ._members import NamedMembers
+from ..metrics import get_measure
+from ._base import check_columns, restored_on_error, store_parameters
+from ._encoding import (
+    boosted_trees,
+    coded,
+    imputer,
+    marked,
+    names_of_categories,
+    refuse_empty_columns,
+)
+from ._members import NamedMembers, fitted_shares
 from ._two_classes import (
     BipartiteRanker,
     Fold,
@@ -58,23 +59,11 @@ from ._two_classes import (
     values_of_taken_rows,
 )
 
-# Most categories of a column that are told apart; the rarest others are one.
-MOST_CATEGORIES = 50
-
-# Steps of the search for shares, at most, for each member.
-MOST_STEPS = 4
-
 # Inverse penalty of the calibration, which keeps it finite where the classes are separated.
 CALIBRATION_STRENGTH = 100.0
 
 # Least slope of the log-odds in the score, which keeps its order where it tells nothing.
 LEAST_SLOPE = 0.01
-
-
-# Columns of numbers as floats, whatever pandas marks missing ones by.
-NUMBERS = FunctionTransformer(
-    check_array, kw_args={"dtype": np.float64, "ensure_all_finite": "allow-nan"}
-)
 
 
 class Stack:
@@ -115,76 +104,9 @@ class Stack:
         return self.slope * score + self.constant
 
 
-def fitted_shares(scores: FloatArray, value: Callable[[FloatArray], float]) -> FloatArray:
-    """Shares of the columns by which their sum has the greatest value, drawn to equal ones.
-
-    Steps of half of an equal share, from one column to another, each the best there is, go from
-    equal shares to a maximum. The mean of both is returned, without the columns that the maximum
-    leaves out and whose loss raises the value. Shape (n_members,).
-    """
-    n_members = scores.shape[1]
-    step, equal = 0.5 / n_members, np.full(n_members, 1.0 / n_members)
-    moves = [step * (one - other) for one in np.eye(n_members) for other in np.eye(n_members)]
-    shares, most = equal, value(scores @ equal)
-    for _ in range(MOST_STEPS * n_members):
-        candidates = [shares + move for move in moves]
-        values = [
-            value(scores @ candidate) if candidate.min() > -step / 2.0 else -np.inf
-            for candidate in candidates
-        ]
-        best = int(np.argmax(values))
-        if values[best] <= most:
-            break
-        shares, most = candidates[best].clip(min=0.0), values[best]
-    shares, left_out = (shares + equal) / 2.0, np.flatnonzero(shares < step / 2.0)
-    for member in left_out:
-        without = np.where(np.arange(n_members) == member, 0.0, shares)
-        if value(scores @ without) > value(scores @ shares):
-            shares = without
-    return np.asarray(shares / shares.sum())
-
-
-def names_of_categories(X: Any) -> list[Any]:
-    """Names of the columns of a data frame that are not numbers."""
-    names = []
-    for name in getattr(X, "columns", ()):
-        # Numbers with missing values of pandas are objects as an array.
-        kinds = {getattr(X[name].dtype, "kind", ""), np.asarray(X[name]).dtype.kind}
-        if kinds & set("Mm"):
-            raise ValueError(
-                f"The column {name!r} holds dates, which are neither numbers nor categories: pass"
-                " numbers, such as days since the first one, or leave the column out."
-            )
-        if not kinds & set("biuf"):
-            names.append(name)
-    return names
-
-
-def refuse_empty_columns(X: Any, folds: list[Fold]) -> None:
-    """Refuse columns that have no value in a training part, which boosted trees cannot bin."""
-    for train, _ in folds:
-        part = rows_at(X, train)
-        if hasattr(part, "columns"):
-            columns = {name: part[name] for name in part.columns}
-            empty = [
-                name
-                for name, values in columns.items()
-                if (values.isna() if hasattr(values, "isna") else values.is_null()).all()
-            ]
-        else:
-            missing = np.isnan(np.asarray(part, dtype=np.float64))
-            empty = np.flatnonzero(missing.all(axis=0)).tolist()
-        if empty:
-            raise ValueError(
-                f"The columns {empty} have no value in a training part: leave them out, or pass"
-                " cv=StratifiedKFold(5, shuffle=True, random_state=0) if they have values."
-            )
-
-
-def default_members(X: Any, random_state: Any) -> tuple[list[str], list[Any]]:
-    """Names of the default members, and members for rows of this kind and number."""
+def default_classifiers(X: Any, random_state: Any) -> tuple[list[str], list[Any]]:
+    """Names and classifiers for rows of this kind and number."""
     n, categories = num_samples(X), names_of_categories(X)
-    is_large = n > 10_000
     of_trees, of_boosted = (
         int(seed) for seed in check_random_state(random_state).randint(2**31 - 1, size=2)
     )
@@ -198,46 +120,18 @@ def default_members(X: Any, random_state: Any) -> tuple[list[str], list[Any]]:
     linear = LogisticRegression(C=0.01, max_iter=1000)
     if sp.issparse(X):
         return ["extra trees", "linear"], [trees, make_pipeline(MaxAbsScaler(), linear)]
-    boosted = HistGradientBoostingClassifier(
-        learning_rate=0.05,
-        # With many rows boosting stops by some that it holds out.
-        max_iter=1000 if is_large else 150,
-        early_stopping=is_large,
-        max_leaf_nodes=int(np.clip(np.sqrt(n) / 3.0, 8, 31)),
-        min_samples_leaf=10,
-        max_features=0.5,
-        categorical_features=list(range(len(categories))) or None,
-        random_state=of_boosted,
-    )
+    boosted = boosted_trees(HistGradientBoostingClassifier, n, categories, of_boosted)
     splines = make_pipeline(
-        SimpleImputer(strategy="median", keep_empty_features=True),
+        imputer(),
         QuantileTransformer(
             n_quantiles=min(100, n // 2), output_distribution="normal", random_state=0
         ),
         SplineTransformer(4, extrapolation="linear"),
         StandardScaler(),
     )
-    linear = make_pipeline(splines, linear)
-    if categories:
-        codes = OrdinalEncoder(
-            handle_unknown="use_encoded_value",
-            unknown_value=np.nan,
-            encoded_missing_value=np.nan,
-            max_categories=MOST_CATEGORIES,
-        )
-        trees, boosted = (
-            make_pipeline(make_column_transformer((codes, categories), remainder=NUMBERS), x)
-            for x in (trees, boosted)
-        )
-        marks = OneHotEncoder(
-            handle_unknown="infrequent_if_exist",
-            max_categories=MOST_CATEGORIES,
-            sparse_output=False,
-        )
-        linear = make_pipeline(
-            make_column_transformer((marks, categories), remainder=splines), linear[-1]
-        )
-    return ["boosted", "extra trees", "splines"], [boosted, trees, linear]
+    members = [coded(boosted, categories), coded(trees, categories)]
+    members.append(marked(splines, linear, categories))
+    return ["boosted", "extra trees", "splines"], members
 
 
 class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
@@ -429,7 +323,7 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
             X, y = X if len(taken) == len(weight) else rows_at(X, taken), labels[taken]
             mass_of_top(rows.weight, self.tau)  # warns of less than one row
             if self.estimators is None:
-                names, members = default_members(X, self.random_state)
+                names, members = default_classifiers(X, self.random_state)
             else:
                 names, members = self._checked_members()
                 for name, member in zip(names, members, strict=True):
@@ -438,59 +332,23 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
                             f"The member {name!r} is not a classifier, got {member!r}: pass a"
                             " classifier, such as LogisticRegression()."
                         )
-            measure, shares = get_measure(self.measure), self._given_weights(len(names))
+            get_measure(self.measure)
+            self._given_weights(len(names))
             folds = self._folds(cv, X, y, rows, groups)
             if self.estimators is None and not sp.issparse(X):
                 refuse_empty_columns(X, folds)
             passed = None if np.ptp(rows.weight) == 0.0 else rows.weight
-            everything = np.arange(len(y)), None
-            calls = [
-                (member, X, y, passed, rows.pos_label, fold)
-                for member in members
-                for fold in (everything, *folds)
-            ]
-            fits = in_parallel(self.n_jobs, _fit_fold, calls)
+            self.held_out_scores_ = self._fit_members(
+                names, members, folds, len(y), _fit_fold, X, y, passed, rows.pos_label
+            )
             self.classes_, self.pos_label_ = rows.classes, rows.pos_label
-            self.estimators_ = [model for model, _, _ in fits[:: len(folds) + 1]]
-            self.named_estimators_ = Bunch(**dict(zip(names, self.estimators_, strict=True)))
-            seconds = np.array([time for _, _, time in fits]).reshape(len(names), -1)
-            self.fit_times_ = seconds.sum(axis=1)
-            odds = np.empty((len(y), len(names)))
-            for i, (_, scores, _) in enumerate(fits):
-                member, fold = divmod(i, len(folds) + 1)
-                if fold:
-                    odds[folds[fold - 1][1], member] = scores
-            self.held_out_scores_ = odds
             self._held_out = rows, folds, groups
-            self._weigh(measure, shares)
+            self._weigh()
         return self
 
-    def reweight(self, measure: Any) -> RankEnsembleClassifier:
-        """Fit the weights to another measure, by the scores of held-out rows and without new fits.
-
-        Parameters
-        ----------
-        measure : str, Measure or callable
-            Measure of one list, which becomes the parameter ``measure``.
-
-        Returns
-        -------
-        RankEnsembleClassifier
-            The estimator itself, as if it had been fitted with this measure.
-
-        Raises
-        ------
-        ValueError
-            If the measure is not valid.
-        """
-        check_is_fitted(self)
-        with restored_on_error(self):
-            self._weigh(get_measure(measure), self._given_weights(len(self.estimators_)))
-            self.measure = measure
-        return self
-
-    def _weigh(self, measure: Measure, shares: FloatArray | None) -> None:
+    def _weigh(self) -> None:
         """Set weights and threshold from the scores of held-out rows."""
+        measure, shares = get_measure(self.measure), self._given_weights(len(self.estimators_))
         (rows, folds, _), odds = self._held_out, self.held_out_scores_
         self._stack = Stack(odds, rows, measure, shares)
         self.weights_ = self._stack.shares
@@ -502,17 +360,12 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
         self.top_threshold_ = rows.direction * threshold
         self._held_out_ensemble = held_out
 
-    @property
-    def comparison_(self) -> Comparison:
-        """Ensemble and members on held-out rows, with intervals of their differences."""
-        if not hasattr(self, "_held_out_ensemble"):
-            raise AttributeError("comparison_ needs a fit: call fit first.")
-        (rows, _, groups), members = self._held_out, self.held_out_scores_.T
-        systems = {"ensemble": self._held_out_ensemble}
-        systems |= dict(zip(self.named_estimators_, members, strict=True))
+    def _compared(self, members: dict[str, FloatArray]) -> Comparison:
+        rows, _, groups = self._held_out
         options = {"baseline": "ensemble", "groups": groups, "random_state": 0}
         if np.ptp(rows.weight) > 0.0:
             options |= {"sample_weight": rows.weight, "weights": "sampling"}
+        systems = {"ensemble": self._held_out_ensemble} | members
         return compare(get_measure(self.measure), rows.positive, systems, **options)
 
     def _folds(self, cv: Any, X: Any, y: AnyArray, rows: TwoClasses, groups: Any) -> list[Fold]:

@@ -1,14 +1,52 @@
-"""Named members of an ensemble, as parameters and checked."""
+"""Named members of an ensemble: parameters, weights by held-out scores, comparison."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted
 
 from .._sklearn_compat import BaseComposition, HasMethods
 from .._typing import FloatArray
+from ..inference import Comparison
+from ..metrics import get_measure
+from ._base import in_parallel, restored_on_error
+from ._two_classes import Fold
+
+# Steps of the search for shares, at most, for each member.
+MOST_STEPS = 4
+
+
+def fitted_shares(scores: FloatArray, value: Callable[[FloatArray], float]) -> FloatArray:
+    """Shares of the columns by which their sum has the greatest value, drawn to equal ones.
+
+    Steps of half of an equal share, from one column to another, each the best there is, go from
+    equal shares to a maximum. The mean of both is returned, without the columns that the maximum
+    leaves out and whose loss raises the value. Shape (n_members,).
+    """
+    n_members = scores.shape[1]
+    step, equal = 0.5 / n_members, np.full(n_members, 1.0 / n_members)
+    moves = [step * (one - other) for one in np.eye(n_members) for other in np.eye(n_members)]
+    shares, most = equal, value(scores @ equal)
+    for _ in range(MOST_STEPS * n_members):
+        candidates = [shares + move for move in moves]
+        values = [
+            value(scores @ candidate) if candidate.min() > -step / 2.0 else -np.inf
+            for candidate in candidates
+        ]
+        best = int(np.argmax(values))
+        if values[best] <= most:
+            break
+        shares, most = candidates[best].clip(min=0.0), values[best]
+    shares, left_out = (shares + equal) / 2.0, np.flatnonzero(shares < step / 2.0)
+    for member in left_out:
+        without = np.where(np.arange(n_members) == member, 0.0, shares)
+        if value(scores @ without) > value(scores @ shares):
+            shares = without
+    return np.asarray(shares / shares.sum())
 
 
 class NamedMembers(BaseComposition):
@@ -16,6 +54,8 @@ class NamedMembers(BaseComposition):
 
     estimators: Any
     weights: Any
+    measure: Any
+    n_jobs: int | None
     # What a user would pass, in a message.
     _example: str
 
@@ -91,3 +131,68 @@ class NamedMembers(BaseComposition):
                 " each member, and not all 0."
             )
         return weights / weights.sum()
+
+    def _fit_members(
+        self,
+        names: list[str],
+        members: list[Any],
+        folds: list[Fold],
+        n_rows: int,
+        fit: Callable[..., tuple[Any, FloatArray | None, float]],
+        *arguments: Any,
+    ) -> FloatArray:
+        """Fit the members to all rows and to folds; return scores of held-out rows.
+
+        ``fit`` takes a member, the arguments and a fold, whose test part is None for all rows, and
+        returns model, scores and seconds. Shape (n_rows, n_members).
+        """
+        everything = np.arange(n_rows), None
+        calls = [(member, *arguments, fold) for member in members for fold in (everything, *folds)]
+        fits = in_parallel(self.n_jobs, fit, calls)
+        n_fits = len(folds) + 1
+        self.estimators_ = [model for model, _, _ in fits[::n_fits]]
+        self.named_estimators_ = Bunch(**dict(zip(names, self.estimators_, strict=True)))
+        seconds = np.array([time for _, _, time in fits]).reshape(len(names), n_fits)
+        self.fit_times_ = seconds.sum(axis=1)
+        held_out = np.full((n_rows, len(names)), np.nan)
+        for i, (_, scores, _) in enumerate(fits):
+            member, fold = divmod(i, n_fits)
+            if fold:
+                held_out[folds[fold - 1][1], member] = scores
+        return held_out
+
+    def reweight(self, measure: Any) -> Self:
+        """Fit the weights to another measure, by the scores of held-out rows and without new fits.
+
+        Parameters
+        ----------
+        measure : str, Measure or callable
+            Measure, which becomes the parameter ``measure``.
+
+        Returns
+        -------
+        estimator
+            The estimator itself, as if it had been fitted with this measure.
+
+        Raises
+        ------
+        ValueError
+            If the measure is not valid.
+        """
+        check_is_fitted(self)
+        with restored_on_error(self):
+            get_measure(measure)
+            self.measure = measure
+            self._weigh()
+        return self
+
+    @property
+    def comparison_(self) -> Comparison:
+        """Ensemble and members on held-out rows, with intervals of their differences."""
+        if not hasattr(self, "held_out_scores_"):
+            raise AttributeError(
+                "comparison_ needs the scores of held-out rows: call fit first, with"
+                " weights='fitted'."
+            )
+        members = zip(self.named_estimators_, self.held_out_scores_.T, strict=True)
+        return self._compared(dict(members))

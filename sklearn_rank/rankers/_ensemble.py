@@ -1,0 +1,513 @@
+"""An ensemble for queries: scores of rankers on one scale within each query, weighted."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn import config_context
+from sklearn.base import BaseEstimator, clone
+from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from .._lists import LabelType, Lists
+from .._optional import import_optional, is_installed
+from .._sklearn_compat import StrOptions, fit_context, rows_at
+from .._typing import AnyArray, FloatArray
+from .._warn import told_once
+from ..inference import Comparison, compare
+from ..metrics import Measure, get_measure
+from ..metrics._shared import (
+    call_with_metadata,
+    has_exponential_gain,
+    metadata_for,
+    scores_with_ids,
+)
+from ..preprocessing import QueryNormalizer
+from ._base import check_columns, forget, is_frame, restored_on_error, store_parameters
+from ._encoding import (
+    boosted_trees,
+    coded,
+    imputer,
+    marked,
+    names_of_categories,
+    refuse_empty_columns,
+)
+from ._group_adapter import GroupRankerAdapter
+from ._linear_rankers import OrderPreservingRanker
+from ._list_base import QueryRanker, check_held_out_weights, checked_labels, held_out_value
+from ._members import NamedMembers, fitted_shares
+from ._meta_rankers import metadata_at, metadata_of, query_folds
+from ._two_classes import Fold
+
+# How the scores of one member are made comparable with those of others.
+FUSIONS = ("zscore", "rank", "minmax", "reciprocal_rank")
+
+# Positions that are added before reciprocals are taken; Cormack, Clarke and Büttcher (2009).
+ADDED = 60.0
+
+
+# Scores that differ by less than this share of the greatest of the training rows are level.
+EQUAL = 2.0**-30
+
+
+class Fusion:
+    """Scores of members, each on one scale within each query."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.normalizer = QueryNormalizer("rank" if name == "reciprocal_rank" else name)
+
+    def fit(self, scores: FloatArray, qid: Any, sample_weight: Any) -> Fusion:
+        """Learn the statistics of the scores of a single list; nothing for several lists."""
+        largest = np.abs(scores).max(axis=0, initial=0.0, where=np.isfinite(scores))
+        self.step = np.where(largest > 0, largest, 1.0) * EQUAL
+        self.normalizer.fit(self._rounded(scores), qid=qid, sample_weight=sample_weight)
+        self.n_rows = len(scores) if sample_weight is None else sample_weight.sum()
+        return self
+
+    def _rounded(self, scores: FloatArray) -> FloatArray:
+        """Scores to be ranked, the same for equal rows wherever they are in a matrix."""
+        if self.normalizer.method != "rank":
+            return scores
+        return np.rint(scores / self.step)
+
+    def values(self, scores: FloatArray, qid: Any, sample_weight: Any = None) -> FloatArray:
+        """Scores on one scale. Shape (n_samples, n_members)."""
+        scores = self._rounded(scores)
+        values = self.normalizer.transform(scores, qid=qid, sample_weight=sample_weight)
+        if self.name != "reciprocal_rank":
+            return values
+        if qid is None:
+            length: Any = self.n_rows
+        else:
+            _, code = np.unique(np.broadcast_to(np.ravel(qid), len(scores)), return_inverse=True)
+            length = np.bincount(code, sample_weight)[code][:, np.newaxis]
+        # The share below less the share above is a linear function of the position.
+        position = (length + 1.0 - length * values) / 2.0
+        return 1.0 / (ADDED + position)
+
+
+# Greatest grade of lambdarank's default gains.
+LARGEST_GRADE = 30
+
+# Queries from which boosting holds some out to stop early.
+MANY_QUERIES = 1000
+
+
+def default_rankers(
+    X: Any, lists: Lists, measure: Any, random_state: Any
+) -> tuple[list[str], list[Any]]:
+    """Names and rankers for queries whose rows are of this kind."""
+    n, categories = len(lists.labels), names_of_categories(X)
+    seeds = [int(s) for s in check_random_state(random_state).randint(2**31 - 1, size=3)]
+    grades, measure = lists.grade, get_measure(measure)
+    are_small = grades.max() <= LARGEST_GRADE
+    gain = "exponential" if are_small and has_exponential_gain(measure) else "linear"
+    are_grades = are_small and np.all(grades == np.floor(grades))
+    boosted: Any
+    if is_installed("lightgbm") and are_grades and lists.whole.all():
+        is_large = lists.n_lists > MANY_QUERIES
+        boosted = RankEnsemble(
+            [(f"seed {seed}", lambdarank(seed, measure, is_large)) for seed in seeds[:2]],
+            weights="equal",
+            measure=measure,
+        )
+    else:
+        boosted = boosted_trees(HistGradientBoostingRegressor, n, categories, seeds[0])
+    trees = ExtraTreesRegressor(
+        100, min_samples_leaf=max(5, n // 25_000), max_features=1 / 3, random_state=seeds[2]
+    )
+    linear = OrderPreservingRanker(
+        "softmax", measure=get_measure("dcg", gain=gain), normalize="zscore"
+    )
+    with config_context(enable_metadata_routing=True):
+        # Pipelines pass weights on where their steps ask for them.
+        for member in (boosted, trees, linear):
+            weights = ["sample_weight"] + ["query_weight"] * isinstance(member, QueryRanker)
+            member.set_fit_request(**dict.fromkeys(weights, True))
+    members = [coded(boosted, categories), coded(trees, categories)]
+    return ["boosted", "extra trees", "linear"], [*members, marked(imputer(), linear, categories)]
+
+
+def lambdarank(seed: int, measure: Measure, is_large: bool) -> GroupRankerAdapter:
+    """LightGBM's lambdarank; of many queries it holds some out to stop early."""
+    ranker = import_optional("lightgbm", "RankEnsemble").LGBMRanker(
+        learning_rate=0.05,
+        n_estimators=1000 if is_large else 150,
+        num_leaves=31 if is_large else 15,
+        subsample=0.8,
+        subsample_freq=1,
+        colsample_bytree=0.5,
+        random_state=seed,
+        n_jobs=1,
+        deterministic=True,
+        force_row_wise=True,
+    )
+    return GroupRankerAdapter(ranker, measure=measure, early_stopping=is_large, random_state=seed)
+
+
+class RankEnsemble(NamedMembers, QueryRanker):
+    """The ensemble for queries: scores of several rankers, standardised within each query.
+
+    Boosted trees that are trained for NDCG, averages of randomised trees, and a linear ranker err
+    in different places, and their weighted mean is often better than each. The weights come from
+    queries that the members have not seen. No parameter needs tuning.
+
+    Parameters
+    ----------
+    estimators : list of (str, estimator) or None, default=None
+        Names and members: rankers of queries, pipelines, and regressors or classifiers, which are
+        fitted without ids. The score of a classifier is ``decision_function`` or
+        ``predict_proba``, or with more than two classes the expected class. None is two
+        ``LGBMRanker`` of different seeds, :class:`~sklearn.ensemble.ExtraTreesRegressor` of the
+        grades, and :class:`OrderPreservingRanker` with the loss "softmax" on features normalised
+        within queries. Without LightGBM, for grades that are not whole numbers up to 30, and for
+        weights of rows that are not whole, the first is
+        :class:`~sklearn.ensemble.HistGradientBoostingRegressor` of the grades.
+    weights : {"fitted", "equal"} or array-like of shape (n_members,), default="fitted"
+        Weights of the members: fitted to the measure on held-out queries and drawn to each other;
+        equal, or given numbers of at least 0, which needs one fit of each member only.
+    fusion : {"zscore", "rank", "minmax", "reciprocal_rank"}, default="zscore"
+        Scale of the scores: as in :class:`sklearn_rank.preprocessing.QueryNormalizer`, or
+        ``1 / (60 + position)`` for "reciprocal_rank".
+    measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
+        Measure that weights are fitted to, by which ``comparison_`` compares, and that
+        :meth:`score` computes.
+    cv : int, splitter, iterable or None, default=5
+        Folds of whole queries for fitted weights: their number, a splitter that takes groups, or
+        pairs of training and test indices. None is 5.
+    single_list : bool, default=False
+        Whether all rows belong to one query. ``fit`` then takes no ``qid``.
+    n_jobs : int or None, default=None
+        Number of fits in parallel. The result does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the default members; those of ``estimators`` have their own.
+
+    Attributes
+    ----------
+    estimators_ : list of estimators
+        The members, fitted to all rows.
+    named_estimators_ : Bunch
+        The same, by name.
+    weights_ : ndarray of shape (n_members,)
+        Weights of the members, with sum 1. Members of weight 0 are not asked for scores.
+    comparison_ : Comparison
+        Values of the measure on held-out queries, of each member and of the ensemble, and the
+        differences ``member - ensemble`` with simultaneous intervals: the ensemble is better than
+        the best member, whichever that is, if all upper limits are below 0. Only with fitted
+        weights.
+    held_out_scores_ : ndarray of shape (n_samples, n_members)
+        Scores of the rows by fits without their queries, NaN for rows of weight 0. Only with
+        fitted weights.
+    fit_times_ : ndarray of shape (n_members,)
+        Seconds of all fits of each member.
+    fusion_ : object
+        Scales the scores of the members.
+    training_queries_ : object
+        Record of the training queries, by which :meth:`score` and scorers warn of them.
+    n_queries_ : int
+        Number of queries that were used.
+    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
+        Number of features seen in ``fit``, and their names if they are all strings.
+
+    See Also
+    --------
+    RankEnsembleClassifier : The ensemble for one list of two classes.
+    OrderPreservingRankerCV : Chooses one linear ranker by cross-validation.
+
+    Notes
+    -----
+    Scores are standardised over the rows that are scored together, so pass all rows of a query
+    with their ids. An ensemble fitted to one query scales rows without ids by the statistics of
+    that query.
+
+    Weights are fitted as in :class:`RankEnsembleClassifier`. The values of ``comparison_`` are of
+    weights that were fitted without the fold of a query. For fitted weights, members score
+    held-out rows without weights: a member that normalises features within queries counts each
+    held-out row once.
+
+    The default members take missing values, and data frames with columns of strings or categories.
+    Data frames are passed to members as they are, other rows as an array, which may contain NaN if
+    every member takes it. Members get ``qid``, ``sample_weight`` and ``query_weight`` if their
+    ``fit`` takes them; pipelines get what their steps request. A member that is fitted without
+    ids counts a row by the product of both weights. Weights that a member does not take raise an
+    error.
+
+    The cost is that of ``cv + 1`` fits of each member, or of one fit if weights are not fitted.
+
+    References
+    ----------
+    .. [1] Cormack, G. V., Clarke, C. L. A. and Büttcher, S. (2009). Reciprocal rank fusion
+       outperforms Condorcet and individual rank learning methods. SIGIR, equation 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.ensemble import HistGradientBoostingRegressor
+    >>> from sklearn_rank import OrderPreservingRanker, RankEnsemble
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 3))
+    >>> qid = np.repeat(np.arange(20), 10)
+    >>> y = rng.binomial(3, 1 / (1 + np.exp(-X[:, 0])))
+    >>> ensemble = RankEnsemble(
+    ...     [
+    ...         ("linear", OrderPreservingRanker("softmax", normalize="zscore")),
+    ...         ("trees", HistGradientBoostingRegressor(max_iter=5)),
+    ...     ],
+    ...     measure="ndcg@5",
+    ... ).fit(X, y, qid=qid)
+    >>> print(ensemble.comparison_)
+    """
+
+    _parameter_constraints = {
+        "estimators": [list, None],
+        "weights": [StrOptions({"equal", "fitted"}), "array-like"],
+        "fusion": [StrOptions(set(FUSIONS))],
+    }
+    _sparse = False
+    _example = '[("linear", OrderPreservingRanker()), ("trees", regressor)]'
+
+    def __init__(
+        self,
+        estimators=None,
+        *,
+        weights="fitted",
+        fusion="zscore",
+        measure="ndcg",
+        cv=5,
+        single_list=False,
+        n_jobs=None,
+        random_state=None,
+    ):
+        store_parameters(locals())
+
+    @property
+    def _finite(self) -> bool | str:
+        return "allow-nan"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        members = [pair[-1] for pair in self.estimators or [] if isinstance(pair, tuple)]
+        inputs = [get_tags(x).input_tags for x in members if isinstance(x, BaseEstimator)]
+        tags.input_tags.allow_nan = all(member.allow_nan for member in inputs)
+        return tags
+
+    def _checked_labelled(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, AnyArray]:
+        if not is_frame(X):
+            return super()._checked_labelled(X, y, reset=reset)
+        check_columns(self, X, y, reset=reset)
+        check_consistent_length(X, y)
+        return X, checked_labels(y)
+
+    def _checked_rows(self, X: Any) -> Any:
+        if not is_frame(X):
+            return super()._checked_rows(X)
+        check_columns(self, X, reset=False)
+        return X
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        qid: Any = None,
+        sample_weight: Any = None,
+        query_weight: Any = None,
+    ) -> RankEnsemble:
+        """Fit the members to folds and to all rows, and the weights to held-out scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, as the members take them.
+        y : array-like of shape (n_samples,)
+            Relevance, at least 0.
+        qid : array-like of shape (n_samples,), default=None
+            Id of the query of each row, sortable, in any order. None treats up to 2,000 rows as
+            one query, with a warning; a number, or ``single_list=True``, any number of rows.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the rows. A row of weight 2 counts as two rows, a row of weight
+            0.5 as half a row, a row of weight 0 is ignored.
+        query_weight : array-like of shape (n_samples,), default=None
+            Non-negative weight of the query of each row, the same for all rows of a query.
+
+        Returns
+        -------
+        RankEnsemble
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If an argument is not valid, a member does not take weights that are given, there are
+            fewer queries than folds, or ``sample_weight`` is not whole and the measure takes no
+            other weights.
+
+        Warns
+        -----
+        SingleListWarning
+            If ``qid`` is None without ``single_list=True``.
+        """
+        with restored_on_error(self):
+            measure = get_measure(self.measure)
+            weights = {"sample_weight": sample_weight, "query_weight": query_weight}
+            X, lists = self._lists(X, y, qid, weights, labels=LabelType("graded", name="y"))
+            if self.estimators is None:
+                names, members = default_rankers(X, lists, measure, self.random_state)
+            else:
+                names, members = self._checked_members()
+            n_rows, n = len(X), len(lists.labels)
+            rows = np.arange(n) if lists.rows is None else lists.rows
+            items = rows_at(X, rows)
+            # Weights where some were given.
+            metadata = metadata_of(lists, None if sample_weight is None else lists.counts)
+            for name, member in zip(names, members, strict=True):
+                _check_weights(name, member, _metadata_for(member, metadata))
+            folds: list[Fold] = []
+            if self._given_weights(len(names)) is None:
+                check_held_out_weights(measure, lists, ", or pass weights='equal'.")
+                folds = query_folds(self.cv, items, lists, n_rows)
+                test_rows = np.sort(np.concatenate([test for _, test in folds]))
+                if not np.array_equal(test_rows, np.arange(n)):
+                    raise ValueError(
+                        "cv must hold out every query exactly once for weights='fitted': pass an"
+                        " int, or a splitter whose test parts together contain all rows."
+                    )
+            if self.estimators is None:
+                refuse_empty_columns(items, folds or [(np.arange(n), np.arange(0))])
+            scores = self._fit_members(
+                names, members, folds, n, _fit_fold, items, lists.grade, metadata
+            )
+            forget(self, "held_out_scores_")
+            if folds:
+                self.held_out_scores_ = np.full((n_rows, len(names)), np.nan)
+                self.held_out_scores_[rows] = scores
+            self._held_out = lists, rows, folds
+            # Members scale the rows of a single query by its statistics from fit, with weights.
+            ids = None if lists.n_lists == 1 else lists.list_of
+            scores = _member_scores(self.estimators_, items, ids)
+            self.fusion_ = Fusion(self.fusion).fit(scores, lists.list_of, lists.weight)
+            self._weigh()
+            self._store_queries(lists)
+        return self
+
+    def predict(self, X: Any, *, qid: Any = None) -> FloatArray:
+        """Predict scores; within a query a greater score is nearer to the top.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            All rows of each query.
+        qid : array-like of shape (n_samples,), default=None
+            Id of the query of each row. Optional if the ensemble was fitted to one query, whose
+            statistics then scale the rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Weighted means of the scaled scores of the members.
+
+        Raises
+        ------
+        ValueError
+            If ``qid`` is None and the ensemble was fitted to several queries.
+        """
+        check_is_fitted(self)
+        X = self._checked_rows(X)
+        if qid is None and self.n_queries_ > 1:
+            raise self._needs_ids(f"was fitted to {self.n_queries_} queries")
+        members = [
+            member if weight > 0.0 else None
+            for member, weight in zip(self.estimators_, self.weights_, strict=True)
+        ]
+        return self.fusion_.values(_member_scores(members, X, qid), qid) @ self.weights_
+
+    def _values(self) -> FloatArray:
+        """Scores of held-out rows on one scale, in the order of the lists."""
+        lists, rows, _ = self._held_out
+        scores = self.held_out_scores_[rows]
+        fusion = Fusion(self.fusion).fit(scores, lists.list_of, lists.weight)
+        return fusion.values(scores, lists.list_of, lists.weight)
+
+    def _fitted(self, values: FloatArray, items: Any) -> FloatArray:
+        """Weights fitted to the measure on some of the items. Shape (n_members,)."""
+        lists, measure = self._held_out[0], get_measure(self.measure)
+        metadata = metadata_at(metadata_of(lists, lists.weight), items)
+        return fitted_shares(
+            values[items], held_out_value(measure, lists.grade[items], **metadata)
+        )
+
+    def _weigh(self) -> None:
+        """Set the weights, fitted to the scores of held-out rows or given."""
+        weights = self._given_weights(len(self.estimators_))
+        if weights is None:
+            values = self._values()
+            weights = self._fitted(values, np.arange(len(values)))
+        self.weights_ = weights
+
+    def _compared(self, members: dict[str, FloatArray]) -> Comparison:
+        (lists, rows, folds), values = self._held_out, self._values()
+        ensemble = np.empty(len(values))
+        for train, test in folds:
+            ensemble[test] = values[test] @ self._fitted(values, train)
+        systems = {"ensemble": ensemble}
+        systems |= {name: scores[rows] for name, scores in members.items()}
+        options: dict[str, Any] = {"baseline": "ensemble", "random_state": 0}
+        if lists.query_weight is not None:
+            weight = lists.to_items(lists.query_weight)
+            options |= {"sample_weight": weight, "weights": "sampling"}
+        elif lists.weight is not None:
+            options |= {"sample_weight": lists.weight, "weights": "frequency"}
+        return compare(
+            get_measure(self.measure), lists.grade, systems, qid=lists.list_of, **options
+        )
+
+    def _scores(self, X: Any) -> FloatArray:
+        return self.predict(X)
+
+
+def _metadata_for(member: Any, metadata: dict[str, Any]) -> dict[str, Any]:
+    """Metadata of a member; without ids it counts a row by the product of both weights."""
+    weight = metadata["query_weight"]
+    if weight is None or metadata_for(member, "fit", qid=metadata["qid"]):
+        return metadata
+    of_rows = metadata["sample_weight"]
+    product = weight if of_rows is None else weight * of_rows
+    return metadata | {"sample_weight": product, "query_weight": None}
+
+
+def _check_weights(name: str, member: Any, metadata: dict[str, Any]) -> None:
+    for weight in ("sample_weight", "query_weight"):
+        values = metadata[weight]
+        if values is not None and not metadata_for(member, "fit", **{weight: values}):
+            raise ValueError(
+                f"The member {name!r}, {type(member).__name__}, takes no {weight}: leave out the "
+                "weights or the member, or request the weights in a step of its pipeline by "
+                f"set_fit_request({weight}=True), with metadata routing enabled."
+            )
+
+
+def _fit_fold(
+    member: Any, X: Any, y: FloatArray, metadata: dict[str, Any], fold: tuple[Any, Any]
+) -> tuple[Any, FloatArray | None, float]:
+    """Fit to the training part; return model, scores of the test part, and seconds."""
+    train, test = fold
+    start = perf_counter()
+    of_train = metadata_at(_metadata_for(member, metadata), train)
+    with told_once():
+        model = call_with_metadata(clone(member), "fit", rows_at(X, train), y[train], **of_train)
+    seconds = perf_counter() - start
+    if test is None:
+        return model, None, seconds
+    ids = metadata["qid"][test] if metadata["qid"].any() else None
+    return None, scores_with_ids(model, rows_at(X, test), ids), seconds
+
+
+def _member_scores(members: list[Any], X: Any, qid: Any) -> FloatArray:
+    """Scores of members, 0 of those that are None. Shape (n_samples, n_members)."""
+    none = np.zeros(len(X))
+    return np.column_stack([none if m is None else scores_with_ids(m, X, qid) for m in members])
