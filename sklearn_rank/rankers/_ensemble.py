@@ -260,6 +260,17 @@ class RankEnsemble(NamedMembers, QueryRanker):
     ...     measure="ndcg@5",
     ... ).fit(X, y, qid=qid)
     >>> print(ensemble.comparison_)
+    mean ndcg@5 over 20 queries
+    hypothesis: equal ndcg@5; two-sided; max-t; level 95 %; adjusted for 2 contrasts
+    <BLANKLINE>
+    ranker     value  standard error
+    ensemble  0.7974          0.0326
+    linear    0.8023          0.0328
+    trees     0.7672          0.0357
+    <BLANKLINE>
+    contrast           difference       95 % interval      p  conclusion
+    linear - ensemble     +0.0049  [-0.0449, +0.0547]  0.964  no difference shown
+    trees - ensemble      -0.0301  [-0.0731, +0.0128]  0.192  no difference shown
     """
 
     _parameter_constraints = {

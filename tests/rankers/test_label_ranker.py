@@ -33,7 +33,6 @@ from sklearn_rank import (
     LabelRanker,
     OrderPreservingRanker,
     OrderPreservingRankerCV,
-    RankEnsemble,
     RankSVM,
 )
 from sklearn_rank.losses import PairwiseLogistic, PointwiseSquared
@@ -344,7 +343,6 @@ def test_weights_are_routed():
         (OrderPreservingRanker(), ValueError, "is linear .* use OrderPreservingLabelRanker"),
         (OrderPreservingRankerCV(alphas=[1.0], cv=2), ValueError, "is linear"),
         (RankSVM(), ValueError, "is linear"),
-        (RankEnsemble(), ValueError, "is linear"),
         (make_pipeline(StandardScaler(), RankSVM()), ValueError, "is linear"),
     ],
     ids=shown,

@@ -1,6 +1,5 @@
 """Rankers together: fusion and weights by definition, members of any kind, ids on the way."""
 
-import itertools
 import pickle
 
 import numpy as np
@@ -8,19 +7,19 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn import config_context
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
 from sklearn_rank import OrderPreservingRanker, RankEnsemble, RankSVM
 from sklearn_rank.exceptions import QueryOverlapWarning, ScorerSetupError, SingleListWarning
 from sklearn_rank.metrics import get_measure, get_scorer
+from sklearn_rank.metrics._shared import scores_with_ids
 from sklearn_rank.preprocessing import QueryNormalizer
-from sklearn_rank.rankers._list_base import LabelType, check_lists
-from sklearn_rank.rankers._meta_rankers import fitted_weights
 from tests.oracles import query_features as oracle
 
 pytestmark = pytest.mark.filterwarnings(
@@ -71,28 +70,153 @@ def test_definition(fusion):
     assert ensemble.named_estimators_.svm is ensemble.estimators_[1]
 
 
-def test_fitted_weights_are_the_nearest():
+def test_weights_and_comparison_are_of_held_out_queries():
+    X, y, qid = data(24, seed=4)
+    named = [members()[0], ("ridge", Ridge())]
+    folds = list(GroupKFold(4).split(X, groups=qid))
+    ensemble = RankEnsemble(named, measure="ndcg@3", cv=folds).fit(X, y, qid=qid)
+    held_out = np.empty((len(y), 2))
+    for train, test in folds:
+        (_, linear), (_, ridge) = named
+        linear.fit(X[train], y[train], qid=qid[train])
+        held_out[test, 0] = linear.predict(X[test], qid=qid[test])
+        held_out[test, 1] = ridge.fit(X[train], y[train]).predict(X[test])
+    np.testing.assert_allclose(ensemble.held_out_scores_, held_out, atol=1e-4)
+    values = np.array(
+        [oracle.normalized(s.tolist(), qid.tolist(), "zscore") for s in held_out.T]
+    ).T
+    value = get_measure("ndcg@3")
+
+    def of(weights, rows=slice(None)):
+        return value(y[rows], values[rows] @ np.array(weights), qid=qid[rows])
+
+    def climbed(rows=slice(None)):
+        # Steps of a quarter from equal weights to a maximum, and half of the way back.
+        share = 0.5
+        while True:
+            near = [w for w in (share, share - 0.25, share + 0.25) if 0 <= w <= 1]
+            best = max(near, key=lambda w: of([w, 1 - w], rows))
+            if best == share:
+                # A member that is left out stays so if that is better.
+                drawn = (share + 0.5) / 2
+                if share in (0, 1) and of([share, 1 - share], rows) > of([drawn, 1 - drawn], rows):
+                    return share
+                return drawn
+            share = best
+
+    assert climbed() != 0.5
+    np.testing.assert_allclose(ensemble.weights_[0], climbed())
+    table = ensemble.comparison_
+    assert tuple(table.names) == ("ensemble", "linear", "ridge")
+    np.testing.assert_allclose(table.values[1:], [of([1, 0]), of([0, 1])])
+    together = np.empty(len(y))
+    for train, test in folds:
+        together[test] = values[test] @ np.array([climbed(train), 1 - climbed(train)])
+    assert table.values[0] == pytest.approx(value(y, together, qid=qid), abs=1e-9)
+    assert ensemble.fit_times_.shape == (2,)
+    other = clone(ensemble).set_params(measure="err").fit(X, y, qid=qid)
+    np.testing.assert_array_equal(ensemble.reweight("err").weights_, other.weights_)
+    assert ensemble.measure == "err"
+    with pytest.raises(ValueError, match="is not the name of a measure"):
+        ensemble.reweight("nonsense")
+    assert ensemble.measure == "err"
+    with pytest.raises(AttributeError, match="call fit first, with weights='fitted'"):
+        str(RankEnsemble(named, weights="equal").fit(X, y, qid=qid).comparison_)
+
+
+class Constant(BaseEstimator, RegressorMixin):
+    """Scores 0, and an error after the fit to all rows if it is asked."""
+
+    def __init__(self, n_rows=0):
+        self.n_rows = n_rows
+
+    def fit(self, X, y):
+        self.n_fitted_ = len(y)
+        return self
+
+    def predict(self, X):
+        if len(X) == self.n_rows - 1:
+            raise RuntimeError("asked")
+        return np.zeros(len(X))
+
+
+def test_a_member_of_weight_0_is_not_asked():
+    X, y, qid = data()
+    named = [("none", Constant(len(y))), ("ridge", Ridge())]
+    ensemble = RankEnsemble(named, weights=[0, 1]).fit(X, y, qid=qid)
+    assert ensemble.predict(X[1:], qid=qid[1:]).shape == (len(y) - 1,)
+    with pytest.raises(RuntimeError, match="asked"):
+        RankEnsemble(named, weights=[1, 1]).fit(X, y, qid=qid).predict(X[1:], qid=qid[1:])
+
+
+def frame_of(n_queries=20):
     rng = np.random.default_rng(0)
-    qid = np.repeat(np.arange(6), 5)
-    y = rng.integers(0, 3, 30).astype(float)
-    y[::5] = 3
-    values = QueryNormalizer().fit_transform(
-        np.column_stack((y + rng.normal(size=30), y + 2 * rng.normal(size=30), -y)), qid=qid
-    )
-    lists = check_lists(y, LabelType("graded"), qid=qid)
-    found = fitted_weights(values, lists)
-    assert found.sum() == pytest.approx(1)
-    assert found[2] == pytest.approx(0)
-    target = oracle.normalized(y.tolist(), qid.tolist(), "zscore")
+    qid = np.repeat(np.arange(n_queries), 12)
+    kind = rng.choice(["a", "b", "c"], len(qid))
+    number = rng.normal(size=len(qid))
+    y = (rng.normal(size=len(qid)) + 2 * (kind == "b") + number > 1).astype(int)
+    number[::9] = np.nan
+    frame = pd.DataFrame({"number": number, "kind": kind, "shade": pd.Categorical(kind)})
+    return frame.assign(kind=frame["kind"].where(rng.random(len(qid)) < 0.9)), y, qid
 
-    def distance(weights):
-        return oracle.squared_distance(values.tolist(), target, qid.tolist(), weights)
 
-    best = distance(found.tolist())
-    steps = np.linspace(0, 1, 21)
-    for a, b in itertools.product(steps, steps):
-        if a + b <= 1:
-            assert distance([a, b, 1 - a - b]) >= best - 1e-9
+def test_default_members(monkeypatch):
+    X, y, qid = frame_of()
+    of_frame = RankEnsemble(random_state=0, cv=3).fit(X, y, qid=qid)
+    assert list(of_frame.named_estimators_) == ["boosted", "extra trees", "linear"]
+    assert of_frame.score(X, y, qid=qid) > 0.8
+    other = X.head(30).assign(kind="new")
+    assert np.isfinite(of_frame.predict(other, qid=qid[:30])).all()
+    # Rows in another order, other ids and two jobs.
+    order = np.random.default_rng(1).permutation(len(y))
+    names = np.array([f"q{q:03}" for q in qid])
+    again = RankEnsemble(random_state=0, cv=3, n_jobs=2)
+    again.fit(X.iloc[order], y[order], qid=names[order])
+    assert again.score(X, y, qid=names) > 0.8
+    numbers = X[["number"]].to_numpy()
+    same = [
+        RankEnsemble(random_state=0, cv=3, n_jobs=n)
+        .fit(numbers, y, qid=qid)
+        .predict(numbers, qid=qid)
+        for n in (1, 2)
+    ]
+    np.testing.assert_array_equal(*same)
+    boosted = RankEnsemble(random_state=0, cv=3).fit(numbers, y, qid=qid).estimators_[0]
+    assert [type(m.estimator).__name__ for m in boosted.estimators_] == ["LGBMRanker"] * 2
+    # Amounts are no grades of lambdarank, and their gain is linear.
+    amounts = RankEnsemble(random_state=0, cv=3).fit(numbers, 1000.5 * y, qid=qid)
+    assert isinstance(amounts.estimators_[0], HistGradientBoostingRegressor)
+    monkeypatch.setattr("sklearn_rank.rankers._ensemble.is_installed", lambda _: False)
+    without = RankEnsemble(random_state=0, cv=3).fit(X, y, qid=qid)
+    assert isinstance(without.estimators_[0][-1], HistGradientBoostingRegressor)
+    assert without.score(X, y, qid=qid) > 0.8
+    with pytest.raises(ValueError, match=r"columns \['empty'\] have no value"):
+        without.fit(X.assign(empty=np.nan), y, qid=qid)
+
+
+@pytest.mark.parametrize("is_frame", [False, True])
+def test_weights_reach_the_default_members(is_frame):
+    X, y, qid = frame_of()
+    X = X if is_frame else X[["number"]].to_numpy()
+    rng = np.random.default_rng(0)
+    weight, of_query = rng.integers(0, 3, len(y)), 1.0 + qid % 2
+    ensemble = RankEnsemble(weights="equal", random_state=0)
+    plain = clone(ensemble).fit(X, y, qid=qid)
+    for weights in ({"sample_weight": weight}, {"query_weight": of_query}):
+        weighted = clone(ensemble).fit(X, y, qid=qid, **weights)
+        for one, other in zip(plain.estimators_, weighted.estimators_, strict=True):
+            scores = [scores_with_ids(member, X, qid) for member in (one, other)]
+            assert np.abs(scores[0] - scores[1]).max() > 1e-3
+    fitted = clone(ensemble).set_params(weights="fitted", cv=3)
+    for weights in ({"sample_weight": weight}, {"query_weight": of_query}):
+        table = fitted.fit(X, y, qid=qid, **weights).comparison_
+        scores = fitted.held_out_scores_[:, 2]
+        linear = get_measure("ndcg")(y, np.nan_to_num(scores), qid=qid, **weights)
+        assert table.values[3] == pytest.approx(linear)
+    with pytest.raises(ValueError, match="or pass weights='equal'"):
+        fitted.fit(X, y, qid=qid, sample_weight=weight + 0.5)
+    halves = clone(ensemble).fit(X, y, qid=qid, sample_weight=weight + 0.5)
+    assert not isinstance(halves.estimators_[0], RankEnsemble)
 
 
 @pytest.mark.slow
@@ -111,7 +235,7 @@ def test_weights_are_fitted_to_held_out_queries():
     folds = list(GroupKFold(4).split(X, groups=qid))
     for cv in (GroupKFold(4), folds):
         other = clone(ensemble).set_params(cv=cv).fit(X, y, qid=qid)
-        np.testing.assert_allclose(other.weights_, ensemble.weights_, atol=0.3)
+        np.testing.assert_allclose(other.weights_, ensemble.weights_, atol=0.51)
     with pytest.raises(ValueError, match=r"cv splits [0-9]+ queries"):
         clone(ensemble).set_params(cv=list(KFold(2).split(X))).fit(X, y, qid=qid)
     with pytest.raises(ValueError, match="cv must hold out every query exactly once"):
@@ -124,12 +248,18 @@ def test_weights_of_rows_and_queries():
     kept[2] = ("ridge", Ridge())
     weight = np.random.default_rng(0).integers(0, 3, len(y))
     rows = np.repeat(np.arange(len(y)), weight)
-    ensemble = RankEnsemble([kept[0], ("ridge", Ridge())])
+    ensemble = RankEnsemble([kept[0], ("ridge", Ridge())], weights="equal")
     one = clone(ensemble).fit(X, y, qid=qid, sample_weight=weight)
     two = clone(ensemble).fit(X[rows], y[rows], qid=qid[rows])
     np.testing.assert_allclose(one.predict(X, qid=qid), two.predict(X, qid=qid), atol=1e-4)
-    with pytest.raises(ValueError, match="The member 'ridge', Ridge, takes no query_weight"):
-        clone(ensemble).fit(X, y, qid=qid, query_weight=1.0 + qid % 2)
+    # A member without ids counts the rows of a query of weight 2 twice.
+    of_query = 1.0 + qid % 2
+    ridge = clone(ensemble).fit(X, y, qid=qid, query_weight=of_query).estimators_[1]
+    expected = Ridge().fit(X, y, of_query)
+    np.testing.assert_allclose(ridge.coef_, expected.coef_, atol=1e-9)
+    neighbours = ("neighbours", KNeighborsRegressor())
+    with pytest.raises(ValueError, match="'neighbours', KNeighborsRegressor, takes no sample_w"):
+        RankEnsemble([neighbours]).fit(X, y, qid=qid, query_weight=of_query)
 
 
 def test_order_and_type_of_ids_jobs_and_pickles():
@@ -210,7 +340,8 @@ def test_missing_values_pass_to_members_that_all_take_them():
     X[::7, 0] = np.nan
     trees = HistGradientBoostingRegressor(max_iter=5, min_samples_leaf=2)
     filled = make_pipeline(SimpleImputer(), Ridge())
-    ensemble = RankEnsemble([("trees", trees), ("linear", filled)]).fit(X, y, qid=qid)
+    both = [("trees", trees), ("linear", filled)]
+    ensemble = RankEnsemble(both, weights="equal").fit(X, y, qid=qid)
     one = RankEnsemble([("trees", trees)]).fit(X, y, qid=qid).predict(X, qid=qid)
     two = RankEnsemble([("linear", filled)]).fit(X, y, qid=qid).predict(X, qid=qid)
     np.testing.assert_allclose(ensemble.predict(X, qid=qid), (one + two) / 2, atol=1e-12)
