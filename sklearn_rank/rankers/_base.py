@@ -77,10 +77,15 @@ def forget(estimator: Any, *names: str) -> None:
 
 
 def in_parallel(
-    n_jobs: int | None, function: Callable[..., Any], calls: Iterable[tuple[Any, ...]]
+    n_jobs: int | None,
+    function: Callable[..., Any],
+    calls: Iterable[tuple[Any, ...]],
+    verbose: int = 0,
 ) -> list[Any]:
     """Call a function with each of some arguments, in workers, and give its warnings here."""
-    results = Parallel(n_jobs=n_jobs)(delayed(_with_warnings)(function, call) for call in calls)
+    results = Parallel(n_jobs=n_jobs, verbose=verbose)(
+        delayed(_with_warnings)(function, call) for call in calls
+    )
     for _, warnings in results:
         for message, category in warnings:
             warn(message, category)

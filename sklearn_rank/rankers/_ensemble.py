@@ -9,6 +9,7 @@ import numpy as np
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
+from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -110,26 +111,39 @@ def default_rankers(
     boosted: Any
     if is_installed("lightgbm") and are_grades and lists.whole.all():
         is_large = lists.n_lists > MANY_QUERIES
-        boosted = RankEnsemble(
-            [(f"seed {seed}", lambdarank(seed, measure, is_large)) for seed in seeds[:2]],
-            weights="equal",
-            measure=measure,
-        )
+        on_values, on_ranks = (lambdarank(seed, measure, is_large) for seed in seeds[:2])
+        bag = [("values", on_values), ("ranks", beside_ranks(on_ranks))]
+        boosted = RankEnsemble(bag, weights="equal", measure=measure)
     else:
         boosted = boosted_trees(HistGradientBoostingRegressor, n, categories, seeds[0])
     trees = ExtraTreesRegressor(
         100, min_samples_leaf=max(5, n // 25_000), max_features=1 / 3, random_state=seeds[2]
     )
-    linear = OrderPreservingRanker(
-        "softmax", measure=get_measure("dcg", gain=gain), normalize="zscore"
+    linear = asking_for_weights(
+        OrderPreservingRanker("softmax", measure=get_measure("dcg", gain=gain), normalize="zscore")
     )
+    members = [
+        coded(asking_for_weights(boosted), categories),
+        coded(beside_ranks(trees), categories),
+    ]
+    members.append(marked(imputer(), linear, categories))
+    return ["boosted", "extra trees", "linear"], members
+
+
+def beside_ranks(member: Any) -> Any:
+    """The member on features and their ranks within each query, in which each row counts once."""
     with config_context(enable_metadata_routing=True):
-        # Pipelines pass weights on where their steps ask for them.
-        for member in (boosted, trees, linear):
-            weights = ["sample_weight"] + ["query_weight"] * isinstance(member, QueryRanker)
-            member.set_fit_request(**dict.fromkeys(weights, True))
-    members = [coded(boosted, categories), coded(trees, categories)]
-    return ["boosted", "extra trees", "linear"], [*members, marked(imputer(), linear, categories)]
+        ranks = QueryNormalizer("rank").set_fit_request(sample_weight=False)
+        ranks.set_transform_request(sample_weight=False)
+    features = FeatureUnion([("values", "passthrough"), ("ranks", ranks)])
+    return make_pipeline(features, asking_for_weights(member))
+
+
+def asking_for_weights(step: Any) -> Any:
+    """The last step of a pipeline, to which weights are passed on."""
+    with config_context(enable_metadata_routing=True):
+        weights = ["sample_weight"] + ["query_weight"] * isinstance(step, QueryRanker)
+        return step.set_fit_request(**dict.fromkeys(weights, True))
 
 
 def lambdarank(seed: int, measure: Measure, is_large: bool) -> GroupRankerAdapter:
@@ -185,6 +199,8 @@ class RankEnsemble(NamedMembers, QueryRanker):
         Number of fits in parallel. The result does not depend on it.
     random_state : int, RandomState or None, default=None
         Seed of the default members; those of ``estimators`` have their own.
+    verbose : int, default=0
+        Verbosity level of joblib; a greater value prints more.
 
     Attributes
     ----------
@@ -217,6 +233,7 @@ class RankEnsemble(NamedMembers, QueryRanker):
     --------
     RankEnsembleClassifier : The ensemble for one list of two classes.
     OrderPreservingRankerCV : Chooses one linear ranker by cross-validation.
+    sklearn_rank.plotting.IntervalsDisplay : Draws ``comparison_``.
 
     Notes
     -----
@@ -292,6 +309,7 @@ class RankEnsemble(NamedMembers, QueryRanker):
         single_list=False,
         n_jobs=None,
         random_state=None,
+        verbose=0,
     ):
         store_parameters(locals())
 

@@ -162,6 +162,8 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
         Number of fits in parallel. The result does not depend on it.
     random_state : int, RandomState or None, default=None
         Seed of the default members; those of ``estimators`` have their own.
+    verbose : int, default=0
+        Verbosity level of joblib; a greater value prints more.
     pos_label : int, float, bool, str or None, default=None
         Label of the positive class. None means 1 for labels in {0, 1} or {-1, 1}; for other labels
         it is the greater label, with a warning.
@@ -198,6 +200,7 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
     TopFocusedRanker : A second look of one classifier at its top.
     sklearn.ensemble.StackingClassifier : Stacking with any final classifier.
     sklearn_rank.model_selection.TopThresholdClassifier : A cut-off with a promise.
+    sklearn_rank.plotting.IntervalsDisplay : Draws ``comparison_``.
 
     Notes
     -----
@@ -256,6 +259,7 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
         cv=5,
         n_jobs=None,
         random_state=None,
+        verbose=0,
         pos_label=None,
     ):
         store_parameters(locals())

@@ -56,6 +56,7 @@ class NamedMembers(BaseComposition):
     weights: Any
     measure: Any
     n_jobs: int | None
+    verbose: int
     # What a user would pass, in a message.
     _example: str
 
@@ -148,7 +149,7 @@ class NamedMembers(BaseComposition):
         """
         everything = np.arange(n_rows), None
         calls = [(member, *arguments, fold) for member in members for fold in (everything, *folds)]
-        fits = in_parallel(self.n_jobs, fit, calls)
+        fits = in_parallel(self.n_jobs, fit, calls, self.verbose)
         n_fits = len(folds) + 1
         self.estimators_ = [model for model, _, _ in fits[::n_fits]]
         self.named_estimators_ = Bunch(**dict(zip(names, self.estimators_, strict=True)))
