@@ -276,12 +276,17 @@ class LightGBM(GroupBooster):
                 f"{name} of {self.name} has no effect without positions: pass position=, the "
                 f"position at which each row was shown, to fit, or unset {name}."
             )
-        objective = self.parameter("objective")
-        if "position" in columns and objective not in (None, "lambdarank"):
-            raise ValueError(
-                f"position= has no effect with objective={objective!r} of {self.name}: leave it "
-                "out, or set objective='lambdarank'."
-            )
+        # Others compute their gradients without the positions.
+        for name, values in {
+            "objective": (None, "lambdarank"),
+            "boosting": ("gbdt", "gbrt", "dart", "goss"),
+        }.items():
+            value = self.parameter(name)
+            if "position" in columns and value not in values:
+                raise ValueError(
+                    f"position= has no effect with {name}={value!r} of {self.name}: leave it out, "
+                    f"or leave {name} at its default."
+                )
 
     def check_labels(self, labels: FloatArray) -> None:
         objective = self.parameter("objective")

@@ -370,6 +370,7 @@ def test_positions_that_would_have_no_effect_are_refused():
     for estimator, message in (
         (xgb(), "has no effect on XGBRanker without lambdarank_unbiased=True"),
         (light(objective="rank_xendcg"), "has no effect with objective='rank_xendcg'"),
+        (light(boosting_type="rf"), "has no effect with boosting='rf'"),
         (cat(), "is not supported for CatBoostRanker: leave it out, or use LGBMRanker"),
         (MeanRanker(), "is not supported for MeanRanker"),
     ):
