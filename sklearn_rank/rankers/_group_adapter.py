@@ -141,6 +141,8 @@ class GroupBooster:
     reading_order: tuple[tuple[str, str], ...] = ()
     # Columns of fit that the library takes, beside features and labels.
     columns: tuple[str, ...] = ()
+    # Whether columns of words end the process, in frames other than those of pandas.
+    ended_by_words = False
     # Parts of the library's error messages, and what to do instead.
     errors: ClassVar[dict[str, str]] = {}
 
@@ -218,6 +220,14 @@ class GroupBooster:
         if self.is_known:
             missing = self.estimator.get_params().get("missing", np.inf)
             check_limits(X, type(self).__name__, of_fit=of_fit, missing=missing)
+        if self.ended_by_words and is_frame(X) and not hasattr(X, "iloc"):
+            words = [name for name in X.columns if X[name].to_numpy().dtype.kind not in "biuf"]
+            if words:
+                raise ValueError(
+                    f"{self.name} takes columns of words and categories in pandas frames only, "
+                    f"but X has {', '.join(map(repr, words))}: pass X.to_pandas(), with these "
+                    "columns as dtype 'category'."
+                )
 
     def check_labels(self, labels: FloatArray) -> None:
         """Raise an error for grades that the library does not accept."""
@@ -257,6 +267,7 @@ class LightGBM(GroupBooster):
     )
     is_known = True
     columns = ("position", "init_score")
+    ended_by_words = True
     errors: ClassVar[dict[str, str]] = {
         r"bad pandas dtypes: (.*)": "takes columns of numbers and of dtype 'category', but X has "
         "{0}: pass X.astype({{column: 'category'}}) for columns of words.",
@@ -382,6 +393,8 @@ class XGBoost(GroupBooster):
         "are split, X.astype({{column: pandas.CategoricalDtype(categories)}}), or make it "
         "missing, X[column].cat.set_categories(X_train[column].cat.categories).",
         "Both should be either numeric or categorical": SAME_KINDS,
+        r"DataType\(large_string\)": "takes words as categories only: set "
+        "enable_categorical=True, and pass X.cast({{column: polars.Categorical}}).",
     }
 
     def check_columns(self, columns: Collection[str], row_order: str) -> None:
@@ -495,6 +508,7 @@ class CatBoost(GroupBooster):
     printing = ("verbose", "silent", "logging_level", "verbose_eval", "metric_period")
     kinds_of_columns = ("cat_features", "text_features", "embedding_features")
     columns = ("init_score",)
+    ended_by_words = True
     errors: ClassVar[dict[str, str]] = {
         "targets are equal|data is constant": "cannot learn from a y of one value: pass grades "
         "that differ in a query.",

@@ -278,6 +278,22 @@ def test_words_and_categories_that_a_library_does_not_take(make):
             adapter.predict(X.assign(town=y.astype(float)))
 
 
+def test_words_in_frames_of_polars():
+    X, y, qid = towns()
+    words = pl.from_pandas(X.astype({"town": object}))
+    coded = words.cast({"town": pl.Categorical})
+    # LightGBM and CatBoost would end the process.
+    for make in (light, cat):
+        for rows in (words, coded):
+            with pytest.raises(ValueError, match=r"has 'town': pass X.to_pandas\(\)"):
+                GroupRankerAdapter(make(**OF_TOWNS[make])).fit(rows, y, qid=qid)
+    adapter = GroupRankerAdapter(xgb(**OF_TOWNS[xgb]))
+    with pytest.raises(ValueError, match=r"pass X.cast\({column: polars.Categorical}\)"):
+        adapter.fit(words, y, qid=qid)
+    expected = clone(adapter).fit(X, y, qid=qid).predict(X)
+    np.testing.assert_allclose(adapter.fit(coded, y, qid=qid).predict(coded), expected, atol=1e-5)
+
+
 @pytest.mark.parametrize("columns", [["x0"], [0], "0"])
 def test_columns_of_categories_of_lightgbm_by_parameter(columns):
     X, y, qid = data()
@@ -325,8 +341,7 @@ def test_positions_of_xgboost_are_the_order_of_its_rows():
     order = np.lexsort((position, pd.factorize(qid)[0]))
     expected = native(xgb, X[order], y[order], qid[order], params={"lambdarank_unbiased": True})
     found = adapter.predict(X)
-    # The order of the queries is another one here, and sums round differently.
-    np.testing.assert_allclose(found, expected.predict(X), atol=1e-5)
+    np.testing.assert_array_equal(found, expected.predict(X))
     assert np.abs(adapter.fit(X, y, qid=qid).predict(X) - found).max() > 0.01
     for wrong in (position + 1, np.where(position == 3, 2, position)):
         with pytest.raises(ValueError, match=r"positions 1, 2, .* use LGBMRanker, which takes"):
