@@ -690,7 +690,8 @@ class GroupRankerAdapter(QueryRanker):
         the ids. "given" takes queries as they appear and keeps the order of the rows of a query.
         The order affects the model, because all scores are tied at the start and the libraries
         break ties by position. Options that read positions or time from the order of the rows,
-        ``lambdarank_unbiased`` of XGBoost and ``has_time`` of CatBoost, require "given".
+        ``lambdarank_unbiased`` of XGBoost without ``position`` and ``has_time`` of CatBoost,
+        require "given".
     single_list : bool, default=False
         Whether all rows belong to one query. ``fit`` then takes no ``qid``.
 
@@ -722,9 +723,9 @@ class GroupRankerAdapter(QueryRanker):
     Notes
     -----
     None of the libraries has row weights that count as repetition, so that rows are repeated
-    according to ``sample_weight``, which must consist of whole numbers. Grades that the library
-    does not accept raise an error that names a remedy. The user guide lists the differences of the
-    libraries.
+    according to ``sample_weight``, which must consist of whole numbers. Grades, categories and
+    parameters that the library does not accept, or would ignore, raise an error that names a
+    remedy. The user guide lists the differences of the libraries.
 
     With ``early_stopping``, all three libraries evaluate ``measure`` itself, averaged over the
     orders of tied rows. The ``metric`` of the estimator is not evaluated.
