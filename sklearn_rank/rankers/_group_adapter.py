@@ -123,7 +123,6 @@ USED_BY = "GroupRankerAdapter"
 # Names of the argument of fit that defines the queries, in order of preference.
 IDS = ("group_id", "qid", "group")
 
-
 # What to do about columns of numbers that were categories in fit, or the reverse.
 SAME_KINDS = (
     "needs columns of the same kinds as in fit: pass those that were of dtype 'category' as such, "
@@ -244,8 +243,8 @@ class GroupBooster:
             arguments["query_weight"] = rows.row_weight
         self.estimator.fit(rows.X, rows.labels, **arguments)
 
-    def predict(self, X: Any, init_score: FloatArray | None = None) -> Any:
-        scores = self.estimator.predict(as_rows(X) if self.is_known else X)
+    def predict(self, X: Any, init_score: FloatArray | None = None, **options: Any) -> Any:
+        scores = self.estimator.predict(as_rows(X) if self.is_known else X, **options)
         return scores if init_score is None else scores + init_score
 
     def importances(self) -> FloatArray:
@@ -290,7 +289,7 @@ class LightGBM(GroupBooster):
         # Others compute their gradients without the positions.
         for name, values in {
             "objective": (None, "lambdarank"),
-            "boosting": ("gbdt", "gbrt", "dart", "goss"),
+            "boosting": (None, "gbdt", "gbrt", "dart", "goss"),
         }.items():
             value = self.parameter(name)
             if "position" in columns and value not in values:
@@ -346,7 +345,7 @@ class LightGBM(GroupBooster):
             }
             options["callbacks"].append(lightgbm.early_stopping(stopping.patience, verbose=False))
         with warnings.catch_warnings():
-            # It warns that the parameter is ignored, which is passed by keyword as well.
+            # It says that a parameter is ignored which it uses.
             warnings.filterwarnings("ignore", "(cat|categorical)_(feature|column)s? ", UserWarning)
             self.estimator.fit(
                 as_rows(rows.X),
@@ -465,8 +464,8 @@ class XGBoost(GroupBooster):
         finally:
             self.estimator.callbacks = callbacks
 
-    def predict(self, X: Any, init_score: FloatArray | None = None) -> Any:
-        return self.estimator.predict(as_rows(X), base_margin=init_score)
+    def predict(self, X: Any, init_score: FloatArray | None = None, **options: Any) -> Any:
+        return super().predict(X, base_margin=init_score)
 
     def n_rounds(self) -> int:
         booster = self.estimator.get_booster()
@@ -561,12 +560,9 @@ class CatBoost(GroupBooster):
         if metric is not None:
             metric.forget()
 
-    def predict(self, X: Any, init_score: FloatArray | None = None) -> Any:
+    def predict(self, X: Any, init_score: FloatArray | None = None, **options: Any) -> Any:
         threads = self.estimator.get_params().get("thread_count")
-        scores = self.estimator.predict(
-            as_rows(X), thread_count=-1 if threads is None else threads
-        )
-        return scores if init_score is None else scores + init_score
+        return super().predict(X, init_score, thread_count=-1 if threads is None else threads)
 
     def importances(self) -> FloatArray:
         # This kind needs no rows.
