@@ -487,6 +487,18 @@ def _first_outside(values: FloatArray, lowest: float) -> int | None:
     return int(np.argmax(~(np.isfinite(values) & (values >= lowest))))
 
 
+def check_positions(position: Any, n: int, *, name: str = "position") -> IntArray:
+    values = check_vector(name, position, n)
+    wrong = (values < 1) | (values != np.floor(values))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"{name} is {values[row]:g} in row {row}, but must be a whole number of at least "
+            "1, with 1 at the top: add 1 to positions that start at 0."
+        )
+    return values.astype(np.int64)
+
+
 def check_propensities(propensity: Any, n: int, rows: IntArray | None = None) -> FloatArray:
     array = _array(propensity, "propensity", (0, 1))
     if array.shape != (n,):

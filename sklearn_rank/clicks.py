@@ -19,6 +19,7 @@ from ._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ._validation import (
     check_number,
     check_position,
+    check_positions,
     check_qid,
     check_vector,
     check_whole,
@@ -89,7 +90,7 @@ class Propensities(Printed):
         ValueError
             If the propensity of a position is missing or 0.
         """
-        position = _check_positions(position, len(position))
+        position = check_positions(position, len(position))
         at = np.minimum(np.searchsorted(self.position, position), len(self.position) - 1)
         values = np.where(self.position[at] == position, self.value[at], 0.0)
         if not values.min() > 0:
@@ -225,7 +226,7 @@ def random_order_propensities(
     array([1.  , 0.47, 0.34, 0.26, 0.2 , 0.18])
     """
     clicks = _check_clicks(clicks)
-    position = _check_positions(position, len(clicks))
+    position = check_positions(position, len(clicks))
     reference = check_position("reference", reference)
     session, first_rows = _sessions(qid, position)
     group = _groups_of_sessions(groups, session)
@@ -330,10 +331,10 @@ def swap_propensities(
     (array([1.   , 0.502, 0.333, 0.242]), array([0.   , 0.013, 0.011, 0.011]))
     """
     clicks = _check_clicks(clicks)
-    position = _check_positions(position, len(clicks))
+    position = check_positions(position, len(clicks))
     pivot = check_position("pivot", pivot)
     session, first_rows = _sessions(qid, position)
-    drawn = _constant(_check_positions(exchanged, len(clicks), name="exchanged"), session)
+    drawn = _constant(check_positions(exchanged, len(clicks), name="exchanged"), session)
     arm = _constant(_check_clicks(swapped, len(clicks), name="swapped"), session)
     group = _groups_of_sessions(groups, session)
     at_pivot = _at(clicks, position == pivot, session, len(first_rows))
@@ -541,7 +542,7 @@ def em_propensities(
     array([1.  , 0.51, 0.32, 0.26])
     """
     clicks = _check_clicks(clicks)
-    position = _check_positions(position, len(clicks))
+    position = check_positions(position, len(clicks))
     reference = check_position("reference", reference)
     tol = check_number("tol", tol, 0.0, closed="neither")
     max_iter = check_whole("max_iter", max_iter)
@@ -672,15 +673,3 @@ def _check_clicks(clicks: Any, n: int | None = None, *, name: str = "clicks") ->
             "(y > 0), and pass one row for each time that an item was shown."
         )
     return values == 1
-
-
-def _check_positions(position: Any, n: int, *, name: str = "position") -> IntArray:
-    values = check_vector(name, position, n)
-    wrong = (values < 1) | (values != np.floor(values))
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise ValueError(
-            f"{name} is {values[row]:g} in row {row}, but must be a whole number of at least "
-            "1, with 1 at the top: add 1 to positions that start at 0."
-        )
-    return values.astype(np.int64)

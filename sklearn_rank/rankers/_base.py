@@ -381,8 +381,12 @@ def summed(X: Any) -> Any:
     return X
 
 
-def row_keys(X: Any, labels: FloatArray) -> AnyArray:
-    return feature_keys(X) + mixed_bits(labels)
+def row_keys(X: Any, labels: FloatArray, *columns: AnyArray) -> AnyArray:
+    keys = feature_keys(X) + mixed_bits(labels)
+    for column in columns:
+        # Mixed anew, so that two columns with each other's values have other keys.
+        keys = _mixed(keys, SECOND) + mixed_bits(column)
+    return keys
 
 
 def mixed_bits(values: AnyArray) -> AnyArray:

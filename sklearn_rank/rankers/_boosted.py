@@ -54,6 +54,7 @@ from ._boosting import (
     check_validation_data,
     held_out_lists,
     hold_out_rows,
+    refuse_held_out_clicks,
     tree_settings,
     with_categories,
 )
@@ -824,12 +825,8 @@ class BoostedOrderPreservingRanker(BoostedRanker, CalibratedRanker):
         """
         with restored_on_error(self):
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-            if propensity is not None and self.early_stopping and X_val is None:
-                raise ValueError(
-                    "early_stopping=True holds out queries, and their clicks are biased towards "
-                    "items shown at the top: pass X_val, y_val and qid_val with known "
-                    "relevance, or early_stopping=False."
-                )
+            if propensity is not None and self.early_stopping:
+                refuse_held_out_clicks(X_val)
             rows, lists = self._utility_lists(
                 X, y, qid, weights, reset=True, propensity=propensity
             )

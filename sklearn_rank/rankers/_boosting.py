@@ -11,7 +11,7 @@ import json
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from inspect import signature
 from numbers import Integral, Real
@@ -193,19 +193,81 @@ def _refuse_unused(
         )
 
 
+# Parameters of XGBoost's estimators that have other names.
+XGBOOST_NAMES = {
+    "learning_rate": ["eta"],
+    "gamma": ["min_split_loss"],
+    "reg_lambda": ["lambda"],
+    "reg_alpha": ["alpha"],
+    "n_jobs": ["nthread"],
+    "random_state": ["seed"],
+}
+
+
 def refuse_unknown_parameters(estimator: Any) -> None:
-    """Refuse parameters that LightGBM would ignore: of its estimator, or of one within."""
-    lightgbm = sys.modules.get("lightgbm")
-    if lightgbm is None:
-        return
+    """Refuse parameters that LightGBM or XGBoost would ignore: of an estimator, or one within."""
+    lightgbm, xgboost = sys.modules.get("lightgbm"), sys.modules.get("xgboost")
     for model in (estimator, *estimator.get_params().values()):
-        if isinstance(model, lightgbm.LGBMModel):
-            aliases = lightgbm_aliases(lightgbm).values()
-            names = {name for synonyms in aliases for name in synonyms}
-            names |= set(signature(lightgbm.LGBMModel).parameters)
-            names |= set(signature(type(model)).parameters)
+        if lightgbm is not None and isinstance(model, lightgbm.LGBMModel):
+            own: dict[str, Any] = dict(signature(lightgbm.LGBMModel).parameters)
+            own |= signature(type(model)).parameters
+            aliases = lightgbm_aliases(lightgbm)
+            names = {name for synonyms in aliases.values() for name in synonyms} | set(own)
             unknown = sorted(set(model.get_params()) - names)
             _refuse_unused(unknown, names, "LightGBM", type(model).__name__)
+            _refuse_second_names(model, own, aliases)
+        elif xgboost is not None and isinstance(model, xgboost.XGBModel):
+            own = dict(signature(xgboost.XGBModel).parameters)
+            _refuse_second_names(model, own, XGBOOST_NAMES)
+            others = set(model.get_params(deep=False)) - set(own)
+            params = model.get_xgb_params()
+            _refuse_unused_of_xgboost(xgboost, params, others, 1, type(model).__name__)
+
+
+def _refuse_second_names(
+    model: Any, own: Mapping[str, Any], aliases: Mapping[str, list[str]]
+) -> None:
+    """Refuse a parameter set by two names to two values, of which the library takes one."""
+    params = model.get_params(deep=False)
+    for first, synonyms in aliases.items():
+        # Libraries take the first name, if it is set, before others.
+        names = sorted({first, *synonyms}, key=lambda name: (name != first, name not in own))
+        given = [name for name in names if params.get(name) is not None]
+        for name in given[1:]:
+            value, other = params[given[0]], params[name]
+            is_set = name not in own or other != own[name].default
+            if is_set and not np.array_equal(value, other):
+                raise ValueError(
+                    f"{type(model).__name__} has {given[0]}={value!r} and {name}={other!r}, which "
+                    f"are two names of one parameter: set {given[0]} to the value that is meant, "
+                    f"and leave {name} out."
+                )
+
+
+def _refuse_unused_of_xgboost(
+    xgboost: Any,
+    params: Mapping[str, Any],
+    names: Collection[str],
+    n_features: int,
+    source: str = "backend_params",
+) -> None:
+    """Refuse those of some parameters of which XGBoost says that it does not use them."""
+    if not names:
+        return
+    data = xgboost.DMatrix(np.zeros((2, n_features)), np.zeros(2))
+    checked = {**params, "validate_parameters": True, "verbosity": 1}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        config = json.loads(xgboost.Booster(checked, [data]).save_config())
+    messages = [str(warning.message) for warning in caught]
+    unused = [
+        name
+        for message in messages
+        if "are not used" in message
+        for name in re.findall('"(.*?)"', message)
+        if name in names
+    ]
+    _refuse_unused(unused, _nested_names(config), "XGBoost", source)
 
 
 def _nested_names(config: Mapping[str, Any]) -> Iterator[str]:
@@ -362,7 +424,7 @@ class XGBoostGrower:
         self.settings, self.n_features = settings, X.shape[1]
         params = self._params()
         columns = _columns(params, ["categorical_feature"], X, settings)
-        self._refuse_unused(params)
+        _refuse_unused_of_xgboost(self.xgboost, params, settings.backend_params, self.n_features)
         check_limits(X, "XGBoost")
         bins = params.get("max_bin", 256)
         options: dict[str, Any] = {"nthread": settings.n_threads}
@@ -376,26 +438,6 @@ class XGBoostGrower:
             cache.append(self.validation)
         self.booster = self.xgboost.Booster(params, cache)
         self.n_trees = 0
-
-    def _refuse_unused(self, params: dict[str, Any]) -> None:
-        """Refuse parameters of which XGBoost says that it does not use them."""
-        names = self.settings.backend_params
-        if not names:
-            return
-        data = self.xgboost.DMatrix(np.zeros((2, self.n_features)), np.zeros(2))
-        checked = {**params, "validate_parameters": True, "verbosity": 1}
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            config = json.loads(self.xgboost.Booster(checked, [data]).save_config())
-        messages = [str(warning.message) for warning in caught]
-        unused = [
-            name
-            for message in messages
-            if "are not used" in message
-            for name in re.findall('"(.*?)"', message)
-            if name in names
-        ]
-        _refuse_unused(unused, _nested_names(config), "XGBoost")
 
     def _params(self) -> dict[str, Any]:
         settings = self.settings
@@ -538,6 +580,16 @@ def check_validation_data(early_stopping: bool, X_val: Any, **labels: Any) -> bo
             "early_stopping=True, or leave them out."
         )
     return bool(present)
+
+
+def refuse_held_out_clicks(X_val: Any) -> None:
+    """Refuse to hold out queries whose relevance is clicks."""
+    if X_val is None:
+        raise ValueError(
+            "early_stopping=True holds out queries, and their clicks are biased towards items "
+            "shown at the top: pass X_val, y_val and qid_val with known relevance, or "
+            "early_stopping=False."
+        )
 
 
 def held_out_lists(lists: Lists, fraction: Any, random_state: Any) -> BoolArray:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import inspect
 import re
 import warnings
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -14,11 +16,17 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.validation import check_is_fitted
 
 from .._lists import LabelType, Lists
-from .._optional import import_optional
+from .._optional import import_optional, lightgbm_aliases
 from .._order import stable_order
 from .._sklearn_compat import HasMethods, StrOptions, fit_context, rows_at
 from .._typing import AnyArray, FloatArray, IntArray
-from .._validation import hint_of_adaboost, refuse_missing_labels, validate_data
+from .._validation import (
+    check_positions,
+    check_vector,
+    hint_of_adaboost,
+    refuse_missing_labels,
+    validate_data,
+)
 from ..metrics import Measure, get_measure
 from ..metrics._shared import check_fixed_scale
 from ._base import (
@@ -35,6 +43,7 @@ from ._boosting import (
     check_limits,
     check_validation_data,
     held_out_lists,
+    refuse_held_out_clicks,
     refuse_unknown_parameters,
 )
 from ._list_base import QueryRanker, held_out_value
@@ -47,6 +56,8 @@ class GroupedRows(NamedTuple):
     labels: FloatArray
     sizes: IntArray
     query_weight: FloatArray | None
+    position: IntArray | None = None
+    init_score: FloatArray | None = None
 
     @property
     def codes(self) -> IntArray:
@@ -57,11 +68,11 @@ class GroupedRows(NamedTuple):
         return None if self.query_weight is None else np.repeat(self.query_weight, self.sizes)
 
 
-def ordered_by_content(X: Any, lists: Lists) -> Lists:
-    """Order the rows of each query, and the queries, by hashes of features and labels."""
+def ordered_by_content(X: Any, lists: Lists, *columns: AnyArray) -> Lists:
+    """Order the rows of each query, and the queries, by hashes of features, labels and columns."""
     n = X.shape[0]
     rows = np.arange(n) if lists.rows is None else lists.rows
-    keys = row_keys(X, lists.to_rows(lists.labels, n))[rows]
+    keys = row_keys(X, lists.to_rows(lists.labels, n), *columns)[rows]
     # A row of weight 2 counts as two of them.
     repeated = keys if lists.weight is None else keys * lists.weight.astype(np.uint64)
     list_keys = np.add.reduceat(repeated, lists.offsets[:-1])
@@ -75,14 +86,17 @@ def ordered_by_content(X: Any, lists: Lists) -> Lists:
     return lists.take(list_order, order)
 
 
-def grouped_rows(X: Any, lists: Lists) -> GroupedRows:
+def grouped_rows(X: Any, lists: Lists, **columns: AnyArray) -> GroupedRows:
     rows, labels, sizes = lists.rows, lists.grade, lists.lengths
     if lists.weight is not None:
         times = lists.weight.astype(np.intp)
         rows = np.repeat(np.arange(X.shape[0]) if rows is None else rows, times)
         labels = np.repeat(labels, times)
         sizes = np.add.reduceat(times, lists.offsets[:-1])
-    return GroupedRows(X if rows is None else rows_at(X, rows), labels, sizes, lists.query_weight)
+    if rows is not None:
+        X = rows_at(X, rows)
+        columns = {name: values[rows] for name, values in columns.items()}
+    return GroupedRows(X, labels, sizes, lists.query_weight, **columns)
 
 
 class EarlyStopping:
@@ -106,16 +120,14 @@ class EarlyStopping:
 
 USED_BY = "GroupRankerAdapter"
 
-# Parts of the messages of CatBoost about rows that teach nothing, and their meanings.
-CATBOOST_ERRORS = {
-    "targets are equal|data is constant": "a y of one value: pass grades that differ in a query",
-    "constant or ignored": "an X whose columns are constant in single precision: pass others",
-    "few sampling units": "queries of equal grades, or of few rows: pass grades that differ in "
-    "more queries, or bootstrap_type='No'",
-}
-
 # Names of the argument of fit that defines the queries, in order of preference.
 IDS = ("group_id", "qid", "group")
+
+# What to do about columns of numbers that were categories in fit, or the reverse.
+SAME_KINDS = (
+    "needs columns of the same kinds as in fit: pass those that were of dtype 'category' as such, "
+    "X.astype(X_train.dtypes)."
+)
 
 
 class GroupBooster:
@@ -126,6 +138,12 @@ class GroupBooster:
     own_stopping: tuple[str, ...] = ()
     # Parameters that make the library read the order of the rows, and as what.
     reading_order: tuple[tuple[str, str], ...] = ()
+    # Columns of fit that the library takes, beside features and labels.
+    columns: tuple[str, ...] = ()
+    # Whether columns of words end the process, in frames other than those of pandas.
+    ended_by_words = False
+    # Parts of the library's error messages, and what to do instead.
+    errors: ClassVar[dict[str, str]] = {}
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
@@ -156,25 +174,59 @@ class GroupBooster:
                     f"{self.name}: unset {name}, and set n_iter_no_change= of the adapter."
                 )
 
-    def check_order(self, row_order: str) -> None:
+    def check_columns(self, columns: Collection[str], row_order: str) -> None:
+        """Raise an error for columns that the library does not take, and for an unusable order."""
+        for name in columns:
+            if name not in self.columns:
+                instead = "XGBRanker" if name == "position" else "XGBRanker or CatBoostRanker"
+                raise ValueError(
+                    f"{name} was given, but is not supported for {self.name}: leave it out, or "
+                    f"use LGBMRanker, {instead}."
+                )
         parameters = self.estimator.get_params()
         for name, meaning in self.reading_order:
             value = parameters.get(name)
-            if row_order == "content" and str(value).lower() not in ("none", "false", "0", "0.0"):
+            is_set = str(value).lower() not in ("none", "false", "0", "0.0")
+            if is_set and row_order == "content" and "position" not in columns:
+                instead = "position= to fit, or " if "position" in self.columns else ""
                 raise ValueError(
                     f"{name}={value!r} of {self.name} reads the order of the rows as {meaning}, "
-                    "but row_order='content' sorts them by their values: pass "
-                    f"GroupRankerAdapter(..., row_order='given') with the rows in this order, or "
+                    f"but row_order='content' sorts them by their values: pass {instead}"
+                    "GroupRankerAdapter(..., row_order='given') with the rows in this order, or "
                     f"unset {name}."
                 )
 
-    def check_weights(self, weight: Any) -> None:
+    def check_weights(self, weight: Any, columns: Collection[str]) -> None:
         """Raise an error for weights of rows that the library cannot count as repetition."""
+
+    def placed(self, lists: Lists, position: IntArray) -> Lists:
+        """Rows in the order in which the library takes those at given positions."""
+        return lists
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Say what to do where an error of the library is known."""
+        try:
+            yield
+        except Exception as error:
+            for pattern, remedy in self.errors.items():
+                found = re.search(pattern, str(error))
+                if found:
+                    raise ValueError(f"{self.name} {remedy.format(*found.groups())}") from error
+            raise
 
     def check_rows(self, X: Any, *, of_fit: bool) -> None:
         if self.is_known:
             missing = self.estimator.get_params().get("missing", np.inf)
             check_limits(X, type(self).__name__, of_fit=of_fit, missing=missing)
+        if self.ended_by_words and is_frame(X) and not hasattr(X, "iloc"):
+            words = [name for name in X.columns if X[name].to_numpy().dtype.kind not in "biuf"]
+            if words:
+                raise ValueError(
+                    f"{self.name} takes columns of words and categories in pandas frames only, "
+                    f"but X has {', '.join(map(repr, words))}: pass X.to_pandas(), with these "
+                    "columns as dtype 'category'."
+                )
 
     def check_labels(self, labels: FloatArray) -> None:
         """Raise an error for grades that the library does not accept."""
@@ -191,8 +243,9 @@ class GroupBooster:
             arguments["query_weight"] = rows.row_weight
         self.estimator.fit(rows.X, rows.labels, **arguments)
 
-    def predict(self, X: Any) -> Any:
-        return self.estimator.predict(as_rows(X) if self.is_known else X)
+    def predict(self, X: Any, init_score: FloatArray | None = None, **options: Any) -> Any:
+        scores = self.estimator.predict(as_rows(X) if self.is_known else X, **options)
+        return scores if init_score is None else scores + init_score
 
     def importances(self) -> FloatArray:
         return self.estimator.feature_importances_
@@ -212,22 +265,49 @@ class LightGBM(GroupBooster):
         "n_iter_no_change",
     )
     is_known = True
+    columns = ("position", "init_score")
+    ended_by_words = True
+    errors: ClassVar[dict[str, str]] = {
+        r"bad pandas dtypes: (.*)": "takes columns of numbers and of dtype 'category', but X has "
+        "{0}: pass X.astype({{column: 'category'}}) for columns of words.",
+        "categorical_feature do not match": SAME_KINDS,
+    }
 
-    def check_order(self, row_order: str) -> None:
+    def parameter(self, name: str) -> Any:
+        """Value of a parameter, by whichever of its names it is set."""
+        values = self.estimator.get_params()
+        names = lightgbm_aliases(import_optional("lightgbm", USED_BY))[name]
+        return next((values[each] for each in names if values.get(each) is not None), None)
+
+    def check_columns(self, columns: Collection[str], row_order: str) -> None:
         name = "lambdarank_position_bias_regularization"
-        if self.estimator.get_params().get(name):
+        if self.estimator.get_params().get(name) and "position" not in columns:
             raise ValueError(
-                f"{name} of {self.name} has no effect, because fit of {self.name} takes no "
-                f"positions: unset {name}, or pass positions to lightgbm.Dataset(position=...) "
-                "and call lightgbm.train."
+                f"{name} of {self.name} has no effect without positions: pass position=, the "
+                f"position at which each row was shown, to fit, or unset {name}."
             )
+        # Others compute their gradients without the positions.
+        for name, values in {
+            "objective": (None, "lambdarank"),
+            "boosting": (None, "gbdt", "gbrt", "dart", "goss"),
+        }.items():
+            value = self.parameter(name)
+            if "position" in columns and value not in values:
+                raise ValueError(
+                    f"position= has no effect with {name}={value!r} of {self.name}: leave it out, "
+                    f"or leave {name} at its default."
+                )
 
     def check_labels(self, labels: FloatArray) -> None:
-        parameters = self.estimator.get_params()
-        objective = parameters.get("objective")
+        objective = self.parameter("objective")
+        if (self.parameter("num_class") or 1) > 1:
+            raise ValueError(
+                f"objective={objective!r} of {self.name} gives each row a score for each class, "
+                "but a ranker needs one score: set objective='lambdarank' and unset num_class."
+            )
         if objective not in (None, "lambdarank", "rank_xendcg", "xendcg"):
             return
-        gains = parameters.get("label_gain")
+        gains = self.parameter("label_gain")
         n_gains = 31 if gains is None else len(gains)
         _refuse_grades(
             labels,
@@ -242,7 +322,11 @@ class LightGBM(GroupBooster):
         # LightGBM prints only if requested.
         if not {"verbose", "verbosity"} & set(self.estimator.get_params()):
             self.estimator.set_params(verbosity=-1)
-        options: dict[str, Any] = {}
+        options: dict[str, Any] = {"callbacks": []}
+        if isinstance(categories := self.parameter("categorical_feature"), list | tuple):
+            options["categorical_feature"] = list(categories)
+        if rows.position is not None:
+            options["callbacks"].append(_with_positions(rows.position))
         if stopping is not None:
             self.estimator.set_params(metric="None")
             add = stopping.add
@@ -251,20 +335,26 @@ class LightGBM(GroupBooster):
             def measure(y_true: Any, y_pred: FloatArray) -> tuple[str, float, bool]:
                 return "measure", add(y_pred), True
 
-            options = {
-                "eval_X": (as_rows(stopping.rows.X),),
-                "eval_y": (stopping.rows.labels,),
-                "eval_group": [stopping.rows.sizes],
+            held_out = stopping.rows
+            options |= {
+                "eval_X": (as_rows(held_out.X),),
+                "eval_y": (held_out.labels,),
+                "eval_group": [held_out.sizes],
+                "eval_init_score": None if held_out.init_score is None else [held_out.init_score],
                 "eval_metric": measure,
-                "callbacks": [lightgbm.early_stopping(stopping.patience, verbose=False)],
             }
-        self.estimator.fit(
-            as_rows(rows.X),
-            rows.labels,
-            group=rows.sizes,
-            sample_weight=rows.row_weight,
-            **options,
-        )
+            options["callbacks"].append(lightgbm.early_stopping(stopping.patience, verbose=False))
+        with warnings.catch_warnings():
+            # It says that a parameter is ignored which it uses.
+            warnings.filterwarnings("ignore", "(cat|categorical)_(feature|column)s? ", UserWarning)
+            self.estimator.fit(
+                as_rows(rows.X),
+                rows.labels,
+                group=rows.sizes,
+                sample_weight=rows.row_weight,
+                init_score=rows.init_score,
+                **options,
+            )
 
     def n_rounds(self) -> int:
         booster = self.estimator.booster_
@@ -273,15 +363,66 @@ class LightGBM(GroupBooster):
         )
 
 
+def _with_positions(position: IntArray) -> Callable[[Any], None]:
+    """Callback of LightGBM that gives positions to the training rows, which LGBMRanker cannot."""
+
+    def before_first_round(env: Any) -> None:
+        if env.iteration == env.begin_iteration:
+            env.model.train_set.set_position(position.astype(np.int32))
+            # The objective reads them when it is made.
+            env.model.reset_parameter({"objective": "lambdarank"})
+
+    before_first_round.before_iteration = True  # type: ignore[attr-defined]
+    return before_first_round
+
+
 class XGBoost(GroupBooster):
     """XGBRanker: ids of consecutive rows, one weight per query, callbacks that see the booster."""
 
     own_stopping = ("early_stopping_rounds",)
     is_known = True
     reading_order = (("lambdarank_unbiased", "the positions at which they were shown"),)
+    columns = ("position", "init_score")
+    errors: ClassVar[dict[str, str]] = {
+        r"Invalid columns:\s*(.*)": "takes categories only with enable_categorical=True, and only "
+        "in columns of dtype 'category', but X has {0}: set enable_categorical=True, and pass "
+        "X.astype({{column: 'category'}}) for columns of words.",
+        r"not in the training set for the (\d+)th .*: `(.*)`": "met the category {1!r} in column "
+        "{0}, which is not one of those of fit: give the column all categories before the rows "
+        "are split, X.astype({{column: pandas.CategoricalDtype(categories)}}), or make it "
+        "missing, X[column].cat.set_categories(X_train[column].cat.categories).",
+        "Both should be either numeric or categorical": SAME_KINDS,
+        r"DataType\(large_string\)": "takes words as categories only: set "
+        "enable_categorical=True, and pass X.cast({{column: polars.Categorical}}).",
+    }
 
-    def check_weights(self, weight: Any) -> None:
-        if self.estimator.get_params().get("lambdarank_unbiased") and np.any(weight != 1):
+    def check_columns(self, columns: Collection[str], row_order: str) -> None:
+        if "position" in columns and not self.estimator.get_params().get("lambdarank_unbiased"):
+            raise ValueError(
+                f"position= has no effect on {self.name} without lambdarank_unbiased=True: set "
+                "it, or leave position= out."
+            )
+        super().check_columns(columns, row_order)
+
+    def placed(self, lists: Lists, position: IntArray) -> Lists:
+        by_item = position if lists.rows is None else position[lists.rows]
+        order = np.lexsort((by_item, lists.list_of))
+        lists, by_item = lists.take(np.arange(lists.n_lists), order), by_item[order]
+        counted = 1 + np.arange(len(order)) - lists.to_items(lists.offsets[:-1])
+        wrong = (by_item != counted) | (lists.counts != 1)
+        if wrong.any():
+            item = int(np.argmax(wrong))
+            raise ValueError(
+                f"{self.name} takes the rows of a query for those at the positions 1, 2, ..., but "
+                f"in {lists.name_of(int(lists.list_of[item]))} row {counted[item]} is at position "
+                f"{by_item[item]} and has the weight {lists.counts[item]:g}: pass each row that "
+                "was shown once, or use LGBMRanker, which takes positions with gaps."
+            )
+        return lists
+
+    def check_weights(self, weight: Any, columns: Collection[str]) -> None:
+        is_unbiased = self.estimator.get_params().get("lambdarank_unbiased")
+        if is_unbiased and "position" not in columns and np.any(weight != 1):
             raise ValueError(
                 f"lambdarank_unbiased=True of {self.name} reads the order of the rows as the "
                 "positions at which they were shown, but rows are repeated or left out according "
@@ -310,14 +451,21 @@ class XGBoost(GroupBooster):
     def fit(self, rows: GroupedRows, stopping: EarlyStopping | None) -> None:
         callbacks = self.estimator.get_params().get("callbacks")
         if stopping is not None:
-            watch = self._callback(stopping)
-            self.estimator.set_params(callbacks=[*(callbacks or []), watch])
+            # Not by set_params, which sets the parameters of a fitted model, lists among them.
+            self.estimator.callbacks = [*(callbacks or []), self._callback(stopping)]
         try:
             self.estimator.fit(
-                as_rows(rows.X), rows.labels, qid=rows.codes, sample_weight=rows.query_weight
+                as_rows(rows.X),
+                rows.labels,
+                qid=rows.codes,
+                sample_weight=rows.query_weight,
+                base_margin=rows.init_score,
             )
         finally:
-            self.estimator.set_params(callbacks=callbacks)
+            self.estimator.callbacks = callbacks
+
+    def predict(self, X: Any, init_score: FloatArray | None = None, **options: Any) -> Any:
+        return super().predict(X, base_margin=init_score)
 
     def n_rounds(self) -> int:
         booster = self.estimator.get_booster()
@@ -330,6 +478,7 @@ class XGBoost(GroupBooster):
         # XGBoost keeps the scores of a matrix that it has seen, and adds those of the new trees.
         matrix = xgboost.DMatrix(
             as_rows(stopping.rows.X),
+            base_margin=stopping.rows.init_score,
             missing=self.estimator.missing,
             enable_categorical=self.estimator.enable_categorical,
             feature_types=self.estimator.feature_types,
@@ -357,6 +506,23 @@ class CatBoost(GroupBooster):
     reading_order = (("has_time", "time"),)
     printing = ("verbose", "silent", "logging_level", "verbose_eval", "metric_period")
     kinds_of_columns = ("cat_features", "text_features", "embedding_features")
+    columns = ("init_score",)
+    ended_by_words = True
+    errors: ClassVar[dict[str, str]] = {
+        "targets are equal|data is constant": "cannot learn from a y of one value: pass grades "
+        "that differ in a query.",
+        "constant or ignored": "cannot learn from an X whose columns are constant in single "
+        "precision: pass others.",
+        "few sampling units": "cannot learn from queries of equal grades, or of few rows: pass "
+        "grades that differ in more queries, or bootstrap_type='No'.",
+        "column '(.*)' has dtype 'category' but is not in": "takes columns of categories only by "
+        "their names or numbers: set cat_features=[{0!r}].",
+        r'num_feature\[.*feature_idx=(\d+)\]="(.*?)"': "cannot take the word {1!r} in column {0} "
+        "for a number: set cat_features=[{0}], with all other columns of words.",
+        r"Invalid type for cat_feature.*feature_idx=(\d+)": "takes words and whole numbers as "
+        "categories, but column {0} has other values: replace missing ones by a word, "
+        "X[column].astype(object).fillna('missing'), and numbers by X[column].astype(str).",
+    }
 
     def fit(self, rows: GroupedRows, stopping: EarlyStopping | None) -> None:
         # CatBoost prints and writes files only if requested.
@@ -376,31 +542,27 @@ class CatBoost(GroupBooster):
                 as_rows(stopping.rows.X),
                 stopping.rows.labels,
                 group_id=stopping.rows.codes,
+                baseline=stopping.rows.init_score,
                 **kinds,
             )
             options["early_stopping_rounds"] = stopping.patience
             options["use_best_model"] = True
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Can't optimze method", UserWarning)
-            try:
-                self.estimator.fit(
-                    as_rows(rows.X),
-                    rows.labels,
-                    group_id=rows.codes,
-                    group_weight=rows.row_weight,
-                    **options,
-                )
-            except import_optional("catboost", USED_BY).CatBoostError as error:
-                for pattern, meaning in CATBOOST_ERRORS.items():
-                    if re.search(pattern, str(error)):
-                        raise ValueError(f"{self.name} cannot learn from {meaning}.") from error
-                raise
+            self.estimator.fit(
+                as_rows(rows.X),
+                rows.labels,
+                group_id=rows.codes,
+                group_weight=rows.row_weight,
+                baseline=rows.init_score,
+                **options,
+            )
         if metric is not None:
             metric.forget()
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Any, init_score: FloatArray | None = None, **options: Any) -> Any:
         threads = self.estimator.get_params().get("thread_count")
-        return self.estimator.predict(as_rows(X), thread_count=-1 if threads is None else threads)
+        return super().predict(X, init_score, thread_count=-1 if threads is None else threads)
 
     def importances(self) -> FloatArray:
         # This kind needs no rows.
@@ -524,7 +686,8 @@ class GroupRankerAdapter(QueryRanker):
         the ids. "given" takes queries as they appear and keeps the order of the rows of a query.
         The order affects the model, because all scores are tied at the start and the libraries
         break ties by position. Options that read positions or time from the order of the rows,
-        ``lambdarank_unbiased`` of XGBoost and ``has_time`` of CatBoost, require "given".
+        ``lambdarank_unbiased`` of XGBoost without ``position`` and ``has_time`` of CatBoost,
+        require "given".
     single_list : bool, default=False
         Whether all rows belong to one query. ``fit`` then takes no ``qid``.
 
@@ -539,6 +702,8 @@ class GroupRankerAdapter(QueryRanker):
         with ``early_stopping``.
     stopping_measure_ : str
         Name of the measure of ``validation_score_``.
+    needs_init_score_ : bool
+        Whether ``fit`` got ``init_score``, which :meth:`predict` then needs.
     n_queries_ : int
         Number of queries of the fit, held-out ones included.
     training_queries_ : object
@@ -554,9 +719,9 @@ class GroupRankerAdapter(QueryRanker):
     Notes
     -----
     None of the libraries has row weights that count as repetition, so that rows are repeated
-    according to ``sample_weight``, which must consist of whole numbers. Grades that the library
-    does not accept raise an error that names a remedy. The user guide lists the differences of the
-    libraries.
+    according to ``sample_weight``, which must consist of whole numbers. Grades, categories and
+    parameters that the library does not accept, or would ignore, raise an error that names a
+    remedy. The user guide lists the differences of the libraries.
 
     With ``early_stopping``, all three libraries evaluate ``measure`` itself, averaged over the
     orders of tied rows. The ``metric`` of the estimator is not evaluated.
@@ -621,6 +786,8 @@ class GroupRankerAdapter(QueryRanker):
         qid: Any = None,
         sample_weight: Any = None,
         query_weight: Any = None,
+        position: Any = None,
+        init_score: Any = None,
         X_val: Any = None,
         y_val: Any = None,
         qid_val: Any = None,
@@ -641,6 +808,15 @@ class GroupRankerAdapter(QueryRanker):
         query_weight : array-like of shape (n_samples,), default=None
             Non-negative weight of the query of each row, the same for all rows of a query; queries
             of weight 0 are ignored.
+        position : array-like of shape (n_samples,), default=None
+            If y is clicks: position at which each row was shown, 1 is the top. ``LGBMRanker``
+            (with the objective "lambdarank") and ``XGBRanker(lambdarank_unbiased=True)`` then
+            estimate the bias of the positions. XGBoost requires the positions 1, 2, ... of each
+            query without a gap. ``early_stopping`` then needs ``X_val`` with known relevance.
+        init_score : array-like of shape (n_samples,), default=None
+            Score of each row to which the trees are added: ``init_score`` of LightGBM,
+            ``base_margin`` of XGBoost, ``baseline`` of CatBoost. :meth:`predict` then needs it
+            too, and queries are held out for early stopping, not passed as ``X_val``.
         X_val : {array-like, sparse matrix, DataFrame} of shape (n_val, n_features), default=None
             Validation rows for early stopping, instead of held-out queries.
         y_val : array-like of shape (n_val,), default=None
@@ -658,9 +834,11 @@ class GroupRankerAdapter(QueryRanker):
         TypeError
             If ``fit`` of the estimator takes no groups or query ids.
         ValueError
-            If the estimator does not take the grades, ``sample_weight`` is not whole, the
-            estimator does not weight queries, it cannot stop early or has early stopping set as
-            well, most queries have one row, or ``qid`` is missing for more than 2,000 rows.
+            If the estimator does not take the grades or the categories of ``X``,
+            ``sample_weight`` is not whole, the estimator has no query weights, positions or
+            initial scores, has parameters that have no effect, cannot stop early or has early
+            stopping set as well, most queries have one row, or ``qid`` is missing for more than
+            2,000 rows.
 
         Warns
         -----
@@ -676,33 +854,55 @@ class GroupRankerAdapter(QueryRanker):
             booster = booster_of(unfitted(inner))
             booster.ids_argument()
             refuse_unknown_parameters(booster.estimator)
-            booster.check_order(self.row_order)
+            by_row = {"position": position, "init_score": init_score}
+            given = [name for name, values in by_row.items() if values is not None]
+            booster.check_columns(given, self.row_order)
             if sample_weight is not None:
-                booster.check_weights(np.asarray(sample_weight))
+                booster.check_weights(np.asarray(sample_weight), given)
             has_validation = check_validation_data(
                 self.early_stopping, X_val, y_val=y_val, qid_val=qid_val
             )
+            if position is not None and self.early_stopping:
+                refuse_held_out_clicks(X_val)
+            if init_score is not None and has_validation:
+                raise ValueError(
+                    "fit got init_score, but none for the rows of X_val: leave out X_val, y_val "
+                    "and qid_val, so that queries of X are held out."
+                )
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-            X, lists = self._ordered_lists(X, y, qid, weights)
+            X, lists = self._repeatable_lists(X, y, qid, weights)
             booster.check_labels(lists.grade)
             booster.check_rows(X, of_fit=True)
+            columns: dict[str, AnyArray] = {}
+            if init_score is not None:
+                columns["init_score"] = check_vector("init_score", init_score, X.shape[0])
+            if position is not None:
+                columns["position"] = check_positions(position, X.shape[0])
+            lists = self._in_order(X, lists, *columns.values())
+            if position is not None:
+                lists = booster.placed(lists, columns["position"])
             self._store_queries(lists)
             forget(self, "validation_score_", "stopping_measure_", "best_iteration_")
             stopping = None
             if self.early_stopping:
                 booster.check_stopping()
                 if has_validation:
-                    X_val, held_out = self._ordered_lists(X_val, y_val, qid_val, {}, reset=False)
+                    X_val, held_out = self._repeatable_lists(
+                        X_val, y_val, qid_val, {}, reset=False
+                    )
                     booster.check_rows(X_val, of_fit=False)
+                    rows = grouped_rows(X_val, self._in_order(X_val, held_out))
                 else:
                     mask = held_out_lists(lists, self.validation_fraction, self.random_state)
-                    X_val, held_out, lists = X, lists.only(mask), lists.only(~mask)
-                rows, measure = grouped_rows(X_val, held_out), get_measure(self.measure)
+                    rows, lists = grouped_rows(X, lists.only(mask), **columns), lists.only(~mask)
+                measure = get_measure(self.measure)
                 check_fixed_scale(measure, rows.labels)
                 self.stopping_measure_ = measure.name
                 stopping = EarlyStopping(measure, rows, self.n_iter_no_change)
-            booster.fit(grouped_rows(X, lists), stopping)
+            with booster.explained():
+                booster.fit(grouped_rows(X, lists, **columns), stopping)
             self.estimator_ = booster.estimator
+            self.needs_init_score_ = init_score is not None
             if stopping is not None:
                 self.validation_score_ = np.array(stopping.values)
             n_rounds = booster.n_rounds()
@@ -710,18 +910,21 @@ class GroupRankerAdapter(QueryRanker):
                 self.best_iteration_ = n_rounds
         return self
 
-    def _ordered_lists(
+    def _repeatable_lists(
         self, X: Any, y: Any, qid: Any, weights: dict[str, Any], *, reset: bool = True
     ) -> tuple[Any, Lists]:
-        """Rows as they came, and their lists in the order in which they are handed on."""
         X, lists = self._lists(X, y, qid, weights, labels=GRADES, reset=reset)
         if not lists.whole.all():
             raise ValueError(
-                "sample_weight is not whole, and boosted rankers take no row weights that count "
-                "as repetition: pass whole numbers, or query_weight=, the weight of the query "
-                "of each row." + hint_of_adaboost(np.sum(weights["sample_weight"]))
+                "sample_weight is not whole, but rows are repeated by it, because no library has "
+                "row weights that count as repetition: pass whole numbers, or query_weight=, the "
+                "weight of the query of each row."
+                + hint_of_adaboost(np.sum(weights["sample_weight"]))
             )
-        return X, ordered_by_content(X, lists) if self.row_order == "content" else lists
+        return X, lists
+
+    def _in_order(self, X: Any, lists: Lists, *columns: AnyArray) -> Lists:
+        return ordered_by_content(X, lists, *columns) if self.row_order == "content" else lists
 
     def _checked_labelled(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, AnyArray]:
         refuse_blocked(self, X)
@@ -752,10 +955,48 @@ class GroupRankerAdapter(QueryRanker):
             "ensure_all_finite": False,
         }
 
-    def _scores(self, X: Any) -> FloatArray:
+    def predict(self, X: Any, *, qid: Any = None, init_score: Any = None) -> FloatArray:
+        """Predict scores; within a query a greater score is nearer to the top.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, DataFrame} of shape (n_samples, n_features)
+            Rows.
+        qid : array-like of shape (n_samples,), default=None
+            Id of the query of each row. It has no effect.
+        init_score : array-like of shape (n_samples,), default=None
+            Score of each row to which the trees are added; required if ``fit`` got one.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Scores. They order the rows of one query; scores of different queries need not be
+            comparable.
+
+        Raises
+        ------
+        ValueError
+            If ``fit`` got ``init_score``, and ``predict`` does not. :meth:`score` and :meth:`rank`
+            then raise this error too.
+        """
+        check_is_fitted(self)
+        X = self._checked_rows(X)
+        if init_score is not None:
+            return self._scores(X, check_vector("init_score", init_score, X.shape[0]))
+        if self.needs_init_score_:
+            raise ValueError(
+                f"This {type(self).__name__} was fitted with init_score: pass predict(X, "
+                "init_score=...), zeros for the sum of the trees alone, and instead of score and "
+                "rank call a measure, such as ndcg_score(y, scores, qid=qid), or rank_positions("
+                "scores, qid=qid) of sklearn_rank.metrics."
+            )
+        return self._scores(X)
+
+    def _scores(self, X: Any, init_score: FloatArray | None = None) -> FloatArray:
         booster = booster_of(self.estimator_)
         booster.check_rows(X, of_fit=False)
-        return np.asarray(booster.predict(X), dtype=np.float64)
+        with booster.explained():
+            return np.asarray(booster.predict(X, init_score), dtype=np.float64)
 
     @property
     def feature_importances_(self) -> FloatArray:

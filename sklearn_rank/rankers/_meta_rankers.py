@@ -11,13 +11,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold, KFold, check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
-from .._lists import LabelType, Lists
+from .._lists import LabelType, Lists, check_lists
 from .._sklearn_compat import fit_context
 from .._solvers import as_design
 from .._typing import FloatArray, IntArray
+from .._validation import check_propensities
+from ..calibration._shared import positional_form, utilities_of
 from ..exceptions import CalibrationWarning, FeatureScaleWarning
 from ..losses import TemplateLoss
-from ..metrics import Measure, get_measure
+from ..metrics import Measure, get_measure, positional_score
 from ._base import (
     restored_on_error,
     row_keys,
@@ -28,6 +30,7 @@ from ._linear_rankers import OrderPreservingRanker
 from ._list_base import (
     check_held_out_weights,
     in_lists,
+    refuse_propensities,
     weights_of,
 )
 from ._two_classes import Fold, of_taken_rows
@@ -183,6 +186,7 @@ default="zscore"
         qid: Any = None,
         sample_weight: Any = None,
         query_weight: Any = None,
+        propensity: Any = None,
     ) -> OrderPreservingRankerCV:
         """Choose penalty, loss and normalisation by cross-validation and refit to all rows.
 
@@ -199,6 +203,11 @@ default="zscore"
             0 is ignored.
         query_weight : array-like of shape (n_samples,), default=None
             Non-negative weight of the query of each row, the same for all rows of a query.
+        propensity : array-like of shape (n_samples,), default=None
+            If y is an observation of the relevance, such as clicks: probability in (0, 1] that
+            each row was examined, as in :class:`OrderPreservingRanker`. Held-out queries are then
+            scored by their utilities divided by it, an unbiased estimate of the measure of the
+            relevance.
 
         Returns
         -------
@@ -208,17 +217,29 @@ default="zscore"
         Raises
         ------
         ValueError
-            If an argument is not valid, there are fewer queries than folds, or ``cv`` splits a
-            query.
+            If an argument is not valid, there are fewer queries than folds, ``cv`` splits a
+            query, or ``propensity`` is given with a loss that is not order-preserving or a measure
+            for which the utility of an item depends on other labels, such as "ndcg".
         """
         with restored_on_error(self):
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
             labels = LabelType("graded", name="y")
             X, lists = self._lists(X, y, qid, weights, labels=labels)
             check_held_out_weights(get_measure(self.measure), lists)
+            examined = None
+            if propensity is not None:
+                if positional_form(self.measure)[1].discounts is None:
+                    raise ValueError(
+                        f"{self.measure!r} is no sum over the items, so that propensities give no "
+                        "estimate of it on held-out queries: pass measure='dcg', 'dcg@10' or "
+                        "'precision@5'."
+                    )
+                for loss in _several(self.losses):
+                    refuse_propensities(loss, self.measure, lists.labels)
+                examined = check_propensities(propensity, X.shape[0], lists.rows)
             items, alphas = in_lists(X, lists), self._strengths()
             folds = query_folds(self.cv, items, lists, X.shape[0])
-            metadata = metadata_of(lists, lists.weight)
+            metadata = {**metadata_of(lists, lists.weight), "propensity": examined}
             candidates, scores = self._paths(items, lists, metadata, folds, alphas)
             mean = _mean_scores(scores, lists, folds)
             best = int(np.argmax(mean))
@@ -336,6 +357,26 @@ def _scores_of_path(
             for category in (CalibrationWarning, ConvergenceWarning, FeatureScaleWarning):
                 warnings.simplefilter("ignore", category)
             ranker.fit(X_train, y[train], **of_train)
-        value = measure(y[test], ranker.predict(X_test), **of_test)
+        value = _value_of_fold(measure, y[test], ranker.predict(X_test), **of_test)
         scores.append(float(value if measure.greater_is_better else -value))
     return scores
+
+
+def _value_of_fold(
+    measure: Measure, y: FloatArray, scores: FloatArray, *, propensity: Any, **metadata: Any
+) -> Any:
+    """Value of a measure, with propensities of utilities divided by them."""
+    if propensity is None:
+        return measure(y, scores, **metadata)
+    lists = check_lists(y, measure.label_type(name="y"), qid=metadata["qid"])
+    utilities = lists.to_rows(utilities_of(measure, lists), len(y)) / propensity
+    discounts: Any = positional_form(measure)[1].discounts
+
+    def discount(position: FloatArray, length: FloatArray) -> FloatArray:
+        values = np.empty(len(position))
+        for n in np.unique(length):
+            mask = length == n
+            values[mask] = discounts(int(np.ceil(n)))[position[mask].astype(np.intp) - 1]
+        return values
+
+    return positional_score(utilities, scores, gain="linear", discount=discount, **metadata)

@@ -5,6 +5,7 @@ import pickle
 from importlib.util import find_spec
 from pathlib import Path
 
+import lightgbm
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -109,6 +110,53 @@ def test_misspelt_parameters_of_lightgbm_are_refused():
     GroupRankerAdapter(light(min_gain_to_split=1, reg_sqrt=False)).fit(X, y, qid=qid)
 
 
+def test_a_parameter_by_two_names_is_refused():
+    X, y, qid = data()
+    for estimator, names in (
+        (light(min_data_in_leaf=50), "min_data_in_leaf=50 and min_child_samples=5"),
+        (light(eta=0.5), "learning_rate=0.1 and eta=0.5"),
+        (light(lambda_l2=1, l2_regularization=5), "lambda_l2=1 and l2_regularization=5"),
+        (xgb(eta=0.5, learning_rate=0.1), "learning_rate=0.1 and eta=0.5"),
+    ):
+        with pytest.raises(ValueError, match=f"has {names}, which are two names of one parameter"):
+            GroupRankerAdapter(estimator).fit(X, y, qid=qid)
+    # The library uses these, and nothing contradicts them.
+    for estimator in (LGBMRanker(num_iterations=3), light(min_data_in_leaf=5), xgb(eta=0.5)):
+        GroupRankerAdapter(estimator).fit(X, y, qid=qid)
+
+
+def test_parameters_that_xgboost_would_ignore_are_refused():
+    X, y, qid = data()
+    message = "contains 'min_child_weigth', which .* did you mean 'min_child_weight'"
+    with pytest.raises(ValueError, match=f"XGBRanker {message}"):
+        GroupRankerAdapter(xgb(min_child_weigth=3, verbosity=0)).fit(X, y, qid=qid)
+    more = {"ndcg_exp_gain": False, "lambdarank_num_pair_per_sample": 3}
+    GroupRankerAdapter(xgb(**more)).fit(X, y, qid=qid)
+
+
+@pytest.mark.filterwarnings("ignore:Found 'application' in params")
+def test_an_objective_of_lightgbm_that_gives_several_scores_is_refused():
+    X, y, qid = data()
+    with pytest.raises(ValueError, match="'multiclass' of LGBMRanker gives each row a score for"):
+        GroupRankerAdapter(light(objective="multiclass", num_classes=4)).fit(X, y, qid=qid)
+    # Grades of any kind, for an objective by another name.
+    GroupRankerAdapter(light(application="regression")).fit(X, y / 2, qid=qid)
+
+
+def test_metrics_of_the_estimator_do_not_stop_the_fit():
+    X, y, qid = data()
+    for make, wishes in (
+        (light, [{"metric": "map"}, {"metrics": ["map", "auc"]}]),
+        (xgb, [{"eval_metric": "map"}, {"eval_metric": ["ndcg@3", "map"]}]),
+        (cat, [{"eval_metric": "MAP"}, {"custom_metric": ["MAP"]}]),
+    ):
+        adapter = GroupRankerAdapter(make(), early_stopping=True, random_state=0)
+        expected = clone(adapter).fit(X, y, qid=qid).predict(X)
+        for wish in wishes:
+            fitted = clone(adapter).set_params(estimator=make(**wish)).fit(X, y, qid=qid)
+            np.testing.assert_array_equal(fitted.predict(X), expected)
+
+
 @every_library
 def test_rows_that_teach_the_library_nothing_are_refused(make):
     X, y, qid = data()
@@ -130,17 +178,268 @@ def test_rows_that_teach_the_library_nothing_are_refused(make):
                 GroupRankerAdapter(make()).fit(rows, labels, qid=qid)
 
 
-@pytest.mark.parametrize("make", [light, xgb])
-def test_category_columns_are_those_of_the_library(make):
-    X, y, qid = data()
-    X = pd.DataFrame(X).add_prefix("x").assign(town=pd.Categorical([f"t{i}" for i in 7 * y % 4]))
+def native(make, X, y, qid, *, params=None, **by_row):
+    """A fit of the library itself on rows sorted by query; columns as its fit calls them."""
     order = np.argsort(pd.factorize(qid)[0], kind="stable")
-    more = {"enable_categorical": True} if make is xgb else {"verbosity": -1}
-    adapter = GroupRankerAdapter(make(**more), row_order="given").fit(X, y, qid=qid)
     code = pd.factorize(qid)[0][order]
-    ids = {"qid": code} if make is xgb else {"group": np.bincount(code)}
-    expected = make(**more).fit(X.iloc[order], y[order], **ids).predict(X)
+    X = X.iloc[order] if hasattr(X, "iloc") else X[order]
+    by_row = {name: values[order] for name, values in by_row.items()}
+    quiet = {light: {"verbosity": -1}, cat: {"verbose": False, "allow_writing_files": False}}
+    ids = {light: "group", xgb: "qid", cat: "group_id"}[make]
+    by_row[ids] = np.bincount(code) if make is light else code
+    return make(**quiet.get(make, {}) | (params or {})).fit(X, y[order], **by_row)
+
+
+# What each library needs for a frame whose column "town" is of categories.
+OF_TOWNS = {light: {}, xgb: {"enable_categorical": True}, cat: {"cat_features": ["town"]}}
+
+
+def towns(seed=0):
+    X, y, qid = data(seed=seed)
+    names = np.array(["Bern", "Aarau", "Chur", "Davos"])[7 * y % 4]
+    return pd.DataFrame(X).add_prefix("x").assign(town=pd.Categorical(names)), y, qid
+
+
+@every_library
+def test_category_columns_are_those_of_the_library(make):
+    X, y, qid = towns()
+    adapter = GroupRankerAdapter(make(**OF_TOWNS[make]), row_order="given").fit(X, y, qid=qid)
+    expected = native(make, X, y, qid, params=OF_TOWNS[make]).predict(X)
     np.testing.assert_array_equal(adapter.predict(X), expected)
+    # The codes of the categories do not count.
+    turned = X.assign(town=X["town"].cat.reorder_categories(["Davos", "Bern", "Chur", "Aarau"]))
+    np.testing.assert_array_equal(adapter.predict(turned), expected)
+    some = (X["town"] != "Bern").to_numpy()
+    fewer = X[some].assign(town=X["town"][some].cat.remove_unused_categories())
+    np.testing.assert_array_equal(adapter.predict(fewer), expected[some])
+    with config_context(enable_metadata_routing=True):
+        values = cross_validate(
+            adapter, X, y, cv=GroupKFold(3), params={"groups": qid}, error_score="raise"
+        )
+    assert values["test_score"].min() > 0.9
+
+
+@every_library
+def test_validation_rows_with_categories_in_another_order(make):
+    X, y, qid = towns()
+    held = qid >= 30
+    validation = X[held].assign(
+        town=X["town"][held].cat.set_categories(["Davos", "Chur", "Bern", "Aarau"])
+    )
+    adapter = GroupRankerAdapter(make(**OF_TOWNS[make]), early_stopping=True)
+    of_val = {"y_val": y[held], "qid_val": qid[held]}
+    adapter.fit(X[~held], y[~held], qid=qid[~held], X_val=validation, **of_val)
+    best = adapter.validation_score_.max()
+    assert adapter.score(validation, y[held], qid=qid[held]) == pytest.approx(best, abs=1e-6)
+
+
+def test_a_category_that_was_not_in_fit():
+    X, y, qid = towns()
+    new = X.assign(town=X["town"].cat.rename_categories({"Bern": "Zug"}))
+    others = (X["town"] != "Bern").to_numpy()
+    for make in (light, cat):
+        adapter = GroupRankerAdapter(make(**OF_TOWNS[make])).fit(X, y, qid=qid)
+        np.testing.assert_array_equal(adapter.predict(new)[others], adapter.predict(X)[others])
+    adapter = GroupRankerAdapter(xgb(**OF_TOWNS[xgb])).fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match=r"'Zug' in column 5, which .*\.CategoricalDtype"):
+        adapter.predict(new)
+    missing = new.assign(town=new["town"].cat.set_categories(X["town"].cat.categories))
+    np.testing.assert_array_equal(adapter.predict(missing)[others], adapter.predict(X)[others])
+    every = X.assign(town=X["town"].cat.add_categories("Zug"))
+    adapter.fit(every, y, qid=qid).predict(new)
+
+
+@every_library
+def test_words_and_categories_that_a_library_does_not_take(make):
+    X, y, qid = towns()
+    words = X.assign(town=X["town"].astype(object))
+    told = {
+        light: r"has town: .*pass X.astype\({column: 'category'}\)",
+        xgb: "has town: .*set enable_categorical=True, and pass X.astype",
+        cat: r"the word '.*' in column 5 .* set cat_features=\[5\]",
+    }
+    with pytest.raises(ValueError, match=told[make]):
+        GroupRankerAdapter(make()).fit(words, y, qid=qid)
+    if make is not light:
+        told = r"enable_categorical=True" if make is xgb else r"set cat_features=\['town'\]"
+        with pytest.raises(ValueError, match=told):
+            GroupRankerAdapter(make()).fit(X, y, qid=qid)
+    if make is cat:
+        missing = X.assign(town=X["town"].where(y > 0))
+        adapter = GroupRankerAdapter(make(cat_features=[5]))
+        with pytest.raises(ValueError, match=r"column 5 has other values: .*fillna\('missing'\)"):
+            adapter.fit(missing, y, qid=qid)
+        adapter.fit(
+            missing.assign(town=missing["town"].astype(object).fillna("missing")), y, qid=qid
+        )
+    else:
+        adapter = GroupRankerAdapter(make(**OF_TOWNS[make])).fit(X, y, qid=qid)
+        with pytest.raises(ValueError, match=r"same kinds as in fit: .* X.astype\(X_train.dtypes"):
+            adapter.predict(X.assign(town=y.astype(float)))
+
+
+def test_words_in_frames_of_polars():
+    X, y, qid = towns()
+    words = pl.from_pandas(X.astype({"town": object}))
+    coded = words.cast({"town": pl.Categorical})
+    # LightGBM and CatBoost would end the process.
+    for make in (light, cat):
+        for rows in (words, coded):
+            with pytest.raises(ValueError, match=r"has 'town': pass X.to_pandas\(\)"):
+                GroupRankerAdapter(make(**OF_TOWNS[make])).fit(rows, y, qid=qid)
+    adapter = GroupRankerAdapter(xgb(**OF_TOWNS[xgb]))
+    with pytest.raises(ValueError, match=r"pass X.cast\({column: polars.Categorical}\)"):
+        adapter.fit(words, y, qid=qid)
+    expected = clone(adapter).fit(X, y, qid=qid).predict(X)
+    np.testing.assert_allclose(adapter.fit(coded, y, qid=qid).predict(coded), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("columns", [["x0"], [0], "0"])
+def test_columns_of_categories_of_lightgbm_by_parameter(columns):
+    X, y, qid = data()
+    X = pd.DataFrame(X).add_prefix("x").assign(x0=7 * y % 4)
+    adapter = GroupRankerAdapter(light(categorical_feature=columns), row_order="given")
+    expected = native(light, X, y, qid)
+    assert not np.array_equal(adapter.fit(X, y, qid=qid).predict(X), expected.predict(X))
+    order = np.argsort(pd.factorize(qid)[0], kind="stable")
+    sizes = np.bincount(pd.factorize(qid)[0])
+    expected.fit(X.iloc[order], y[order], group=sizes, categorical_feature=[0])
+    np.testing.assert_array_equal(adapter.predict(X), expected.predict(X))
+
+
+# --------------------------------------------------------------------------- columns of the rows
+
+
+def clicks(seed=0):
+    """Clicks on rows shown at positions, examined less at lower ones; every row has a place."""
+    rng = np.random.default_rng(seed)
+    X, y, qid = data(200, seed)
+    position = pd.Series(rng.random(len(y))).groupby(qid).rank().to_numpy().astype(int)
+    return X, rng.binomial(1, np.minimum(1, (0.1 + y / 3) / position)), qid, position
+
+
+@pytest.mark.parametrize("regularization", [0.0, 0.5])
+def test_positions_of_lightgbm_are_those_of_its_dataset(regularization):
+    X, y, qid, position = clicks()
+    params = {"lambdarank_position_bias_regularization": regularization, "verbosity": -1}
+    adapter = GroupRankerAdapter(light(**params), row_order="given")
+    adapter.fit(X, y, qid=qid, position=position)
+    order = np.argsort(pd.factorize(qid)[0], kind="stable")
+    params = {"objective": "lambdarank", "num_leaves": 5, "min_child_samples": 5} | params
+    sizes = np.bincount(pd.factorize(qid)[0])
+    rows = lightgbm.Dataset(X[order], y[order], group=sizes, position=position[order])
+    expected = lightgbm.train(params, rows, 8).predict(X)
+    np.testing.assert_array_equal(adapter.predict(X), expected)
+    plain = native(light, X, y, qid).predict(X)
+    assert np.abs(plain - expected).max() > 0.01
+
+
+def test_positions_of_xgboost_are_the_order_of_its_rows():
+    X, y, qid, position = clicks()
+    adapter = GroupRankerAdapter(xgb(lambdarank_unbiased=True), row_order="given")
+    adapter.fit(X, y, qid=qid, position=position)
+    order = np.lexsort((position, pd.factorize(qid)[0]))
+    expected = native(xgb, X[order], y[order], qid[order], params={"lambdarank_unbiased": True})
+    found = adapter.predict(X)
+    np.testing.assert_array_equal(found, expected.predict(X))
+    assert np.abs(adapter.fit(X, y, qid=qid).predict(X) - found).max() > 0.01
+    for wrong in (position + 1, np.where(position == 3, 2, position)):
+        with pytest.raises(ValueError, match=r"positions 1, 2, .* use LGBMRanker, which takes"):
+            adapter.fit(X, y, qid=qid, position=wrong)
+    with pytest.raises(ValueError, match="has the weight 2"):
+        adapter.fit(X, y, qid=qid, position=position, sample_weight=1 + (position == 2))
+
+
+@pytest.mark.filterwarnings("ignore:ndcg_score is undefined")
+@pytest.mark.parametrize("make", [light, xgb])
+def test_positions_in_any_order_of_rows_and_with_early_stopping(make):
+    X, y, qid, position = clicks()
+    held = qid >= 150
+    estimator = make(lambdarank_unbiased=True) if make is xgb else make()
+    adapter = GroupRankerAdapter(estimator, early_stopping=True)
+    with pytest.raises(ValueError, match="their clicks are biased towards items shown at the top"):
+        adapter.fit(X, y, qid=qid, position=position)
+    of_val = {"X_val": X[held], "y_val": y[held], "qid_val": qid[held]}
+    rows = np.flatnonzero(~held)
+    fitted = clone(adapter).fit(X[rows], y[rows], qid=qid[rows], position=position[rows], **of_val)
+    value = fitted.score(X[held], y[held], qid=qid[held])
+    assert value == pytest.approx(fitted.validation_score_.max(), abs=1e-6)
+    rows = np.random.default_rng(0).permutation(rows)
+    adapter.fit(X[rows], y[rows], qid=qid[rows], position=position[rows], **of_val)
+    np.testing.assert_array_equal(adapter.predict(X), fitted.predict(X))
+
+
+def test_equal_rows_at_several_positions_in_any_order():
+    X, y, qid, position = clicks()
+    X = X.round()
+    adapter = GroupRankerAdapter(light())
+    expected = clone(adapter).fit(X, y, qid=qid, position=position).predict(X)
+    order = np.random.default_rng(0).permutation(len(y))
+    X, y, qid, position = X[order], y[order], qid[order], position[order]
+    found = adapter.fit(X, y, qid=qid, position=position).predict(X)
+    np.testing.assert_array_equal(found, expected[order])
+
+
+def test_positions_that_would_have_no_effect_are_refused():
+    X, y, qid, position = clicks()
+    for estimator, message in (
+        (xgb(), "has no effect on XGBRanker without lambdarank_unbiased=True"),
+        (light(objective="rank_xendcg"), "has no effect with objective='rank_xendcg'"),
+        (light(boosting_type="rf"), "has no effect with boosting='rf'"),
+        (cat(), "is not supported for CatBoostRanker: leave it out, or use LGBMRanker"),
+        (MeanRanker(), "is not supported for MeanRanker"),
+    ):
+        with pytest.raises(ValueError, match=f"position.* {message}"):
+            GroupRankerAdapter(estimator).fit(X, y, qid=qid, position=position)
+    with pytest.raises(ValueError, match="add 1 to positions that start at 0"):
+        GroupRankerAdapter(light()).fit(X, y, qid=qid, position=position - 1)
+    ranker = light(lambdarank_position_bias_regularization=0.5)
+    for row_order in ("content", "given"):
+        with pytest.raises(ValueError, match="has no effect without positions: pass position="):
+            GroupRankerAdapter(ranker, row_order=row_order).fit(X, y, qid=qid)
+
+
+@every_library
+def test_initial_scores_are_those_of_the_library(make):
+    X, y, qid = data()
+    start = np.random.default_rng(1).normal(size=len(y))
+    adapter = GroupRankerAdapter(make(), row_order="given").fit(X, y, qid=qid, init_score=start)
+    name = {light: "init_score", xgb: "base_margin", cat: "baseline"}[make]
+    expected = native(make, X, y, qid, **{name: start})
+    zeros, trees = np.zeros(len(y)), expected.predict(X)
+    np.testing.assert_allclose(adapter.predict(X, init_score=zeros), trees, atol=1e-6)
+    scores = expected.predict(X, base_margin=start) if make is xgb else trees + start
+    np.testing.assert_array_equal(adapter.predict(X, init_score=start), scores)
+    assert np.abs(native(make, X, y, qid).predict(X) - trees).max() > 0.01
+    for use in (adapter.predict, adapter.decision_function, adapter.rank):
+        with pytest.raises(ValueError, match="was fitted with init_score: pass predict"):
+            use(X)
+    adapter.fit(X, y, qid=qid).predict(X)
+
+
+@every_library
+def test_initial_scores_with_early_stopping(make):
+    X, y, qid = data()
+    start = y + np.random.default_rng(1).normal(size=len(y))
+    adapter = GroupRankerAdapter(make(), early_stopping=True, random_state=0)
+    adapter.fit(X, y, qid=qid, init_score=start)
+    # The queries that were held out are drawn from those in the order of their content.
+    order = ordered_by_content(X, check_lists(y, LabelType("graded"), qid=qid), start)
+    held = np.isin(qid, order.ids[np.random.RandomState(0).permutation(40)[:4]])
+    scores = adapter.predict(X[held], init_score=start[held])
+    value = ndcg_score(y[held], scores, qid=qid[held])
+    assert value == pytest.approx(adapter.validation_score_.max(), abs=1e-6)
+    of_val = {"X_val": X[held], "y_val": y[held], "qid_val": qid[held]}
+    with pytest.raises(ValueError, match="none for the rows of X_val"):
+        adapter.fit(X, y, qid=qid, init_score=start, **of_val)
+
+
+def test_initial_scores_that_are_not_supported():
+    X, y, qid = data()
+    with pytest.raises(ValueError, match="init_score was given, but is not supported for Mean"):
+        GroupRankerAdapter(MeanRanker()).fit(X, y, qid=qid, init_score=y)
+    with pytest.raises(ValueError, match="init_score has 5 entries"):
+        GroupRankerAdapter(light()).fit(X, y, qid=qid, init_score=y[:5])
 
 
 @pytest.mark.filterwarnings("ignore:ndcg_score is undefined")
@@ -410,20 +709,6 @@ def test_sparse_rows(make, early_stopping):
     )
 
 
-@every_library
-def test_columns_of_categories_are_handed_on(make):
-    X, y, qid = data()
-    frame = pd.DataFrame(X, columns=list("abcde"))
-    frame["c"] = pd.Categorical(np.array(["x", "y", "z"])[y % 3])
-    more = {xgb: {"enable_categorical": True}, cat: {"cat_features": ["c"]}}.get(make, {})
-    adapter = GroupRankerAdapter(make(**more), early_stopping=True, random_state=0)
-    fitted = clone(adapter).fit(frame, y, qid=qid)
-    order = np.random.default_rng(1).permutation(len(y))
-    moved = clone(adapter).fit(frame.iloc[order], y[order], qid=qid[order])
-    np.testing.assert_array_equal(moved.predict(frame), fitted.predict(frame))
-    assert fitted.feature_importances_[2] > 0
-
-
 # ------------------------------------------------------------------------------- the estimator
 
 
@@ -540,14 +825,6 @@ def test_options_that_read_the_order_refuse_an_order_by_content(make, name):
         GroupRankerAdapter(make(**{name: True})).fit(X, y, qid=qid)
     GroupRankerAdapter(make(**{name: True}), row_order="given").fit(X, y, qid=qid)
     GroupRankerAdapter(make(**{name: False})).fit(X, y, qid=qid)
-
-
-def test_lightgbm_without_positions_refuses_their_regularization():
-    X, y, qid = data()
-    ranker = light(lambdarank_position_bias_regularization=0.5)
-    for row_order in ("content", "given"):
-        with pytest.raises(ValueError, match="has no effect, because fit of LGBMRanker takes no"):
-            GroupRankerAdapter(ranker, row_order=row_order).fit(X, y, qid=qid)
 
 
 @every_library

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, cross_val_score
 
 from sklearn_rank import OrderPreservingRanker, OrderPreservingRankerCV
+from sklearn_rank.datasets import make_clicks, make_subset_ranking
 from sklearn_rank.exceptions import QueryOverlapWarning
 from sklearn_rank.losses import get_loss
 from sklearn_rank.metrics import get_measure, get_scorer
@@ -147,3 +148,75 @@ def test_routing():
             scoring=get_scorer("ndcg@3"), error_score="raise",
         )  # fmt: skip
     assert np.isfinite(values).all()
+
+
+# ----------------------------------------------------------------------- clicks with propensities
+
+
+def session_log(seed):
+    X, y, qid = make_subset_ranking(
+        60, 15, utility="exponential", return_X_y=True, random_state=seed
+    )
+    shown = X @ [1, 1, 0, 0, 0]
+    log = make_clicks(y, shown, qid, n_sessions=150, noise=0.05, random_state=seed)
+    return X[log.rows], log
+
+
+def slow_dcg(gains, scores):
+    """The gain at each place from the top, place by place; no scores are tied."""
+    ordered = [gain for _, gain in sorted(zip(-scores, gains, strict=True))]
+    return sum(gain / np.log2(2 + place) for place, gain in enumerate(ordered))
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+def test_clicks_choose_by_their_value_divided_by_propensities(seed):
+    rows, log = session_log(seed)
+    alphas, sessions = [10, 0.1, 0.001], np.unique(log.qid)
+    by_clicks, by_value = np.zeros(3), np.zeros(3)
+    for train, test in GroupKFold(3).split(rows, groups=log.qid):
+        for i, alpha in enumerate(alphas):
+            ranker = OrderPreservingRanker("softmax", measure="dcg", alpha=f"{alpha}*scale")
+            of_train = {"qid": log.qid[train], "propensity": log.propensity[train]}
+            ranker.fit(rows[train], log.clicks[train], **of_train)
+            for session in np.unique(log.qid[test]):
+                own = log.qid == session
+                scores, clicks = ranker.predict(rows[own]), log.clicks[own]
+                by_clicks[i] += slow_dcg(clicks, scores) / len(sessions)
+                by_value[i] += slow_dcg(clicks / log.propensity[own], scores) / len(sessions)
+    ranker = OrderPreservingRankerCV("softmax", alphas=alphas, measure="dcg", normalize=None, cv=3)
+    ranker.fit(rows, log.clicks, qid=log.qid, propensity=log.propensity)
+    np.testing.assert_allclose(ranker.cv_results_["mean_test_score"], by_value, atol=1e-3)
+    assert ranker.best_params_["alpha"] == f"{alphas[by_value.argmax()]:g}*scale"
+    if seed == 4:
+        assert by_clicks.argmax() != by_value.argmax()
+    final = OrderPreservingRanker("softmax", measure="dcg", alpha=ranker.best_params_["alpha"])
+    final.fit(rows, log.clicks, qid=log.qid, propensity=log.propensity)
+    np.testing.assert_allclose(ranker.coef_, final.coef_, rtol=1e-4)
+
+
+@pytest.mark.parametrize("measure", ["dcg", "dcg@3", "precision@4", "rbp@0.7"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_propensities_of_one_leave_the_choice_as_it_was(measure, weighted):
+    X, y, qid = data()
+    y, weight = (y > 1).astype(int), None
+    if weighted and measure != "rbp@0.7":  # which takes no weights of rows
+        weight = np.random.default_rng(0).uniform(1, 3, len(y))
+    ranker = OrderPreservingRankerCV(alphas=[10, 0.1], measure=measure, cv=3)
+    expected = clone(ranker).fit(X, y, qid=qid, sample_weight=weight).cv_results_["test_scores"]
+    ranker.fit(X, y, qid=qid, sample_weight=weight, propensity=np.ones(len(y)))
+    np.testing.assert_allclose(ranker.cv_results_["test_scores"], expected, rtol=1e-12)
+
+
+def test_what_has_no_estimate_from_clicks_is_refused():
+    rows, log = session_log(0)
+    clicks = {"y": log.clicks, "qid": log.qid, "propensity": log.propensity}
+    for wish, message in (
+        ({"measure": "ndcg"}, "depend on all labels of a query"),
+        ({"measure": "ap"}, "no estimate of it on held-out queries: pass measure='dcg'"),
+        ({"measure": "dcg", "losses": ["softmax", "ranksvm"]}, "is not order-preserving"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            OrderPreservingRankerCV(**wish).fit(rows, **clicks)
+    ranker = OrderPreservingRankerCV(measure="dcg")
+    with pytest.raises(ValueError, match="pass 1 / propensity"):
+        ranker.fit(rows, **clicks | {"propensity": 1 / log.propensity})
