@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
@@ -261,6 +262,25 @@ def test_what_the_warning_says_mends_the_call():
     OrderPreservingRanker(alpha=0.1, normalize="zscore").fit(X, y, qid=qid)
     OrderPreservingRanker(alpha="scale").fit(X, y, qid=qid)
     OrderPreservingRankerCV(cv=3).fit(X, y, qid=qid)
+
+
+@pytest.mark.parametrize("loss", ["softmax", "pointwise_logistic"])
+def test_the_bound_is_that_of_the_gradient_and_a_penalty_of_each_coefficient(loss):
+    Z, y, qid = data()
+    X = Z * [1e-3, 1.0, 1e3]
+    ranker = OrderPreservingRanker(loss, measure="dcg", eta=7.0, max_iter=1, fit_intercept=False)
+    with pytest.warns(ConvergenceWarning):
+        ranker.fit(X, y, qid=qid)
+    on = ranker.loss_.on(2.0**y - 1, np.arange(0, 121, 8), query_weight=np.full(15, 1 / 15))
+    values, by_score = on.value_and_gradient(X @ ranker.coef_)
+    penalty = ranker.alpha_ * ranker.coef_
+    objective = values.sum() + penalty @ ranker.coef_ / 2
+    gradient = X.T @ by_score + penalty
+    assert ranker.objective_ == pytest.approx(objective)
+    bound = objective - np.sum(gradient**2 / (2 * ranker.alpha_))
+    assert ranker.lower_bound_ == pytest.approx(bound, abs=1e-12)
+    best = clone(ranker).set_params(max_iter=200).fit(X, y, qid=qid)
+    assert ranker.lower_bound_ < best.lower_bound_ <= best.objective_ < ranker.objective_
 
 
 @LINEAR
