@@ -460,8 +460,8 @@ def _curvatures(loss: LossOnLists) -> FloatArray:
 
 
 def _variances(items: Design, lists: Lists, factor: FloatArray) -> FloatArray:
-    """Sum over the lists, with factors, of the variance of each feature, 1 if it varies, and the
-    square of its first value.
+    """Sum over the lists, with factors, of the variance of each feature, of 1 if it varies, and of
+    the square of a feature that does not vary.
     """
     share = lists.counts / lists.to_items(lists.sizes)
     firsts = np.searchsorted(lists.offsets, np.arange(0, lists.offsets[-1], COPIED))

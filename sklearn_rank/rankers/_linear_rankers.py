@@ -424,8 +424,7 @@ n_features)
             lists = self._in_parts(rows, utilities, add=not is_first)
             total = self.total_query_weight_ + lists.weight
             quadratic = Quadratic(self.curvature_ / total, self.slope_ / total)
-            keep = not is_first and isinstance(self.alpha, str)
-            problem = self._problem(X, lists, loss, total, quadratic, keep_alpha=keep)
+            problem = self._problem(X, lists, loss, total, quadratic, add=not is_first)
             solve = partial(solve_linear, method=self.solver)
             solution = ridge_solution(self, problem, start, (X, y), solve=solve)
             self.coef_, self.intercept_ = solution.coef, solution.intercept
@@ -459,7 +458,7 @@ n_features)
         total_weight: float | None = None,
         quadratic: Quadratic | None = None,
         *,
-        keep_alpha: bool = False,
+        add: bool = False,
     ) -> LinearProblem:
         multiple = relative_alpha(self.alpha)
         factor = 1 / (lists.weight if total_weight is None else total_weight)
@@ -476,10 +475,8 @@ n_features)
             self._warn_of_units(X, bends)
         else:
             alpha = multiple * scaled_penalties(sums, curvature, lists.weight)
-        varies = bends > 0
-        if keep_alpha:
-            alpha, varies = np.where(self.varies_, self.alpha_, alpha), varies | self.varies_
-        self.alpha_, self.varies_ = alpha, varies
+            alpha = np.where(self.varies_, self.alpha_, alpha) if add else alpha
+        self.alpha_, self.varies_ = alpha, (bends > 0) | (add and self.varies_)
         intercept = self._has_intercept(loss)
         return LinearProblem(blocks, self.alpha_, intercept, quadratic, bends, factor)
 

@@ -74,9 +74,10 @@ def test_scale(loss):
     one = clone(ranker).fit(X, y, qid=qid, sample_weight=weight)
     two = clone(ranker).fit(X[rows], y[rows], qid=qid[rows])
     assert one.alpha_ == pytest.approx(two.alpha_)
-    # In other units of each feature the scores are the same.
+    # In other units of each feature, and from another origin, the scores are the same.
     units = np.array([1e4, 1e-6, 1.0, 1e5, 1e-3, 1e4, 1e8])
-    other = clone(ranker).set_params(tol=1e-10).fit(units * X, y, qid=qid)
+    moved = np.add(X, [5, 5, 5, 5, 0, 0, 0]) * units
+    other = clone(ranker).set_params(tol=1e-10).fit(moved, y, qid=qid)
     same = clone(ranker).set_params(tol=1e-10).fit(X, y, qid=qid)
     assert list(same.varies_) == 4 * [True] + 3 * [False]
     np.testing.assert_allclose(units * other.coef_, same.coef_, rtol=1e-4, atol=1e-8)
@@ -97,6 +98,7 @@ def test_the_scale_of_the_first_batch_in_which_a_feature_varies_stays():
         np.testing.assert_array_equal(ranker.alpha_, [*expected[0][:2], expected[1][2]])
     ranker.partial_fit(X[first], y[first], qid=qid[first])
     np.testing.assert_array_equal(ranker.alpha_, [*expected[0][:2], expected[1][2]])
+    assert ranker.varies_.all()
 
 
 @pytest.mark.parametrize("alpha", ["scales", "-1*scale", "x*scale", "nan*scale", "1*1*scale"])
