@@ -446,13 +446,13 @@ class OnePart(Parts):
 
 @dataclass(frozen=True, eq=False)
 class LinearProblem:
-    """Minimise ``factor sum(loss(X w + b)) + alpha / 2 ||w||**2`` over w and b, convex.
+    """Minimise ``factor sum(loss(X w + b)) + sum(alpha w**2) / 2`` over w and b, convex.
 
     For rows in several parts each evaluation, or product with second derivatives, is one pass.
     """
 
     rows: Parts  # The rows X, with the loss of their scores
-    alpha: float  # Penalty, at least 0
+    alpha: float | FloatArray  # Penalty of all coefficients or of each, at least 0
     fit_intercept: bool = False  # Whether there is b, which is not penalised; else it is 0
     quadratic: Quadratic | None = None  # A function of the parameters that is added
     bends: FloatArray | None = None
@@ -489,7 +489,7 @@ class LinearProblem:
 
         The minimum over the intercepts alone is a strongly convex function of the coefficients.
         """
-        if not self.alpha > 0:
+        if not np.all(self.alpha > 0):
             return float("nan")
         if self.fit_intercept:
             best = self.with_best_intercepts(parameters, value, gradient)
@@ -497,7 +497,7 @@ class LinearProblem:
                 return float("nan")
             value, gradient = best
         by_coef = self.by_coefficient(gradient)
-        return value - float(by_coef @ by_coef) / (2 * self.alpha)
+        return value - 0.5 * float(by_coef @ (by_coef / self.alpha))
 
     def _sum(self, function: Callable[..., Any], scores: FloatArray, argument: Any) -> Any:
         sums = self.rows.total(function, argument, at=scores)
@@ -587,9 +587,8 @@ class LinearProblem:
 
     def penalty_product(self, direction: FloatArray) -> FloatArray:
         """Product of the second derivatives of all but the loss with a direction."""
-        product = self.alpha * direction
-        if self.fit_intercept:
-            product[-1] = 0.0
+        product = np.zeros_like(direction)
+        product[: self.n_features] = self.alpha * direction[: self.n_features]
         return (
             product if self.quadratic is None else product + self.quadratic.curvature @ direction
         )

@@ -214,6 +214,8 @@ def warn_of_scales(
     remedy = f"make_pipeline({scaler}, {name}(...))"
     if within_queries and not sparse and "normalize" in estimator.get_params(deep=False):
         remedy += f' or {name}(normalize="zscore")'
+    if within_queries and "alpha" in estimator.get_params(deep=False):
+        remedy += f' or {name}(alpha="scale")'
     warn(
         f"The scales of the features {names[high]!r} and {names[low]!r} differ by a factor of "
         f"{scales[high] / scales[low]:.1e}, so that the penalty of {name} all but ignores the one "

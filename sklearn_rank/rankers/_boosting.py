@@ -78,7 +78,7 @@ def tree_settings(estimator: Any, seed: int) -> SimpleNamespace:
         "n_threads": count_threads(estimator.n_jobs),
         "seed": seed,
     }
-    return SimpleNamespace(**{**estimator.get_params(deep=False), **of_trees})
+    return SimpleNamespace(**{**vars(estimator), **of_trees})
 
 
 def with_categories(estimator: Any) -> Mapping[str, Any]:

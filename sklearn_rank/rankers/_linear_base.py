@@ -308,14 +308,9 @@ class BlockRanker(NormalizingRanker):
         self._store_normalizer(normalizer, X, lists.n_lists)
         return replace(lists, blocks=blocks, labels=known)
 
-    def _bends(
-        self, X: Any, blocks: Parts, curvature: Callable[..., FloatArray], factor: float
-    ) -> FloatArray:
-        """Second derivatives by the coefficients, with a warning where they differ much."""
-        (bends,) = blocks.total(lambda items, loss: (curvature(items, loss),))
-        bends = factor * bends
+    def _warn_of_units(self, X: Any, bends: FloatArray) -> None:
+        """Warn where second derivatives by the coefficients differ much."""
         warn_of_scales(self, np.sqrt(bends), sparse=sp.issparse(X), within_queries=True)
-        return bends
 
     def _store_normalizer(self, normalizer: Any, X: Any, n_lists: int) -> None:
         self.normalizer_ = normalizer
@@ -403,12 +398,17 @@ def relative_alpha(alpha: Any) -> float | None:
     return multiple
 
 
-def alpha_of_curvature(alpha: Any, curvature: FloatArray) -> float:
-    factor = relative_alpha(alpha)
-    if factor is None:
-        return float(alpha)
-    typical = _typical(curvature)
-    return factor * (SHARE * typical if 0.0 < typical < np.inf else 1.0)
+def scaled_penalties(sums: FloatArray, curvature: float, weight: float) -> FloatArray:
+    """Penalty of each coefficient by "scale", from :func:`feature_curvature` of lists of a weight.
+
+    The unit of a feature is its variance in the lists where it varies, so that a rare one is not
+    penalised less; of a feature that varies in none, its mean square.
+    """
+    variances, of_varying, squares = sums
+    # Lists in which a feature varies stand for all.
+    share = np.divide(of_varying, curvature, out=np.ones_like(squares), where=of_varying > 0)
+    penalties = SHARE / weight * np.where(of_varying > 0, variances, squares) / share
+    return np.where((penalties > 0) & (penalties < np.inf), penalties, 1.0)
 
 
 def _typical(curvature: FloatArray) -> float:
@@ -423,18 +423,19 @@ def _typical(curvature: FloatArray) -> float:
     return float(np.minimum(curvature, LARGEST_PART * median).mean())
 
 
-def feature_curvature(items: Design, loss: LossOnLists) -> FloatArray:
-    """Curvature of the loss in the coefficient of each feature.
+def feature_curvature(items: Design, loss: LossOnLists) -> tuple[FloatArray, float]:
+    """Curvature of the loss in the coefficient of each feature, and along the utilities.
 
-    The sum over the lists of the curvature along the utilities times the variance of the feature.
+    The sums of :func:`_variances` with the curvature along the utilities as factor, and its sum.
     """
-    return _variances(items, loss.lists, _curvatures(loss))
+    curvatures = _curvatures(loss)
+    return _variances(items, loss.lists, curvatures), float(curvatures.sum())
 
 
-def curvature_at_0(items: Design, loss: LossOnLists) -> FloatArray:
+def curvature_at_0(items: Design, loss: LossOnLists) -> tuple[FloatArray]:
     """Second derivative of a loss by each coefficient at scores of 0, about."""
     curvature = loss.curvature(np.zeros(items.shape[0]))
-    return _variances(items, loss.lists, loss.lists.totals(curvature))
+    return (_variances(items, loss.lists, loss.lists.totals(curvature))[0],)
 
 
 def label_alpha(estimator: Any, scales: FloatArray, loss: LossOnLists) -> float:
@@ -459,10 +460,12 @@ def _curvatures(loss: LossOnLists) -> FloatArray:
 
 
 def _variances(items: Design, lists: Lists, factor: FloatArray) -> FloatArray:
-    """Sum over the lists, with factors, of the variance of each feature in the list."""
+    """Sum over the lists, with factors, of the variance of each feature, of 1 if it varies, and of
+    the square of a feature that does not vary.
+    """
     share = lists.counts / lists.to_items(lists.sizes)
     firsts = np.searchsorted(lists.offsets, np.arange(0, lists.offsets[-1], COPIED))
-    total = np.zeros(items.shape[1])
+    total = np.zeros((3, items.shape[1]))
     for first, last in pairwise(np.unique(np.append(firsts, lists.n_lists))):
         offsets = lists.offsets[first : last + 1]
         total += _variances_of(items, share, offsets, factor[first:last])
@@ -491,10 +494,10 @@ def _variances_of(
         centred = (squares - means * means).tocsr()
         # Of a feature that is constant in a list rounding is left.
         centred = centred.multiply(centred > LOST * squares).tocsr()
-        return np.asarray(centred.T @ factor)
+        return np.stack([part.T @ factor for part in (centred, centred > 0, squares)])
     variances = np.maximum(squares - means * means, 0.0)
     variances[variances <= LOST * LOST * origin**2] = 0.0
-    return np.asarray(factor @ variances)
+    return np.stack([factor @ part for part in (variances, variances > 0, origin**2)])
 
 
 def ridge_solution(

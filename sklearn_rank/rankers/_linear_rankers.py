@@ -26,7 +26,7 @@ from .._solvers import (
     solve_linear,
     solve_linear_hinge,
 )
-from .._typing import FloatArray
+from .._typing import BoolArray, FloatArray
 from .._validation import check_propensities
 from .._warn import warn
 from ..calibration._shared import positional_form, warn_if_not_positional
@@ -45,11 +45,11 @@ from ._linear_base import (
     NORMALIZE_CONSTRAINTS,
     BlockLists,
     BlockRanker,
-    alpha_of_curvature,
     curvature_at_0,
     feature_curvature,
     relative_alpha,
     ridge_solution,
+    scaled_penalties,
 )
 from ._list_base import (
     CalibratedRanker,
@@ -64,12 +64,12 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
     """Linear learning to rank with a loss that is calibrated for a measure.
 
     The measure maps relevance y to utilities v = u(y). The scores s = X w + b minimise ``sum over
-    queries q of w_q l(v_q, s_q) / sum of w_q + alpha / 2 ||w||**2``, which is convex in w and b.
-    The loss l is a sum over the items of a query or over their pairs.
+    queries q of w_q l(v_q, s_q) / sum of w_q + 1 / 2 sum over features j of alpha_j w_j**2``,
+    which is convex in w and b. The loss l is a sum over the items of a query or over their pairs.
 
     Parameters
     ----------
-    loss : str or TemplateLoss, default="pairwise_logistic"
+    loss : str or TemplateLoss, default="softmax"
         Loss: a name that :func:`sklearn_rank.losses.get_loss` takes, or a loss object. Losses that
         are not order-preserving, such as "ranknet", "listnet" and "ranksvm", give a warning.
     measure : str, Measure, ScoreGeneratingFunction or callable, default="ndcg"
@@ -84,10 +84,11 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
         :meth:`partial_fit`, pass a limit that holds for all batches.
     alpha : float or str, default="scale"
         Strength of the penalty. A greater value shrinks the coefficients. ``"scale"``, or a
-        multiple such as ``"10*scale"``, is relative to the curvature of the loss and the variance
-        of the features within queries, so that it is comparable across losses and list lengths;
-        :meth:`partial_fit` computes it from the first batch. A number, at least 0, is the alpha of
-        the objective. See Notes.
+        multiple such as ``"10*scale"``, is relative to the curvature of the loss and to the
+        variance of each feature within queries: it is comparable across losses and list lengths,
+        and the scores do not depend on the units of the features. :meth:`partial_fit` computes it
+        from the first batch in which the feature varies. A number, at least 0, is the penalty of
+        every coefficient. See Notes.
     normalize : {None, "zscore", "rank", "minmax"} or QueryNormalizer, default=None
         How :class:`sklearn_rank.preprocessing.QueryNormalizer` scales features within each query.
         Scores then depend on all rows of the query, so that :meth:`predict` needs ``qid``, and X
@@ -121,8 +122,10 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
         Coefficients w.
     intercept_ : float
         Intercept b.
-    alpha_ : float
-        The penalty alpha as a number.
+    alpha_ : ndarray of shape (n_features,)
+        The penalty of each coefficient, alpha_j of the objective.
+    varies_ : ndarray of bool of shape (n_features,)
+        Whether each feature varies within a training query; else it orders nothing.
     normalizer_ : QueryNormalizer or None
         Normalises the features within each query.
     loss_ : TemplateLoss
@@ -139,9 +142,9 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
     objective_ : float
         Value of the objective.
     lower_bound_ : float
-        Certified lower bound of the objective over all coefficients,
-        ``objective_ - ||gradient||**2 / (2 alpha)``, with an intercept at its best value. NaN if
-        alpha is 0.
+        Certified lower bound of the objective over all coefficients, ``objective_ - sum over j of
+        g_j**2 / (2 alpha_j)`` for the gradient g, with an intercept at its best value. NaN if an
+        alpha_j is 0.
     gradient_norm_ : float
         Norm of the gradient relative to that at 0, in a metric in which its square is the share of
         the decrease of the objective that is left, at most; see Notes.
@@ -166,18 +169,18 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
 
     The objective is a mean over queries of sums over items or pairs, so that the best number for
     alpha differs by orders of magnitude between losses, and between lists of 10 and 100 items.
-    ``"scale"`` is a tenth of the mean over the features j of ``c_j = sum over queries of
-    w_q k_q s_qj / sum of w_q``. Here s_qj is the variance of the feature within the query, and k_q
-    is the curvature of its loss along the standardised utilities z, ``z' (l'(v, z / 2) -
-    l'(v, -z / 2))``. A feature counts at most as ten times the median of all that vary, the
-    lower one of two, so that one in large units does not set the penalty of the others.
-    If the mean is 0, alpha is 1.
+    With ``"scale"``, alpha_j is a tenth of ``k v_j``. Here k is the weighted mean over the queries
+    of k_q, the curvature of the loss along the standardised utilities z, ``z' (l'(v, z / 2) -
+    l'(v, -z / 2))``. The unit v_j is the mean variance of the feature within the queries in which
+    it varies, with weights ``w_q k_q``. A feature that varies in no query has its mean square as
+    v_j; if that is 0, alpha_j is 1.
 
     The square of ``gradient_norm_`` bounds ``(F - F_min) / (F(0) - F_min)`` for the objective F.
-    The bound on what is left is ``||gradient||**2 / (2 alpha)`` or, where a weak penalty or
+    The bound on what is left is ``sum of g_j**2 / (2 alpha_j)`` or, where a weak penalty or
     rounding makes it large, half the square of the gradient in the metric of the second
-    derivatives. The number of iterations does not depend on the units of the features, but the
-    penalty does: features whose scales differ by a factor of a million or more give a warning.
+    derivatives. The number of iterations does not depend on the units of the features, but a
+    number as alpha does: features whose scales differ by a factor of a million or more then give a
+    warning.
 
     A Newton step costs about ten evaluations of the loss. An evaluation takes O(n_samples
     n_features) for the scores and O(n) for a query of n rows, or O(r n) for the pairwise logistic
@@ -226,11 +229,12 @@ class OrderPreservingRanker(CallbackSupportMixin, BlockRanker, CalibratedRanker)
         "solver": [StrOptions({"auto", "newton-cg", "lbfgs"})],
     }
 
-    alpha_: float
+    alpha_: FloatArray
+    varies_: BoolArray
 
     def __init__(
         self,
-        loss="pairwise_logistic",
+        loss="softmax",
         *,
         measure="ndcg",
         eta=None,
@@ -304,7 +308,8 @@ n_features)
         CalibrationWarning
             If the loss is not order-preserving, or the measure is "ap" or "err".
         FeatureScaleWarning
-            If the scales of two features within the queries differ by a factor of 1e6 or more.
+            If alpha is a number and the scales of two features within the queries differ by a
+            factor of 1e6 or more.
         ConvergenceWarning
             If ``gradient_norm_`` does not reach ``tol``.
         """
@@ -379,7 +384,8 @@ n_features)
         GrownLimitWarning
             If ``eta`` is None and utilities exceed the limit of earlier batches.
         FeatureScaleWarning
-            If the scales of two features within the queries differ by a factor of 1e6 or more.
+            If alpha is a number and the scales of two features within the queries differ by a
+            factor of 1e6 or more.
         ConvergenceWarning
             If ``gradient_norm_`` does not reach ``tol``.
 
@@ -418,8 +424,7 @@ n_features)
             lists = self._in_parts(rows, utilities, add=not is_first)
             total = self.total_query_weight_ + lists.weight
             quadratic = Quadratic(self.curvature_ / total, self.slope_ / total)
-            keep = not is_first and isinstance(self.alpha, str)
-            problem = self._problem(X, lists, loss, total, quadratic, keep_alpha=keep)
+            problem = self._problem(X, lists, loss, total, quadratic, add=not is_first)
             solve = partial(solve_linear, method=self.solver)
             solution = ridge_solution(self, problem, start, (X, y), solve=solve)
             self.coef_, self.intercept_ = solution.coef, solution.intercept
@@ -453,9 +458,9 @@ n_features)
         total_weight: float | None = None,
         quadratic: Quadratic | None = None,
         *,
-        keep_alpha: bool = False,
+        add: bool = False,
     ) -> LinearProblem:
-        relative_alpha(self.alpha)
+        multiple = relative_alpha(self.alpha)
         factor = 1 / (lists.weight if total_weight is None else total_weight)
         if not isinstance(lists.blocks, OnePart) and lists.largest > loss.largest_utility:
             raise ValueError(
@@ -463,9 +468,15 @@ n_features)
                 f"{loss.largest_utility:g} for {loss!r}: raise eta."
             )
         blocks = lists.blocks.on(partial(LossOnLists, loss), loss)
-        bends = self._bends(X, blocks, feature_curvature, factor)
-        if not keep_alpha:
-            self.alpha_ = alpha_of_curvature(self.alpha, bends)
+        sums, curvature = blocks.total(feature_curvature)
+        bends = factor * sums[0]
+        if multiple is None:
+            alpha = np.full(len(bends), float(self.alpha))
+            self._warn_of_units(X, bends)
+        else:
+            alpha = multiple * scaled_penalties(sums, curvature, lists.weight)
+            alpha = np.where(self.varies_, self.alpha_, alpha) if add else alpha
+        self.alpha_, self.varies_ = alpha, (bends > 0) | (add and self.varies_)
         intercept = self._has_intercept(loss)
         return LinearProblem(blocks, self.alpha_, intercept, quadratic, bends, factor)
 
@@ -701,7 +712,8 @@ n_features)
             lists = self._relevances(X, y, qid, weights, held)
             factor, squared = self.C / lists.weight, ComparisonSquaredHinge(1.0)
             blocks = lists.blocks.on(partial(LossOnLists, squared), squared)
-            bends = self._bends(X, blocks, curvature_at_0, factor)
+            bends = factor * blocks.total(curvature_at_0)[0]
+            self._warn_of_units(X, bends)
             problem = LinearProblem(blocks, 1.0, bends=bends, factor=factor)
             solve: Any = solve_linear
             if self.loss == "hinge":

@@ -17,7 +17,7 @@ from .._solvers import as_design
 from .._typing import FloatArray, IntArray
 from .._validation import check_propensities
 from ..calibration._shared import positional_form, utilities_of
-from ..exceptions import CalibrationWarning, FeatureScaleWarning
+from ..exceptions import CalibrationWarning
 from ..losses import TemplateLoss
 from ..metrics import Measure, get_measure, positional_score
 from ._base import (
@@ -80,7 +80,7 @@ class OrderPreservingRankerCV(NormalizingRanker):
 
     Parameters
     ----------
-    losses : str, TemplateLoss or sequence of these, default="pairwise_logistic"
+    losses : str, TemplateLoss or sequence of these, default="softmax"
         The losses to choose from.
     alphas : array-like of float, default=(100, 30, 10, 3, 1, 0.3, 0.1, 0.03, 0.01)
         Strengths of the penalty to choose from, greater than 0, as multiples of the ``"scale"`` of
@@ -107,8 +107,8 @@ default="zscore"
 
     Attributes
     ----------
-    alpha_ : float
-        The chosen penalty, as a value of ``alpha`` in :class:`OrderPreservingRanker`.
+    alpha_ : ndarray of shape (n_features,)
+        The chosen penalty of each coefficient, as in :class:`OrderPreservingRanker`.
     best_params_ : dict
         The chosen ``loss``, ``alpha`` (with the unit ``*scale``) and ``normalize``.
     best_score_ : float
@@ -153,7 +153,7 @@ default="zscore"
     >>> ranker = OrderPreservingRankerCV(alphas=[10, 1, 0.1], measure="ndcg@5")
     >>> ranker = ranker.fit(X, y, qid=qid)
     >>> ranker.best_params_["loss"], ranker.cv_results_["mean_test_score"].shape
-    ('pairwise_logistic', (3,))
+    ('softmax', (3,))
     """
 
     _parameter_constraints = {
@@ -164,7 +164,7 @@ default="zscore"
 
     def __init__(
         self,
-        losses="pairwise_logistic",
+        losses="softmax",
         *,
         alphas=ALPHAS,
         normalize="zscore",
@@ -354,7 +354,7 @@ def _scores_of_path(
         ranker.set_params(alpha=alpha)
         with warnings.catch_warnings():
             # The fit to all rows issues these warnings.
-            for category in (CalibrationWarning, ConvergenceWarning, FeatureScaleWarning):
+            for category in (CalibrationWarning, ConvergenceWarning):
                 warnings.simplefilter("ignore", category)
             ranker.fit(X_train, y[train], **of_train)
         value = _value_of_fold(measure, y[test], ranker.predict(X_test), **of_test)

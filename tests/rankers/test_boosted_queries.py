@@ -52,6 +52,19 @@ def test_squared_errors_grow_the_trees_of_lightgbms_regressor():
     np.testing.assert_allclose(ranker.predict(X), peer.predict(X), rtol=0, atol=1e-5)
 
 
+class Few(BoostedOrderPreservingRanker):
+    """A subclass with one parameter."""
+
+    def __init__(self, n_estimators=10):
+        super().__init__(**(FEW | {"n_estimators": n_estimators}))
+
+
+def test_a_subclass_need_not_have_all_parameters():
+    X, y, qid = data()
+    expected = BoostedOrderPreservingRanker(**FEW).fit(X, y, qid=qid).predict(X)
+    np.testing.assert_array_equal(Few().fit(X, y, qid=qid).predict(X), expected)
+
+
 def frame(n=800, seed=0):
     """A number, words and numbers as categories with missing ones, relevance and ids."""
     rng = np.random.default_rng(seed)

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
@@ -183,17 +184,28 @@ def test_a_default_penalty_moves_with_the_units(loss):
 
 @LINEAR
 def test_one_feature_in_large_units_does_not_set_the_penalty_of_all():
-    Z, y, qid = data()
+    Z = data()[0]
     orders = np.argsort(np.argsort(Z @ np.array([[1, 0, -1], [0, 1, 1], [1, 1, 0]]), 1), 1)
-    huge = Z * [1, 1, 1e9]
-    plain = OrderPreservingRanker().fit(Z, y, qid=qid)
-    ranker = OrderPreservingRanker().fit(huge, y, qid=qid)
-    assert plain.alpha_ <= ranker.alpha_ <= 10 * plain.alpha_
-    assert ranker.score(huge, y, qid=qid) > plain.score(Z, y, qid=qid) - 0.02
-    of_labels = [label_ranker().fit(X, orders) for X in (Z, huge)]
+    of_labels = [label_ranker().fit(X, orders) for X in (Z, Z * [1, 1, 1e9])]
     assert of_labels[1].alpha_ <= 10 * of_labels[0].alpha_
-    search = OrderPreservingRankerCV(normalize=None, cv=3).fit(huge, y, qid=qid)
-    assert search.score(huge, y, qid=qid) > plain.score(Z, y, qid=qid) - 0.02
+
+
+@pytest.mark.parametrize("kind", ["rows", "sparse", "batches", "search"])
+def test_a_default_fit_does_not_depend_on_the_units(kind):
+    Z, y, qid = data()
+    units = np.array([1e-9, 1.0, 1e9])
+    coefs = []
+    for X in (Z, Z * units):
+        ranker = OrderPreservingRanker(tol=1e-9)
+        if kind == "sparse":
+            X = sp.csr_array(X)
+        if kind == "search":
+            ranker = OrderPreservingRankerCV(normalize=None, cv=3, tol=1e-9)
+        if kind == "batches":
+            parts = [{"X": X[p], "y": y[p], "qid": qid[p]} for p in (slice(50), slice(50, 120))]
+            X = RowBatches(lambda parts=parts: parts)
+        coefs.append(ranker.fit(X, y, qid=qid).coef_)
+    np.testing.assert_allclose(coefs[1] * units, coefs[0], rtol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -227,7 +239,7 @@ def test_scales_that_differ_by_a_million_are_told(case, told):
                 orders = np.argsort(Z @ np.array([[1, 0, -1], [0, 1, 1], [1, 1, 0]]), axis=1)
                 label_ranker().fit(X, orders)
             else:
-                ranker = RankSVM() if kind == "svm" else OrderPreservingRanker()
+                ranker = RankSVM() if kind == "svm" else OrderPreservingRanker(alpha=1.0)
                 ranker.fit(X, y, qid=qid)
         texts = [str(one.message) for one in caught if one.category is FeatureScaleWarning]
         assert len(texts) == told
@@ -236,17 +248,39 @@ def test_scales_that_differ_by_a_million_are_told(case, told):
             assert f"make_pipeline({scaler}, " in texts[0]
             scaled = kind not in ("labels", "sparse")
             assert ('normalize="zscore"' in texts[0]) == scaled
+            assert ('alpha="scale"' in texts[0]) == (kind not in ("labels", "svm"))
         assert not any(one.category is ConvergenceWarning for one in caught)
 
 
 def test_what_the_warning_says_mends_the_call():
     _, y, qid = data()
     X = CASES["epoch"][0]
+    ranker = OrderPreservingRanker(alpha=0.1)
     with pytest.warns(FeatureScaleWarning):
-        OrderPreservingRanker().fit(X, y, qid=qid)
-    OrderPreservingRanker().fit(StandardScaler().fit_transform(X), y, qid=qid)
-    OrderPreservingRanker(normalize="zscore").fit(X, y, qid=qid)
+        ranker.fit(X, y, qid=qid)
+    ranker.fit(StandardScaler().fit_transform(X), y, qid=qid)
+    OrderPreservingRanker(alpha=0.1, normalize="zscore").fit(X, y, qid=qid)
+    OrderPreservingRanker(alpha="scale").fit(X, y, qid=qid)
     OrderPreservingRankerCV(cv=3).fit(X, y, qid=qid)
+
+
+@pytest.mark.parametrize("loss", ["softmax", "pointwise_logistic"])
+def test_the_bound_is_that_of_the_gradient_and_a_penalty_of_each_coefficient(loss):
+    Z, y, qid = data()
+    X = Z * [1e-3, 1.0, 1e3]
+    ranker = OrderPreservingRanker(loss, measure="dcg", eta=7.0, max_iter=1, fit_intercept=False)
+    with pytest.warns(ConvergenceWarning):
+        ranker.fit(X, y, qid=qid)
+    on = ranker.loss_.on(2.0**y - 1, np.arange(0, 121, 8), query_weight=np.full(15, 1 / 15))
+    values, by_score = on.value_and_gradient(X @ ranker.coef_)
+    penalty = ranker.alpha_ * ranker.coef_
+    objective = values.sum() + penalty @ ranker.coef_ / 2
+    gradient = X.T @ by_score + penalty
+    assert ranker.objective_ == pytest.approx(objective)
+    bound = objective - np.sum(gradient**2 / (2 * ranker.alpha_))
+    assert ranker.lower_bound_ == pytest.approx(bound, abs=1e-12)
+    best = clone(ranker).set_params(max_iter=200).fit(X, y, qid=qid)
+    assert ranker.lower_bound_ < best.lower_bound_ <= best.objective_ < ranker.objective_
 
 
 @LINEAR

@@ -30,16 +30,24 @@ def data(n_queries=20, seed=0):
 
 
 def scale_by_hand(X, v, qid, loss):
-    """A tenth of the curvature along the utilities, times the variance of the features."""
-    total, queries = 0.0, np.unique(qid)
-    for query in queries:
+    """A tenth of the mean curvature along the utilities, times the unit of each feature."""
+    curvatures, variances, squares = [], [], []
+    for query in np.unique(qid):
         rows = qid == query
         z = v[rows] - v[rows].mean()
         z /= z.std() if np.ptp(z) > 0 else 1.0
         on = get_loss(loss).on(v[rows])
         slopes = on.value_and_gradient(z / 2)[1] - on.value_and_gradient(-z / 2)[1]
-        total += z @ slopes * X[rows].var(axis=0).mean()
-    return 0.1 * total / len(queries)
+        curvatures.append(z @ slopes)
+        variances.append(np.where(np.ptp(X[rows], axis=0) > 0, X[rows].var(axis=0), 0.0))
+        squares.append(X[rows][0] ** 2)
+    units = []
+    for of_queries, square in zip(np.transpose(variances), np.transpose(squares), strict=True):
+        varies = of_queries > 0
+        values = of_queries if varies.any() else square
+        units.append(np.average(values, weights=curvatures * (varies | ~varies.any())))
+    penalties = 0.1 * np.mean(curvatures) * np.array(units)
+    return np.where(penalties > 0, penalties, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -47,6 +55,8 @@ def scale_by_hand(X, v, qid, loss):
 )
 def test_scale(loss):
     X, y, qid = data()
+    # Features that vary in few queries, in none, and that are 1 or 0 everywhere.
+    X = np.column_stack((X, X[:, 0] * (qid < 3), qid, np.ones(len(qid)), np.zeros(len(qid))))
     v = np.zeros(len(y))
     for query in np.unique(qid):
         rows = qid == query
@@ -65,19 +75,31 @@ def test_scale(loss):
     one = clone(ranker).fit(X, y, qid=qid, sample_weight=weight)
     two = clone(ranker).fit(X[rows], y[rows], qid=qid[rows])
     assert one.alpha_ == pytest.approx(two.alpha_)
-    # In other units of the features the ranking is the same.
-    other = clone(ranker).set_params(tol=1e-10).fit(1e3 * X + 5, y, qid=qid)
+    # In other units of each feature, and from another origin, the scores are the same.
+    units = np.array([1e4, 1e-6, 1.0, 1e5, 1e-3, 1e4, 1e8])
+    moved = np.add(X, [5, 5, 5, 5, 0, 0, 0]) * units
+    other = clone(ranker).set_params(tol=1e-10).fit(moved, y, qid=qid)
     same = clone(ranker).set_params(tol=1e-10).fit(X, y, qid=qid)
-    np.testing.assert_allclose(1e3 * other.coef_, same.coef_, rtol=1e-4, atol=1e-8)
+    assert list(same.varies_) == 4 * [True] + 3 * [False]
+    np.testing.assert_allclose(units * other.coef_, same.coef_, rtol=1e-4, atol=1e-8)
+    np.testing.assert_allclose(same.coef_[5:], 0.0, atol=1e-8)
 
 
-def test_the_scale_of_the_first_batch_is_that_of_all():
+def test_the_scale_of_the_first_batch_in_which_a_feature_varies_stays():
     X, y, qid = data()
     ranker = OrderPreservingRanker("pairwise_squared", alpha="scale")
     first, then = qid < 10, qid >= 10
-    alpha = ranker.partial_fit(X[first], y[first], qid=qid[first]).alpha_
-    assert ranker.partial_fit(X[then], y[then], qid=qid[then]).alpha_ == alpha
-    assert alpha == clone(ranker).fit(X[first], y[first], qid=qid[first]).alpha_
+    # In the first batch the last feature does not vary.
+    X[first, 2] = 5.0
+    expected = [clone(ranker).fit(X[b], y[b], qid=qid[b]).alpha_ for b in (first, then)]
+    ranker.partial_fit(X[first], y[first], qid=qid[first])
+    np.testing.assert_array_equal(ranker.alpha_, expected[0])
+    for _ in range(2):
+        ranker.partial_fit(X[then], y[then], qid=qid[then])
+        np.testing.assert_array_equal(ranker.alpha_, [*expected[0][:2], expected[1][2]])
+    ranker.partial_fit(X[first], y[first], qid=qid[first])
+    np.testing.assert_array_equal(ranker.alpha_, [*expected[0][:2], expected[1][2]])
+    assert ranker.varies_.all()
 
 
 @pytest.mark.parametrize("alpha", ["scales", "-1*scale", "x*scale", "nan*scale", "1*1*scale"])
@@ -127,6 +149,7 @@ def test_weights_jobs_order_and_ids():
     expected = clone(ranker).fit(X, y, qid=qid)
     order = np.random.default_rng(3).permutation(len(y))
     names = np.array([f"query {q:02}" for q in qid])
+    order = order[np.argsort(pd.factorize(qid)[0][order], kind="stable")]
     found = clone(ranker).set_params(n_jobs=2).fit(X[order], y[order], qid=names[order])
     np.testing.assert_allclose(found.coef_, expected.coef_, atol=1e-5)
     weighted = clone(ranker).fit(

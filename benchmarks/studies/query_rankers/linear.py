@@ -10,7 +10,12 @@ FEW_LOSSES = ("pairwise_logistic", "pairwise_squared", "pointwise_squared", "sof
 MEASURE = "ndcg@10"
 
 
-def per_query(loss="pairwise_logistic"):
+def raw(loss="softmax"):
+    """Features as they are, the penalty in the unit of each."""
+    return OrderPreservingRanker(loss, measure=MEASURE, alpha="scale")
+
+
+def per_query(loss="softmax"):
     """Features on one scale within each query, the penalty relative to the loss."""
     return OrderPreservingRanker(loss, measure=MEASURE, alpha="scale", normalize="zscore")
 
@@ -28,6 +33,6 @@ def chosen(cv):
 def standardised_scores(train, test, **parameters):
     """Scores of the test rows by columns of unit variance and a ranker of parameters."""
     scaler = StandardScaler().fit(train.X)
-    ranker = OrderPreservingRanker(**parameters)
+    ranker = OrderPreservingRanker("pairwise_logistic", **parameters)
     ranker.fit(scaler.transform(train.X), train.y, qid=train.qid)
     return ranker.predict(scaler.transform(test.X))

@@ -125,7 +125,13 @@ TREES = {
 LINEAR = {
     OLD_DEFAULT: partial(standardised, alpha=1.0),
     "linear, alpha=1, ndcg@10": partial(standardised, alpha=1.0, measure=linear.MEASURE),
-    "linear, scale": partial(standardised, alpha="scale", measure=linear.MEASURE),
+    "linear, raw, pairwise_logistic": partial(
+        fixed, make=partial(linear.raw, "pairwise_logistic")
+    ),
+    "linear, raw": partial(fixed, make=linear.raw),
+    "linear, pairwise_logistic": partial(
+        fixed, make=partial(linear.per_query, "pairwise_logistic")
+    ),
     "linear": partial(fixed, make=linear.per_query),
     "linear, alpha chosen": chosen_linear,
     "4 linear losses": partial(fixed, make=linear.several),
@@ -152,7 +158,12 @@ METHODS = {
     "lambdarank + boosted + linear": partial(together, members=[one, boosted, line]),
 }
 PAIRS = {
-    "Linear": [(name, OLD_DEFAULT) for name in LINEAR if name != OLD_DEFAULT],
+    "Linear": [
+        *[(name, OLD_DEFAULT) for name in LINEAR if name != OLD_DEFAULT],
+        ("linear, raw", "linear, raw, pairwise_logistic"),
+        ("linear", "linear, pairwise_logistic"),
+        ("linear", "linear, raw"),
+    ],
     "Losses of trees": [
         *[(name, "lambdarank") for name in TREES if name != "lambdarank"],
         *combinations([f"boosted {loss}" for loss in BOOSTED], 2),
