@@ -501,8 +501,10 @@ class RankEnsemble(NamedMembers, QueryRanker):
 
 def _metadata_for(member: Any, metadata: dict[str, Any]) -> dict[str, Any]:
     """Metadata of a member; without ids it counts a row by the product of both weights."""
-    weight = metadata["query_weight"]
-    if weight is None or metadata_for(member, "fit", qid=metadata["qid"]):
+    weight, last = metadata["query_weight"], member
+    while hasattr(last, "steps"):
+        last = last[-1]
+    if weight is None or metadata_for(last, "fit", qid=metadata["qid"]):
         return metadata
     of_rows = metadata["sample_weight"]
     product = weight if of_rows is None else weight * of_rows
