@@ -29,6 +29,7 @@ from ..metrics._shared import (
 from ..preprocessing import QueryNormalizer
 from ._base import check_columns, forget, is_frame, restored_on_error, store_parameters
 from ._encoding import (
+    NUMBERS,
     boosted_trees,
     coded,
     imputer,
@@ -136,7 +137,7 @@ def beside_ranks(member: Any) -> Any:
         ranks = QueryNormalizer("rank").set_fit_request(sample_weight=False)
         ranks.set_transform_request(sample_weight=False)
     features = FeatureUnion([("values", "passthrough"), ("ranks", ranks)])
-    return make_pipeline(features, asking_for_weights(member))
+    return make_pipeline(NUMBERS, features, asking_for_weights(member))
 
 
 def asking_for_weights(step: Any) -> Any:

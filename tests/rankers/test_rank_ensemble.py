@@ -185,6 +185,14 @@ def test_default_members(monkeypatch):
     on_values, on_ranks = boosted.estimators_
     assert type(on_values.estimator).__name__ == type(on_ranks[-1].estimator).__name__
     assert on_ranks[-1].n_features_in_ == 2 * on_values.n_features_in_
+    nullable = X[["number"]].assign(count=pd.array([1, None, 3] * (len(y) // 3), dtype="Int64"))
+    plain = nullable.astype(float)
+    same = [
+        RankEnsemble(random_state=0, cv=3).fit(rows, y, qid=qid).predict(rows, qid=qid)
+        for rows in (nullable, plain, plain.to_numpy())
+    ]
+    np.testing.assert_array_equal(same[0], same[1])
+    np.testing.assert_array_equal(same[1], same[2])
     # Amounts are no grades of lambdarank, and their gain is linear.
     amounts = RankEnsemble(random_state=0, cv=3).fit(numbers, 1000.5 * y, qid=qid)
     assert isinstance(amounts.estimators_[0], HistGradientBoostingRegressor)
