@@ -273,11 +273,12 @@ class LabelRanker(LabelOrderRanker):
     Notes
     -----
     **Choice of estimator.** The forest is a good default if orders depend on regions of the
-    feature space. With few rows or a linear rule, ``LabelRanker(LogisticRegression())`` is
-    better. The default forest has leaves of at least 1, 5, 20 or 80 rows, or one leaf, which ranks
-    all rows by the mean utilities: the size with the least squared error on the rows that are out
-    of bag, in forests with bootstrap samples. Noisy orders take large leaves. The regret bound requires squared error: it
-    does not hold for regressors of medians or quantiles, or with other losses.
+    feature space. With few rows or a linear rule, ``LabelRanker(LogisticRegression())`` is better.
+    The default forest has leaves of at least 1, 5, 20 or 80 rows, or one leaf, which ranks all
+    rows by the mean utilities: the size with the least squared error on the rows that are out of
+    bag, in forests with bootstrap samples. Noisy orders take large leaves. The regret bound
+    requires squared error: it does not hold for regressors of medians or quantiles, or with other
+    losses.
 
     Soft votes estimate the expected Borda share of each label and order by it. Hard votes follow
     the majority of each pair, which maximises the expected tau if the majorities have no cycle:

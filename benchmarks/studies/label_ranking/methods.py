@@ -222,9 +222,7 @@ PAIRS = {
             for b in (f"{REGRESSION}, complete rows", f"{REGRESSION}, expected positions")
         ],
         "Trees": [
-            (b, "extra trees", b)
-            for b in HIDDEN
-            if b.startswith("extra trees,") and b != LEAVES
+            (b, "extra trees", b) for b in HIDDEN if b.startswith("extra trees,") and b != LEAVES
         ],
         "Leaves": [(b, LEAVES, b) for b in ("extra trees", "constant order")],
     },
