@@ -691,6 +691,10 @@ def quadratic_expansion(problem: LinearProblem, parameters: FloatArray) -> Quadr
     return Quadratic(curvature, slope)
 
 
+# Share of the variance that the features of a preconditioner have, at least, as the leading
+# coordinates of a kernel do.
+WIDEST = 0.5
+
 # Rows of which each column of the mean second derivatives by the scores is estimated.
 SAMPLED_ROWS = 400
 # Products up to which this pays; beyond it second derivatives of two labels are left out.
@@ -768,13 +772,18 @@ class LabelProblem(LinearProblem):
         return Coordinates(np.repeat(scale, self.n_labels), np.repeat(penalty, self.n_labels))
 
     @cached_property
-    def _moments(self) -> tuple[IntArray, FloatArray, FloatArray]:
+    def _widest(self) -> IntArray:
+        """Features whose matrix is factorised."""
+        return np.sort(np.argsort(-self._variances, kind="stable")[:LARGEST_FACTOR])
+
+    @cached_property
+    def _moments(self) -> tuple[FloatArray, FloatArray]:
         """What diagonalises moments of the features and the penalty together, in coordinates.
 
         The vectors turn their sum into 1, and the penalty into the values. Beyond
         ``LARGEST_FACTOR`` features, those of least variance count as uncorrelated.
         """
-        first = np.sort(np.argsort(-self._variances, kind="stable")[:LARGEST_FACTOR])
+        first = self._widest
         scale = self.coordinates.scale[:: self.n_labels][: self.n_features]
         values = self.alpha / scale**2
         items, mean, variances = self.rows.items, self._mean[first], self._variances[first]
@@ -790,7 +799,7 @@ class LabelProblem(LinearProblem):
         np.einsum("ii->i", matrix)[:] += penalty + 1e-12
         of_first, vectors = scipy.linalg.eigh(np.diag(penalty), matrix, check_finite=False)
         values[first] = of_first
-        return first, np.clip(values, 0.0, 1.0), vectors
+        return np.clip(values, 0.0, 1.0), vectors
 
     def parameters(self, coef: FloatArray, intercept: FloatArray) -> FloatArray:
         """Make parameters of coefficients and intercepts; see :meth:`split`."""
@@ -825,11 +834,14 @@ class LabelProblem(LinearProblem):
 
         It is the Kronecker product of those with the moments of the features.
         """
+        if self._variances[self._widest].sum() < WIDEST * self._variances.sum():
+            return None
         bends, labels = scipy.linalg.eigh(self._mean_hessian(scores), check_finite=False)
         if not bends[-1] > 0:
             return None
         bends = np.maximum(bends, LEAST_BEND * bends[-1]) / self._bend
-        first, of_penalty, features = self._moments
+        first = self._widest
+        of_penalty, features = self._moments
         of_penalty = of_penalty[:, np.newaxis]
         system = (1.0 - of_penalty) * bends + of_penalty
 

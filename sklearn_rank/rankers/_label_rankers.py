@@ -293,10 +293,9 @@ class LabelRanker(LabelOrderRanker):
     A linear ranker of queries would give all rows the same order, and raises an error.
 
     The time is that of one fit of the estimator for multi-output regressors (about five for the
-    default), of ``n_labels`` fits
-    for other regressors, and of ``n_labels (n_labels - 1) / 2`` fits for classifiers. A ranker of
-    queries is fitted to a matrix of ``n_samples n_labels`` rows and ``n_features + n_labels``
-    features, sparse if ``X`` is.
+    default), of ``n_labels`` fits for other regressors, and of ``n_labels (n_labels - 1) / 2``
+    fits for classifiers. A ranker of queries is fitted to a matrix of ``n_samples n_labels`` rows
+    and ``n_features + n_labels`` features, sparse if ``X`` is.
 
     References
     ----------
