@@ -14,7 +14,7 @@ import scipy.optimize
 from scipy.sparse.linalg import LinearOperator, cg
 
 from .._typing import FloatArray, IntArray
-from ._design import Coordinates, Design, column_scales, squares_about
+from ._design import Coordinates, Design, as_design, column_scales, squares_about
 from ._result import Certificate, LossOfScores, SolverResult, choose_method, relative_gap
 
 # A direction need not solve Newton's system better than the next one will change it.
@@ -690,6 +690,10 @@ def quadratic_expansion(problem: LinearProblem, parameters: FloatArray) -> Quadr
     return Quadratic(curvature, slope)
 
 
+# Share of the variance that the features of a preconditioner have, at least, as the leading
+# coordinates of a kernel do.
+WIDEST = 0.5
+
 # Rows of which each column of the mean second derivatives by the scores is estimated.
 SAMPLED_ROWS = 400
 # Products up to which this pays; beyond it second derivatives of two labels are left out.
@@ -767,21 +771,33 @@ class LabelProblem(LinearProblem):
         return Coordinates(np.repeat(scale, self.n_labels), np.repeat(penalty, self.n_labels))
 
     @cached_property
+    def _widest(self) -> IntArray:
+        """Features whose matrix is factorised."""
+        return np.sort(np.argsort(-self._variances, kind="stable")[:LARGEST_FACTOR])
+
+    @cached_property
     def _moments(self) -> tuple[FloatArray, FloatArray]:
         """What diagonalises moments of the features and the penalty together, in coordinates.
 
-        The vectors turn their sum into 1, and the penalty into the values.
+        The vectors turn their sum into 1, and the penalty into the values. Beyond
+        ``LARGEST_FACTOR`` features, those of least variance count as uncorrelated.
         """
+        first = self._widest
         scale = self.coordinates.scale[:: self.n_labels][: self.n_features]
-        penalty = self.alpha / scale**2
-        matrix = self.rows.items.gram(self._share) - np.outer(self._mean, self._mean)
+        values = self.alpha / scale**2
+        items, mean, variances = self.rows.items, self._mean[first], self._variances[first]
+        if len(first) < self.n_features:
+            items = as_design(items.matrix[:, first])
+        scale, penalty = scale[first], values[first]
+        matrix = items.gram(self._share) - np.outer(mean, mean)
         # Where the mean is so large that rounding of it would be a moment, features count alone.
-        rounded = 1e-13 * self._mean**2 > self._variances
+        rounded = 1e-13 * mean**2 > variances
         matrix[rounded] = matrix[:, rounded] = 0.0
-        np.einsum("ii->i", matrix)[:] = self._variances
+        np.einsum("ii->i", matrix)[:] = variances
         matrix *= self._bend / np.outer(scale, scale)
         np.einsum("ii->i", matrix)[:] += penalty + 1e-12
-        values, vectors = scipy.linalg.eigh(np.diag(penalty), matrix, check_finite=False)
+        of_first, vectors = scipy.linalg.eigh(np.diag(penalty), matrix, check_finite=False)
+        values[first] = of_first
         return np.clip(values, 0.0, 1.0), vectors
 
     def parameters(self, coef: FloatArray, intercept: FloatArray) -> FloatArray:
@@ -817,23 +833,24 @@ class LabelProblem(LinearProblem):
 
         It is the Kronecker product of those with the moments of the features.
         """
-        if self.n_features > LARGEST_FACTOR:
+        if self._variances[self._widest].sum() < WIDEST * self._variances.sum():
             return None
         bends, labels = scipy.linalg.eigh(self._mean_hessian(scores), check_finite=False)
         if not bends[-1] > 0:
             return None
         bends = np.maximum(bends, LEAST_BEND * bends[-1]) / self._bend
+        first = self._widest
         of_penalty, features = self._moments
         of_penalty = of_penalty[:, np.newaxis]
         system = (1.0 - of_penalty) * bends + of_penalty
 
         def solve(residual: FloatArray) -> FloatArray:
-            by_label = residual.reshape(-1, self.n_labels) @ labels
-            solution = np.empty_like(by_label)
-            rotated = features.T @ by_label[: self.n_features]
-            solution[: self.n_features] = features @ (rotated / system)
+            solution = residual.reshape(-1, self.n_labels) @ labels
+            solution[first] = features.T @ solution[first]
+            solution[: self.n_features] /= system
+            solution[first] = features @ solution[first]
             if self.fit_intercept:
-                solution[-1] = by_label[-1] / bends
+                solution[-1] /= bends
             return (solution @ labels.T).ravel()
 
         return solve

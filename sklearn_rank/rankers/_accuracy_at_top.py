@@ -407,13 +407,20 @@ class AccuracyAtTopRanker(AccuracyAtTopBase):
 
     See Also
     --------
-    AccuracyAtTopRankerCV : Chooses ``C``, selection, quantile and share by cross-validation.
+    AccuracyAtTopRankerCV : The first choice: chooses ``C``, selection, quantile and share by
+        cross-validation.
     sklearn_rank.metrics.smoothed_precision_at_top_score : Measure for choosing ``C``.
     sklearn.calibration.CalibratedClassifierCV : Turns the scores into probabilities.
     sklearn.linear_model.LogisticRegression : The better choice when the top is large.
 
     Notes
     -----
+    **Choose C, and compare with logistic regression.** With the default ``C`` the precision of new
+    rows in the top 5 % is below that of ``LogisticRegression()`` by .042 ± .018 in the mean over
+    22 data sets, most where there are few rows for each feature (Ionosphere, .28); ``C=0.1`` is no
+    better in the mean. If ``C`` is chosen for both, as :class:`AccuracyAtTopRankerCV` does, there
+    is no difference: .001 ± .015, between +.27 (Ionosphere, 34 features) and -.12 (glass).
+
     As in all of scikit-learn, ``decision_function`` is greater for ``classes_[1]``. If
     ``pos_label`` is ``classes_[0]``, the ranker is fitted with exchanged labels, and the signs of
     ``coef_``, ``dual_coef_``, ``intercept_``, ``quantile_`` and ``threshold_`` are reversed: the

@@ -43,7 +43,7 @@ from .._solvers import (
 )
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from .._validation import ravelled
-from .._warn import warn
+from .._warn import collected, warn
 from ..calibration._shared import positional_form
 from ..exceptions import UnlinkedLabelWarning
 from ..losses import ListwiseSoftmax, PointwiseLogistic, TemplateLoss, get_loss
@@ -135,9 +135,26 @@ def check_takes_weights(estimator: Any, reduction: Reduction) -> None:
         )
 
 
-def _fit_label(estimator: Any, rows: LabelledRows, label: int) -> Any:
+# Rows of a leaf that are tried, as a number or a share; with the last a tree is one leaf.
+LEAVES = (1, 5, 20, 80, 0.9)
+
+
+def _fit_forest(forest: Any, X: Any, y: FloatArray, weight: FloatArray | None) -> Any:
+    """Fit a forest with leaves of the size that predicts rows out of bag best."""
+    errors = []
+    for size in LEAVES:
+        tried = clone(forest).set_params(min_samples_leaf=size, bootstrap=True, oob_score=True)
+        with collected():  # a few rows may be in all bags
+            tried = fit_with_weights(tried, X, y, weight)
+        squares = ((tried.oob_prediction_ - y) ** 2).reshape(len(y), -1)
+        errors.append(np.average(squares.mean(axis=1), weights=weight))
+    chosen = clone(forest).set_params(min_samples_leaf=LEAVES[int(np.argmin(errors))])
+    return fit_with_weights(chosen, X, y, weight)
+
+
+def _fit_label(fit: Any, estimator: Any, rows: LabelledRows, label: int) -> Any:
     target = np.ascontiguousarray(rows.targets[:, label])
-    return fit_with_weights(estimator, rows.X, target, rows.weight)
+    return fit(estimator, rows.X, target, rows.weight)
 
 
 def _fit_pair(estimator: Any, rows: LabelledRows, label: int, other: int) -> Any:
@@ -203,7 +220,8 @@ class LabelRanker(LabelOrderRanker):
     ----------
     estimator : estimator or None, default=None
         Regressor, classifier or ranker of queries, or a pipeline or search that ends in one. None
-        is ``ExtraTreesRegressor(n_estimators=100)``. The estimator is cloned.
+        is ``ExtraTreesRegressor(n_estimators=100)`` with ``min_samples_leaf`` chosen; see Notes.
+        The estimator is cloned.
     measure : str, Measure, ScoreGeneratingFunction or callable, default="tau_b"
         Measure that :meth:`score` computes, and that defines the utilities to which regressors are
         fitted: its own if it is positional, such as ``"ndcg@3"``, else Borda shares. Classifiers
@@ -255,9 +273,12 @@ class LabelRanker(LabelOrderRanker):
     Notes
     -----
     **Choice of estimator.** The forest is a good default if orders depend on regions of the
-    feature space. With few rows, much noise or a linear rule,
-    ``LabelRanker(LogisticRegression())`` is better. The regret bound requires squared error: it
-    does not hold for regressors of medians or quantiles, or with other losses.
+    feature space. With few rows or a linear rule, ``LabelRanker(LogisticRegression())`` is better.
+    The default forest has leaves of at least 1, 5, 20 or 80 rows, or one leaf, which ranks all
+    rows by the mean utilities: the size with the least squared error on the rows that are out of
+    bag, in forests with bootstrap samples. Noisy orders take large leaves. The regret bound
+    requires squared error: it does not hold for regressors of medians or quantiles, or with other
+    losses.
 
     Soft votes estimate the expected Borda share of each label and order by it. Hard votes follow
     the majority of each pair, which maximises the expected tau if the majorities have no cycle:
@@ -271,10 +292,10 @@ class LabelRanker(LabelOrderRanker):
     to rankers of queries as ``query_weight``; an estimator that takes no weights raises an error.
     A linear ranker of queries would give all rows the same order, and raises an error.
 
-    The time is that of one fit of the estimator for multi-output regressors, of ``n_labels`` fits
-    for other regressors, and of ``n_labels (n_labels - 1) / 2`` fits for classifiers. A ranker of
-    queries is fitted to a matrix of ``n_samples n_labels`` rows and ``n_features + n_labels``
-    features, sparse if ``X`` is.
+    The time is that of one fit of the estimator for multi-output regressors (about five for the
+    default), of ``n_labels`` fits for other regressors, and of ``n_labels (n_labels - 1) / 2``
+    fits for classifiers. A ranker of queries is fitted to a matrix of ``n_samples n_labels`` rows
+    and ``n_features + n_labels`` features, sparse if ``X`` is.
 
     References
     ----------
@@ -404,13 +425,14 @@ class LabelRanker(LabelOrderRanker):
     def _fit_regressors(self, base: Any, rows: LabelledRows) -> None:
         self.loss_ = get_loss("pointwise_squared")
         known = ~np.isnan(rows.targets)
+        fit = _fit_forest if self.estimator is None else fit_with_weights
         inner = base
         while isinstance(inner, BaseSearchCV):
             inner = inner.estimator
         if known.all() and get_tags(inner).target_tags.multi_output:
-            self.estimator_ = fit_with_weights(base, rows.X, rows.targets, rows.weight)
+            self.estimator_ = fit(base, rows.X, rows.targets, rows.weight)
             return
-        calls = ((base, rows.only(mask), label) for label, mask in enumerate(known.T))
+        calls = ((fit, base, rows.only(mask), label) for label, mask in enumerate(known.T))
         models = in_parallel(self.n_jobs, _fit_label, calls)
         if len(models) == 1:
             (self.estimator_,) = models

@@ -167,6 +167,11 @@ class PNormPushRanker(OneProblemRanker):
 
     Notes
     -----
+    **Compare it with logistic regression.** With the defaults, precision of new rows in the top
+    5 % differs from that of ``LogisticRegression()`` by +.004 ± .006 in the mean over 22 data
+    sets, and by -.09 ± .04 on one of them (annthyroid, 7 % positives), where other values of ``C``
+    do not help. Use it for criteria of the very top.
+
     With the exponential loss, R_p separates into two sums,
 
     .. math:: \log R_p = \log \tfrac1U \sum_i u_i e^{-s_i}
@@ -739,6 +744,11 @@ class StructuralRanker(OneProblemRanker):
 
     Notes
     -----
+    **Compare it with logistic regression**, which is mostly as good or better: with
+    ``"precision@top0.05"``, other parameters at their defaults, this precision of new rows is
+    below that of ``LogisticRegression()`` by .011 ± .010 in the mean over 22 data sets, and by up
+    to .14 on one. Greater values of ``C`` do not help.
+
     The slack is a convex function of the scores s, for positives :math:`P` and negatives
     :math:`N`:
 

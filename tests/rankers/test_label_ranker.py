@@ -164,6 +164,29 @@ def test_several_outputs_are_one_fit():
     assert len(LabelRanker(HistGradientBoostingRegressor(max_iter=2)).fit(X, y).estimators_) == 4
 
 
+@pytest.mark.parametrize("missing", [False, True])
+def test_the_forest_ranks_noise_by_the_mean_order(missing):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 3)), [3.0, 2.0, 1.0, 0.0] + 2.0 * rng.normal(size=(120, 4))
+    y = incomplete(y) if missing else y
+    new = rng.normal(size=(100, 3))
+    orders = LabelRanker(random_state=0).fit(X, y).rank(new)
+    plain = LabelRanker(ExtraTreesRegressor(100, random_state=0)).fit(X, y).rank(new)
+    assert np.mean(orders == [1.0, 2.0, 3.0, 4.0]) > 0.8 > np.mean(plain == [1.0, 2.0, 3.0, 4.0])
+
+
+def test_rows_of_great_weight_choose_the_leaves():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(100, 1)), 2, axis=0)
+    y = np.column_stack((np.zeros(200), np.tile([1.0, -1.0], 100)))  # noise
+    y[100:, 1] = np.repeat(np.sign(X[100::2, 0]), 2)  # no noise
+    sizes = [
+        LabelRanker(random_state=0).fit(X, y, sample_weight=w).estimator_.min_samples_leaf
+        for w in (np.repeat([1.0, 1e-3], 100), np.repeat([1e-3, 1.0], 100))
+    ]
+    assert sizes[0] > sizes[1]
+
+
 def test_hard_votes_follow_majorities():
     # Sixteen rows have a at the top and fourteen at the bottom: tau wants a first, Borda shares b.
     X = np.ones((30, 1))

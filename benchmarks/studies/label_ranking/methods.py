@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.base import clone
+from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -111,6 +112,11 @@ def by(fold, estimator):
     return fitted(fold, LabelRanker(clone(estimator), target_type="positions")), None
 
 
+def by_default(fold):
+    """The default ranker of labels."""
+    return fitted(fold, LabelRanker(target_type="positions", random_state=0)), None
+
+
 TREES = ExtraTreesRegressor(100, random_state=0)
 BOOSTED = BoostedOrderPreservingRanker(
     "pairwise_squared", measure="spearman", n_estimators=300, min_samples_leaf=5
@@ -129,6 +135,8 @@ OURS = {
         searched, ranker=OrderPreservingLabelRanker(), grid={"alpha": LINEAR_ALPHAS}
     ),
     "extra trees": partial(by, estimator=TREES),
+    "extra trees, leaves chosen": by_default,
+    "constant order": partial(by, estimator=DummyRegressor()),
     "logistic pairs": partial(by, estimator=LOGISTIC),
     "rbf kernel": partial(kernel, name="rbf", loss="pointwise_squared"),
     "laplacian kernel": partial(kernel, name="laplacian", loss="pointwise_squared"),
@@ -185,14 +193,15 @@ HIDDEN = {
     "extra trees, complete rows": partial(complete_rows, method=OURS["extra trees"]),
     "extra trees, filled": partial(filled, estimator=EXTRA_TREES),
     "extra trees, expected positions": partial(by_known_label, estimator=EXTRA_TREES),
-    "extra trees": OURS["extra trees"],
+    **{name: OURS[name] for name in ("extra trees", "extra trees, leaves chosen")},
+    "constant order": OURS["constant order"],
     "extra trees, 3 rows a leaf": partial(by, estimator=EXTRA_TREES(min_samples_leaf=3)),
     "laplacian kernel": OURS["laplacian kernel"],
 }
 METHODS = {False: BASELINES | OURS, True: HIDDEN}
 
 FORESTS = ("forest of all labels", "forest per label", "forest per pair", "forest per pair, votes")
-REGRESSION = "linear regression"
+REGRESSION, LEAVES = "linear regression", "extra trees, leaves chosen"
 # What is compared, by question: name of b, a, and b; or several, of which b is the best in a set.
 PAIRS = {
     False: {
@@ -203,6 +212,7 @@ PAIRS = {
             ("best forest", a, FORESTS)
             for a in ("extra trees", "laplacian kernel", "rbf kernel", "boosted queries")
         ],
+        "Leaves": [(b, LEAVES, b) for b in ("extra trees", "constant order")],
         "Losses": [(b, "linear", b) for b in LINEAR if b != "linear"],
     },
     True: {
@@ -211,6 +221,9 @@ PAIRS = {
             for a in ("linear", "linear, ranknet", "logistic pairs")
             for b in (f"{REGRESSION}, complete rows", f"{REGRESSION}, expected positions")
         ],
-        "Trees": [(b, "extra trees", b) for b in HIDDEN if b.startswith("extra trees,")],
+        "Trees": [
+            (b, "extra trees", b) for b in HIDDEN if b.startswith("extra trees,") and b != LEAVES
+        ],
+        "Leaves": [(b, LEAVES, b) for b in ("extra trees", "constant order")],
     },
 }

@@ -45,7 +45,7 @@ METHODS = {
         "#E69F00",
         "s",
     ),
-    "extra trees": ("LabelRanker()", "#D55E00", "^"),
+    "extra trees, leaves chosen": ("LabelRanker()", "#D55E00", "^"),
 }
 figure, axes = plt.subplots(figsize=(9.5, 5.2), layout="constrained")
 for number, (method, (label, color, marker)) in enumerate(METHODS.items()):
@@ -70,11 +70,11 @@ HIDDEN = {
     ),
     "linear": ("OrderPreservingLabelRanker()", "#0072B2", "o-"),
     "extra trees, complete rows": (
-        "LabelRanker(), complete rows",
+        "LabelRanker(ExtraTreesRegressor()), complete rows",
         "#E69F00",
         "s--",
     ),
-    "extra trees": ("LabelRanker()", "#D55E00", "^-"),
+    "extra trees, leaves chosen": ("LabelRanker()", "#D55E00", "^-"),
 }
 
 
