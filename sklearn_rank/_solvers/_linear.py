@@ -833,7 +833,8 @@ class LabelProblem(LinearProblem):
 
         It is the Kronecker product of those with the moments of the features.
         """
-        if self._variances[self._widest].sum() < WIDEST * self._variances.sum():
+        is_wide = self.n_features > max(LARGEST_FACTOR, self.rows.items.shape[0])
+        if is_wide or self._variances[self._widest].sum() < WIDEST * self._variances.sum():
             return None
         bends, labels = scipy.linalg.eigh(self._mean_hessian(scores), check_finite=False)
         if not bends[-1] > 0:
