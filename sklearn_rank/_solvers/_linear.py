@@ -692,7 +692,7 @@ def quadratic_expansion(problem: LinearProblem, parameters: FloatArray) -> Quadr
 
 # Share of the variance that the features of a preconditioner have, at least, as the leading
 # coordinates of a kernel do.
-WIDEST = 0.5
+WIDEST = 0.75
 
 # Rows of which each column of the mean second derivatives by the scores is estimated.
 SAMPLED_ROWS = 400
