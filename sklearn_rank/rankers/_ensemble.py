@@ -19,7 +19,7 @@ from .._sklearn_compat import StrOptions, fit_context, rows_at
 from .._typing import AnyArray, FloatArray
 from .._warn import told_once
 from ..inference import Comparison, compare
-from ..metrics import Measure, get_measure
+from ..metrics import get_measure
 from ..metrics._shared import (
     call_with_metadata,
     has_exponential_gain,
@@ -112,21 +112,19 @@ def default_rankers(
     boosted: Any
     if is_installed("lightgbm") and are_grades and lists.whole.all():
         is_large = lists.n_lists > MANY_QUERIES
-        on_values, on_ranks = (lambdarank(seed, measure, is_large) for seed in seeds[:2])
+        on_values, on_ranks = (lambdarank(seed, is_large) for seed in seeds[:2])
         bag = [("values", on_values), ("ranks", beside_ranks(on_ranks))]
-        boosted = RankEnsemble(bag, weights="equal", measure=measure)
+        boosted = asking_for_weights(RankEnsemble(bag, weights="equal", measure=measure))
     else:
         boosted = boosted_trees(HistGradientBoostingRegressor, n, categories, seeds[0])
+        boosted = beside_ranks(boosted)
     trees = ExtraTreesRegressor(
         100, min_samples_leaf=max(5, n // 25_000), max_features=1 / 3, random_state=seeds[2]
     )
     linear = asking_for_weights(
         OrderPreservingRanker("softmax", measure=get_measure("dcg", gain=gain), normalize="zscore")
     )
-    members = [
-        coded(asking_for_weights(boosted), categories),
-        coded(beside_ranks(trees), categories),
-    ]
+    members = [coded(boosted, categories), coded(beside_ranks(trees), categories)]
     members.append(marked(imputer(), linear, categories))
     return ["boosted", "extra trees", "linear"], members
 
@@ -147,7 +145,7 @@ def asking_for_weights(step: Any) -> Any:
         return step.set_fit_request(**dict.fromkeys(weights, True))
 
 
-def lambdarank(seed: int, measure: Measure, is_large: bool) -> GroupRankerAdapter:
+def lambdarank(seed: int, is_large: bool) -> GroupRankerAdapter:
     """LightGBM's lambdarank; of many queries it holds some out to stop early."""
     ranker = import_optional("lightgbm", "RankEnsemble").LGBMRanker(
         learning_rate=0.05,
@@ -161,7 +159,8 @@ def lambdarank(seed: int, measure: Measure, is_large: bool) -> GroupRankerAdapte
         deterministic=True,
         force_row_wise=True,
     )
-    return GroupRankerAdapter(ranker, measure=measure, early_stopping=is_large, random_state=seed)
+    # It stops by NDCG, its own objective.
+    return GroupRankerAdapter(ranker, early_stopping=is_large, random_state=seed)
 
 
 class RankEnsemble(NamedMembers, QueryRanker):
@@ -177,11 +176,11 @@ class RankEnsemble(NamedMembers, QueryRanker):
         Names and members: rankers of queries, pipelines, and regressors or classifiers, which are
         fitted without ids. The score of a classifier is ``decision_function`` or
         ``predict_proba``, or with more than two classes the expected class. None is two
-        ``LGBMRanker`` of different seeds, :class:`~sklearn.ensemble.ExtraTreesRegressor` of the
-        grades, and :class:`OrderPreservingRanker` with the loss "softmax" on features normalised
-        within queries. Without LightGBM, for grades that are not whole numbers up to 30, and for
-        weights of rows that are not whole, the first is
-        :class:`~sklearn.ensemble.HistGradientBoostingRegressor` of the grades.
+        ``LGBMRanker``, :class:`~sklearn.ensemble.ExtraTreesRegressor` of the grades, and
+        :class:`OrderPreservingRanker` on features normalised within queries; one ``LGBMRanker``
+        and the randomised trees also see the ranks of the features within queries. Without
+        LightGBM, for grades that are not whole numbers up to 30, and for weights of rows that are
+        not whole, the first is :class:`~sklearn.ensemble.HistGradientBoostingRegressor`.
     weights : {"fitted", "equal"} or array-like of shape (n_members,), default="fitted"
         Weights of the members: fitted to the measure on held-out queries and drawn to each other;
         equal, or given numbers of at least 0, which needs one fit of each member only.

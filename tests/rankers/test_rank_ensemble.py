@@ -195,13 +195,22 @@ def test_default_members(monkeypatch):
     np.testing.assert_array_equal(same[1], same[2])
     # Amounts are no grades of lambdarank, and their gain is linear.
     amounts = RankEnsemble(random_state=0, cv=3).fit(numbers, 1000.5 * y, qid=qid)
-    assert isinstance(amounts.estimators_[0], HistGradientBoostingRegressor)
+    assert isinstance(amounts.estimators_[0][-1], HistGradientBoostingRegressor)
     monkeypatch.setattr("sklearn_rank.rankers._ensemble.is_installed", lambda _: False)
     without = RankEnsemble(random_state=0, cv=3).fit(X, y, qid=qid)
-    assert isinstance(without.estimators_[0][-1], HistGradientBoostingRegressor)
+    assert isinstance(without.estimators_[0][-1][-1], HistGradientBoostingRegressor)
     assert without.score(X, y, qid=qid) > 0.8
     with pytest.raises(ValueError, match=r"columns \['empty'\] have no value"):
         without.fit(X.assign(empty=np.nan), y, qid=qid)
+
+
+def test_boosting_stops_early_with_many_queries_for_any_measure(monkeypatch):
+    X, y, qid = frame_of(40)
+    monkeypatch.setattr("sklearn_rank.rankers._ensemble.MANY_QUERIES", 10)
+    ensemble = RankEnsemble(measure="err", random_state=0, cv=2).fit(X, y, qid=qid)
+    for ranker in ensemble.named_estimators_["boosted"][-1].estimators_:
+        adapter = getattr(ranker, "steps", [("", ranker)])[-1][1]
+        assert adapter.best_iteration_ < 1000
 
 
 @pytest.mark.parametrize("is_frame", [False, True])
