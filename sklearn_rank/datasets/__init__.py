@@ -8,7 +8,7 @@ from ._synthetic import (
     make_label_ranking,
     make_subset_ranking,
 )
-from ._tables import load_ionosphere, load_label_ranking
+from ._tables import load_ionosphere, load_label_ranking, load_thyroid
 from ._trec import join_qrels, load_qrels, load_trec_run
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "load_label_ranking",
     "load_letor",
     "load_qrels",
+    "load_thyroid",
     "load_trec_run",
     "make_bipartite_ranking",
     "make_clicks",
