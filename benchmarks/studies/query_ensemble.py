@@ -199,7 +199,7 @@ def mean_of(value, y, score, qid):
 def searched(make, staged, sizes, X, y, qid):
     """The fit to all rows by size and number of trees of the largest NDCG@10; these, and it."""
     values = np.zeros((len(sizes), len(TREES)))
-    for train, test in QueryKFold(3).split(X, y, qid):
+    for train, test in QueryKFold(3, random_state=0).split(X, y, qid):
         for i, size in enumerate(sizes):
             model = make(size, TREES[-1]).fit(X.iloc[train], y[train], **ids(qid[train], make))
             for j, score in enumerate(staged(model, X.iloc[test])):
