@@ -23,10 +23,11 @@ X, y = load_thyroid(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(
     X, y, test_size=0.5, stratify=y, random_state=0
 )
+boosted = HistGradientBoostingClassifier(random_state=0)
 models = {
     "logistic": make_pipeline(StandardScaler(), LogisticRegression()),
-    "boosted": HistGradientBoostingClassifier(random_state=0),
-    "bag": BaggingClassifier(HistGradientBoostingClassifier(), 3, random_state=0),
+    "boosted": boosted,
+    "bag": BaggingClassifier(boosted, 3, random_state=0),
     "ensemble": RankEnsembleClassifier(random_state=0),
 }
 scores = {
