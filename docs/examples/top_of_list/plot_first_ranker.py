@@ -25,7 +25,7 @@ X_train, X_test, y_train, y_test = train_test_split(
 )
 boosted = HistGradientBoostingClassifier(random_state=0)
 models = {
-    "logistic": make_pipeline(StandardScaler(), LogisticRegression()),
+    "linear": make_pipeline(StandardScaler(), LogisticRegression()),
     "boosted": boosted,
     "bag": BaggingClassifier(boosted, 3, random_state=0),
     "ensemble": RankEnsembleClassifier(random_state=0),
@@ -34,7 +34,7 @@ scores = {
     name: model.fit(X_train, y_train).decision_function(X_test)
     for name, model in models.items()
 }
-print(compare("recall@200", y_test, scores, baseline="logistic", random_state=0))
+print(compare("recall@200", y_test, scores, baseline="linear", random_state=0))
 
 # %%
 # All three find more of the ill patients than logistic regression. Whether the ensemble is better
