@@ -13,6 +13,7 @@ REQUIREMENTS = {
     "dask": "dask[array,dataframe,distributed]>=2025.5",
     "distributed": "dask[array,dataframe,distributed]>=2025.5",
     "lightgbm": "lightgbm>=4.7",
+    "matplotlib": "matplotlib>=3.9",
     "numba": "numba>=0.61",
     "pandas": "pandas>=2.2.2",
     "pyarrow": "pyarrow>=17",

@@ -338,6 +338,11 @@ def _add_level_and_output(parser: ArgumentParser, measures: Any) -> None:
     output.add_argument(
         "--output", "-o", metavar="FILE", help="where to write (default: standard output)"
     )
+    output.add_argument(
+        "--plot",
+        metavar="FILE",
+        help="draw the intervals; the end of the name, such as .png or .svg, is the format",
+    )
 
 
 def _number(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Mapping
 from math import isnan, nan
 from re import sub
 from textwrap import fill
 from typing import Any, NamedTuple
 
+from .._optional import import_optional
 from .._printed import fixed
-from ..inference import Comparison, compare, metric_interval
+from ..inference import Comparison, Interval, compare, metric_interval
 from ..metrics import Measure
 from ._input import MeasureInput, Rankings, our_name, read_rankings
 from ._output import (
@@ -56,6 +58,8 @@ def run_evaluate(options: Namespace) -> None:
         results += row
     if all(isnan(result.value) for result in results):
         raise CommandError("; ".join(dict.fromkeys(notes)).rstrip("."))
+    if options.plot is not None:
+        _draw_results(results, notes, options.plot)
     notes = list(dict.fromkeys([*rankings.notes, *notes]))
     if options.format == "csv":
         text = as_csv([result._asdict() for result in results])
@@ -77,6 +81,43 @@ def run_evaluate(options: Namespace) -> None:
             rows.append((result.score, result.measure, value, limits, result.method))
         text = f"{rankings.heading}\n\n{aligned(rows, left=(0, 1, 4))}{sentences(notes)}"
     write(text, options.output)
+
+
+def _draw_results(results: list[Result], notes: list[str], path: str) -> None:
+    """Draw what has an interval: one panel for each measure, one row for each ranking."""
+    panels: dict[str, dict[str, Interval]] = {}
+    for r in results:
+        if r.method:
+            interval = Interval(r.value, r.low, r.high, r.level, r.method, r.target)
+            panels.setdefault(r.measure, {})[r.score] = interval
+    if not panels:
+        raise CommandError("--plot: " + "; ".join(notes).rstrip("."))
+    save_plot(panels, path)
+
+
+def save_plot(panels: Mapping[str, dict[str, Interval] | Comparison], path: str) -> None:
+    """Draw the intervals of each measure below those of the last one, and save the picture."""
+    from ..plotting import IntervalsDisplay
+
+    # Lines of the longest name, in letters of its column.
+    heights = [
+        0.9 + len(rows) * max(0.45, 0.18 * (1 + max(map(len, rows)) // 20))
+        for rows in panels.values()
+    ]
+    try:
+        made = import_optional("matplotlib.figure", "Drawing")
+        figure = made.Figure((7.2, sum(heights)), layout="constrained")
+        axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
+        for ax, (title, rows) in zip(axes, panels.items(), strict=True):
+            IntervalsDisplay.from_intervals(rows, ax=ax)
+            ax.set_title(title, loc="left", fontsize="medium")
+            ax.set_xlabel(fill(ax.get_xlabel(), 60))
+            ax.locator_params(axis="x", nbins=6)
+        figure.savefig(path, dpi=150)
+    except (ImportError, ValueError) as error:
+        raise CommandError(f"--plot {path}: {error}".rstrip(".")) from error
+    except OSError as error:
+        raise CommandError(f"--plot {path}: {error.strerror or error}") from error
 
 
 def evaluate(
@@ -186,6 +227,8 @@ def run_compare(options: Namespace) -> None:
             notes.append(undefined_note(title, measure, sample.n_undefined, sample.n_queries))
     if not comparisons:
         raise CommandError("; ".join(notes).rstrip("."))
+    if options.plot is not None:
+        save_plot(comparisons, options.plot)
     notes = [*rankings.notes, *notes]
     if options.format == "csv":
         text = as_csv(

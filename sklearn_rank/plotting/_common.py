@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._optional import import_optional
 from ..inference._shared import named_scores
 from ..metrics import Measure, get_measure
 from ..metrics._shared import own_pos_label, positive_class, ranking_scores
@@ -47,12 +48,7 @@ CELLS = 2000
 
 def axes_of(ax: Any, **kwargs: Any) -> Any:
     """Return the axes to draw on; without any, create a figure with constrained layout."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            'Drawing needs matplotlib: python -m pip install "matplotlib>=3.9"'
-        ) from error
+    plt = import_optional("matplotlib.pyplot", "Drawing")
     if ax is not None:
         return ax
     figure, ax = plt.subplots(layout="constrained", **kwargs)
