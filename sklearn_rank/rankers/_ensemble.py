@@ -415,7 +415,7 @@ class RankEnsemble(NamedMembers, QueryRanker):
             if folds:
                 self.held_out_scores_ = np.full((n_rows, len(names)), np.nan)
                 self.held_out_scores_[rows] = scores
-            self._held_out = lists, rows, folds
+                self._held_out = lists, rows, folds
             # Members scale the rows of a single query by its statistics from fit, with weights.
             ids = None if lists.n_lists == 1 else lists.list_of
             scores = _member_scores(self.estimators_, items, ids)
