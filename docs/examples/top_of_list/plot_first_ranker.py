@@ -3,13 +3,13 @@ An ensemble for the top, and a comparison
 =========================================
 
 One hundred thousand simulated transactions, two in a hundred are frauds, and a team reviews the
-first 125 of the 25,000 held-out ones. An ensemble ranks them beside boosted trees and logistic
-regression.
+first 125 of the 25,000 held-out ones. An ensemble ranks them beside boosted trees, a bag of three
+of them, and logistic regression.
 """
 
 # %%
 # The ensemble needs no tuning; the intervals and p-values are of the held-out rows.
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import BaggingClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
@@ -22,6 +22,7 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 models = {
     "ensemble": RankEnsembleClassifier(random_state=0),
     "boosted": HistGradientBoostingClassifier(random_state=0),
+    "bag": BaggingClassifier(HistGradientBoostingClassifier(), 3, random_state=0),
     "logistic": LogisticRegression(),
 }
 scores = {
@@ -31,6 +32,9 @@ scores = {
 print(compare("ap", y_test, scores, baseline="ensemble", random_state=0))
 
 # %%
+# It is better than boosted trees with their defaults and than logistic regression. Over the bag no
+# difference is shown. On 31 real sets the differences are smaller (:doc:`/benchmarks/top_of_list`).
+#
 # Of the training rows, held out in folds, it reports the same: the ensemble against each member.
 print(models["ensemble"].comparison_)
 
