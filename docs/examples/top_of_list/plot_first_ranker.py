@@ -19,10 +19,11 @@ from sklearn_rank.inference import compare
 
 X, y = make_bipartite_ranking(100_000, return_X_y=True, random_state=0)
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+trees = HistGradientBoostingClassifier(random_state=0)
 models = {
     "ensemble": RankEnsembleClassifier(random_state=0),
-    "boosted": HistGradientBoostingClassifier(random_state=0),
-    "bag": BaggingClassifier(HistGradientBoostingClassifier(), 3, random_state=0),
+    "boosted": trees,
+    "bag": BaggingClassifier(trees, 3, random_state=0),
     "logistic": LogisticRegression(),
 }
 scores = {
