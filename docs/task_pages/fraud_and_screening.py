@@ -84,20 +84,22 @@ logistic = choose(logistic, "logisticregression__C")
 #
 # The focused model stays linear, and its weights can be read. If any model
 # will do, the ensemble of the package takes the columns as they are, and finds
-# the two kinds of fraud by itself. Boosted trees do so, too.
-from sklearn.ensemble import HistGradientBoostingClassifier
+# the two kinds of fraud by itself. Boosted trees do so, too, alone or three in
+# a bag, as many models as the ensemble has.
+from sklearn.ensemble import BaggingClassifier, HistGradientBoostingClassifier
 from sklearn.preprocessing import OrdinalEncoder
 
 from sklearn_rank import RankEnsembleClassifier
 
 ensemble = RankEnsembleClassifier(pos_label="fraud", random_state=0)
 ensemble.fit(X[train], y[train], groups=day[train])
-codes = (OrdinalEncoder(), ["at_night", "shop"])
-boosted = make_pipeline(
-    make_column_transformer(codes, remainder="passthrough"),
-    HistGradientBoostingClassifier(learning_rate=0.05, random_state=0),
+codes = make_column_transformer(
+    (OrdinalEncoder(), ["at_night", "shop"]), remainder="passthrough"
 )
-boosted.fit(X[train], y[train])
+trees = HistGradientBoostingClassifier(learning_rate=0.05, random_state=0)
+boosted = make_pipeline(codes, trees).fit(X[train], y[train])
+bag = make_pipeline(codes, BaggingClassifier(trees, 3, random_state=0))
+bag.fit(X[train], y[train])
 
 # %%
 # All models score the same days, so the comparison is paired. The column
@@ -109,14 +111,19 @@ models = {
     "logistic": logistic,
     "ensemble": ensemble,
     "boosted": boosted,
+    "bag": bag,
 }
 scores = {
     name: -model.decision_function(X[test]) for name, model in models.items()
 }
-options = given | {"baseline": "focused", "random_state": 0}
+options = given | {"baseline": "ensemble", "random_state": 0}
 print(compare("precision@10", y[test], scores, **options))
 
 # %%
+# Ensemble, boosted trees and bag find about equally many frauds. The ensemble
+# is better than logistic regression. The focused model is between the two, and
+# no difference from the ensemble is shown.
+#
 # The picture shows the precision among the first k transactions of all test
 # days in one list. The dotted line marks the capacity of the team over these
 # days.

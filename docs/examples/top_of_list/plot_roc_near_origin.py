@@ -2,18 +2,19 @@
 The ROC curve at small false positive rates
 ===========================================
 
-Mean ROC curves of accuracy at the top and logistic regression up to a false positive rate of 10 %,
-over forty random splits of the Ionosphere data.
+Mean ROC curves of accuracy at the top, logistic regression and boosted trees up to a false positive
+rate of 10 %, over forty random splits of the Ionosphere data.
 """
 
 # %%
 # If only the first items of a list are used, only the beginning of the ROC curve matters. Half of
-# the rows train. Cross-validation chooses ``C`` of both models by the precision in the first
-# twentieth of the list.
+# the rows train. Cross-validation chooses ``C`` of both linear models by the precision in the
+# first twentieth of the list. Boosted trees have their defaults.
 import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_curve
 from sklearn.model_selection import GridSearchCV, StratifiedShuffleSplit
@@ -34,6 +35,7 @@ models = {
     "logistic regression": LogisticRegression(
         class_weight="balanced", max_iter=1000
     ),
+    "boosted trees": HistGradientBoostingClassifier(random_state=0),
 }
 rates = np.linspace(0, 0.1, 101)
 curves = {name: [] for name in models}
@@ -42,13 +44,14 @@ for train, test in StratifiedShuffleSplit(40, train_size=0.5, random_state=0).sp
     X, y
 ):
     for name, model in models.items():
-        search = GridSearchCV(
-            make_pipeline(StandardScaler(), model),
-            {f"{type(model).__name__.lower()}__C": [0.001, 0.01, 0.1]},
-            scoring=get_scorer("precision@top0.05"),
-            cv=3,
-        ).fit(X[train], y[train])
-        score = search.decision_function(X[test])
+        if hasattr(model, "C"):
+            model = GridSearchCV(
+                make_pipeline(StandardScaler(), model),
+                {f"{type(model).__name__.lower()}__C": [0.001, 0.01, 0.1]},
+                scoring=get_scorer("precision@top0.05"),
+                cv=3,
+            )
+        score = model.fit(X[train], y[train]).decision_function(X[test])
         fpr, tpr, _ = roc_curve(y[test], score, drop_intermediate=False)
         # The highest point at each rate: the curve is a step function.
         curves[name].append(tpr[np.searchsorted(fpr, rates, "right") - 1])
@@ -58,9 +61,10 @@ for train, test in StratifiedShuffleSplit(40, train_size=0.5, random_state=0).sp
 
 # %%
 # The mean curves with bands of two standard errors. The legend has the mean normalised area up to
-# a false positive rate of 5 %.
-figure, axes = plt.subplots(figsize=(6, 4.2), layout="constrained")
-for (name, values), line in zip(curves.items(), ("-", "--"), strict=True):
+# a false positive rate of 5 %. Boosted trees win: the classes of these data are not separated by a
+# linear rule. Of the two linear models accuracy at the top is better.
+figure, axes = plt.subplots(figsize=(6, 5), layout="constrained")
+for (name, values), line in zip(curves.items(), ("-", "--", ":"), strict=True):
     mean = np.mean(values, axis=0)
     error = np.std(values, axis=0, ddof=1) / np.sqrt(len(values))
     label = (
@@ -76,5 +80,5 @@ axes.set(
     xlim=(0, 0.1),
     ylim=(0, 1),
 )
-axes.legend(loc="upper left", title="area up to 5 % (normalised)")
+figure.legend(loc="outside lower center", title="area up to 5 % (normalised)")
 plt.show()
