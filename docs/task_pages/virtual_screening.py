@@ -88,7 +88,7 @@ for measure in ("bedroc@20", "enrichment@0.01"):
 # there are some dozens of actives to learn from, and a linear score is nearly
 # right here. On real data trees are far better on some sets and far worse on
 # others (:doc:`/user_guide/which_ranker`), so compare on yours.
-#
+
 # %%
 # Pictures
 # --------
