@@ -173,7 +173,7 @@ def test_each_question_has_an_answer_or_a_reason():
     rows_of_table = "".join(line for line in text.splitlines() if line.startswith("| `"))
     table = [row for row in answers() if f"`{row[0]}`" in rows_of_table]
     n_answers = sum(cell == "yes" for _, *cells in table for cell in cells)
-    assert page(table) in text
+    assert " ".join(page(table).split()) in " ".join(text.split())
     assert f"{n_answers} of {len(table) * (len(TITLE) - 1)}" in text
 
 
