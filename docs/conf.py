@@ -88,7 +88,6 @@ TASKS = [
     "virtual_screening.py",
     "reviewed_rows.py",
     "flag_and_promise.py",
-    "choose_a_model.py",
     "extend.py",
 ]
 
