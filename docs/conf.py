@@ -72,15 +72,33 @@ intersphinx_mapping = {
 
 # ---------------------------------------------------------------------------------------- gallery
 
-GROUPS = [
-    "top_of_list",
-    "queries",
-    "measures",
-    "inference",
-    "model_selection",
-    "labels_and_clicks",
-    "benchmarks",
-]
+GROUPS = {  # in reading order
+    "measures": ["score_generating_functions", "scoring", "displays"],
+    "inference": [
+        "intervals",
+        "sample_size",
+        "planned_labels",
+        "accumulator",
+        "command_line",
+        "agarwal_figures",
+    ],
+    "model_selection": ["promised_precision", "selection_by_bound"],
+    "top_of_list": [
+        "first_ranker",
+        "ionosphere_top",
+        "rules_differ",
+        "accuracy_at_top_certificate",
+    ],
+    "queries": ["compare_rankers"],
+    "labels_and_clicks": ["position_bias", "label_ranking"],
+    "benchmarks": [
+        "top_of_list_rankers",
+        "top_of_list_sets",
+        "query_rankers",
+        "interval_coverage",
+        "error_rates",
+    ],
+}
 TASKS = [
     "fraud_and_screening.py",
     "search_ranking.py",
@@ -93,8 +111,9 @@ TASKS = [
 
 
 def reading_order(name):
-    """Key that sorts the scripts of a folder: tasks as listed, other examples by name."""
-    return (TASKS.index(name) if name in TASKS else len(TASKS), name)
+    """Key that sorts the scripts of a folder: as listed above."""
+    examples = (f"plot_{name}.py" for names in GROUPS.values() for name in names)
+    return [*TASKS, *examples].index(name)
 
 
 def without_notice(gallery_conf, name):

@@ -85,3 +85,10 @@ def test_examples_of_docstrings_are_at_most_84_wide():
         if line.startswith((">>> ", "... ")) and len(line) > WIDEST
     ]
     assert not wide, "\n".join(wide)
+
+
+def test_examples_are_listed_in_reading_order():
+    listed = re.search(r"^GROUPS = (\{.+?^\})", (DOCS / "conf.py").read_text(), re.M | re.S)
+    groups = ast.literal_eval(listed[1])
+    found = {f"{group}/plot_{name}.py" for group, names in groups.items() for name in names}
+    assert found == {f"{path.parent.name}/{path.name}" for path in SCRIPTS}

@@ -2,18 +2,16 @@
 Error rates of tests, repeated looks and selection
 ==================================================
 
-How often does a comparison reject a true hypothesis? How often does an interval miss its target
-at one of ten looks, or for a model that was chosen among several? The figures show the stored
-results of three simulation studies.
+How often does a comparison reject a true hypothesis, and an interval miss its target at one of ten
+looks, or for a model that was chosen among several?
 """
 
 # %%
 # Tests at the 5 % level
 # ----------------------
 #
-# ``python benchmarks/studies/compare_levels.py`` draws samples in which the hypothesis of
-# :func:`~sklearn_rank.inference.compare` is true. Each dot is a design of 60 samples, so that a
-# dot is known to .03. Larger dots are means over the designs.
+# Small dots are designs of ``python benchmarks/studies/compare_levels.py`` in which the hypothesis is
+# true, known to .03; large dots are means.
 import csv
 from pathlib import Path
 
@@ -69,8 +67,8 @@ plt.show()
 # Ten looks
 # ---------
 #
-# ``python benchmarks/studies/sequential_looks.py`` counts the histories of ten looks in which an
-# interval misses its target at least once: 200 histories for each of four cases.
+# Histories with an interval that misses, 200 for each of four cases
+# (``python benchmarks/studies/sequential_looks.py``).
 looks = [row for row in read("sequential_looks.csv") if row["looks"] == "10"]
 measures = list(dict.fromkeys(row["measure"] for row in looks))
 ways = {
@@ -106,9 +104,8 @@ plt.show()
 # Limits after selection
 # ----------------------
 #
-# ``python benchmarks/studies/selection_coverage.py`` takes eight equally good candidates, chooses
-# one by its lower limit at ``delta=0.1``, and counts how often that limit is above the true value
-# (left, 200 samples). Right: how far the limit lies below the true value.
+# One of eight equally good candidates is chosen by its lower limit at ``delta=0.1``
+# (``python benchmarks/studies/selection_coverage.py``).
 selected = read("selection_coverage.csv")
 kinds = list(dict.fromkeys((row["measure"], row["method"]) for row in selected))
 marks = {"10/90": ("o", blue), "40/360": ("s", orange)}

@@ -7,15 +7,15 @@ OHSUMED and LightGBM's example, with paired differences and the times of fits.
 """
 
 # %%
-# ``python benchmarks/studies/query_rankers.py`` stores the value of each query: three folds of
-# whole queries by each of three seeds, every parameter chosen on the training queries. The values
-# of a query are averaged over the seeds first; the queries are the sample.
+# ``python benchmarks/studies/query_rankers.py`` stores the value of each query: three folds of whole
+# queries by each of three seeds, every parameter chosen on the training queries.
 import csv
 import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 from scipy.stats import t
 
 csv.field_size_limit(sys.maxsize)
@@ -61,8 +61,7 @@ def mean_and_half(values):
 
 
 # %%
-# NDCG@10 with 95 % intervals of Student's t. The intervals of one data set are wide and overlap,
-# because the queries differ more than the rankers.
+# The intervals of one data set overlap, because the queries differ more than the rankers.
 figure, panels = plt.subplots(
     1, 4, figsize=(10.5, 4.6), sharey=True, layout="constrained"
 )
@@ -71,6 +70,7 @@ for axes, (name, count) in zip(panels, SETS.items(), strict=True):
         mean, half = mean_and_half(by_query(method, name))
         axes.errorbar(mean, at, xerr=half, fmt="o", color="#0072B2", capsize=3)
     axes.set_title(f"{name}, {count} queries", size="medium")
+    axes.xaxis.set_major_locator(MaxNLocator(3))
     axes.set_yticks(range(len(METHODS)), METHODS.values())
     axes.set_xlabel("NDCG@10")
     axes.grid(axis="x", alpha=0.3)
@@ -78,8 +78,7 @@ panels[0].invert_yaxis()
 plt.show()
 
 # %%
-# Paired differences over all 616 queries have narrower intervals. These are not adjusted for their
-# number; the table of the benchmark page has the adjusted p-values.
+# Paired differences over all 616 queries have narrower intervals, here not adjusted for their number.
 PAIRS = [
     ("linear", "linear, alpha=1"),
     ("linear, alpha chosen", "linear, alpha=1"),
@@ -140,35 +139,4 @@ axes.set_xticks([0.1, 1, 10], ["0.1", "1", "10"])
 axes.set_yticks(range(len(FITS)), FITS.values())
 axes.invert_yaxis()
 axes.grid(axis="x", alpha=0.3)
-plt.show()
-
-# %%
-# Boosted trees beside ``LGBMRanker`` with lambdarank: processor time of a hundred trees on 100,000
-# rows, relative to ``LGBMRanker`` on the same data (``python benchmarks/boosting/queries.py``).
-SHAPES = {
-    "typical": "100 rows a query, 5 grades",
-    "string ids, unsorted": "the same, string ids, unsorted",
-    "short lists": "10 rows a query",
-    "few relevant": "100 rows a query, 2 relevant",
-    "long lists": "1,000 rows a query",
-}
-PEERS = {
-    "ours, pairwise_logistic, LightGBM": ("pairwise_logistic", "#0072B2", "o"),
-    "ours, softmax, LightGBM": ("softmax", "#009E73", "^"),
-    "XGBRanker, ndcg": ("XGBRanker", "#D55E00", "s"),
-}
-ratios = {
-    (row["shape"], row["peer"]): float(row["ratio"])
-    for row in read("boosting_queries.csv")
-}
-figure, axes = plt.subplots(figsize=(8, 3), layout="constrained")
-axes.axvline(1, color="0.4", linewidth=1, label="LGBMRanker")
-for peer, (name, color, marker) in PEERS.items():
-    times = [ratios[shape, peer] for shape in SHAPES]
-    axes.plot(times, range(len(SHAPES)), marker, color=color, label=name)
-axes.set_yticks(range(len(SHAPES)), SHAPES.values())
-axes.invert_yaxis()
-axes.set(xlim=(0, 2), xlabel="processor time / LGBMRanker")
-axes.grid(axis="x", alpha=0.3)
-figure.legend(loc="outside right upper")
 plt.show()

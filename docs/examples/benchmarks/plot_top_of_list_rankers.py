@@ -7,10 +7,9 @@ their fits by the number of rows.
 """
 
 # %%
-# ``python benchmarks/studies/top_of_list.py --parts family "family full" tables`` stores the value
-# of each split: 500 training rows, every parameter chosen by inner folds. The mean over splits
-# gives one difference for each data set. Markers are means over data sets with 95 % intervals of
-# Student's t. No difference is significant after Holm's adjustment over all 72 means of the study.
+# 500 training rows, every parameter chosen by inner folds
+# (``python benchmarks/studies/top_of_list.py --parts family "family full" tables``). Means over data
+# sets with 95 % intervals; none is significant after Holm's adjustment over the 72 means of the study.
 import csv
 from collections import defaultdict
 from pathlib import Path

@@ -7,10 +7,8 @@ logistic regression on the same splits. Each training set has 500 rows.
 """
 
 # %%
-# ``python benchmarks/studies/top_of_list.py`` stores the value of each split. The interval of a
-# data set is a 95 % interval of Student's t. Its variance allows for rows that splits share (the
-# correction of Nadeau and Bengio, 2003, or Hoeffding's bound where that is smaller). Without
-# adjustment for the number of data sets, one interval in twenty may exclude 0 by chance.
+# Splits of ``python benchmarks/studies/top_of_list.py``. The 95 % intervals allow for rows that splits
+# share, and are not adjusted for the number of data sets.
 import csv
 from collections import defaultdict
 from pathlib import Path
@@ -78,12 +76,9 @@ def draw(method, title):
 
 
 # %%
-# :class:`~sklearn_rank.TopFocusedRanker` around logistic regression, with ``combine="sum"``, the
-# default. Intervals wider than the axis are cut: on small data sets the first 1 % of the test rows
-# are one to three rows.
+# Intervals wider than the axis are cut: on small data sets the first 1 % are one to three rows.
 draw("logistic, sum", "TopFocusedRanker(LogisticRegression())")
 
 # %%
-# :class:`~sklearn_rank.AccuracyAtTopRanker` with ``selection="average"``, the default. Its gains
-# and losses are larger.
+# The gains and losses of :class:`~sklearn_rank.AccuracyAtTopRanker` are larger.
 draw("top, average", "AccuracyAtTopRanker()")

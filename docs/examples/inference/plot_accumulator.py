@@ -7,8 +7,8 @@ accumulator keeps what the measure needs, and gives the value and its interval a
 """
 
 # %%
-# Each batch has 2,000 rows, 3 % of them positive. Scores have three decimals, so that many rows
-# tie, and the accumulator keeps each distinct pair of a score and a label once.
+# Batches of 2,000 rows, 3 % of them positive. The accumulator keeps each distinct pair of a score and
+# a label once.
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import norm
@@ -28,9 +28,8 @@ print(found[-1])
 print(f"{accumulator.n_items:,} rows, {len(accumulator.table):,} kept")
 
 # %%
-# The interval narrows with the square root of the number of rows. Each interval holds for one
-# look. If a decision may be taken after any batch, use
-# :class:`~sklearn_rank.inference.ConfidenceSequence` instead.
+# Each interval holds for one look. If a decision may be taken after any batch, use
+# :class:`~sklearn_rank.inference.ConfidenceSequence`.
 rows = 2000 * np.arange(1, 31)
 figure, axes = plt.subplots(figsize=(7, 3.6), layout="constrained")
 low, high = [one.low for one in found], [one.high for one in found]

@@ -7,7 +7,7 @@ average precision and its precision at the top be trusted?
 """
 
 # %%
-# A logistic regression is fitted to half of the rows and scores the other half.
+# Scores of held-out rows.
 import matplotlib.pyplot as plt
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
@@ -23,9 +23,7 @@ X_train, X_test, y_train, y_test = train_test_split(
 score = LogisticRegression().fit(X_train, y_train).decision_function(X_test)
 
 # %%
-# :func:`~sklearn_rank.inference.metric_interval` chooses the method for each measure. The test
-# set has few positives, so that the AUC is known to a few hundredths, and the precision among
-# the first transactions much less well.
+# The AUC is known to a few hundredths, the precision among the first transactions much less well.
 names = {
     "auc": "AUC",
     "tpr@fpr0.1": "recall at 10 % false positives",

@@ -44,8 +44,11 @@ def planned(n_labels):
 
 # %%
 n_labels = np.array([10, 20, 40, 80, 160, 320, 640])
-fig, ax = plt.subplots()
-for shift, draw in ((0.95, uniform), (1.05, planned)):
+fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+for shift, draw, color in (
+    (0.95, uniform, "#767676"),
+    (1.05, planned, "#0072B2"),
+):
     intervals = [draw(n) for n in n_labels]
     estimate = np.array([interval.estimate for interval in intervals])
     low = estimate - [interval.low for interval in intervals]
@@ -56,15 +59,17 @@ for shift, draw in ((0.95, uniform), (1.05, planned)):
         (low, high),
         fmt="o",
         capsize=3,
+        color=color,
         label=draw.__name__,
     )
 value = metric_interval("precision@100", truth, challenger).estimate
-ax.axhline(value, color="0.6", zorder=0, label="with all labels")
+ax.axhline(value, color="black", linewidth=1, zorder=0, label="with all labels")
 ax.set(xscale="log", xlabel="labels besides the review", ylabel="precision@100")
-ax.legend()
+ax.set_xticks(n_labels, n_labels)
+ax.minorticks_off()
+fig.legend(loc="outside upper center", ncols=3)
 plt.show()
 
 # %%
 # The plan labels the rows of the challenger's first 100 that the review left
-# out: the others do not move this precision. Once it has labels of all of
-# them the value is known. Random rows hardly ever are among them.
+# out: only they move this precision. Random rows are hardly ever among them.

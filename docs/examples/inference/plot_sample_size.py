@@ -7,9 +7,7 @@ test for the difference of two AUCs, by the number of items.
 """
 
 # %%
-# The model is expected to have an AUC of .85, and one item in ten is positive. The first plan
-# leaves out ``n``: :func:`~sklearn_rank.inference.sample_size` finds the number of items that
-# gives an interval of width .1.
+# Expected are an AUC of .85 and one positive in ten. How many items give an interval of width .1?
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -20,9 +18,8 @@ plan = sample_size("auc", **expected, width=0.1)
 print(plan)
 
 # %%
-# The second question is how many items a test needs to detect a difference of .02 with a power
-# of .8. The answer depends on the correlation of the two models' scores within a class: models
-# that make the same errors need far fewer items.
+# How many items does a test need to detect a difference of .02 with a power of .8? Models that make
+# the same errors, whose scores correlate within a class, need far fewer.
 sizes = np.geomspace(300, 20_000, 25).astype(int)
 tests = {
     correlation: sample_size(

@@ -7,10 +7,8 @@ lose little by missing labels, fits to complete rows lose much.
 """
 
 # %%
-# Simulated orders of five ways to travel for 300 people, with a known best order for each. The
-# four features are standard normal, such as the distance, the age, the income and the number of
-# children. Orders are noisy: two people with the same features differ. A third of the labels is
-# missing.
+# Simulated orders of five ways to travel for 300 people, whose best orders are known. A third of the
+# labels is missing.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.utils import resample
@@ -37,9 +35,8 @@ for name, learned, best in zip(
     print(f"first person, {name}: learned position {learned:.0f}, best {best}")
 
 # %%
-# The best order (left) and the learned order (right) by the distance, with the other features at
-# their mean. The learned positions are means over fits to bootstrap samples of people, with bands
-# of one standard deviation. The bands are wide where two labels change places.
+# The best and the learned order by the distance, with the other features at their mean. Learned
+# positions are means over 25 bootstrap samples, with bands of one standard deviation.
 distance = np.linspace(-2.5, 2.5, 501)
 grid = np.zeros((len(distance), 4))
 grid[:, 0] = distance
@@ -72,10 +69,8 @@ for axis in axes:
 plt.show()
 
 # %%
-# The effect of missing labels. Two fits to the same people with more and more missing labels: to
-# all rows, by their observed labels, and to complete rows only. The measure is the *expected*
-# Kendall's tau with the orders of 2,000 other people, computed from the probabilities of pairs
-# without noise.
+# Two fits to the same people with more and more missing labels: to all rows, and to complete rows
+# only. The measure is the expected Kendall's tau with the orders of 2,000 other people.
 N_TRAIN, DRAWS = 300, 5
 MISSING = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
 
@@ -112,9 +107,8 @@ for draw in range(DRAWS):
                 )
 
 # %%
-# Lines are means over five data sets. With half of the labels missing, 7 of 300 rows are complete,
-# and a fit to them is far from the best order. A fit to all rows loses little: the share of
-# observed labels below a label has the same expectation whatever other labels are missing.
+# With half of the labels missing, 7 of 300 rows are complete, and a fit to them is far from the best
+# order. A fit to all rows loses little.
 figure, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
 axes.axhline(best_tau.mean(), color="black", linewidth=1, label="best order")
 for way, (name, style) in enumerate(
@@ -135,7 +129,7 @@ for share, count, value in zip(
 axes.set(
     xlabel="share of labels missing", ylabel="expected Kendall tau, other people"
 )
-axes.set(xlim=(-0.06, 0.63), ylim=(0.0, best_tau.mean() + 0.05))
+axes.set(xlim=(-0.09, 0.63), ylim=(0.0, best_tau.mean() + 0.05))
 axes.legend(loc="lower left")
 plt.show()
 

@@ -7,9 +7,8 @@ propensities removes this bias, at the price of variance that clipping reduces.
 """
 
 # %%
-# Simulated queries of twenty rows with relevance from 0 to 4, and a logging ranker that shows
-# them. Its scores agree with the relevance in some features only, and have noise that the features
-# do not contain.
+# Simulated queries of twenty rows with relevance from 0 to 4, shown by a logging ranker whose scores
+# agree with the relevance in part.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -50,10 +49,9 @@ def clicks_of(n_sessions, seed, intervention=None):
 
 
 # %%
-# Two estimates of the propensities: from 20,000 sessions in which the first row and another one
-# were exchanged at random, and from 20,000 sessions without an experiment, by
-# expectation-maximisation with a logistic model of relevance. Click rates by position fall faster
-# than the propensities, because the logging ranker shows relevant rows at the top.
+# Two estimates of the propensities: from 20,000 sessions in which the first row and another one were
+# exchanged at random, and from 20,000 without an experiment, by expectation-maximisation. Click
+# rates fall faster, because the logging ranker shows relevant rows at the top.
 experiment = clicks_of(20_000, 1, "swap")
 swaps = swap_propensities(
     experiment.clicks,
@@ -102,12 +100,11 @@ axes.legend(loc="lower left", fontsize="small")
 plt.show()
 
 # %%
-# Expectation-maximisation has smaller errors here, because it uses all clicks and its model of
-# relevance is nearly true. Exchanges need no such model and have standard errors.
+# Exchanges need no model of relevance and have standard errors; expectation-maximisation needs one,
+# which is nearly true here.
 #
-# Linear rankers for DCG learn from the clicks of 100 to 10,000 sessions, five times each, with
-# different propensities. The measure is NDCG@10 of the true relevance of 300 other queries. The
-# line is the value of a fit to the true relevance of the training queries.
+# Rankers learn from the clicks of 100 to 10,000 sessions, five times each. The measure is NDCG@10 of
+# the true relevance of 300 other queries.
 SIZES, DRAWS = [100, 300, 1000, 3000, 10_000], 5
 WAYS = {
     "raw clicks": (lambda log: None, 0.0),
@@ -140,11 +137,9 @@ relevance = OrderPreservingRanker("softmax", measure="dcg", alpha=0.01).fit(
 )
 
 # %%
-# Bars are the standard deviation between draws of clicks. With raw clicks the order stays between
-# that of relevance and that of the logging ranker, whatever their number. With true or estimated
-# propensities the rankers reach the fit to the true relevance. A click at position twenty counts
-# forty times as much as one at the top, so that the variance is large with a hundred sessions.
-# Clipping is better there, and has a visible bias from a thousand sessions on.
+# Bars are the standard deviation between draws of clicks. More raw clicks do not help. With true or
+# estimated propensities the rankers reach the fit to the true relevance (line). With a hundred
+# sessions the variance is large: clipping is better there, and biased from a thousand on.
 figure, axes = plt.subplots(figsize=(6.4, 4.4), layout="constrained")
 axes.axhline(quality(relevance), color="black", label="relevance")
 for row, (name, values) in enumerate(found.items()):
@@ -165,9 +160,8 @@ axes.legend(loc="lower right", fontsize="small")
 plt.show()
 
 # %%
-# The rankers assume, as the simulation does, that examination depends on the position alone and
-# that clicks on irrelevant rows are equally frequent at all positions. If users trust the ranker,
-# propensities remove a part of the bias only. A measure of raw clicks prefers the order that was
-# shown: use known relevance or an experiment to compare rankers.
+# The simulation and the rankers assume that examination depends on the position alone. If users trust
+# the ranker, propensities remove a part of the bias only. Compare rankers by known relevance or an
+# experiment: a measure of raw clicks prefers the order that was shown.
 for name, values in found.items():
     print(f"{name:34s} {values[:, 0].mean():.3f} -> {values[:, -1].mean():.3f}")

@@ -2,13 +2,12 @@
 All displays on simulated data
 ==============================
 
-Each display of :mod:`sklearn_rank.plotting` draws one figure with one call. This example draws all
-eight: five for two classes, two for queries, and one for confidence intervals.
+Each display of :mod:`sklearn_rank.plotting` is one call: five for two classes, two for queries, and
+one for confidence intervals.
 """
 
 # %%
-# Two classifiers are fitted to half of 4,000 rows and predict the other half. One row in ten is
-# positive.
+# Two classifiers, 2,000 held-out rows, one in ten positive.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_classification

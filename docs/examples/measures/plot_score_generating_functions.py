@@ -2,17 +2,15 @@
 Two rankers with the same AUC that differ at the top
 ====================================================
 
-Two rankers with the same AUC can differ at the top of the list. The *score-generating function*
-:math:`\\phi` of a linear rank statistic sets how much each place counts. The AUC counts all places
-evenly; the p-norm push, BEDROC and the local AUC weigh the top.
+The *score-generating function* :math:`\\phi` of a linear rank statistic sets how much each place
+counts. The AUC counts all places evenly; BEDROC and the local AUC weigh the top.
 """
 
 # %%
 # Weights of the places
 # ---------------------
 #
-# A positive of rank R among n items, n at the top, counts :math:`\phi(R / (n + 1))`. With a
-# constant slope all places count alike; with a steep right end the top counts most.
+# A positive of rank R among n items, n at the top, counts :math:`\phi(R / (n + 1))`.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -52,9 +50,8 @@ for name, score in {"even": even, "peaked": peaked}.items():
     )
 
 # %%
-# The more a measure weighs the top, the larger the lead of the second ranker. Left: the
-# exponential function (BEDROC) for increasing :math:`\alpha`. Right: the local AUC of a decreasing
-# share of the list.
+# The more a measure weighs the top, the larger the lead of the second ranker. Left BEDROC, right the
+# local AUC.
 alphas = np.geomspace(0.1, 200, 40)
 tops = np.geomspace(1, 0.01, 40)
 figure, (left, right) = plt.subplots(

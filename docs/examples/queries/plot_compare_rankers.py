@@ -1,27 +1,23 @@
 """
-Comparison of rankers over queries
-==================================
+Is one ranker better than another on new queries?
+=================================================
 
-Values of NDCG per query, intervals of the means and paired tests show whether one ranker is better
-than another on new queries.
+Values of NDCG per query, intervals of the means, and paired tests.
 """
 
 # %%
-# Three rankers score 150 queries of twenty documents each. The grade of a document depends on two
-# features and on noise. On queries with much noise all rankers have small values.
+# Three rankers score 150 queries of twenty documents each. On queries with much noise all have
+# small values.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 
 from sklearn_rank.inference import compare, metric_interval
-from sklearn_rank.metrics import Exponential
 from sklearn_rank.plotting import (
-    CumulativeGainDisplay,
     IntervalsDisplay,
     QueryDifferenceDisplay,
     QueryScoresDisplay,
-    RocBandDisplay,
 )
 
 rng = np.random.default_rng(0)
@@ -80,22 +76,4 @@ QueryDifferenceDisplay.from_predictions(
     names=("boosted trees", "ridge"),
     random_state=0,
 )
-plt.show()
-
-# %%
-# With all documents in one list and two classes: the ROC curve with a band for the whole true
-# curve. The strip below it shows the weight of each part of the curve in a measure of the top of
-# the list. The band assumes independent documents, which documents of one query are not; it only
-# illustrates the display.
-relevant = y >= 2
-display = RocBandDisplay.from_predictions(
-    relevant, scores["boosted trees"], name="boosted trees", phi=Exponential(20)
-)
-plt.show()
-
-# %%
-# The share of the relevant documents in the first part of the list.
-figure, axes = plt.subplots()
-for name, score in scores.items():
-    CumulativeGainDisplay.from_predictions(relevant, score, name=name, ax=axes)
 plt.show()

@@ -7,12 +7,10 @@ selections of the solution, and a certified lower bound, for each ``C``.
 """
 
 # %%
-# The quantile of the scores moves with the weights, so that the problem is not convex. The ranker
-# solves a convex problem for each row, and the smallest of their values is a lower bound.
-# ``selection`` computes weights from their solutions: the rule of the paper (``"closest"``), the
-# mean direction of the first tenth by this rule (``"average"``, the default), the smallest value
-# (``"objective"``), and steps from there that lower it (``"refine"``). For large ``C`` the rule
-# warns that no candidate is near its quantile.
+# The ranker solves a convex problem for each row; the smallest of their values is a lower bound of
+# the value that is not convex. ``selection`` computes weights from the solutions: the rule of the
+# paper (``"closest"``), the mean direction of the first tenth by this rule (``"average"``, the
+# default), the smallest value (``"objective"``), and steps that lower it (``"refine"``).
 import warnings
 
 import matplotlib.pyplot as plt
@@ -25,8 +23,8 @@ from sklearn_rank.exceptions import QuantileDistanceWarning
 
 warnings.simplefilter("ignore", QuantileDistanceWarning)
 X, y = load_ionosphere(return_X_y=True)
-X, y = StandardScaler().fit_transform(X)[::3], y[::3]
-costs = np.geomspace(1e-4, 1, 9)
+X, y = StandardScaler().fit_transform(X)[::4], y[::4]
+costs = np.geomspace(1e-4, 1, 7)
 fits = {
     selection: [
         AccuracyAtTopRanker(tau=0.1, C=C, selection=selection).fit(X, y)
@@ -36,9 +34,7 @@ fits = {
 }
 
 # %%
-# Values are relative to that of ``w = 0``, which is ``C`` times the number of rows. The optimum is
-# between the lower bound and the lowest curve. The rule of ``"closest"`` ignores this value, which
-# may rise.
+# The optimum is in the grey range. Values are relative to that of ``w = 0``.
 scale = costs * len(y)
 figure, axes = plt.subplots(figsize=(6.4, 4), layout="constrained")
 for (selection, fitted), marker in zip(fits.items(), "Dos^", strict=True):

@@ -7,11 +7,8 @@ figure shows the directions that six rankers find, and their values.
 """
 
 # %%
-# Most positives have a larger first feature than the negatives, so that this feature orders the
-# whole list. Some negatives have still larger values of it. A few positives have large values of
-# the second feature, which makes the top of the list pure. The groups are normal, so that the best
-# directions of the population are known: ``python benchmarks/studies/synthetic_rules.py`` computes
-# them and compares all rankers over many draws. This example finds them on one large sample.
+# The first feature orders the whole list, but some negatives have still larger values of it. A few
+# positives have large values of the second feature, which makes the top pure.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -126,14 +123,6 @@ figure.legend(
 plt.show()
 
 # %%
-# Over twenty draws of 2,000 rows, ``StructuralRanker("auc")`` is 2 degrees from the best AUC, and
-# ``StructuralRanker("precision@top0.05", auc_share=0)`` and ``PNormPushRanker(p=16)`` are about 2
-# and 4 degrees from the best true positive rate at a false positive rate of 1 %; half a share of
-# the AUC, the default, moves the first towards the best AUC. ``TopPushRanker`` with a top of .3
-# is near logistic regression; with .05 its solution is ``w = 0`` in nine draws of ten, and it
-# emits a warning.
-#
-# A convex loss is sensitive to outliers. In the second population of the study one row in a
-# hundred is a positive far on the wrong side. The best P@5 % is .98; logistic regression, the
-# pushes, accuracy at the top and ``StructuralRanker`` reach .20 to .57 in the mean.
-# ``RankStatisticRanker("local_auc@0.95", bandwidth=0.25, anchor=0)`` uses ranks and reaches .93.
+# ``python benchmarks/studies/synthetic_rules.py`` has twenty draws, more rankers, and a population
+# with outliers, which convex losses follow: the rank statistic, which is bounded, does not
+# (:doc:`/benchmarks/top_of_list`).
