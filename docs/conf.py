@@ -84,12 +84,9 @@ GROUPS = [
 TASKS = [
     "fraud_and_screening.py",
     "search_ranking.py",
-    "compare_two_aucs.py",
-    "virtual_screening.py",
-    "reviewed_rows.py",
     "flag_and_promise.py",
-    "choose_a_model.py",
-    "extend.py",
+    "compare_two_aucs.py",
+    "reviewed_rows.py",
 ]
 
 
