@@ -1,6 +1,8 @@
-"""Data sets: a bundled real data set, loaders of ranking file formats, and generators."""
+"""Data sets: bundled real data, loaders of ranking file formats, and generators."""
 
 from .._row_batches import RowBatches
+from ._bundled import load_flights, load_ionosphere, load_thyroid
+from ._label_ranking import load_label_ranking
 from ._letor import letor_to_parquet, load_letor
 from ._synthetic import (
     make_bipartite_ranking,
@@ -8,13 +10,13 @@ from ._synthetic import (
     make_label_ranking,
     make_subset_ranking,
 )
-from ._tables import load_ionosphere, load_label_ranking, load_thyroid
 from ._trec import join_qrels, load_qrels, load_trec_run
 
 __all__ = [
     "RowBatches",
     "join_qrels",
     "letor_to_parquet",
+    "load_flights",
     "load_ionosphere",
     "load_label_ranking",
     "load_letor",

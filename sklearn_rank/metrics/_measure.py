@@ -1003,7 +1003,7 @@ def _common(
         lists, or in two dimensions one array per row.
     convention : {{{systems}}}, default=None
         System whose value to reproduce, with its rules for ties and for undefined lists; the guide
-        "Other systems" lists them. A conflicting parameter raises an error.{judged}
+        :doc:`/user_guide/scoring` lists them. A conflicting parameter raises an error.{judged}
     k : int or None, default=None
         Last position that counts, at least 1. None counts all positions.
     gain : {{"exponential", "linear"}}, callable or None, default=None

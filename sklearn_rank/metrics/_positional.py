@@ -395,7 +395,8 @@ def ndcg_score(
         without gains. A conflicting parameter raises an error, except ``gain`` for CatBoost and
         ranx, whose users choose it. trec_eval, gdeval and ranx count relevant items that were not
         retrieved: if the rows lack some, pass ``ideal``. As in XGBoost and LightGBM, their lists
-        without gains have the ``query_weight`` 1. The guide "Other systems" lists the rules.
+        without gains have the ``query_weight`` 1. The guide :doc:`/user_guide/scoring` lists the
+        rules.
 
     Returns
     -------
@@ -612,8 +613,8 @@ def average_precision_score(
     convention
         System whose value to reproduce, with its rules for ties, lists without positives and m. A
         conflicting parameter raises an error. trec_eval and ranx count relevant items that were
-        not retrieved: if the rows lack some, pass ``ideal`` or ``n_relevant``. The guide "Other
-        systems" lists the rules.
+        not retrieved: if the rows lack some, pass ``ideal`` or ``n_relevant``. The guide
+        :doc:`/user_guide/scoring` lists the rules.
 
     Returns
     -------

@@ -31,7 +31,7 @@ from tests.catalogue import BIPARTITE_RANKERS, LABEL_RANKERS, META_RANKERS, QUER
 from .test_inputs import ARRAYS, IDS, LABELS, arguments_of, functions
 from .test_inputs import pytestmark as pytestmark
 
-PAGE = Path(__file__).parents[2] / "docs" / "user_guide" / "metrics.md"
+PAGE = Path(__file__).parents[2] / "docs" / "user_guide" / "measures.md"
 
 
 def with_nan(values):
