@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from docutils import nodes
+from latex2mathml.converter import convert
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
@@ -27,7 +28,6 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
-    "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
     "sphinx_design",
@@ -185,6 +185,24 @@ def tidy(app, doctree):
             )
 
 
+def formula(display):
+    """Visitor that writes formulas as MathML, which browsers draw without a script."""
+
+    def visit(translator, node):
+        latex = node.astext()
+        if display == "block" and r"\\" in latex:
+            latex = rf"\begin{{split}}{latex}\end{{split}}"
+        translator.body.append(convert(latex, display=display))
+        raise nodes.SkipNode
+
+    return visit
+
+
 def setup(app):
+    app.add_html_math_renderer(
+        "mathml",
+        inline_renderers=(formula("inline"), None),
+        block_renderers=(formula("block"), None),
+    )
     app.connect("source-read", add_unlisted)
     app.connect("doctree-read", tidy)

@@ -44,6 +44,28 @@ class Printed:
     def __repr__(self) -> str:
         return str(self)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as values that JSON can hold.
+
+        Returns
+        -------
+        dict
+            Arrays and tuples as lists, results as dicts, what is no number, string, bool or None
+            by its ``repr``. Numbers that are not finite stay,
+            and ``json.dumps`` writes NaN.
+
+        Examples
+        --------
+        To keep an interval in a log of experiments, such as that of MLflow:
+
+        >>> from sklearn_rank.inference import metric_interval
+        >>> interval = metric_interval("auc", [1, 1, 0, 0, 0], [5, 2, 4, 1, 3])
+        >>> record = interval.to_dict()  # mlflow.log_dict(record, "auc.json")
+        >>> record["estimate"], record["method"]
+        (0.6666666666666666, 'wilson')
+        """
+        return {field.name: _as_json(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
+
     def _repr_html_(self) -> str:
         table = self._table()
         if table is not None:
@@ -97,6 +119,19 @@ def _row(cells: Sequence[Any], style: str, scope: str) -> str:
         side = "left" if i == 0 else "right"
         markup.append(f'<{tag} style="{style};text-align:{side}">{text}</{tag[:2]}>')
     return f"<tr>{''.join(markup)}</tr>"
+
+
+def _as_json(value: Any) -> Any:
+    """A value as what JSON has."""
+    if isinstance(value, Printed):
+        return value.to_dict()
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, tuple | list):
+        return [_as_json(x) for x in value]
+    if isinstance(value, dict):
+        return {str(name): _as_json(x) for name, x in value.items()}
+    return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
 
 
 def _plain(value: Any) -> Any:

@@ -11,6 +11,7 @@ import sklearn_rank
 
 ROOT = Path(__file__).parent.parent
 GITHUB = ROOT / ".github"
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LINK = re.compile(r"(?<!\!)\[[^\]]+\]\((?!https?://|#|mailto:)([^)#\s]+)")
 
 pytestmark = pytest.mark.skipif(
@@ -27,7 +28,7 @@ def test_versions_agree():
 
 def test_settings_can_be_read():
     paths = [ROOT / ".readthedocs.yaml", ROOT / ".pre-commit-config.yaml", ROOT / "CITATION.cff"]
-    for path in [*paths, *GITHUB.rglob("*.yml")]:
+    for path in [*paths, *GITHUB.rglob("*.y*ml")]:
         assert yaml.safe_load(path.read_text(encoding="utf-8")), path
 
 
@@ -35,9 +36,30 @@ def test_the_workflow_runs_what_a_developer_runs():
     workflow = yaml.safe_load((GITHUB / "workflows" / "ci.yml").read_text(encoding="utf-8"))
     job = workflow["jobs"]["everything"]
     assert {"run": "bash .ci/run"} in job["steps"]
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    least = settings["project"]["requires-python"].removeprefix(">=")
+    least = SETTINGS["requires-python"].removeprefix(">=")
     assert least == min(job["strategy"]["matrix"]["python"])
+
+
+def test_a_release_is_tested_where_users_are():
+    workflow = yaml.safe_load((GITHUB / "workflows" / "release.yml").read_text(encoding="utf-8"))
+    matrix = workflow["jobs"]["test"]["strategy"]["matrix"]
+    assert {name.partition("-")[0] for name in matrix["os"]} == {"ubuntu", "macos", "windows"}
+    lowest, newest = matrix["include"]
+    assert lowest["python"] == SETTINGS["requires-python"].removeprefix(">=")
+    assert newest["python"] in SETTINGS["classifiers"][-3]
+
+
+def test_the_conda_recipe_agrees():
+    recipe = yaml.safe_load((GITHUB / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
+    assert recipe["context"]["version"] == sklearn_rank.__version__
+    assert f">={recipe['context']['python_min']}" == SETTINGS["requires-python"]
+    python, *run = recipe["requirements"]["run"]
+    assert python.startswith("python ")
+    assert sorted(line.replace(" ", "") for line in run) == sorted(SETTINGS["dependencies"])
+    (command,) = recipe["build"]["python"]["entry_points"]
+    name, _, target = command.partition(" = ")
+    assert SETTINGS["scripts"] == {name: target}
+    assert set(recipe["about"]["license_file"]) == set(SETTINGS["license-files"])
 
 
 def test_the_documentation_is_built_as_here():

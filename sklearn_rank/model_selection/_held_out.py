@@ -416,9 +416,7 @@ class HeldOut:
         )
 
 
-CHERNOFF_THEOREM = (
-    "sklearn_rank, Choosing a model by what can be guaranteed, folds in Chernoff's form"
-)
+CHERNOFF_THEOREM = "sklearn_rank, Proofs of bounds, Theorem 5 in Chernoff's form"
 
 
 def influence_of_list(measure: Measure, data: ScoredLists) -> ClassInfluence:

@@ -3,11 +3,13 @@
 import dataclasses
 import importlib
 import inspect
+import json
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import sklearn_rank
 from sklearn_rank._printed import Printed, html_table, text_table
@@ -51,6 +53,24 @@ def test_fields_are_plain_numbers_and_markup_is_escaped():
     assert repr(found) == str(found) == "<0.5>"
     # Browsers break the lines of such text only where they are told to.
     assert found._repr_html_() == '<pre style="white-space:pre-wrap">&lt;0.5&gt;</pre>'
+
+
+def test_a_result_as_json():
+    inner = Found(0.5, (1.0,), {}, np.zeros(0))
+    table = {"a": inner, 3: (np.int64(2), None), "model": LogisticRegression(C=2.0)}
+    found = Found(np.inf, ("a", (np.bool_(True), 2)), table, np.array([[1, 2]]))
+    record = found.to_dict()
+    assert record == {
+        "value": np.inf,
+        "row": ["a", [True, 2]],
+        "table": {
+            "a": {"value": 0.5, "row": [1.0], "table": {}, "array": []},
+            "3": [2, None],
+            "model": "LogisticRegression(C=2.0)",
+        },
+        "array": [[1, 2]],
+    }
+    assert json.loads(json.dumps(record)) == record
 
 
 @dataclass(frozen=True, repr=False)

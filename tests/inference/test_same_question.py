@@ -65,8 +65,8 @@ def test_the_pages_count_the_measures_that_have_intervals_and_comparisons():
     assert (counts["intervals"], counts["comparisons"]) == (33, 33)
     root = Path(__file__).parents[2]
     text = (root / "docs/user_guide/how_far_to_trust.md").read_text(encoding="utf-8")
-    assert "of 33 for one list" in text
-    assert "the 33 measures that have an interval for one list" in text
+    assert "All 43 named measures have intervals and comparisons as means over queries" in text
+    assert "33 of them on one list" in text
 
 
 def doors_of_queries(measure):
