@@ -102,11 +102,9 @@ GROUPS = {  # in reading order
 TASKS = [
     "fraud_and_screening.py",
     "search_ranking.py",
-    "compare_two_aucs.py",
-    "virtual_screening.py",
-    "reviewed_rows.py",
     "flag_and_promise.py",
-    "extend.py",
+    "compare_two_aucs.py",
+    "reviewed_rows.py",
 ]
 
 

@@ -16,6 +16,7 @@ from sklearn_rank import inference, metrics, model_selection
 FOLDER = Path(__file__).parents[1] / "docs" / "task_pages"
 PAGES = sorted(FOLDER.glob("*.py"))
 WIDTH = 80  # characters of a line that a page shows beside the menus
+WORDS = 500  # of a page with its code: a reader sees the result at once
 
 
 def needs(page):
@@ -47,6 +48,7 @@ def test_pages_lead_further():
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         assert [line for line in text.splitlines() if len(line) > WIDTH] == []
+        assert len(text.split()) <= WORDS, page
         further = text.partition("# Where to go next\n")[2]
         links = re.findall(r"^# - :doc:`/(.+?)`: ", further, re.M)
         assert len(links) == 3, page
