@@ -62,7 +62,7 @@ def test_pages_are_listed_in_reading_order():
 
 def test_the_decision_page_names_what_exists():
     folder = FOLDER.parent / "user_guide"
-    text = (folder / "which.md").read_text(encoding="utf-8")
+    text = (folder / "index.md").read_text(encoding="utf-8")
     for link in re.findall(r'href="(.+?)\.html"', text):
         assert (folder / f"{link}.md").is_file(), link
     for page in re.findall(r"\(\.\./tasks/(\w+)\.rst\)", text):
