@@ -154,9 +154,7 @@ html_sidebars = {
         "index",
         "install",
         "glossary",
-        "persistence",
         "changelog",
-        "citation",
     )
 }
 html_theme_options = {

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
 
 def test_versions_agree():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    page = (ROOT / "docs" / "citation.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
     assert citation["version"] == sklearn_rank.__version__
     assert f"version = {{{sklearn_rank.__version__}}}" in page
 

@@ -442,7 +442,7 @@ def plug_in_rank_bound(error: float, positive_fraction: float, *, height: float 
     Notes
     -----
     The bound printed in the paper, ``(1 - p) sup|phi'| E|eta_hat - eta|``, is false
-    (:doc:`/theory/errata`). An upper limit for the error gives an upper limit for the regret.
+    (:doc:`/theory/index`). An upper limit for the error gives an upper limit for the regret.
 
     If eta or eta_hat has ties, W_phi is the mean over the orders of the tied items, as
     ``linear_rank_score(ties="average")`` estimates it. If all items of a block of ties have its
