@@ -206,8 +206,8 @@ def run_compare(options: Namespace) -> None:
     comparisons: dict[str, Comparison] = {}
     notes: list[str] = []
     for title in dict.fromkeys(map(our_name, options.measure or rankings.usual_measures[:1])):
-        comparison, more = compare_rankings(rankings, title, options)
-        notes += more
+        comparison, found = compare_rankings(rankings, title, options)
+        notes += found
         if comparison is not None:
             comparisons[title] = comparison
     if not comparisons:

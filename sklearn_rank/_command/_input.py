@@ -578,6 +578,11 @@ def _is_positive(column: Column, pos_label: str) -> FloatArray:
     return positive.astype(float)
 
 
+def is_usual_score(name: str) -> bool:
+    """Whether a column is a score where no option names one."""
+    return name in ("score", "y_score") or name.startswith("score_")
+
+
 class TableRankings:
     """Columns of a table."""
 
@@ -647,9 +652,7 @@ class TableRankings:
                     f" {listed(header)}{without_header(header)}"
                 )
             (label,) = labels
-        scores = options.score or [
-            name for name in header if name in ("score", "y_score") or name.startswith("score_")
-        ]
+        scores = options.score or list(filter(is_usual_score, header))
         if not scores:
             raise CommandError(
                 f"no column of scores: name it with --score, one of {listed(header)}"
