@@ -205,7 +205,7 @@ def make_parser(prog: str) -> ArgumentParser:
     doctor = add(
         "doctor",
         "FILE [options]",
-        "Say what is in a file of predictions, what can be computed, and by which command.",
+        "Say what is in a file, what can be computed, and by which command.",
         DOCTOR,
     )
     doctor.set_defaults(prog=prog)

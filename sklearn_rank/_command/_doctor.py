@@ -102,15 +102,25 @@ class Doctor:
         return evaluate(self.rankings, name, title, self.rankings.measure(title), self.asked)
 
     def _results(self, results: list[Result]) -> None:
+        """Say what has a value and an interval, and what not, and why."""
+        can: dict[str, list[str]] = {}
+        notes: dict[str, list[str]] = {}
         for title in self.rankings.usual_measures:
             of_measure = [result for result in results if result.measure == title]
-            self.blocked += notes_of(of_measure, self.rankings.measure(title))
+            for note in notes_of(of_measure, self.rankings.measure(title)):
+                rest = note.removeprefix(title)
+                notes.setdefault(rest, []).append("" if rest == note else title)
             for what, kept in (
-                ("value and interval", [r for r in of_measure if r.method]),
-                ("value only", [r for r in of_measure if not r.method and not isnan(r.value)]),
+                ("value and interval", [r.score for r in of_measure if r.method]),
+                (
+                    "value only",
+                    [r.score for r in of_measure if not r.method and not isnan(r.value)],
+                ),
             ):
                 if kept:
-                    self.can.append(f"{title} of {listed([r.score for r in kept])}: {what}.")
+                    can.setdefault(f"of {listed(kept)}: {what}.", []).append(title)
+        self.can += [f"{', '.join(titles)} {rest}" for rest, titles in can.items()]
+        self.blocked += [", ".join(titles) + rest for rest, titles in notes.items()]
 
     def _direction(self, name: str) -> None:
         """Say whether a score orders the rows the wrong way, perfectly, or not surely at all."""
@@ -122,7 +132,8 @@ class Doctor:
         if result.value == 1.0 and result.method:
             self.table.say("score", f"{name}: {title} is 1, no error at all: a leak of the label?")
         elif result.high < chance:
-            text = f"below {chance:g}, the value of a random order: it looks reversed"
+            other = ", or the positive class is another" * self.table.guessed_positive
+            text = f"below {chance:g}, the value of a random order: it looks reversed{other}"
             self.table.say("score", f"{name}: {limits}, is {text}.")
         elif result.low <= chance <= result.high:
             text = f"holds {chance:g}: the rows do not show that it orders better than chance"
@@ -139,10 +150,13 @@ class Doctor:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 pilot = (sample.y_true, sample.scores[name])
-                plan = sample_size("auc", against=0.5, pilot=pilot, groups=sample.groups)
+                plan = sample_size(
+                    "auc", expected=value, against=0.5, pilot=pilot, groups=sample.groups
+                )
         except ValueError:
             return ""
-        return f"; if auc is {fixed(value)}, {plan.n:,} rows show it with power .8 (sample_size)"
+        size = str(plan).partition("\n")[0]
+        return f"; if auc is {fixed(value)} in truth, the power is .8 with {size} (sample_size)"
 
     def _sections(self) -> dict[str, list[str]]:
         found = sorted(self.table.findings, key=lambda finding: TOPICS.index(finding[0]))

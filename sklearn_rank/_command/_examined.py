@@ -30,6 +30,7 @@ class Examined(Roles):
         self.query = np.zeros(self.n, dtype=np.intp)
         self.arguments: list[str] = []
         self.good: dict[str, FloatArray] = {}
+        self.guessed_positive = False
         if self.label is not None:
             self.arguments += self._describe_queries(self.label)
             for facts in self.scores:
@@ -52,14 +53,21 @@ class Examined(Roles):
             self.say("qid", f"{qid.name!r} has no value twice: the command takes all as one list.")
             self.qid, self.query = None, np.zeros(self.n, dtype=np.intp)
             return [self.option("one_list")] * ("qid" in self.header)
-        lengths = f"{sizes.min():,} to {sizes.max():,} rows, median {np.median(sizes):g}"
+        lengths = rows(int(sizes[0]))
+        if sizes.min() < sizes.max():
+            lengths = f"{sizes.min():,} to {sizes.max():,} rows, median {np.median(sizes):g}"
         self.say("qid", f"{qid.name}: {rows(len(sizes), 'query')} of {lengths}.")
-        if n_single := int((sizes == 1).sum()):
+        if len(sizes) == 1:
+            self.say("qid", "With one query, --one-list makes its rows the sample of an interval.")
+        n_single = int((sizes == 1).sum())
+        if n_single:
             self.say("qid", f"{rows(n_single, 'query')} of one row: any score orders it alike.")
-        codes = np.unique(label.column.cells, return_inverse=True)[1]
-        pairs = np.unique(np.column_stack((self.query, codes)), axis=0)
-        if n_same := int((np.bincount(pairs[:, 0]) == 1).sum()):
-            self.say("qid", f"{rows(n_same, 'query')} with the same label in all rows.")
+        labels = [label.values.get(text, text) for text in label.column.cells]
+        distinct, codes = np.unique(np.array(labels, dtype=str), return_inverse=True)
+        pairs = np.unique(self.query * len(distinct) + codes) // len(distinct)
+        n_same = int((np.bincount(pairs) == 1).sum()) - n_single
+        if n_same and not label.n_missing:
+            self.say("qid", f"{rows(n_same, 'query')} of several rows with the same label in all.")
         if (np.diff(self.query) != 0).sum() >= len(sizes):
             self.say("qid", "Rows of a query are not all next to each other; evaluate joins them.")
         numbers = {float(text) for text in qid.values}
@@ -78,12 +86,13 @@ class Examined(Roles):
             return
         if n_infinite := int(np.isinf(score).sum()):
             self.say("score", f"{name}: {rows(n_infinite)} infinite.")
-        elif score.min() >= 0 and score.max() <= 1:
+        elif 0 <= score.min() < score.max() <= 1:
             only = f": {rows(2, 'value')} only, as of predicted classes" * (len(facts.counts) == 2)
             self.say("score", f"{name}: all in [0, 1], as probabilities are{only}.")
-        keys = np.column_stack((self.query, np.unique(score, return_inverse=True)[1]))
-        _, block, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
-        tied = counts[block.ravel()] > 1
+        values, codes = np.unique(score, return_inverse=True)
+        keys = self.query * len(values) + codes
+        _, block, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        tied = counts[block] > 1
         best = np.full(self.query.max() + 1, -np.inf)
         np.maximum.at(best, self.query, score)
         first = np.bincount(self.query, score == best[self.query])
@@ -107,11 +116,18 @@ class Examined(Roles):
             if label.is_number:
                 each += f" from {counts[0][0]} to {counts[-1][0]}"
         self.say("label", f"{label.name}: {each or 'no value'}.")
+        odd = [text for text, _ in counts if text not in label.values]
+        if label.values and len(odd) == 1:
+            text = (
+                f"looks like a mark of missing labels: if so, leave these {label.counts[odd[0]]:,}"
+            )
+            self.say("label", f"{odd[0]!r} {text} cells empty.")
         arguments = []
         positive = self._options.pos_label or self._positive(label)
         if positive is not None:
             arguments.append(self.option("pos_label", positive))
             if not self._options.pos_label:
+                self.guessed_positive = True
                 text = f"{positive!r} is taken as the positive class; --pos-label names another."
                 self.say("label", text)
         given = [name for name in (*WAYS, *OF_PART, *OF_REVIEW) if getattr(self._options, name)]
@@ -119,7 +135,8 @@ class Examined(Roles):
             return arguments + [self.option(name, getattr(self._options, name)) for name in given]
         if label.n_missing and label.counts:
             share = f"{rows(label.n_missing)} of {self.n:,} have no label"
-            self.say("label", f"{label.name}: {share}.")
+            one = ", and those of the others are all the same" * (len(label.counts) == 1)
+            self.say("label", f"{label.name}: {share}{one}.")
             known = np.array([text in label.counts for text in label.column.cells])
             arguments += self._part(known)
         return arguments
@@ -151,34 +168,47 @@ class Examined(Roles):
         name = max(reviews, key=lambda one: reviews[one][1], default="")
         if name and reviews[name][2] < log(RARE):
             k, n_above, _ = reviews[name]
-            n_below = int(known.sum()) - n_above
+            n_below, more = int(known.sum()) - n_above, ""
             each = " of each query" if self.qid is not None else ""
             if n_below == 0:
                 text = f"every row with a label is among the first {k}{each} by {name!r}"
+                more = (
+                    " No label below: the limits are those over all labels that the other rows can"
+                    " have. Labels for rows that plan_labels chooses make them narrower."
+                )
             else:
                 text = (
                     f"all of the first {k}{each} by {name!r} have labels, and {n_below:,} others"
                 )
-            self.say("label", f"{text}: the labels look selected by a review of the top.")
+                more = " --review-top and --audit say it if the review ended earlier."
+            self.say("label", f"{text}: the labels look selected by a review of the top.{more}")
             options = [self.option("review_top", k), self.option("champion", name)]
             return options + [self.option("audit", n_below)] * (n_below > 0)
         self.say(
             "label",
-            "The command takes the labels as those of a random sample of all rows. The file cannot"
-            " show that they are: if not, pass --strata, --inclusion-probability or --review-top.",
+            "The labels are taken as those of a random sample of all rows, which the file cannot"
+            " show: if they are not, pass --strata, --inclusion-probability or --review-top.",
         )
         return [self.option("random_labels")]
 
     def _review(self, known: BoolArray, score: FloatArray) -> tuple[int, int, float]:
         """First places that all have labels, rows there, log chance of it in a random sample."""
-        order = np.lexsort((known, -score, self.query))
+        k, n_above = self._first_labelled(known, score, ~known)
+        drawn = np.arange(n_above)
+        chance = float((np.log(known.sum() - drawn) - np.log(self.n - drawn)).sum())
+        if chance < log(RARE):  # the review may have ended within a tie
+            k, n_above = self._first_labelled(known, score, known)
+        return k, n_above, chance
+
+    def _first_labelled(
+        self, known: BoolArray, score: FloatArray, first: BoolArray
+    ) -> tuple[int, int]:
+        """First places that all have labels, and rows there; who is first among ties is given."""
+        order = np.lexsort((~first, -score, self.query))
         start = np.searchsorted(self.query[order], np.arange(self.query.max() + 1))
         place = np.arange(self.n) - start[self.query[order]]
         k = int(place[~known[order]].min())
-        n_above = int((place < k).sum())
-        drawn = np.arange(n_above)
-        chance = np.log(known.sum() - drawn) - np.log(self.n - drawn)
-        return k, n_above, float(chance.sum())
+        return k, int((place < k).sum())
 
     def _describe_others(self) -> None:
         """Describe columns that evaluate has no option for."""

@@ -17,6 +17,7 @@ from ._input import (
     SEPARATORS,
     STDIN,
     Column,
+    check_columns,
     first_line,
     flag,
     is_usual_score,
@@ -29,17 +30,17 @@ from ._output import LABELS, CommandError, listed
 
 # Words in names of columns that tell a role; the first role that has one of the words counts.
 WORDS_OF_ROLES = {
-    "score": "score scores prob probs proba probability pred preds prediction predicted logit"
-    " logits yhat model",
-    "weight": "weight weights",
-    "inclusion_probability": "inclusion propensity",
+    "inclusion_probability": "inclusion",
     "strata": "stratum strata",
+    "weight": "weight weights",
+    "score": "score scores prob probs proba probability pred preds prediction predicted hat"
+    " logit logits yhat model",
     "place": "rank position place",
+    "label": "label labels true truth relevance rel target y class grade outcome gold clicked"
+    " click converted conversion fraud churn",
     "qid": "qid query queries queryid topic srch search",
     "groups": "patient user customer subject account client person member household session"
     " visitor merchant seller cluster groups userid patientid id",
-    "label": "label labels true truth relevance rel target y class grade outcome gold clicked"
-    " click converted conversion fraud churn",
 }
 ROLES = {word: role for role, words in reversed(WORDS_OF_ROLES.items()) for word in words.split()}
 MOST = 9  # Columns without a telling name that are taken as scores
@@ -163,9 +164,10 @@ class Roles:
     def _named(self, option: str) -> list[Facts]:
         names = getattr(self._options, option) or []
         names = [names] if isinstance(names, str) else names
+        check_columns(names, self.header)
         for name in names:
             if name not in self.facts:
-                raise CommandError(f"no column {name!r} to be read among {listed(self.header)}")
+                raise CommandError(f"column {name!r} cannot be passed: rename it")
         return [self.facts[name] for name in names]
 
     def _find(self, option: str) -> Facts | None:
@@ -205,13 +207,15 @@ class Roles:
         if found := [facts for facts in free if is_usual_score(facts.name)]:
             return found
         found = [facts for facts in free if facts.role == "score" and facts.values]
+        look = "looks like a score" if len(found) == 1 else "look like scores"
         if not found:
+            look = "may hold scores, or features; --score names those that are scores"
             free = [f for f in free if f.is_number and len(f.counts) > 1 and not f.role]
             free = [f for f in free if f not in copies]
             found = [f for f in free if not f.is_whole] or [f for f in free if not f.is_unique]
         names = listed([facts.name for facts in found])
         if 0 < len(found) <= MOST:
-            self.say("score", f"{names} look{'s' * (len(found) == 1)} like scores.")
+            self.say("score", f"{names} {look}.")
             return found
         many = f"{len(found)} columns could be scores or features ({names})"
         none = "No column looks like a score"
@@ -226,7 +230,9 @@ class Roles:
             if facts.is_unique:
                 self.say("groups", f"{facts.name!r} differs in all rows: it looks like row ids.")
             elif self.qid is not None and facts.n_pairs(self.qid) > len(self.qid.counts):
-                self.say("groups", f"{facts.name!r} is not the same in all rows of a query.")
+                self.say(
+                    "groups", f"{facts.name!r} is not the same in all rows of a query: no groups."
+                )
             elif len(facts.counts) > 1 and not facts.n_missing:
                 found.append(facts)
         if not found:
