@@ -96,7 +96,7 @@ TRAPS = {
     ),
     "three words": (
         names(label=np.array(["a", "b", "c"])[GRADE], score=G),
-        ["is taken as the positive class; --pos-label names another"],
+        ["is taken as the positive class; --pos-label", f"{REVERSED}, or the positive class"],
         [],
         True,
     ),
@@ -136,7 +136,13 @@ TRAPS = {
     "labels of each query's top": (
         names(label=blank(Y, np.arange(N) % 8 > 3), qid=QUERIES, score=-(np.arange(N) % 8)),
         [f"first 4 of each query by 'score': {REVIEW}"],
+        [RANDOM_ROWS, "the same label"],
+        True,
+    ),
+    "queries without labels": (
+        names(label=blank(Y, (QUERIES < 5) | RANDOM), qid=QUERIES, score=S),
         [RANDOM_ROWS],
+        ["the same label", REVIEW],
         True,
     ),
     "no positive among the labels": (
@@ -360,6 +366,7 @@ def check(command, *given):
     assert err == ""
     found = json.loads(command("doctor", "--format", "json", *given)[0])
     assert code == (0 if found["commands"] else 1)
+    assert ("\nBlocked" in out) == bool(found["blocked"])
     for line in found["commands"]:
         assert line in out.splitlines() or "\n" in line
         program, *arguments = shlex.split(line)
