@@ -58,6 +58,9 @@ class Doctor:
             given += [table.option("score", name) for name in names]
         given += table.arguments
         groups = [table.option("groups", table.groups.name)] if table.groups else []
+        if "" in given:
+            self.blocked.append("A name or a class cannot be passed as an option: rename it.")
+            return
         try:
             results = self._evaluate([*given, *groups])
             if groups and not any(result.method for result in results):
@@ -129,7 +132,7 @@ class Doctor:
         result = self._one(name, title)
         limits = f"{title} {fixed(result.value)}, 95 % interval"
         limits += f" [{fixed(result.low)}, {fixed(result.high)}]"
-        if result.value == 1.0 and result.method:
+        if result.value == 1.0 and result.low > chance:
             self.table.say("score", f"{name}: {title} is 1, no error at all: a leak of the label?")
         elif result.high < chance:
             other = ", or the positive class is another" * self.table.guessed_positive

@@ -44,10 +44,9 @@ class Examined(Roles):
     def _describe_queries(self, label: Facts) -> list[str]:
         """Describe the queries. Options for them."""
         qid = self.qid
-        if qid is not None:
-            self.query = np.unique(qid.column.cells, return_inverse=True)[1]
         if qid is None:
             return [self.option("one_list")] * ("qid" in self.header)
+        self.query = np.unique(qid.column.cells, return_inverse=True)[1]
         sizes = np.bincount(self.query)
         if sizes.max() == 1:
             self.say("qid", f"{qid.name!r} has no value twice: the command takes all as one list.")
@@ -130,9 +129,14 @@ class Examined(Roles):
                 self.guessed_positive = True
                 text = f"{positive!r} is taken as the positive class; --pos-label names another."
                 self.say("label", text)
-        given = [name for name in (*WAYS, *OF_PART, *OF_REVIEW) if getattr(self._options, name)]
+        options = {name: getattr(self._options, name) for name in (*WAYS, *OF_PART, *OF_REVIEW)}
+        given = [
+            self.option(*one)
+            for one in options.items()
+            if one[1] is not None and one[1] is not False
+        ]
         if given:
-            return arguments + [self.option(name, getattr(self._options, name)) for name in given]
+            return arguments + given
         if label.n_missing and label.counts:
             share = f"{rows(label.n_missing)} of {self.n:,} have no label"
             one = ", and those of the others are all the same" * (len(label.counts) == 1)

@@ -206,6 +206,12 @@ TRAPS = {
         ["score: auc is 1"],
         True,
     ),
+    "no error by chance": (
+        names(label=np.array([0, 1, 0]), score=np.array([0.1, 0.9, 0.3])),
+        [CHANCE, "holds less than one item"],
+        [LEAK],
+        True,
+    ),
     "copy of the label": (
         names(label=Y, score=S, label_text=np.where(Y == 1, "yes", "no")),
         ["'label_text' goes one to one with the label: a copy of it?"],
@@ -261,6 +267,12 @@ TRAPS = {
         ["the same number written in two ways"],
         [],
         True,
+    ),
+    "queries without an id": (
+        names(label=Y, qid=blank(QUERIES, RANDOM), score=S),
+        ["column 'qid' is empty"],
+        [],
+        False,
     ),
     "queries out of order": (
         names(label=Y, qid=[f"q{i % 25}" for i in range(N)], score=S),
@@ -512,6 +524,8 @@ def test_options_replace_guesses(command, files):
     said, _ = check(command, "t.csv", "--review-top=50", "--champion=score", "--most-below=1")
     assert "--review-top=50 --champion=score --most-below=1.0" in said
     assert REVIEW not in said
+    said, _ = check(command, "t.csv", "--review-top=50", "--champion=score", "--audit=0")
+    assert "--audit=0" in said
 
 
 def test_a_review_that_ended_within_a_tie(command, files):
@@ -585,3 +599,10 @@ def test_a_name_that_no_option_can_take(command, files):
     said, can = check(command, "t.csv")
     # Versions of argparse differ.
     assert can != ("Column '--' cannot be passed: left out; rename it." in said)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_class_that_no_option_can_take(command, files):
+    write_csv(files / "t.csv", {"label": np.where(Y == 1, "--", "good"), "score": S})
+    said, can = check(command, "t.csv")
+    assert can != ("A name or a class cannot be passed as an option: rename it." in said)
