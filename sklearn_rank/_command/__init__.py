@@ -61,6 +61,17 @@ comparisons. Without --baseline all pairs are compared. Without --measure it is
 auc for one list of two classes, spearman for one list of grades, and ndcg@10
 for queries and runs."""
 
+DOCTOR = """\
+examples:
+  {prog} doctor predictions.csv
+  {prog} doctor predictions.csv --label clicked --score new old
+
+It says what each column seems to be, what is odd about labels, queries and
+scores, which measures and comparisons are possible or blocked and by what, and
+prints the commands for them. Options that you pass replace guesses. The exit
+code is 0 if something can be computed, 1 if nothing, 2 if the file cannot be
+read."""
+
 
 def main(arguments: Sequence[str] | None = None, *, as_module: bool = False) -> int:
     """Run the program."""
@@ -79,9 +90,8 @@ def main(arguments: Sequence[str] | None = None, *, as_module: bool = False) -> 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            _run(options)
+            code = _run(options)
             sys.stdout.flush()
-            code = 0
         except CommandError as error:
             sys.stderr.write(f"{title}: error: {error}\n")
             code = 2
@@ -100,12 +110,16 @@ def main(arguments: Sequence[str] | None = None, *, as_module: bool = False) -> 
     return code
 
 
-def _run(options: Namespace) -> None:
+def _run(options: Namespace) -> int:
     # Each subcommand is imported when it runs, so that the help starts at once.
     if options.command == "demo":
         from ._demo import run_demo
 
         run_demo(options)
+    elif options.command == "doctor":
+        from ._doctor import run_doctor
+
+        return run_doctor(options, make_parser(options.prog))
     elif options.list_measures:
         from ..metrics import get_measure_names
 
@@ -118,6 +132,7 @@ def _run(options: Namespace) -> None:
         from ._evaluate import run_compare
 
         run_compare(options)
+    return 0
 
 
 def make_parser(prog: str) -> ArgumentParser:
@@ -187,6 +202,18 @@ def make_parser(prog: str) -> ArgumentParser:
     )
     _add_level_and_output(compare, measures)
 
+    doctor = add(
+        "doctor",
+        "FILE [options]",
+        "Say what is in a file, what can be computed, and by which command.",
+        DOCTOR,
+    )
+    doctor.set_defaults(prog=prog)
+    _add_table(doctor)
+    output = doctor.add_argument_group("output")
+    output.add_argument("--format", choices=("text", "json"), default="text")
+    _add_output(output)
+
     demo = add("demo", "[options]", "Train rankers for the top of a small bundled data set.")
     demo.set_defaults(prog=prog)
     demo.add_argument(
@@ -199,6 +226,11 @@ def make_parser(prog: str) -> ArgumentParser:
 
 
 def _add_input(parser: ArgumentParser) -> None:
+    _add_table(parser)
+    _add_runs(parser)
+
+
+def _add_table(parser: ArgumentParser) -> None:
     table = parser.add_argument_group("input: a table")
     table.add_argument(
         "file",
@@ -278,6 +310,9 @@ def _add_input(parser: ArgumentParser) -> None:
     part.add_argument(
         "--proxy", metavar="COLUMN", help="predicted probabilities of the missing labels"
     )
+
+
+def _add_runs(parser: ArgumentParser) -> None:
     runs = parser.add_argument_group("input: files of TREC")
     runs.add_argument(
         "--run",
@@ -335,13 +370,17 @@ def _add_level_and_output(parser: ArgumentParser, measures: Any) -> None:
     )
     output = parser.add_argument_group("output")
     output.add_argument("--format", choices=("text", "csv", "json"), default="text")
-    output.add_argument(
-        "--output", "-o", metavar="FILE", help="where to write (default: standard output)"
-    )
+    _add_output(output)
     output.add_argument(
         "--plot",
         metavar="FILE",
         help="draw the intervals; the end of the name, such as .png or .svg, is the format",
+    )
+
+
+def _add_output(group: Any) -> None:
+    group.add_argument(
+        "--output", "-o", metavar="FILE", help="where to write (default: standard output)"
     )
 
 

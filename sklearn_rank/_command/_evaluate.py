@@ -54,7 +54,7 @@ def run_evaluate(options: Namespace) -> None:
     for title in dict.fromkeys(map(our_name, options.measure or rankings.usual_measures)):
         measure = rankings.measure(title)
         row = [evaluate(rankings, name, title, measure, options) for name in rankings.names]
-        notes += _notes(row, measure)
+        notes += notes_of(row, measure)
         results += row
     if all(isnan(result.value) for result in results):
         raise CommandError("; ".join(dict.fromkeys(notes)).rstrip("."))
@@ -178,7 +178,7 @@ def undefined_note(title: str, measure: Measure, n_undefined: int, n_queries: in
     return f"{title} undefined for {n_undefined:,} of {n_queries:,} queries ({lacking}): {became}."
 
 
-def _notes(results: list[Result], measure: Measure) -> list[str]:
+def notes_of(results: list[Result], measure: Measure) -> list[str]:
     """Say what the results of one measure lack, once where it is the same for all rankings."""
     rankings: dict[str, list[str]] = {}
     for result in results:
@@ -206,25 +206,10 @@ def run_compare(options: Namespace) -> None:
     comparisons: dict[str, Comparison] = {}
     notes: list[str] = []
     for title in dict.fromkeys(map(our_name, options.measure or rankings.usual_measures[:1])):
-        measure = rankings.measure(title)
-        try:
-            sample = rankings.sample(measure, names)
-            comparisons[title] = compare(
-                sample.measure,
-                sample.y_true,
-                sample.scores,
-                baseline=baseline,
-                margin=options.margin,
-                alternative=options.alternative,
-                **_shared_options(sample, options),
-            )
-        except ValueError as error:
-            alone = rankings.is_one_list and options.method == "auto"
-            why = ONE_LIST if alone and not measure.has_influence else reason(error)
-            notes.append(f"{title}: no comparison: {why}.")
-            continue
-        if sample.n_undefined and sample.n_queries:
-            notes.append(undefined_note(title, measure, sample.n_undefined, sample.n_queries))
+        comparison, found = compare_rankings(rankings, title, options)
+        notes += found
+        if comparison is not None:
+            comparisons[title] = comparison
     if not comparisons:
         raise CommandError("; ".join(notes).rstrip("."))
     if options.plot is not None:
@@ -251,6 +236,31 @@ def run_compare(options: Namespace) -> None:
         blocks = "\n".join(map(_text, comparisons.values()))
         text = f"{rankings.heading}\n\n{blocks}{sentences(notes)}"
     write(text, options.output)
+
+
+def compare_rankings(
+    rankings: Rankings, title: str, options: Namespace
+) -> tuple[Comparison | None, list[str]]:
+    """Compare all rankings by one measure. The comparison, if there is one, and notes."""
+    measure = rankings.measure(title)
+    try:
+        sample = rankings.sample(measure, rankings.names)
+        comparison = compare(
+            sample.measure,
+            sample.y_true,
+            sample.scores,
+            baseline=options.baseline,
+            margin=options.margin,
+            alternative=options.alternative,
+            **_shared_options(sample, options),
+        )
+    except ValueError as error:
+        alone = rankings.is_one_list and options.method == "auto"
+        why = ONE_LIST if alone and not measure.has_influence else reason(error)
+        return None, [f"{title}: no comparison: {why}."]
+    if sample.n_undefined and sample.n_queries:
+        return comparison, [undefined_note(title, measure, sample.n_undefined, sample.n_queries)]
+    return comparison, []
 
 
 def _shared_fields(comparison: Comparison) -> dict[str, Any]:

@@ -201,6 +201,14 @@ def reading(path: str) -> Iterator[None]:
         raise CommandError(f"{title}: {error.strerror or error}") from error
 
 
+def first_line(path: str) -> str:
+    """Read the first line of a text file; an empty one of a Parquet file."""
+    if os.path.splitext(path)[1].lower() in PARQUET:
+        return ""
+    with reading(path), open_file(path) as stream:
+        return next(_decoded(path, stream), "").strip()
+
+
 def check_columns(names: Sequence[str], header: Sequence[str]) -> None:
     counts = Counter(header)
     for name in names:
@@ -232,10 +240,14 @@ def _title(path: str) -> str:
     return "standard input" if path == STDIN else path
 
 
+def usual_delimiter(path: str) -> str:
+    suffix = os.path.splitext(path.lower().removesuffix(".gz").removesuffix(".bz2"))[1]
+    return "\t" if suffix == ".tsv" else ","
+
+
 def _csv_columns(path: str, delimiter: str | None, choose: Choose) -> dict[str, Column]:
     if delimiter is None:
-        suffix = os.path.splitext(path.lower().removesuffix(".gz").removesuffix(".bz2"))[1]
-        delimiter = "\t" if suffix == ".tsv" else ","
+        delimiter = usual_delimiter(path)
     elif delimiter in ("\\t", "tab"):
         delimiter = "\t"
     if len(delimiter) != 1 or delimiter in '\r\n"':
@@ -491,7 +503,7 @@ def _read_labels(column: Column, pos_label: str | None, *, in_part: bool) -> Flo
         row = int(np.argmin(known))
         if not in_part or not known.any():
             why = KNOWN_IN_PART.partition("; ")[0] if known.any() else "as all others"
-            *others, last = map(_flag, WAYS)
+            *others, last = map(flag, WAYS)
             raise column.error(
                 row,
                 f"is {column.cells[row] or 'empty'}, {why}; say which rows have labels, by"
@@ -566,6 +578,11 @@ def _is_positive(column: Column, pos_label: str) -> FloatArray:
     return positive.astype(float)
 
 
+def is_usual_score(name: str) -> bool:
+    """Whether a column is a score where no option names one."""
+    return name in ("score", "y_score") or name.startswith("score_")
+
+
 class TableRankings:
     """Columns of a table."""
 
@@ -573,13 +590,13 @@ class TableRankings:
         self._options = options
         ways = [name for name in WAYS if getattr(options, name)]
         if len(ways) > 1:
-            raise CommandError(f"{_flag(ways[0])} and {_flag(ways[1])} exclude each other")
+            raise CommandError(f"{flag(ways[0])} and {flag(ways[1])} exclude each other")
         if bool(options.review_top) != bool(options.champion):
             raise CommandError("--review-top and --champion go together: pass both")
         if not options.review_top:
             _refuse(options, OF_REVIEW, "for --review-top")
         if not ways:
-            names = ", ".join(map(_flag, WAYS))
+            names = ", ".join(map(flag, WAYS))
             _refuse(options, ("proxy",), f"for labels known in part, with one of {names}")
         with reading(options.file):
             columns = read_columns(options.file, options.delimiter, self._choose_columns)
@@ -635,9 +652,7 @@ class TableRankings:
                     f" {listed(header)}{without_header(header)}"
                 )
             (label,) = labels
-        scores = options.score or [
-            name for name in header if name in ("score", "y_score") or name.startswith("score_")
-        ]
+        scores = options.score or list(filter(is_usual_score, header))
         if not scores:
             raise CommandError(
                 f"no column of scores: name it with --score, one of {listed(header)}"
@@ -738,8 +753,8 @@ def _refuse(options: Namespace, names: Sequence[str], meant: str) -> None:
     for name in names:
         value = getattr(options, name)
         if value is not None and value is not False:
-            raise CommandError(f"{_flag(name)} is {meant}: leave it out")
+            raise CommandError(f"{flag(name)} is {meant}: leave it out")
 
 
-def _flag(name: str) -> str:
+def flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"

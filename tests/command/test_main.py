@@ -16,7 +16,7 @@ from sklearn_rank._command import main
 from tests.command.files import LABEL, NEW, OLD
 
 PACKAGE = Path(sklearn_rank.__file__).parent
-SUBCOMMANDS = ("evaluate", "compare", "demo")
+SUBCOMMANDS = ("evaluate", "compare", "doctor", "demo")
 
 
 def run_module(directory, *arguments, **how):
@@ -61,14 +61,14 @@ def test_a_misspelt_subcommand(command):
     assert "invalid choice: 'evalute'" in err
 
 
-@pytest.mark.parametrize("name", ["evaluate", "compare"])
+@pytest.mark.parametrize("name", ["evaluate", "compare", "doctor"])
 def test_the_examples_of_the_help_run(results, monkeypatch, name):
     monkeypatch.setenv("COLUMNS", "80")
     text = results(name, "--help")
     assert max(map(len, text.splitlines())) <= 80
     joined = text.replace("\\\n", " ")
     examples = re.findall(rf"^  sklearn-rank ({name} .+)$", joined, flags=re.MULTILINE)
-    assert len(examples) == 3
+    assert len(examples) == (2 if name == "doctor" else 3)
     for example in examples:
         assert results(*shlex.split(example))
 

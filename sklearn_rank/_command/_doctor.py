@@ -1,0 +1,201 @@
+"""``doctor``: what a file of predictions holds, what can be computed, and by which command."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import warnings
+from argparse import ArgumentParser, Namespace
+from math import isnan
+
+from .._printed import fixed
+from ..inference import sample_size
+from ._evaluate import Result, compare_rankings, evaluate, notes_of
+from ._examined import Examined, rows
+from ._input import is_usual_score, read_rankings
+from ._output import LABELS, CommandError, as_json, listed, sentences, write
+
+# Topics of findings, in their order.
+TOPICS = ("file", "label", "qid", "groups", "score", "weights")
+
+
+def run_doctor(options: Namespace, parser: ArgumentParser) -> int:
+    """Examine the file and write the report. The exit code, 0 if something can be computed."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        doctor = Doctor(options, parser)
+    doctor.blocked += [
+        str(warning.message)
+        for warning in caught
+        if warning.category.__name__ != "UndefinedMetricWarning"
+    ]
+    write(doctor.as_json() if options.format == "json" else doctor.as_text(), options.output)
+    return 0 if doctor.commands else 1
+
+
+class Doctor:
+    """What is found out about a file."""
+
+    def __init__(self, options: Namespace, parser: ArgumentParser) -> None:
+        self.options, self.parser = options, parser
+        self.table = Examined(options, parser)
+        self.blocked = self.table.blocked
+        self.can: list[str] = []
+        self.commands: list[str] = []
+        if self.table.label is not None and self.table.good:
+            self._ask(self.table.label.name, list(self.table.good))
+
+    def _ask(self, label: str, names: list[str]) -> None:
+        """Ask the package what can be computed, and write the commands."""
+        table, path = self.table, self.options.file
+        given = [path if not path.startswith("-") else os.path.join(".", path)]
+        if table.delimiter is not None:
+            mark = "tab" if table.delimiter == "\t" else table.delimiter
+            given.append(table.option("delimiter", mark))
+        if [name for name in table.header if name in LABELS] != [label]:
+            given.append(table.option("label", label))
+        if list(filter(is_usual_score, table.header)) != names:
+            given += [table.option("score", name) for name in names]
+        given += table.arguments
+        groups = [table.option("groups", table.groups.name)] if table.groups else []
+        if "" in given:
+            self.blocked.append("A name or a class cannot be passed as an option: rename it.")
+            return
+        try:
+            results = self._evaluate([*given, *groups])
+            if groups and not any(result.method for result in results):
+                without = self._evaluate(given)
+                if any(result.method for result in without):
+                    why = next((result.note for result in results), "")
+                    self.table.say("groups", f"Not used, for {why}.")
+                    results, groups = without, []
+            given += groups
+        except CommandError as error:
+            self.blocked.append(f"{error}.")
+            return
+        self._results(results)
+        if all(isnan(result.value) for result in results):
+            return
+        self.commands.append(self._command("evaluate", given))
+        for name in names:
+            self._direction(name)
+        if len(names) > 1:
+            options = self.parser.parse_args(["compare", *given])
+            title = self.rankings.usual_measures[0]
+            comparison, notes = compare_rankings(self.rankings, title, options)
+            if comparison is None:
+                self.blocked += notes
+            else:
+                self.can.append(f"{title}: comparison of {listed(names)}.")
+                self.commands.append(self._command("compare", given))
+
+    def _command(self, name: str, given: list[str]) -> str:
+        return f"{self.options.prog} {shlex.join([name, *given])}"
+
+    def _evaluate(self, given: list[str]) -> list[Result]:
+        self.asked = self.parser.parse_args(["evaluate", *given])
+        self.rankings = read_rankings(self.asked)
+        return [
+            self._one(name, title)
+            for title in self.rankings.usual_measures
+            for name in self.rankings.names
+        ]
+
+    def _one(self, name: str, title: str) -> Result:
+        return evaluate(self.rankings, name, title, self.rankings.measure(title), self.asked)
+
+    def _results(self, results: list[Result]) -> None:
+        """Say what has a value and an interval, and what not, and why."""
+        can: dict[str, list[str]] = {}
+        notes: dict[str, list[str]] = {}
+        for title in self.rankings.usual_measures:
+            of_measure = [result for result in results if result.measure == title]
+            for note in notes_of(of_measure, self.rankings.measure(title)):
+                rest = note.removeprefix(title)
+                notes.setdefault(rest, []).append("" if rest == note else title)
+            for what, kept in (
+                ("value and interval", [r.score for r in of_measure if r.method]),
+                (
+                    "value only",
+                    [r.score for r in of_measure if not r.method and not isnan(r.value)],
+                ),
+            ):
+                if kept:
+                    can.setdefault(f"of {listed(kept)}: {what}.", []).append(title)
+        self.can += [f"{', '.join(titles)} {rest}" for rest, titles in can.items()]
+        self.blocked += [", ".join(titles) + rest for rest, titles in notes.items()]
+
+    def _direction(self, name: str) -> None:
+        """Say whether a score orders the rows the wrong way, perfectly, or not surely at all."""
+        are_classes = "ap" in self.rankings.usual_measures
+        title, chance = ("auc", 0.5) if are_classes else ("tau_b", 0.0)
+        result = self._one(name, title)
+        limits = f"{title} {fixed(result.value)}, 95 % interval"
+        limits += f" [{fixed(result.low)}, {fixed(result.high)}]"
+        if result.value == 1.0 and result.low > chance:
+            self.table.say("score", f"{name}: {title} is 1, no error at all: a leak of the label?")
+        elif result.high < chance:
+            other = ", or the positive class is another" * self.table.guessed_positive
+            text = f"below {chance:g}, the value of a random order: it looks reversed{other}"
+            self.table.say("score", f"{name}: {limits}, is {text}.")
+        elif result.low <= chance <= result.high:
+            text = f"holds {chance:g}: the rows do not show that it orders better than chance"
+            self.table.say(
+                "score", f"{name}: {limits}, {text}{self._planned(name, result.value)}."
+            )
+
+    def _planned(self, name: str, value: float) -> str:
+        """How many rows would show that the order is better than a random one."""
+        if not self.rankings.is_one_list or "ap" not in self.rankings.usual_measures:
+            return ""
+        sample = self.rankings.sample(self.rankings.measure("auc"), (name,))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                pilot = (sample.y_true, sample.scores[name])
+                plan = sample_size(
+                    "auc", expected=value, against=0.5, pilot=pilot, groups=sample.groups
+                )
+        except ValueError:
+            return ""
+        size = str(plan).partition("\n")[0]
+        return f"; if auc is {fixed(value)} in truth, the power is .8 with {size} (sample_size)"
+
+    def _sections(self) -> dict[str, list[str]]:
+        found = sorted(self.table.findings, key=lambda finding: TOPICS.index(finding[0]))
+        sections = {
+            "Found": [text for _, text in found],
+            "Can be computed": self.can,
+            "Blocked or limited": self.blocked,
+            "Commands": self.commands,
+        }
+        return {title: list(dict.fromkeys(lines)) for title, lines in sections.items() if lines}
+
+    def as_text(self) -> str:
+        columns = rows(len(self.table.header), "column")
+        text = f"{os.path.basename(self.options.file)}: {rows(self.table.n)}, {columns}\n"
+        for title, lines in self._sections().items():
+            whole = "".join(f"\n{line}" for line in lines) + "\n"  # to be copied
+            text += f"\n{title}{whole if title == 'Commands' else sentences(lines)}"
+        return text
+
+    def as_json(self) -> str:
+        table, sections = self.table, self._sections()
+        return as_json(
+            {
+                "command": "doctor",
+                "input": {
+                    "file": self.options.file,
+                    "rows": table.n,
+                    "columns": table.header,
+                    "label": table.label and table.label.name,
+                    "scores": [facts.name for facts in table.scores],
+                    "qid": table.qid and table.qid.name,
+                    "groups": table.groups and table.groups.name,
+                },
+                "found": sections.get("Found", []),
+                "computable": sections.get("Can be computed", []),
+                "blocked": sections.get("Blocked or limited", []),
+                "commands": self.commands,
+            }
+        )
