@@ -42,69 +42,69 @@ class Doctor:
         self.blocked = self.table.blocked
         self.can: list[str] = []
         self.commands: list[str] = []
-        if self.table.label is not None and self.table.good:
-            self._ask(self.table.label.name, list(self.table.good))
+        if self.table.label is not None and self.table.usable:
+            self._ask(self.table.label.name, list(self.table.usable))
 
     def _ask(self, label: str, names: list[str]) -> None:
         """Ask the package what can be computed, and write the commands."""
         table, path = self.table, self.options.file
-        given = [path if not path.startswith("-") else os.path.join(".", path)]
+        arguments = [path if not path.startswith("-") else os.path.join(".", path)]
         if table.delimiter is not None:
             mark = "tab" if table.delimiter == "\t" else table.delimiter
-            given.append(table.option("delimiter", mark))
+            arguments.append(table.option("delimiter", mark))
         if [name for name in table.header if name in LABELS] != [label]:
-            given.append(table.option("label", label))
+            arguments.append(table.option("label", label))
         if list(filter(is_usual_score, table.header)) != names:
-            given += [table.option("score", name) for name in names]
-        given += table.arguments
+            arguments += [table.option("score", name) for name in names]
+        arguments += table.arguments
         groups = [table.option("groups", table.groups.name)] if table.groups else []
-        if "" in given:
+        if "" in arguments:
             self.blocked.append("A name or a class cannot be passed as an option: rename it.")
             return
         try:
-            results = self._evaluate([*given, *groups])
+            results = self._evaluate([*arguments, *groups])
             if groups and not any(result.method for result in results):
-                without = self._evaluate(given)
+                without = self._evaluate(arguments)
                 if any(result.method for result in without):
                     why = next((result.note for result in results), "")
                     self.table.say("groups", f"Not used, for {why}.")
                     results, groups = without, []
-            given += groups
+            arguments += groups
         except CommandError as error:
             self.blocked.append(f"{error}.")
             return
-        self._results(results)
+        self._summarise(results)
         if all(isnan(result.value) for result in results):
             return
-        self.commands.append(self._command("evaluate", given))
+        self.commands.append(self._command("evaluate", arguments))
         for name in names:
             self._direction(name)
         if len(names) > 1:
-            options = self.parser.parse_args(["compare", *given])
+            options = self.parser.parse_args(["compare", *arguments])
             title = self.rankings.usual_measures[0]
             comparison, notes = compare_rankings(self.rankings, title, options)
             if comparison is None:
                 self.blocked += notes
             else:
                 self.can.append(f"{title}: comparison of {listed(names)}.")
-                self.commands.append(self._command("compare", given))
+                self.commands.append(self._command("compare", arguments))
 
-    def _command(self, name: str, given: list[str]) -> str:
-        return f"{self.options.prog} {shlex.join([name, *given])}"
+    def _command(self, name: str, arguments: list[str]) -> str:
+        return f"{self.options.prog} {shlex.join([name, *arguments])}"
 
-    def _evaluate(self, given: list[str]) -> list[Result]:
-        self.asked = self.parser.parse_args(["evaluate", *given])
+    def _evaluate(self, arguments: list[str]) -> list[Result]:
+        self.asked = self.parser.parse_args(["evaluate", *arguments])
         self.rankings = read_rankings(self.asked)
         return [
-            self._one(name, title)
+            self._result(name, title)
             for title in self.rankings.usual_measures
             for name in self.rankings.names
         ]
 
-    def _one(self, name: str, title: str) -> Result:
+    def _result(self, name: str, title: str) -> Result:
         return evaluate(self.rankings, name, title, self.rankings.measure(title), self.asked)
 
-    def _results(self, results: list[Result]) -> None:
+    def _summarise(self, results: list[Result]) -> None:
         """Say what has a value and an interval, and what not, and why."""
         can: dict[str, list[str]] = {}
         notes: dict[str, list[str]] = {}
@@ -113,15 +113,15 @@ class Doctor:
             for note in notes_of(of_measure, self.rankings.measure(title)):
                 rest = note.removeprefix(title)
                 notes.setdefault(rest, []).append("" if rest == note else title)
-            for what, kept in (
+            for what, scores in (
                 ("value and interval", [r.score for r in of_measure if r.method]),
                 (
                     "value only",
                     [r.score for r in of_measure if not r.method and not isnan(r.value)],
                 ),
             ):
-                if kept:
-                    can.setdefault(f"of {listed(kept)}: {what}.", []).append(title)
+                if scores:
+                    can.setdefault(f"of {listed(scores)}: {what}.", []).append(title)
         self.can += [f"{', '.join(titles)} {rest}" for rest, titles in can.items()]
         self.blocked += [", ".join(titles) + rest for rest, titles in notes.items()]
 
@@ -129,7 +129,7 @@ class Doctor:
         """Say whether a score orders the rows the wrong way, perfectly, or not surely at all."""
         are_classes = "ap" in self.rankings.usual_measures
         title, chance = ("auc", 0.5) if are_classes else ("tau_b", 0.0)
-        result = self._one(name, title)
+        result = self._result(name, title)
         limits = f"{title} {fixed(result.value)}, 95 % interval"
         limits += f" [{fixed(result.low)}, {fixed(result.high)}]"
         if result.value == 1.0 and result.low > chance:
@@ -162,9 +162,9 @@ class Doctor:
         return f"; if auc is {fixed(value)} in truth, the power is .8 with {size} (sample_size)"
 
     def _sections(self) -> dict[str, list[str]]:
-        found = sorted(self.table.findings, key=lambda finding: TOPICS.index(finding[0]))
+        findings = sorted(self.table.findings, key=lambda finding: TOPICS.index(finding[0]))
         sections = {
-            "Found": [text for _, text in found],
+            "Found": [text for _, text in findings],
             "Can be computed": self.can,
             "Blocked or limited": self.blocked,
             "Commands": self.commands,

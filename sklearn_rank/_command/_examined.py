@@ -29,7 +29,7 @@ class Examined(Roles):
         # Number of the query of each row
         self.query = np.zeros(self.n, dtype=np.intp)
         self.arguments: list[str] = []
-        self.good: dict[str, FloatArray] = {}
+        self.usable: dict[str, FloatArray] = {}
         self.guessed_positive = False
         if self.label is not None:
             self.arguments += self._describe_queries(self.label)
@@ -75,7 +75,7 @@ class Examined(Roles):
         return [] if qid.name == "qid" else [self.option("qid", qid.name)]
 
     def _describe_score(self, facts: Facts) -> None:
-        """Describe a score, and keep it where it can be used."""
+        """Describe a score, and store it where it can be used."""
         name = facts.name
         try:
             score = facts.column.numbers()
@@ -103,11 +103,13 @@ class Examined(Roles):
             share = f"{100 * tied.mean():.3g} % of the rows"
             text = f"{share} have the score of another row{of_query}"
             self.say("score", f"{name}: {text}" + f"; {shared}" * bool((first > 1).any()) + ".")
-        self.good[name] = score
+        self.usable[name] = score
 
     def _describe_label(self, label: Facts) -> list[str]:
         """Describe the labels. Options for them."""
-        counts = sorted(label.counts.items(), key=lambda one: (label.values.get(one[0], 0.0), one))
+        counts = sorted(
+            label.counts.items(), key=lambda item: (label.values.get(item[0], 0.0), item)
+        )
         if len(counts) <= 10:
             each = ", ".join(f"{text!r} in {rows(n)}" for text, n in counts)
         else:
@@ -130,17 +132,17 @@ class Examined(Roles):
                 text = f"{positive!r} is taken as the positive class; --pos-label names another."
                 self.say("label", text)
         options = {name: getattr(self._options, name) for name in (*WAYS, *OF_PART, *OF_REVIEW)}
-        given = [
-            self.option(*one)
-            for one in options.items()
-            if one[1] is not None and one[1] is not False
+        stated = [
+            self.option(name, value)
+            for name, value in options.items()
+            if value is not None and value is not False
         ]
-        if given:
-            return arguments + given
+        if stated:
+            return arguments + stated
         if label.n_missing and label.counts:
             share = f"{rows(label.n_missing)} of {self.n:,} have no label"
-            one = ", and those of the others are all the same" * (len(label.counts) == 1)
-            self.say("label", f"{label.name}: {share}{one}.")
+            same = ", and those of the others are all the same" * (len(label.counts) == 1)
+            self.say("label", f"{label.name}: {share}{same}.")
             known = np.array([text in label.counts for text in label.column.cells])
             arguments += self._part(known)
         return arguments
@@ -165,11 +167,11 @@ class Examined(Roles):
     def _part(self, known: BoolArray) -> list[str]:
         """Find out which rows have labels. Options that say so."""
         for way in ("inclusion_probability", "strata"):
-            if found := self.of_role(way):
-                self.say("label", f"{found[0].name!r} looks like --{way.replace('_', '-')}.")
-                return [self.option(way, found[0].name)]
-        reviews = {name: self._review(known, score) for name, score in self.good.items()}
-        name = max(reviews, key=lambda one: reviews[one][1], default="")
+            if columns := self.of_role(way):
+                self.say("label", f"{columns[0].name!r} looks like --{way.replace('_', '-')}.")
+                return [self.option(way, columns[0].name)]
+        reviews = {name: self._review(known, score) for name, score in self.usable.items()}
+        name = max(reviews, key=lambda score: reviews[score][1], default="")
         if name and reviews[name][2] < log(RARE):
             k, n_above, _ = reviews[name]
             n_below, more = int(known.sum()) - n_above, ""

@@ -8,6 +8,7 @@ from argparse import ArgumentParser, Namespace
 from collections import Counter
 from contextlib import redirect_stderr
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -70,10 +71,17 @@ class Facts:
         return all(value.is_integer() for value in self.values.values() if np.isfinite(value))
 
     @cached_property
+    def is_in_blocks(self) -> bool:
+        """Whether equal values are next to each other, at least two on average."""
+        cells = self.column.cells
+        n_blocks = 1 + sum(a != b for a, b in pairwise(cells))
+        return n_blocks == len(self.counts) <= len(cells) / 2
+
+    @cached_property
     def role(self) -> str:
         words = re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1_\2", self.name).lower())
-        found = {ROLES[word] for word in words if word in ROLES}
-        return next((role for role in WORDS_OF_ROLES if role in found), "")
+        roles = {ROLES[word] for word in words if word in ROLES}
+        return next((role for role in WORDS_OF_ROLES if role in roles), "")
 
     def is_copy(self, other: Facts) -> bool:
         """Whether each value goes with one value of the other, and the other way round."""
@@ -172,10 +180,10 @@ class Roles:
 
     def _find(self, option: str) -> Facts | None:
         usual = [self.facts[option]] if option in self.facts else []
-        found = self._named(option) or usual
-        if not found and (found := self.of_role(option)):
-            self.say(option, f"{found[0].name!r} looks like the queries.")
-        return found[0] if found else None
+        columns = self._named(option) or usual
+        if not columns and (columns := self.of_role(option)):
+            self.say(option, f"{columns[0].name!r} looks like the queries.")
+        return columns[0] if columns else None
 
     def _find_label(self) -> Facts | None:
         self.label = None
@@ -183,12 +191,12 @@ class Roles:
             return named[0]
         usual = [self.facts[name] for name in LABELS if name in self.facts]
         two = [facts for facts in self._free() if len(facts.counts) == 2 and not facts.role]
-        found = usual or self.of_role("label") or (two if len(two) == 1 else [])
-        if not found:
+        columns = usual or self.of_role("label") or (two if len(two) == 1 else [])
+        if not columns:
             names = listed(self.header)
             self.blocked.append(f"No column looks like labels: name it with --label, of {names}.")
             return None
-        label, *others = found
+        label, *others = columns
         if not usual:
             self.say("label", f"{label.name!r} looks like the label.")
         for other in others:
@@ -204,28 +212,33 @@ class Roles:
         if named := self._named("score"):
             return named
         free = self._free()
-        if found := [facts for facts in free if is_usual_score(facts.name)]:
-            return found
-        found = [facts for facts in free if facts.role == "score" and facts.values]
-        look = "looks like a score" if len(found) == 1 else "look like scores"
-        if not found:
+        if scores := [facts for facts in free if is_usual_score(facts.name)]:
+            return scores
+        scores = [facts for facts in free if facts.role == "score" and facts.values]
+        look = "looks like a score" if len(scores) == 1 else "look like scores"
+        if not scores:
             look = "may hold scores, or features; --score names those that are scores"
             free = [f for f in free if f.is_number and len(f.counts) > 1 and not f.role]
             free = [f for f in free if f not in copies]
-            found = [f for f in free if not f.is_whole] or [f for f in free if not f.is_unique]
-        names = listed([facts.name for facts in found])
-        if 0 < len(found) <= MOST:
+            for facts in free:
+                if facts.is_whole and facts.is_in_blocks and len(facts.counts) > 2:
+                    text = "looks like ids of queries or groups: --qid or --groups names it"
+                    self.say("qid", f"{facts.name!r} {text}.")
+            free = [f for f in free if not (f.is_whole and f.is_in_blocks)]
+            scores = [f for f in free if not f.is_whole] or [f for f in free if not f.is_unique]
+        names = listed([facts.name for facts in scores])
+        if 0 < len(scores) <= MOST:
             self.say("score", f"{names} {look}.")
-            return found
-        many = f"{len(found)} columns could be scores or features ({names})"
+            return scores
+        many = f"{len(scores)} columns could be scores or features ({names})"
         none = "No column looks like a score"
-        self.blocked.append(f"{many if found else none}: name the scores with --score.")
+        self.blocked.append(f"{many if scores else none}: name the scores with --score.")
         return []
 
     def _find_groups(self) -> Facts | None:
         if named := self._named("groups"):
             return named[0]
-        found = []
+        ids = []
         for facts in self.of_role("groups"):
             if facts.is_unique:
                 self.say("groups", f"{facts.name!r} differs in all rows: it looks like row ids.")
@@ -234,10 +247,10 @@ class Roles:
                     "groups", f"{facts.name!r} is not the same in all rows of a query: no groups."
                 )
             elif len(facts.counts) > 1 and not facts.n_missing:
-                found.append(facts)
-        if not found:
+                ids.append(facts)
+        if not ids:
             return None
-        groups = min(found, key=lambda facts: len(facts.counts))
+        groups = min(ids, key=lambda facts: len(facts.counts))
         self.say(
             "groups",
             f"{groups.name!r} looks like ids of groups: {len(groups.counts):,} ids. Rows of one"

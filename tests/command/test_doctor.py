@@ -52,6 +52,12 @@ TRAPS = {
         ["looks like", TIED, REVERSED, LEAK, CHANCE, "quer"],
         True,
     ),
+    "ids of lists without a telling name": (
+        names(label=Y, list=QUERIES, new=S),
+        ["'list' looks like ids of queries or groups", "'new' may hold scores"],
+        ["'list' may hold", "list: auc"],
+        True,
+    ),
     "two scores": (
         names(label=Y, score_a=S, score_b=T),
         ["auc: comparison of 'score_a', 'score_b'."],
