@@ -42,17 +42,20 @@ print(compare("recall@200", y_test, scores, baseline="linear", random_state=0))
 print(compare("recall@200", y_test, scores, baseline="ensemble", random_state=0))
 
 # %%
-# The share of ill patients among those followed up, by their number. The vertical line is the
-# capacity, with 95 % intervals there.
+# The share of ill patients among the first ones of each list, with the capacity, and the differences
+# of the share that is found at the capacity, with intervals that hold for all three at once.
 import matplotlib.pyplot as plt
 
-from sklearn_rank.plotting import TopOfListDisplay
+from sklearn_rank.plotting import IntervalsDisplay, TopOfListDisplay
 
-figure, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
+figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 for name, score in scores.items():
-    TopOfListDisplay.from_predictions(
-        y_test, score, name=name, ax=axes, tau=200 / len(y_test), level=0.95
-    )
-axes.set_xlabel("Patients followed up (log scale)")
-axes.set_ylabel("Share of ill patients among them")
+    TopOfListDisplay.from_predictions(y_test, score, name=name, ax=left)
+left.axvline(200, color="grey")
+left.set_xlabel("Patients followed up (log scale)")
+left.set_ylabel("Share of ill patients among them")
+IntervalsDisplay.from_intervals(
+    compare("recall@200", y_test, scores, baseline="linear", random_state=0), ax=right
+)
+right.set_xlabel("More of the ill patients found, of 200 followed up")
 plt.show()
