@@ -160,7 +160,7 @@ html_sidebars = {
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 5,
     "icon_links": [
         {
             "name": "Source",
