@@ -7,8 +7,8 @@ from ._ensemble_classifier import RankEnsembleClassifier
 from ._group_adapter import GroupRankerAdapter
 from ._label_rankers import LabelRanker, OrderPreservingLabelRanker
 from ._linear_rankers import OrderPreservingRanker, RankSVM
-from ._meta_rankers import OrderPreservingRankerCV
 from ._one_problem import PNormPushRanker, RankStatisticRanker, StructuralRanker, TopPushRanker
+from ._order_preserving_cv import OrderPreservingRankerCV
 from ._reweighted import RankBoostRanker, TopFocusedRanker
 
 __all__ = [

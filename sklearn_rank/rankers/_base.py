@@ -304,11 +304,13 @@ class Ranker(BaseEstimator):
         super().__init_subclass__(**kwargs)
         if "__init__" in vars(cls):
             # Those of the base classes too, in the order of the parameters.
-            known = dict(COMMON_CONSTRAINTS)
+            constraints = dict(COMMON_CONSTRAINTS)
             for base in reversed(cls.__mro__):
-                known |= vars(base).get("_parameter_constraints", {})
+                constraints |= vars(base).get("_parameter_constraints", {})
             names = signature(cls.__init__).parameters
-            cls._parameter_constraints = {name: known[name] for name in names if name in known}
+            cls._parameter_constraints = {
+                name: constraints[name] for name in names if name in constraints
+            }
         for name, method in list(vars(cls).items()):
             public = isfunction(method) and not name.startswith("_")
             if public and "qid" in signature(method).parameters:

@@ -56,11 +56,11 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> None:
             f"X has {n_features} features, but {type(estimator).__name__} is expecting"
             f" {estimator.n_features_in_} features as input."
         )
-    known = getattr(estimator, "feature_names_in_", None)
-    if known is not None and names is not None and not np.array_equal(known, names):
-        place = int(np.argmax(known != names))
+    expected = getattr(estimator, "feature_names_in_", None)
+    if expected is not None and names is not None and not np.array_equal(expected, names):
+        place = int(np.argmax(expected != names))
         raise ValueError(
-            f"Feature {place} of X is {names[place]!r}, but was {known[place]!r} in fit: pass "
+            f"Feature {place} of X is {names[place]!r}, but was {expected[place]!r} in fit: pass "
             "the columns in the order of fit, X[list(estimator.feature_names_in_)]."
         )
 
@@ -418,7 +418,7 @@ class ChunkedLists(Parts):
     partitions: Partitions  # Source of the chunks, used to name the chunk in errors
     chunks: list[Any]
     n_features: int
-    held: ExitStack
+    exit_stack: ExitStack
     loss: Any = None  # Properties of the loss
     prepared: list[Any] | None = None  # The chunks with their losses
 
@@ -433,7 +433,7 @@ class ChunkedLists(Parts):
         delayed = import_optional("dask", USED_BY).delayed
         prepare, shared = delayed(_prepare, pure=False), delayed(make, traverse=False)
         prepared = [prepare(number, chunk, shared) for number, chunk in enumerate(self.chunks)]
-        return replace(self, loss=loss, prepared=persisted(prepared, self.held))
+        return replace(self, loss=loss, prepared=persisted(prepared, self.exit_stack))
 
     def _sum(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         delayed = import_optional("dask", USED_BY).delayed
@@ -448,10 +448,10 @@ class _Persisted(list[Any]):
     """Values that workers hold; a list that can be referred to weakly."""
 
 
-def persisted(values: list[Any], held: ExitStack) -> list[Any]:
-    """Compute values on the workers, and keep them there until ``held`` is closed."""
-    kept = _Persisted(import_optional("dask", USED_BY).persist(*values))
-    reference = ref(kept)
+def persisted(values: list[Any], exit_stack: ExitStack) -> list[Any]:
+    """Compute values on the workers, and keep them there until ``exit_stack`` is closed."""
+    result = _Persisted(import_optional("dask", USED_BY).persist(*values))
+    reference = ref(result)
 
     def release() -> None:
         # A traceback may refer to the values for long.
@@ -460,8 +460,8 @@ def persisted(values: list[Any], held: ExitStack) -> list[Any]:
             for future in distributed.futures_of(list(values)):
                 future.release()
 
-    held.callback(release)
-    return kept
+    exit_stack.callback(release)
+    return result
 
 
 # Rows of a chunk, cut into cells, with the loss of each.

@@ -43,11 +43,11 @@ def category_codes(estimator: Any, X: Any, *, reset: bool = False) -> Any:
             f"Columns {list(categories)} of the X of fit are categories: pass X as a pandas "
             "DataFrame with the same columns."
         )
-    new = [X.columns[j] for j in by_column if j not in categories]
-    if new:
+    new_columns = [X.columns[j] for j in by_column if j not in categories]
+    if new_columns:
         raise ValueError(
-            f"The column {new[0]!r} is of categories, but was not in fit: pass "
-            f"X.astype({{{new[0]!r}: ...}}) with the dtype of the X of fit."
+            f"The column {new_columns[0]!r} is of categories, but was not in fit: pass "
+            f"X.astype({{{new_columns[0]!r}: ...}}) with the dtype of the X of fit."
         )
     if not categories or X.shape[1] <= max(categories):  # validate_data refuses the latter
         return X
@@ -72,13 +72,13 @@ LIMITS = {"LightGBM": (1e-35, np.inf), "XGBoost": SINGLE, "CatBoost": SINGLE}
 def tree_settings(estimator: Any, seed: int) -> SimpleNamespace:
     """Parameters of an estimator as backends take them, with a seed of everything random."""
     constraints = check_monotonic_cst(estimator, estimator.monotonic_cst)
-    of_trees = {
+    settings = {
         "monotonic_cst": constraints if np.any(constraints) else None,
         "backend_params": with_categories(estimator),
         "n_threads": count_threads(estimator.n_jobs),
         "seed": seed,
     }
-    return SimpleNamespace(**{**vars(estimator), **of_trees})
+    return SimpleNamespace(**{**vars(estimator), **settings})
 
 
 def with_categories(estimator: Any) -> Mapping[str, Any]:
@@ -166,7 +166,9 @@ class Trees:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _refuse(backend_params: Mapping[str, Any], reasons: Mapping[str, str], backend: str) -> None:
+def _refuse_reserved_params(
+    backend_params: Mapping[str, Any], reasons: Mapping[str, str], backend: str
+) -> None:
     """Refuse what an estimator sets by a parameter of its own, or what would break the fit."""
     for name in backend_params:
         if not isinstance(name, str):
@@ -181,7 +183,7 @@ def _refuse(backend_params: Mapping[str, Any], reasons: Mapping[str, str], backe
             )
 
 
-def _refuse_unused(
+def _refuse_unused_params(
     unused: Iterable[str], names: Iterable[str], backend: str, source: str = "backend_params"
 ) -> None:
     """Refuse parameters that the library would ignore, and name the nearest that it has."""
@@ -209,42 +211,42 @@ def refuse_unknown_parameters(estimator: Any) -> None:
     lightgbm, xgboost = sys.modules.get("lightgbm"), sys.modules.get("xgboost")
     for model in (estimator, *estimator.get_params().values()):
         if lightgbm is not None and isinstance(model, lightgbm.LGBMModel):
-            own: dict[str, Any] = dict(signature(lightgbm.LGBMModel).parameters)
-            own |= signature(type(model)).parameters
+            parameters: dict[str, Any] = dict(signature(lightgbm.LGBMModel).parameters)
+            parameters |= signature(type(model)).parameters
             aliases = lightgbm_aliases(lightgbm)
-            names = {name for synonyms in aliases.values() for name in synonyms} | set(own)
+            names = {name for synonyms in aliases.values() for name in synonyms} | set(parameters)
             unknown = sorted(set(model.get_params()) - names)
-            _refuse_unused(unknown, names, "LightGBM", type(model).__name__)
-            _refuse_second_names(model, own, aliases)
+            _refuse_unused_params(unknown, names, "LightGBM", type(model).__name__)
+            _refuse_conflicting_aliases(model, parameters, aliases)
         elif xgboost is not None and isinstance(model, xgboost.XGBModel):
-            own = dict(signature(xgboost.XGBModel).parameters)
-            _refuse_second_names(model, own, XGBOOST_NAMES)
-            others = set(model.get_params(deep=False)) - set(own)
+            parameters = dict(signature(xgboost.XGBModel).parameters)
+            _refuse_conflicting_aliases(model, parameters, XGBOOST_NAMES)
+            extra_names = set(model.get_params(deep=False)) - set(parameters)
             params = model.get_xgb_params()
-            _refuse_unused_of_xgboost(xgboost, params, others, 1, type(model).__name__)
+            _refuse_unused_xgboost_params(xgboost, params, extra_names, 1, type(model).__name__)
 
 
-def _refuse_second_names(
-    model: Any, own: Mapping[str, Any], aliases: Mapping[str, list[str]]
+def _refuse_conflicting_aliases(
+    model: Any, parameters: Mapping[str, Any], aliases: Mapping[str, list[str]]
 ) -> None:
     """Refuse a parameter set by two names to two values, of which the library takes one."""
     params = model.get_params(deep=False)
     for first, synonyms in aliases.items():
         # Libraries take the first name, if it is set, before others.
-        names = sorted({first, *synonyms}, key=lambda name: (name != first, name not in own))
-        given = [name for name in names if params.get(name) is not None]
-        for name in given[1:]:
-            value, other = params[given[0]], params[name]
-            is_set = name not in own or other != own[name].default
+        names = sorted({first, *synonyms}, key=lambda x: (x != first, x not in parameters))
+        set_names = [name for name in names if params.get(name) is not None]
+        for name in set_names[1:]:
+            value, other = params[set_names[0]], params[name]
+            is_set = name not in parameters or other != parameters[name].default
             if is_set and not np.array_equal(value, other):
                 raise ValueError(
-                    f"{type(model).__name__} has {given[0]}={value!r} and {name}={other!r}, which "
-                    f"are two names of one parameter: set {given[0]} to the value that is meant, "
-                    f"and leave {name} out."
+                    f"{type(model).__name__} has {set_names[0]}={value!r} and {name}={other!r}, "
+                    f"which are two names of one parameter: set {set_names[0]} to the value that "
+                    f"is meant, and leave {name} out."
                 )
 
 
-def _refuse_unused_of_xgboost(
+def _refuse_unused_xgboost_params(
     xgboost: Any,
     params: Mapping[str, Any],
     names: Collection[str],
@@ -267,7 +269,7 @@ def _refuse_unused_of_xgboost(
         for name in re.findall('"(.*?)"', message)
         if name in names
     ]
-    _refuse_unused(unused, _nested_names(config), "XGBoost", source)
+    _refuse_unused_params(unused, _nested_names(config), "XGBoost", source)
 
 
 def _nested_names(config: Mapping[str, Any]) -> Iterator[str]:
@@ -338,7 +340,7 @@ class LightGBMGrower:
     """Grows trees by LightGBM on fixed rows."""
 
     def __init__(self, X: Any, settings: SimpleNamespace, X_val: Any) -> None:
-        _refuse(settings.backend_params, _LIGHTGBM, "LightGBM")
+        _refuse_reserved_params(settings.backend_params, _LIGHTGBM, "LightGBM")
         self.lightgbm = import_optional("lightgbm", "backend='lightgbm'")
         self.settings = settings
         check_limits(X, "LightGBM")
@@ -348,9 +350,9 @@ class LightGBMGrower:
             X = sp.csr_matrix((np.ones(n), np.zeros(n, int), np.arange(n + 1)), shape=X.shape)
         aliases = lightgbm_aliases(self.lightgbm)  # LightGBM passes over unknown names
         names = {name for synonyms in aliases.values() for name in synonyms}
-        _refuse_unused(sorted(set(settings.backend_params) - names), names, "LightGBM")
+        _refuse_unused_params(sorted(set(settings.backend_params) - names), names, "LightGBM")
         params = self._params()
-        columns = _columns(params, aliases["categorical_feature"], X, settings)
+        columns = _pop_categorical_columns(params, aliases["categorical_feature"], X, settings)
         data = self.lightgbm.Dataset(
             as_rows(X),
             np.zeros(X.shape[0]),
@@ -367,9 +369,9 @@ class LightGBMGrower:
     def _params(self) -> dict[str, Any]:
         """The settings as parameters; sums do not depend on the number of threads."""
         settings = self.settings
-        leaves = settings.max_leaf_nodes
-        if leaves is None:
-            leaves = 2 ** min(settings.max_depth or 17, 17)
+        max_leaves = settings.max_leaf_nodes
+        if max_leaves is None:
+            max_leaves = 2 ** min(settings.max_depth or 17, 17)
         return {
             "feature_pre_filter": False,
             "deterministic": True,
@@ -381,7 +383,7 @@ class LightGBMGrower:
             "metric": "none",
             "verbosity": -1,
             "learning_rate": settings.learning_rate,
-            "num_leaves": min(leaves, 131072),
+            "num_leaves": min(max_leaves, 131072),
             "max_depth": settings.max_depth or -1,
             "min_data_in_leaf": settings.min_samples_leaf,
             "lambda_l2": settings.l2_regularization,
@@ -419,19 +421,21 @@ class XGBoostGrower:
     """As :class:`LightGBMGrower`, by XGBoost, which holds rows in single precision."""
 
     def __init__(self, X: Any, settings: SimpleNamespace, X_val: Any) -> None:
-        _refuse(settings.backend_params, _XGBOOST, "XGBoost")
+        _refuse_reserved_params(settings.backend_params, _XGBOOST, "XGBoost")
         self.xgboost = import_optional("xgboost", "backend='xgboost'")
         self.settings, self.n_features = settings, X.shape[1]
         params = self._params()
-        columns = _columns(params, ["categorical_feature"], X, settings)
-        _refuse_unused_of_xgboost(self.xgboost, params, settings.backend_params, self.n_features)
+        columns = _pop_categorical_columns(params, ["categorical_feature"], X, settings)
+        _refuse_unused_xgboost_params(
+            self.xgboost, params, settings.backend_params, self.n_features
+        )
         check_limits(X, "XGBoost")
-        bins = params.get("max_bin", 256)
+        max_bin = params.get("max_bin", 256)
         options: dict[str, Any] = {"nthread": settings.n_threads}
         if columns:
             kinds = ["c" if j in columns else "q" for j in range(self.n_features)]
             options |= {"feature_types": kinds, "enable_categorical": True}
-        self.data = self.xgboost.QuantileDMatrix(_dense(X), max_bin=bins, **options)
+        self.data = self.xgboost.QuantileDMatrix(_dense(X), max_bin=max_bin, **options)
         cache = [self.data]
         if X_val is not None:
             self.validation = self.xgboost.DMatrix(_dense(X_val), **options)
@@ -496,7 +500,7 @@ def _evaluated_scores(evaluate: Callable[..., Any]) -> FloatArray:
     return values[0]
 
 
-def _columns(
+def _pop_categorical_columns(
     params: dict[str, Any], names: Iterable[str], X: Any, settings: SimpleNamespace
 ) -> list[int]:
     """Take the numbers of columns of categories, lists or texts with commas, out of parameters."""
@@ -611,7 +615,7 @@ def hold_out_rows(labels: AnyArray, fraction: Any, random_state: Any) -> tuple[I
     """Rows to train on and rows that are held out, a share of the rows of each class."""
     random = check_random_state(random_state)
     share = fraction / len(labels) if isinstance(fraction, Integral) else fraction
-    held = np.zeros(len(labels), dtype=bool)
+    mask = np.zeros(len(labels), dtype=bool)
     for label in np.unique(labels):
         rows = np.flatnonzero(labels == label)
         if len(rows) < 2:
@@ -619,8 +623,8 @@ def hold_out_rows(labels: AnyArray, fraction: Any, random_state: Any) -> tuple[I
                 "early_stopping=True holds out rows of each class, but the class "
                 f"{label.item()!r} has one row: pass X_val= and y_val=, or early_stopping=False."
             )
-        held[random.permutation(rows)[: _n_held_out(share, len(rows), "rows")]] = True
-    return np.flatnonzero(~held), np.flatnonzero(held)
+        mask[random.permutation(rows)[: _n_held_out(share, len(rows), "rows")]] = True
+    return np.flatnonzero(~mask), np.flatnonzero(mask)
 
 
 def _n_held_out(fraction: Any, n: int, unit: str) -> int:
@@ -664,9 +668,9 @@ def boost(
     Parameters of the backends that are sums of curvatures then count rows.
     """
     held_out, value_of = (None, None) if monitor is None else monitor
-    make: Any = LightGBMGrower if settings.backend == "lightgbm" else XGBoostGrower
-    grower: LightGBMGrower | XGBoostGrower = make(X, settings, held_out)
-    scaled = _scaled(objective, base_score, float(total_weight or X.shape[0]))
+    grower_class: Any = LightGBMGrower if settings.backend == "lightgbm" else XGBoostGrower
+    grower: LightGBMGrower | XGBoostGrower = grower_class(X, settings, held_out)
+    scaled = _scaled_objective(objective, base_score, float(total_weight or X.shape[0]))
     values = [] if value_of is None else [value_of(grower.validation_scores() + base_score)]
     sizes, best, n_rounds = [0], 0, 0
     while n_rounds < settings.n_estimators:
@@ -690,7 +694,7 @@ def boost(
     return BoostedFit(trees, n_rounds, np.array(values) if values else None, scores)
 
 
-def _scaled(objective: Objective, base_score: float, total_weight: float) -> Objective:
+def _scaled_objective(objective: Objective, base_score: float, total_weight: float) -> Objective:
     """Objective with a mean curvature of 1 at the start, nowhere less than a floor."""
     factor: float | None = None
 

@@ -28,31 +28,31 @@ from ..metrics._shared import (
 )
 from ..preprocessing import QueryNormalizer
 from ._base import check_columns, forget, is_frame, restored_on_error, store_parameters
-from ._encoding import (
+from ._default_members import (
     NUMBERS,
     boosted_trees,
-    coded,
+    categorical_columns,
     imputer,
-    marked,
-    names_of_categories,
     refuse_empty_columns,
+    with_indicators,
+    with_ordinal_codes,
 )
 from ._group_adapter import GroupRankerAdapter
 from ._linear_rankers import OrderPreservingRanker
 from ._list_base import QueryRanker, check_held_out_weights, checked_labels, held_out_value
-from ._members import NamedMembers, fitted_shares
-from ._meta_rankers import metadata_at, metadata_of, query_folds
+from ._members import NamedMembers, fitted_weights
+from ._query_folds import metadata_at, metadata_of, query_folds
 from ._two_classes import Fold
 
 # How the scores of one member are made comparable with those of others.
 FUSIONS = ("zscore", "rank", "minmax", "reciprocal_rank")
 
 # Positions that are added before reciprocals are taken; Cormack, Clarke and Büttcher (2009).
-ADDED = 60.0
+RRF_CONSTANT = 60.0
 
 
-# Scores that differ by less than this share of the greatest of the training rows are level.
-EQUAL = 2.0**-30
+# Scores that differ by less than this share of the greatest of the training rows are tied.
+TIE_TOLERANCE = 2.0**-30
 
 
 class Fusion:
@@ -65,7 +65,7 @@ class Fusion:
     def fit(self, scores: FloatArray, qid: Any, sample_weight: Any) -> Fusion:
         """Learn the statistics of the scores of a single list; nothing for several lists."""
         largest = np.abs(scores).max(axis=0, initial=0.0, where=np.isfinite(scores))
-        self.step = np.where(largest > 0, largest, 1.0) * EQUAL
+        self.step = np.where(largest > 0, largest, 1.0) * TIE_TOLERANCE
         self.normalizer.fit(self._rounded(scores), qid=qid, sample_weight=sample_weight)
         self.n_rows = len(scores) if sample_weight is None else sample_weight.sum()
         return self
@@ -89,7 +89,7 @@ class Fusion:
             length = np.bincount(code, sample_weight)[code][:, np.newaxis]
         # The share below less the share above is a linear function of the position.
         position = (length + 1.0 - length * values) / 2.0
-        return 1.0 / (ADDED + position)
+        return 1.0 / (RRF_CONSTANT + position)
 
 
 # Greatest grade of lambdarank's default gains.
@@ -103,7 +103,7 @@ def default_rankers(
     X: Any, lists: Lists, measure: Any, random_state: Any
 ) -> tuple[list[str], list[Any]]:
     """Names and rankers for queries whose rows are of this kind."""
-    n, categories = len(lists.labels), names_of_categories(X)
+    n, categories = len(lists.labels), categorical_columns(X)
     seeds = [int(s) for s in check_random_state(random_state).randint(2**31 - 1, size=3)]
     grades, measure = lists.grade, get_measure(measure)
     are_small = grades.max() <= LARGEST_GRADE
@@ -113,32 +113,35 @@ def default_rankers(
     if is_installed("lightgbm") and are_grades and lists.whole.all():
         is_large = lists.n_lists > MANY_QUERIES
         on_values, on_ranks = (lambdarank(seed, is_large) for seed in seeds[:2])
-        bag = [("values", on_values), ("ranks", beside_ranks(on_ranks))]
-        boosted = asking_for_weights(RankEnsemble(bag, weights="equal", measure=measure))
+        bag = [("values", on_values), ("ranks", with_ranks(on_ranks))]
+        boosted = requesting_weights(RankEnsemble(bag, weights="equal", measure=measure))
     else:
         boosted = boosted_trees(HistGradientBoostingRegressor, n, categories, seeds[0])
-        boosted = beside_ranks(boosted)
+        boosted = with_ranks(boosted)
     trees = ExtraTreesRegressor(
         100, min_samples_leaf=max(5, n // 25_000), max_features=1 / 3, random_state=seeds[2]
     )
-    linear = asking_for_weights(
+    linear = requesting_weights(
         OrderPreservingRanker("softmax", measure=get_measure("dcg", gain=gain), normalize="zscore")
     )
-    members = [coded(boosted, categories), coded(beside_ranks(trees), categories)]
-    members.append(marked(imputer(), linear, categories))
+    members = [
+        with_ordinal_codes(boosted, categories),
+        with_ordinal_codes(with_ranks(trees), categories),
+    ]
+    members.append(with_indicators(imputer(), linear, categories))
     return ["boosted", "extra trees", "linear"], members
 
 
-def beside_ranks(member: Any) -> Any:
+def with_ranks(member: Any) -> Any:
     """The member on features and their ranks within each query, in which each row counts once."""
     with config_context(enable_metadata_routing=True):
         ranks = QueryNormalizer("rank").set_fit_request(sample_weight=False)
         ranks.set_transform_request(sample_weight=False)
     features = FeatureUnion([("values", "passthrough"), ("ranks", ranks)])
-    return make_pipeline(NUMBERS, features, asking_for_weights(member))
+    return make_pipeline(NUMBERS, features, requesting_weights(member))
 
 
-def asking_for_weights(step: Any) -> Any:
+def requesting_weights(step: Any) -> Any:
     """The last step of a pipeline, to which weights are passed on."""
     with config_context(enable_metadata_routing=True):
         weights = ["sample_weight"] + ["query_weight"] * isinstance(step, QueryRanker)
@@ -397,7 +400,7 @@ class RankEnsemble(NamedMembers, QueryRanker):
             for name, member in zip(names, members, strict=True):
                 _check_weights(name, member, _metadata_for(member, metadata))
             folds: list[Fold] = []
-            if self._given_weights(len(names)) is None:
+            if self._fixed_weights(len(names)) is None:
                 check_held_out_weights(measure, lists, ", or pass weights='equal'.")
                 folds = query_folds(self.cv, items, lists, n_rows)
                 test_rows = np.sort(np.concatenate([test for _, test in folds]))
@@ -420,7 +423,7 @@ class RankEnsemble(NamedMembers, QueryRanker):
             ids = None if lists.n_lists == 1 else lists.list_of
             scores = _member_scores(self.estimators_, items, ids)
             self.fusion_ = Fusion(self.fusion).fit(scores, lists.list_of, lists.weight)
-            self._weigh()
+            self._fit_weights()
             self._store_queries(lists)
         return self
 
@@ -455,34 +458,34 @@ class RankEnsemble(NamedMembers, QueryRanker):
         ]
         return self.fusion_.values(_member_scores(members, X, qid), qid) @ self.weights_
 
-    def _values(self) -> FloatArray:
+    def _held_out_values(self) -> FloatArray:
         """Scores of held-out rows on one scale, in the order of the lists."""
         lists, rows, _ = self._held_out
         scores = self.held_out_scores_[rows]
         fusion = Fusion(self.fusion).fit(scores, lists.list_of, lists.weight)
         return fusion.values(scores, lists.list_of, lists.weight)
 
-    def _fitted(self, values: FloatArray, items: Any) -> FloatArray:
+    def _fitted_weights(self, values: FloatArray, items: Any) -> FloatArray:
         """Weights fitted to the measure on some of the items. Shape (n_members,)."""
         lists, measure = self._held_out[0], get_measure(self.measure)
         metadata = metadata_at(metadata_of(lists, lists.weight), items)
-        return fitted_shares(
+        return fitted_weights(
             values[items], held_out_value(measure, lists.grade[items], **metadata)
         )
 
-    def _weigh(self) -> None:
-        """Set the weights, fitted to the scores of held-out rows or given."""
-        weights = self._given_weights(len(self.estimators_))
+    def _fit_weights(self) -> None:
+        """Set the weights, fixed or fitted to the scores of held-out rows."""
+        weights = self._fixed_weights(len(self.estimators_))
         if weights is None:
-            values = self._values()
-            weights = self._fitted(values, np.arange(len(values)))
+            values = self._held_out_values()
+            weights = self._fitted_weights(values, np.arange(len(values)))
         self.weights_ = weights
 
-    def _compared(self, members: dict[str, FloatArray]) -> Comparison:
-        (lists, rows, folds), values = self._held_out, self._values()
+    def _compare(self, members: dict[str, FloatArray]) -> Comparison:
+        (lists, rows, folds), values = self._held_out, self._held_out_values()
         ensemble = np.empty(len(values))
         for train, test in folds:
-            ensemble[test] = values[test] @ self._fitted(values, train)
+            ensemble[test] = values[test] @ self._fitted_weights(values, train)
         systems = {"ensemble": ensemble}
         systems |= {name: scores[rows] for name, scores in members.items()}
         options: dict[str, Any] = {"baseline": "ensemble", "random_state": 0}
@@ -506,8 +509,8 @@ def _metadata_for(member: Any, metadata: dict[str, Any]) -> dict[str, Any]:
         last = last[-1]
     if weight is None or metadata_for(last, "fit", qid=metadata["qid"]):
         return metadata
-    of_rows = metadata["sample_weight"]
-    product = weight if of_rows is None else weight * of_rows
+    row_weight = metadata["sample_weight"]
+    product = weight if row_weight is None else weight * row_weight
     return metadata | {"sample_weight": product, "query_weight": None}
 
 
@@ -528,9 +531,11 @@ def _fit_fold(
     """Fit to the training part; return model, scores of the test part, and seconds."""
     train, test = fold
     start = perf_counter()
-    of_train = metadata_at(_metadata_for(member, metadata), train)
+    train_metadata = metadata_at(_metadata_for(member, metadata), train)
     with told_once():
-        model = call_with_metadata(clone(member), "fit", rows_at(X, train), y[train], **of_train)
+        model = call_with_metadata(
+            clone(member), "fit", rows_at(X, train), y[train], **train_metadata
+        )
     seconds = perf_counter() - start
     if test is None:
         return model, None, seconds
@@ -540,5 +545,5 @@ def _fit_fold(
 
 def _member_scores(members: list[Any], X: Any, qid: Any) -> FloatArray:
     """Scores of members, 0 of those that are None. Shape (n_samples, n_members)."""
-    none = np.zeros(len(X))
-    return np.column_stack([none if m is None else scores_with_ids(m, X, qid) for m in members])
+    zeros = np.zeros(len(X))
+    return np.column_stack([zeros if m is None else scores_with_ids(m, X, qid) for m in members])

@@ -37,15 +37,15 @@ from ..inference import Comparison, compare
 from ..inference._shared import whole_weights
 from ..metrics import get_measure
 from ._base import check_columns, restored_on_error, store_parameters
-from ._encoding import (
+from ._default_members import (
     boosted_trees,
-    coded,
+    categorical_columns,
     imputer,
-    marked,
-    names_of_categories,
     refuse_empty_columns,
+    with_indicators,
+    with_ordinal_codes,
 )
-from ._members import NamedMembers, fitted_shares
+from ._members import NamedMembers, fitted_weights
 from ._two_classes import (
     BipartiteRanker,
     Fold,
@@ -69,7 +69,7 @@ LEAST_SLOPE = 0.01
 class Stack:
     """Weighted sum of standardised log-odds, on the scale of log-odds.
 
-    ``value`` is the measure of scores that weights are fitted to; with ``shares`` they are given.
+    ``value`` is the measure of scores that weights are fitted to; with ``weights`` they are fixed.
     """
 
     def __init__(
@@ -77,37 +77,37 @@ class Stack:
         odds: FloatArray,
         rows: TwoClasses,
         value: Callable[..., float],
-        shares: FloatArray | None = None,
+        weights: FloatArray | None = None,
     ) -> None:
         self.center = np.average(odds, axis=0, weights=rows.weight)
         spread = np.sqrt(np.average((odds - self.center) ** 2, axis=0, weights=rows.weight))
         self.spread = np.where(spread > 0.0, spread, 1.0)
         standardised = (odds - self.center) / self.spread
-        if shares is None:
-            passed = {}
+        if weights is None:
+            metadata = {}
             if np.ptp(rows.weight) > 0.0:
                 # Measures that count positions take whole weights.
-                passed["sample_weight"] = whole_weights(rows.weight / rows.weight.min())
-            shares = fitted_shares(
-                standardised, lambda scores: value(rows.positive, scores, **passed)
+                metadata["sample_weight"] = whole_weights(rows.weight / rows.weight.min())
+            weights = fitted_weights(
+                standardised, lambda scores: value(rows.positive, scores, **metadata)
             )
-        self.shares = shares
+        self.weights = weights
         calibration = LogisticRegression(C=CALIBRATION_STRENGTH).fit(
-            standardised @ shares[:, np.newaxis], rows.positive, rows.weight
+            standardised @ weights[:, np.newaxis], rows.positive, rows.weight
         )
         self.slope = max(float(calibration.coef_[0, 0]), LEAST_SLOPE)
         self.constant = float(calibration.intercept_[0])
 
     def values(self, odds: FloatArray) -> FloatArray:
         """Log-odds of the ensemble. Shape (n_samples,)."""
-        score = (odds - self.center) / self.spread @ self.shares
+        score = (odds - self.center) / self.spread @ self.weights
         return self.slope * score + self.constant
 
 
 def default_classifiers(X: Any, random_state: Any) -> tuple[list[str], list[Any]]:
     """Names and classifiers for rows of this kind and number."""
-    n, categories = num_samples(X), names_of_categories(X)
-    of_trees, of_boosted = (
+    n, categories = num_samples(X), categorical_columns(X)
+    trees_seed, boosted_seed = (
         int(seed) for seed in check_random_state(random_state).randint(2**31 - 1, size=2)
     )
     trees = ExtraTreesClassifier(
@@ -115,12 +115,12 @@ def default_classifiers(X: Any, random_state: Any) -> tuple[list[str], list[Any]
         # 25,000 leaves at most, as the memory of full trees grows with the rows.
         min_samples_leaf=max(2, n // 25_000),
         max_features=0.5,
-        random_state=of_trees,
+        random_state=trees_seed,
     )
     linear = LogisticRegression(C=0.01, max_iter=1000)
     if sp.issparse(X):
         return ["extra trees", "linear"], [trees, make_pipeline(MaxAbsScaler(), linear)]
-    boosted = boosted_trees(HistGradientBoostingClassifier, n, categories, of_boosted)
+    boosted = boosted_trees(HistGradientBoostingClassifier, n, categories, boosted_seed)
     splines = make_pipeline(
         imputer(),
         QuantileTransformer(
@@ -129,8 +129,8 @@ def default_classifiers(X: Any, random_state: Any) -> tuple[list[str], list[Any]
         SplineTransformer(4, extrapolation="linear"),
         StandardScaler(),
     )
-    members = [coded(boosted, categories), coded(trees, categories)]
-    members.append(marked(splines, linear, categories))
+    members = [with_ordinal_codes(boosted, categories), with_ordinal_codes(trees, categories)]
+    members.append(with_indicators(splines, linear, categories))
     return ["boosted", "extra trees", "splines"], members
 
 
@@ -337,34 +337,34 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
                             " classifier, such as LogisticRegression()."
                         )
             get_measure(self.measure)
-            self._given_weights(len(names))
+            self._fixed_weights(len(names))
             folds = self._folds(cv, X, y, rows, groups)
             if self.estimators is None and not sp.issparse(X):
                 refuse_empty_columns(X, folds)
-            passed = None if np.ptp(rows.weight) == 0.0 else rows.weight
+            member_weight = None if np.ptp(rows.weight) == 0.0 else rows.weight
             self.held_out_scores_ = self._fit_members(
-                names, members, folds, len(y), _fit_fold, X, y, passed, rows.pos_label
+                names, members, folds, len(y), _fit_fold, X, y, member_weight, rows.pos_label
             )
             self.classes_, self.pos_label_ = rows.classes, rows.pos_label
             self._held_out = rows, folds, groups
-            self._weigh()
+            self._fit_weights()
         return self
 
-    def _weigh(self) -> None:
+    def _fit_weights(self) -> None:
         """Set weights and threshold from the scores of held-out rows."""
-        measure, shares = get_measure(self.measure), self._given_weights(len(self.estimators_))
+        measure, weights = get_measure(self.measure), self._fixed_weights(len(self.estimators_))
         (rows, folds, _), odds = self._held_out, self.held_out_scores_
-        self._stack = Stack(odds, rows, measure, shares)
-        self.weights_ = self._stack.shares
+        self._stack = Stack(odds, rows, measure, weights)
+        self.weights_ = self._stack.weights
         held_out = np.empty(len(odds))
         for train, test in folds:
-            part = Stack(odds[train], rows.part(train), measure, shares)
+            part = Stack(odds[train], rows.part(train), measure, weights)
             held_out[test] = part.values(odds[test])
         threshold = share_threshold(held_out, np.zeros(len(odds)), rows.weight, self.tau)
         self.top_threshold_ = rows.direction * threshold
         self._held_out_ensemble = held_out
 
-    def _compared(self, members: dict[str, FloatArray]) -> Comparison:
+    def _compare(self, members: dict[str, FloatArray]) -> Comparison:
         rows, _, groups = self._held_out
         options = {"baseline": "ensemble", "groups": groups, "random_state": 0}
         if np.ptp(rows.weight) > 0.0:
@@ -375,13 +375,13 @@ class RankEnsembleClassifier(NamedMembers, BipartiteRanker):
     def _folds(self, cv: Any, X: Any, y: AnyArray, rows: TwoClasses, groups: Any) -> list[Fold]:
         """Folds of which each row is in one test part; a number of them keeps groups whole."""
         if isinstance(cv, Integral):
-            rarest = min(np.count_nonzero(rows.positive), np.count_nonzero(~rows.positive))
-            if rarest < 2:
+            n_minority = min(np.count_nonzero(rows.positive), np.count_nonzero(~rows.positive))
+            if n_minority < 2:
                 raise ValueError(
                     f"{type(self).__name__} holds rows of both classes out, but one class has one"
                     " row only: pass at least two rows of each."
                 )
-            n_folds = min(int(cv), rarest)
+            n_folds = min(int(cv), n_minority)
             cv = StratifiedKFold(n_folds) if groups is None else StratifiedGroupKFold(n_folds)
         return folds_of_all_rows(cv, X, y, groups)
 

@@ -79,20 +79,20 @@ def ordered_by_content(X: Any, lists: Lists, *columns: AnyArray) -> Lists:
     if lists.query_weight is not None:
         list_keys += mixed_bits(lists.query_weight - 1.0)
     list_order = np.argsort(list_keys)
-    place = np.empty(lists.n_lists, dtype=np.intp)
-    place[list_order] = np.arange(lists.n_lists)
+    list_rank = np.empty(lists.n_lists, dtype=np.intp)
+    list_rank[list_order] = np.arange(lists.n_lists)
     order = np.argsort(keys)
-    order = order[stable_order(lists.to_items(place)[order])]
+    order = order[stable_order(lists.to_items(list_rank)[order])]
     return lists.take(list_order, order)
 
 
 def grouped_rows(X: Any, lists: Lists, **columns: AnyArray) -> GroupedRows:
     rows, labels, sizes = lists.rows, lists.grade, lists.lengths
     if lists.weight is not None:
-        times = lists.weight.astype(np.intp)
-        rows = np.repeat(np.arange(X.shape[0]) if rows is None else rows, times)
-        labels = np.repeat(labels, times)
-        sizes = np.add.reduceat(times, lists.offsets[:-1])
+        counts = lists.weight.astype(np.intp)
+        rows = np.repeat(np.arange(X.shape[0]) if rows is None else rows, counts)
+        labels = np.repeat(labels, counts)
+        sizes = np.add.reduceat(counts, lists.offsets[:-1])
     if rows is not None:
         X = rows_at(X, rows)
         columns = {name: values[rows] for name, values in columns.items()}
@@ -121,7 +121,7 @@ class EarlyStopping:
 USED_BY = "GroupRankerAdapter"
 
 # Names of the argument of fit that defines the queries, in order of preference.
-IDS = ("group_id", "qid", "group")
+ID_ARGUMENTS = ("group_id", "qid", "group")
 
 # What to do about columns of numbers that were categories in fit, or the reverse.
 SAME_KINDS = (
@@ -134,14 +134,14 @@ class GroupBooster:
     """Any estimator whose ``fit`` takes sizes or ids of groups."""
 
     # Whether the library is supported, and its parameters for early stopping.
-    is_known = False
-    own_stopping: tuple[str, ...] = ()
+    is_supported = False
+    stopping_params: tuple[str, ...] = ()
     # Parameters that make the library read the order of the rows, and as what.
-    reading_order: tuple[tuple[str, str], ...] = ()
+    order_params: tuple[tuple[str, str], ...] = ()
     # Columns of fit that the library takes, beside features and labels.
     columns: tuple[str, ...] = ()
     # Whether columns of words end the process, in frames other than those of pandas.
-    ended_by_words = False
+    crashes_on_strings = False
     # Parts of the library's error messages, and what to do instead.
     errors: ClassVar[dict[str, str]] = {}
 
@@ -151,23 +151,23 @@ class GroupBooster:
 
     def ids_argument(self) -> str:
         parameters = inspect.signature(self.estimator.fit).parameters
-        for name in IDS:
+        for name in ID_ARGUMENTS:
             if name in parameters:
                 return name
         hint = ": make the adapter its last step" if hasattr(self.estimator, "steps") else ""
         raise TypeError(
-            f"fit of {self.name} takes none of {', '.join(IDS)} to define the queries{hint}; "
-            "pass a ranker such as LGBMRanker(), XGBRanker() or CatBoostRanker()."
+            f"fit of {self.name} takes none of {', '.join(ID_ARGUMENTS)} to define the queries"
+            f"{hint}; pass a ranker such as LGBMRanker(), XGBRanker() or CatBoostRanker()."
         )
 
     def check_stopping(self) -> None:
-        if not self.is_known:
+        if not self.is_supported:
             raise ValueError(
                 f"early_stopping=True is not supported for {self.name}: set "
                 "early_stopping=False, or use LGBMRanker, XGBRanker or CatBoostRanker."
             )
         parameters = self.estimator.get_params()
-        for name in self.own_stopping:
+        for name in self.stopping_params:
             if parameters.get(name) not in (None, False):
                 raise ValueError(
                     f"early_stopping=True conflicts with {name}={parameters[name]!r} of "
@@ -178,20 +178,20 @@ class GroupBooster:
         """Raise an error for columns that the library does not take, and for an unusable order."""
         for name in columns:
             if name not in self.columns:
-                instead = "XGBRanker" if name == "position" else "XGBRanker or CatBoostRanker"
+                alternative = "XGBRanker" if name == "position" else "XGBRanker or CatBoostRanker"
                 raise ValueError(
                     f"{name} was given, but is not supported for {self.name}: leave it out, or "
-                    f"use LGBMRanker, {instead}."
+                    f"use LGBMRanker, {alternative}."
                 )
         parameters = self.estimator.get_params()
-        for name, meaning in self.reading_order:
+        for name, meaning in self.order_params:
             value = parameters.get(name)
             is_set = str(value).lower() not in ("none", "false", "0", "0.0")
             if is_set and row_order == "content" and "position" not in columns:
-                instead = "position= to fit, or " if "position" in self.columns else ""
+                alternative = "position= to fit, or " if "position" in self.columns else ""
                 raise ValueError(
                     f"{name}={value!r} of {self.name} reads the order of the rows as {meaning}, "
-                    f"but row_order='content' sorts them by their values: pass {instead}"
+                    f"but row_order='content' sorts them by their values: pass {alternative}"
                     "GroupRankerAdapter(..., row_order='given') with the rows in this order, or "
                     f"unset {name}."
                 )
@@ -199,32 +199,32 @@ class GroupBooster:
     def check_weights(self, weight: Any, columns: Collection[str]) -> None:
         """Raise an error for weights of rows that the library cannot count as repetition."""
 
-    def placed(self, lists: Lists, position: IntArray) -> Lists:
+    def order_by_position(self, lists: Lists, position: IntArray) -> Lists:
         """Rows in the order in which the library takes those at given positions."""
         return lists
 
     @contextmanager
-    def explained(self) -> Iterator[None]:
+    def explain_errors(self) -> Iterator[None]:
         """Say what to do where an error of the library is known."""
         try:
             yield
         except Exception as error:
             for pattern, remedy in self.errors.items():
-                found = re.search(pattern, str(error))
-                if found:
-                    raise ValueError(f"{self.name} {remedy.format(*found.groups())}") from error
+                match = re.search(pattern, str(error))
+                if match:
+                    raise ValueError(f"{self.name} {remedy.format(*match.groups())}") from error
             raise
 
     def check_rows(self, X: Any, *, of_fit: bool) -> None:
-        if self.is_known:
+        if self.is_supported:
             missing = self.estimator.get_params().get("missing", np.inf)
             check_limits(X, type(self).__name__, of_fit=of_fit, missing=missing)
-        if self.ended_by_words and is_frame(X) and not hasattr(X, "iloc"):
-            words = [name for name in X.columns if X[name].to_numpy().dtype.kind not in "biuf"]
-            if words:
+        if self.crashes_on_strings and is_frame(X) and not hasattr(X, "iloc"):
+            strings = [name for name in X.columns if X[name].to_numpy().dtype.kind not in "biuf"]
+            if strings:
                 raise ValueError(
                     f"{self.name} takes columns of words and categories in pandas frames only, "
-                    f"but X has {', '.join(map(repr, words))}: pass X.to_pandas(), with these "
+                    f"but X has {', '.join(map(repr, strings))}: pass X.to_pandas(), with these "
                     "columns as dtype 'category'."
                 )
 
@@ -244,7 +244,7 @@ class GroupBooster:
         self.estimator.fit(rows.X, rows.labels, **arguments)
 
     def predict(self, X: Any, init_score: FloatArray | None = None, **options: Any) -> Any:
-        scores = self.estimator.predict(as_rows(X) if self.is_known else X, **options)
+        scores = self.estimator.predict(as_rows(X) if self.is_supported else X, **options)
         return scores if init_score is None else scores + init_score
 
     def importances(self) -> FloatArray:
@@ -258,15 +258,15 @@ class GroupBooster:
 class LightGBM(GroupBooster):
     """LGBMRanker: sizes of groups, weights of rows, metrics by any function."""
 
-    own_stopping = (
+    stopping_params = (
         "early_stopping_round",
         "early_stopping_rounds",
         "early_stopping",
         "n_iter_no_change",
     )
-    is_known = True
+    is_supported = True
     columns = ("position", "init_score")
-    ended_by_words = True
+    crashes_on_strings = True
     errors: ClassVar[dict[str, str]] = {
         r"bad pandas dtypes: (.*)": "takes columns of numbers and of dtype 'category', but X has "
         "{0}: pass X.astype({{column: 'category'}}) for columns of words.",
@@ -276,8 +276,8 @@ class LightGBM(GroupBooster):
     def parameter(self, name: str) -> Any:
         """Value of a parameter, by whichever of its names it is set."""
         values = self.estimator.get_params()
-        names = lightgbm_aliases(import_optional("lightgbm", USED_BY))[name]
-        return next((values[each] for each in names if values.get(each) is not None), None)
+        aliases = lightgbm_aliases(import_optional("lightgbm", USED_BY))[name]
+        return next((values[alias] for alias in aliases if values.get(alias) is not None), None)
 
     def check_columns(self, columns: Collection[str], row_order: str) -> None:
         name = "lambdarank_position_bias_regularization"
@@ -326,7 +326,7 @@ class LightGBM(GroupBooster):
         if isinstance(categories := self.parameter("categorical_feature"), list | tuple):
             options["categorical_feature"] = list(categories)
         if rows.position is not None:
-            options["callbacks"].append(_with_positions(rows.position))
+            options["callbacks"].append(_position_callback(rows.position))
         if stopping is not None:
             self.estimator.set_params(metric="None")
             add = stopping.add
@@ -363,7 +363,7 @@ class LightGBM(GroupBooster):
         )
 
 
-def _with_positions(position: IntArray) -> Callable[[Any], None]:
+def _position_callback(position: IntArray) -> Callable[[Any], None]:
     """Callback of LightGBM that gives positions to the training rows, which LGBMRanker cannot."""
 
     def before_first_round(env: Any) -> None:
@@ -379,9 +379,9 @@ def _with_positions(position: IntArray) -> Callable[[Any], None]:
 class XGBoost(GroupBooster):
     """XGBRanker: ids of consecutive rows, one weight per query, callbacks that see the booster."""
 
-    own_stopping = ("early_stopping_rounds",)
-    is_known = True
-    reading_order = (("lambdarank_unbiased", "the positions at which they were shown"),)
+    stopping_params = ("early_stopping_rounds",)
+    is_supported = True
+    order_params = (("lambdarank_unbiased", "the positions at which they were shown"),)
     columns = ("position", "init_score")
     errors: ClassVar[dict[str, str]] = {
         r"Invalid columns:\s*(.*)": "takes categories only with enable_categorical=True, and only "
@@ -404,19 +404,19 @@ class XGBoost(GroupBooster):
             )
         super().check_columns(columns, row_order)
 
-    def placed(self, lists: Lists, position: IntArray) -> Lists:
-        by_item = position if lists.rows is None else position[lists.rows]
-        order = np.lexsort((by_item, lists.list_of))
-        lists, by_item = lists.take(np.arange(lists.n_lists), order), by_item[order]
-        counted = 1 + np.arange(len(order)) - lists.to_items(lists.offsets[:-1])
-        wrong = (by_item != counted) | (lists.counts != 1)
-        if wrong.any():
-            item = int(np.argmax(wrong))
+    def order_by_position(self, lists: Lists, position: IntArray) -> Lists:
+        item_position = position if lists.rows is None else position[lists.rows]
+        order = np.lexsort((item_position, lists.list_of))
+        lists, item_position = lists.take(np.arange(lists.n_lists), order), item_position[order]
+        expected = 1 + np.arange(len(order)) - lists.to_items(lists.offsets[:-1])
+        invalid = (item_position != expected) | (lists.counts != 1)
+        if invalid.any():
+            item = int(np.argmax(invalid))
             raise ValueError(
                 f"{self.name} takes the rows of a query for those at the positions 1, 2, ..., but "
-                f"in {lists.name_of(int(lists.list_of[item]))} row {counted[item]} is at position "
-                f"{by_item[item]} and has the weight {lists.counts[item]:g}: pass each row that "
-                "was shown once, or use LGBMRanker, which takes positions with gaps."
+                f"in {lists.name_of(int(lists.list_of[item]))} row {expected[item]} is at "
+                f"position {item_position[item]} and has the weight {lists.counts[item]:g}: pass "
+                "each row that was shown once, or use LGBMRanker, which takes positions with gaps."
             )
         return lists
 
@@ -485,7 +485,7 @@ class XGBoost(GroupBooster):
             nthread=self.estimator.n_jobs,
         )
 
-        class Watch(base):
+        class ValidationCallback(base):
             def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
                 stopping.add(model.predict(matrix, output_margin=True))
                 return len(stopping.values) - 1 - stopping.best >= stopping.patience
@@ -495,19 +495,19 @@ class XGBoost(GroupBooster):
                 model.set_attr(best_iteration=str(best), best_score=str(stopping.values[best]))
                 return model
 
-        return Watch()
+        return ValidationCallback()
 
 
 class CatBoost(GroupBooster):
     """CatBoostRanker: ids of consecutive rows, weights of groups, metrics by an object."""
 
-    own_stopping = ("early_stopping_rounds", "od_wait", "od_pval", "od_type")
-    is_known = True
-    reading_order = (("has_time", "time"),)
-    printing = ("verbose", "silent", "logging_level", "verbose_eval", "metric_period")
-    kinds_of_columns = ("cat_features", "text_features", "embedding_features")
+    stopping_params = ("early_stopping_rounds", "od_wait", "od_pval", "od_type")
+    is_supported = True
+    order_params = (("has_time", "time"),)
+    verbosity_params = ("verbose", "silent", "logging_level", "verbose_eval", "metric_period")
+    column_params = ("cat_features", "text_features", "embedding_features")
     columns = ("init_score",)
-    ended_by_words = True
+    crashes_on_strings = True
     errors: ClassVar[dict[str, str]] = {
         "targets are equal|data is constant": "cannot learn from a y of one value: pass grades "
         "that differ in a query.",
@@ -530,13 +530,13 @@ class CatBoost(GroupBooster):
         if parameters.get("allow_writing_files") is None:
             self.estimator.set_params(allow_writing_files=False)
         options: dict[str, Any] = {}
-        if not any(name in parameters for name in self.printing):
+        if not any(name in parameters for name in self.verbosity_params):
             options["verbose"] = False
         metric = None
         if stopping is not None:
             metric = CatBoostMeasure(rows, stopping)
             self.estimator.set_params(eval_metric=metric)
-            kinds = {name: parameters.get(name) for name in self.kinds_of_columns}
+            kinds = {name: parameters.get(name) for name in self.column_params}
             pool = import_optional("catboost", USED_BY).Pool
             options["eval_set"] = pool(
                 as_rows(stopping.rows.X),
@@ -582,7 +582,7 @@ class CatBoostMeasure:
         self._stopping: EarlyStopping | None = stopping
         self._labels: AnyArray = stopping.rows.labels.astype(np.float32)
         self._same_labels = np.array_equal(rows.labels.astype(np.float32), self._labels)
-        self._is_second = False
+        self._expects_validation = False
 
     def __deepcopy__(self, memo: Any) -> CatBoostMeasure:
         # CatBoost copies its parameters, but the values are needed here.
@@ -594,7 +594,7 @@ class CatBoostMeasure:
             "_stopping": None,
             "_labels": np.empty(0),
             "_same_labels": False,
-            "_is_second": False,
+            "_expects_validation": False,
         }
 
     def forget(self) -> None:
@@ -608,8 +608,8 @@ class CatBoostMeasure:
 
     def evaluate(self, approxes: Any, target: Any, weight: Any) -> tuple[float, float]:
         if self._same_labels:
-            self._is_second = not self._is_second
-            is_validation = not self._is_second
+            self._expects_validation = not self._expects_validation
+            is_validation = not self._expects_validation
         else:
             is_validation = np.array_equal(np.asarray(target, dtype=np.float32), self._labels)
         if self._stopping is None or not is_validation:
@@ -618,15 +618,15 @@ class CatBoostMeasure:
 
 
 def _refuse_grades(labels: FloatArray, largest: int, rule: str, remedy: str) -> None:
-    bad = (labels != np.floor(labels)) | (labels < 0) | (labels > largest)
-    if bad.any():
+    invalid = (labels != np.floor(labels)) | (labels < 0) | (labels > largest)
+    if invalid.any():
         raise ValueError(
-            f"{rule}, but y contains {labels[bad][0]:g}: pass{remedy} grades in this range, such "
-            "as ranks of the distinct grades, y=np.unique(y, return_inverse=True)[1]."
+            f"{rule}, but y contains {labels[invalid][0]:g}: pass{remedy} grades in this range, "
+            "such as ranks of the distinct grades, y=np.unique(y, return_inverse=True)[1]."
         )
 
 
-KNOWN = {
+ADAPTERS = {
     ("lightgbm", "LGBMRanker"): LightGBM,
     ("xgboost", "XGBRanker"): XGBoost,
     ("catboost", "CatBoostRanker"): CatBoost,
@@ -635,7 +635,7 @@ KNOWN = {
 
 def booster_of(estimator: Any) -> GroupBooster:
     for cls in type(estimator).__mro__:
-        adapter = KNOWN.get((cls.__module__.partition(".")[0], cls.__name__))
+        adapter = ADAPTERS.get((cls.__module__.partition(".")[0], cls.__name__))
         if adapter is not None:
             return adapter(estimator)
     return GroupBooster(estimator)
@@ -765,7 +765,7 @@ class GroupRankerAdapter(QueryRanker):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        if self.estimator is not None and not booster_of(self.estimator).is_known:
+        if self.estimator is not None and not booster_of(self.estimator).is_supported:
             tags.input_tags = get_tags(self.estimator).input_tags
         return tags
 
@@ -848,17 +848,17 @@ class GroupRankerAdapter(QueryRanker):
             If ``measure`` is undefined for some of the validation queries.
         """
         with restored_on_error(self):
-            inner = self.estimator
-            if inner is None:
-                inner = import_optional("lightgbm", type(self).__name__).LGBMRanker()
-            booster = booster_of(unfitted(inner))
+            estimator = self.estimator
+            if estimator is None:
+                estimator = import_optional("lightgbm", type(self).__name__).LGBMRanker()
+            booster = booster_of(unfitted(estimator))
             booster.ids_argument()
             refuse_unknown_parameters(booster.estimator)
-            by_row = {"position": position, "init_score": init_score}
-            given = [name for name, values in by_row.items() if values is not None]
-            booster.check_columns(given, self.row_order)
+            columns_of_fit = {"position": position, "init_score": init_score}
+            column_names = [name for name, values in columns_of_fit.items() if values is not None]
+            booster.check_columns(column_names, self.row_order)
             if sample_weight is not None:
-                booster.check_weights(np.asarray(sample_weight), given)
+                booster.check_weights(np.asarray(sample_weight), column_names)
             has_validation = check_validation_data(
                 self.early_stopping, X_val, y_val=y_val, qid_val=qid_val
             )
@@ -878,9 +878,9 @@ class GroupRankerAdapter(QueryRanker):
                 columns["init_score"] = check_vector("init_score", init_score, X.shape[0])
             if position is not None:
                 columns["position"] = check_positions(position, X.shape[0])
-            lists = self._in_order(X, lists, *columns.values())
+            lists = self._order_rows(X, lists, *columns.values())
             if position is not None:
-                lists = booster.placed(lists, columns["position"])
+                lists = booster.order_by_position(lists, columns["position"])
             self._store_queries(lists)
             forget(self, "validation_score_", "stopping_measure_", "best_iteration_")
             stopping = None
@@ -891,7 +891,7 @@ class GroupRankerAdapter(QueryRanker):
                         X_val, y_val, qid_val, {}, reset=False
                     )
                     booster.check_rows(X_val, of_fit=False)
-                    rows = grouped_rows(X_val, self._in_order(X_val, held_out))
+                    rows = grouped_rows(X_val, self._order_rows(X_val, held_out))
                 else:
                     mask = held_out_lists(lists, self.validation_fraction, self.random_state)
                     rows, lists = grouped_rows(X, lists.only(mask), **columns), lists.only(~mask)
@@ -899,7 +899,7 @@ class GroupRankerAdapter(QueryRanker):
                 check_fixed_scale(measure, rows.labels)
                 self.stopping_measure_ = measure.name
                 stopping = EarlyStopping(measure, rows, self.n_iter_no_change)
-            with booster.explained():
+            with booster.explain_errors():
                 booster.fit(grouped_rows(X, lists, **columns), stopping)
             self.estimator_ = booster.estimator
             self.needs_init_score_ = init_score is not None
@@ -923,7 +923,7 @@ class GroupRankerAdapter(QueryRanker):
             )
         return X, lists
 
-    def _in_order(self, X: Any, lists: Lists, *columns: AnyArray) -> Lists:
+    def _order_rows(self, X: Any, lists: Lists, *columns: AnyArray) -> Lists:
         return ordered_by_content(X, lists, *columns) if self.row_order == "content" else lists
 
     def _checked_labelled(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, AnyArray]:
@@ -948,9 +948,9 @@ class GroupRankerAdapter(QueryRanker):
     def _array_checks(self, estimator: Any) -> dict[str, Any]:
         """How arrays are checked; the estimator checks values, and frames."""
         # CatBoost takes strings in object arrays.
-        has_words = isinstance(booster_of(estimator), CatBoost)
+        takes_strings = isinstance(booster_of(estimator), CatBoost)
         return {
-            "dtype": None if has_words else "numeric",
+            "dtype": None if takes_strings else "numeric",
             "accept_sparse": "csr",
             "ensure_all_finite": False,
         }
@@ -995,7 +995,7 @@ class GroupRankerAdapter(QueryRanker):
     def _scores(self, X: Any, init_score: FloatArray | None = None) -> FloatArray:
         booster = booster_of(self.estimator_)
         booster.check_rows(X, of_fit=False)
-        with booster.explained():
+        with booster.explain_errors():
             return np.asarray(booster.predict(X, init_score), dtype=np.float64)
 
     @property

@@ -143,13 +143,13 @@ def _fit_forest(forest: Any, X: Any, y: FloatArray, weight: FloatArray | None) -
     """Fit a forest with leaves of the size that predicts rows out of bag best."""
     errors = []
     for size in LEAVES:
-        tried = clone(forest).set_params(min_samples_leaf=size, bootstrap=True, oob_score=True)
+        candidate = clone(forest).set_params(min_samples_leaf=size, bootstrap=True, oob_score=True)
         with collected():  # a few rows may be in all bags
-            tried = fit_with_weights(tried, X, y, weight)
-        squares = ((tried.oob_prediction_ - y) ** 2).reshape(len(y), -1)
+            candidate = fit_with_weights(candidate, X, y, weight)
+        squares = ((candidate.oob_prediction_ - y) ** 2).reshape(len(y), -1)
         errors.append(np.average(squares.mean(axis=1), weights=weight))
-    chosen = clone(forest).set_params(min_samples_leaf=LEAVES[int(np.argmin(errors))])
-    return fit_with_weights(chosen, X, y, weight)
+    best_forest = clone(forest).set_params(min_samples_leaf=LEAVES[int(np.argmin(errors))])
+    return fit_with_weights(best_forest, X, y, weight)
 
 
 def _fit_label(fit: Any, estimator: Any, rows: LabelledRows, label: int) -> Any:
@@ -424,15 +424,15 @@ class LabelRanker(LabelOrderRanker):
 
     def _fit_regressors(self, base: Any, rows: LabelledRows) -> None:
         self.loss_ = get_loss("pointwise_squared")
-        known = ~np.isnan(rows.targets)
+        observed = ~np.isnan(rows.targets)
         fit = _fit_forest if self.estimator is None else fit_with_weights
-        inner = base
-        while isinstance(inner, BaseSearchCV):
-            inner = inner.estimator
-        if known.all() and get_tags(inner).target_tags.multi_output:
+        estimator = base
+        while isinstance(estimator, BaseSearchCV):
+            estimator = estimator.estimator
+        if observed.all() and get_tags(estimator).target_tags.multi_output:
             self.estimator_ = fit(base, rows.X, rows.targets, rows.weight)
             return
-        calls = ((fit, base, rows.only(mask), label) for label, mask in enumerate(known.T))
+        calls = ((fit, base, rows.only(mask), label) for label, mask in enumerate(observed.T))
         models = in_parallel(self.n_jobs, _fit_label, calls)
         if len(models) == 1:
             (self.estimator_,) = models
@@ -781,12 +781,12 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
             check_kernel_shape(self, X)
         return X
 
-    def _warn_of_unlinked(self, known: BoolArray) -> None:
-        parts = _parts(known)
-        if parts.max() == 0:
+    def _warn_of_unlinked(self, observed: BoolArray) -> None:
+        components = _label_components(observed)
+        if components.max() == 0:
             return
         names = self.labels_.tolist()
-        unlinked = names[int(np.argmax(parts != parts[0]))]
+        unlinked = names[int(np.argmax(components != components[0]))]
         warn(
             f"No row with an order contains both {names[0]!r} and {unlinked!r}, and no chain "
             "of rows links them, so that their scores are not comparable: add rows that contain "
@@ -819,9 +819,9 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
         self.alpha_ = label_alpha(self, scales, of_rows)
         shifted = None
         if loss.is_translation_invariant:
-            known = np.zeros((lists.n_lists, self.n_labels_), dtype=bool)
-            known.ravel()[slice(None) if lists.rows is None else lists.rows] = True
-            shifted = _parts(known)
+            observed = np.zeros((lists.n_lists, self.n_labels_), dtype=bool)
+            observed.ravel()[slice(None) if lists.rows is None else lists.rows] = True
+            shifted = _label_components(observed)
         return LabelProblem(
             OnePart(design, of_rows),
             n_labels=self.n_labels_,
@@ -880,14 +880,14 @@ class OrderPreservingLabelRanker(CallbackSupportMixin, LabelOrderRanker):
                 "measure='precision@1'."
             )
         if self.probability_ is None:
-            needed = (
+            requirement = (
                 "one label of each row with utility 1 and the others with utility 0, such as "
                 "classes,"
                 if isinstance(loss, ListwiseSoftmax)
                 else "utilities 0 and 1 and eta=1, such as an indicator matrix,"
             )
             raise AttributeError(
-                f"predict_proba with loss={self.loss!r} needs {needed} and "
+                f"predict_proba with loss={self.loss!r} needs {requirement} and "
                 f"measure='precision@1', but {get_measure(self.measure).name} gives other "
                 "utilities for these labels."
             )
@@ -904,8 +904,8 @@ def _probability(loss: TemplateLoss, lists: Lists) -> str | None:
     return None
 
 
-def _parts(known: BoolArray) -> IntArray:
+def _label_components(observed: BoolArray) -> IntArray:
     """Number of the part of each label; rows, or chains of rows, join the labels of a part."""
-    counts = known.astype(np.float64)
-    _, parts = csgraph.connected_components(counts.T @ counts, directed=False)
-    return parts
+    counts = observed.astype(np.float64)
+    _, components = csgraph.connected_components(counts.T @ counts, directed=False)
+    return components

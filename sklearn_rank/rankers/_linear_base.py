@@ -283,7 +283,7 @@ class BlockRanker(NormalizingRanker):
         columns: dict[str, Any],
         labels: LabelType,
         convert: Callable[[Lists, dict[str, Any]], Lists | None],
-        held: ExitStack,
+        exit_stack: ExitStack,
     ) -> BlockLists:
         X = columns["X"]
         check_features(self, X, reset=True)
@@ -292,7 +292,7 @@ class BlockRanker(NormalizingRanker):
         chunks = partitions.map(
             _read_chunk, labels, convert, n_features, normalizer, numbered=True
         )
-        blocks = ChunkedLists(partitions, persisted(chunks, held), n_features, held)
+        blocks = ChunkedLists(partitions, persisted(chunks, exit_stack), n_features, exit_stack)
         lists = blocks.summary(_join)
         if lists is None:
             raise ValueError(
@@ -301,12 +301,12 @@ class BlockRanker(NormalizingRanker):
             )
         refuse_cut_queries(lists.ids)
         # Chunks of two classes each can contain more than two in total.
-        known = labels.read(check_rows(lists.labels, None, name=labels.name))
+        label_values = labels.read(check_rows(lists.labels, None, name=labels.name))
         refuse_single_rows(
             type(self).__name__, lists.n_single, sum(len(ids) for _, ids in lists.ids)
         )
         self._store_normalizer(normalizer, X, lists.n_lists)
-        return replace(lists, blocks=blocks, labels=known)
+        return replace(lists, blocks=blocks, labels=label_values)
 
     def _warn_of_units(self, X: Any, bends: FloatArray) -> None:
         """Warn where second derivatives by the coefficients differ much."""

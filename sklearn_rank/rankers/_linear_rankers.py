@@ -313,11 +313,11 @@ n_features)
         ConvergenceWarning
             If ``gradient_norm_`` does not reach ``tol``.
         """
-        with restored_on_error(self), ExitStack() as held:
+        with restored_on_error(self), ExitStack() as exit_stack:
             # fit discards the state of partial_fit.
             forget(self, "curvature_", "slope_", "total_query_weight_")
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
-            lists = self._utilities(X, y, qid, weights, propensity, held)
+            lists = self._utilities(X, y, qid, weights, propensity, exit_stack)
             loss = self._loss(lists.largest, eta=self.eta)
             choose_method(loss, self.solver)
             problem = self._problem(X, lists, loss)
@@ -487,7 +487,7 @@ n_features)
         qid: Any,
         weights: dict[str, Any],
         propensity: Any,
-        held: ExitStack,
+        exit_stack: ExitStack,
     ) -> BlockLists:
         """Rows in one part or several, with the utilities of their lists."""
         columns = {"X": X, "y": y, "qid": qid, **weights}
@@ -502,7 +502,7 @@ n_features)
         measure, _ = positional_form(self.measure)
         labels = measure.label_type(name="y")
         convert = partial(_utilities_of_chunk, measure, self.propensity_clip)
-        lists = self._chunked({**columns, "propensity": propensity}, labels, convert, held)
+        lists = self._chunked({**columns, "propensity": propensity}, labels, convert, exit_stack)
         check_gains(type(self).__name__, measure, lists.labels)
         if propensity is not None:
             refuse_propensities(self.loss, measure, lists.labels)
@@ -523,11 +523,11 @@ n_features)
 def _utilities_of_chunk(
     measure: Measure, clip: float, lists: Lists, columns: dict[str, Any]
 ) -> Lists | None:
-    propensity, examined = columns["propensity"], None
+    propensity, propensities = columns["propensity"], None
     if propensity is not None:
         n_rows = len(columns["y"])
-        examined = np.maximum(check_propensities(propensity, n_rows, lists.rows), clip)
-    return with_utilities(measure, lists, examined)
+        propensities = np.maximum(check_propensities(propensity, n_rows, lists.rows), clip)
+    return with_utilities(measure, lists, propensities)
 
 
 # Relevances, of which only the order counts.
@@ -703,13 +703,13 @@ n_features)
         ConvergenceWarning
             If the duality gap (hinge) or the gradient norm (squared hinge) does not reach ``tol``.
         """
-        with restored_on_error(self), ExitStack() as held:
+        with restored_on_error(self), ExitStack() as exit_stack:
             # An invalid measure raises an error here rather than after the fit, in score.
             get_measure(self.measure)
             weights = {"sample_weight": sample_weight, "query_weight": query_weight}
             criterion: Literal["relative_gap", "gradient_norm"]
             criterion = "relative_gap" if self.loss == "hinge" else "gradient_norm"
-            lists = self._relevances(X, y, qid, weights, held)
+            lists = self._relevances(X, y, qid, weights, exit_stack)
             factor, squared = self.C / lists.weight, ComparisonSquaredHinge(1.0)
             blocks = lists.blocks.on(partial(LossOnLists, squared), squared)
             bends = factor * blocks.total(curvature_at_0)[0]
@@ -730,13 +730,13 @@ n_features)
         return self
 
     def _relevances(
-        self, X: Any, y: Any, qid: Any, weights: dict[str, Any], held: ExitStack
+        self, X: Any, y: Any, qid: Any, weights: dict[str, Any], exit_stack: ExitStack
     ) -> BlockLists:
         columns = {"X": X, "y": y, "qid": qid, **weights}
         if is_blocked(X):
             self._check_columns(columns)
         if is_collection(X):
-            lists = self._chunked(columns, RELEVANCE, _as_utilities, held)
+            lists = self._chunked(columns, RELEVANCE, _as_utilities, exit_stack)
         else:
             rows, in_memory = self._lists(X, y, qid, weights, labels=RELEVANCE)
             lists = self._in_parts(rows, _as_utilities(in_memory))

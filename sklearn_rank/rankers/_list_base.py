@@ -76,12 +76,12 @@ def check_gains(name: str, measure: Measure, y: FloatArray) -> None:
     )
 
 
-def check_held_out_weights(measure: Measure, lists: Lists, instead: str = "") -> None:
+def check_held_out_weights(measure: Measure, lists: Lists, remedy: str = "") -> None:
     try:
         measure._check_weights(lists)
     except ValueError as error:
         raise ValueError(
-            f"Held-out queries are scored by their weights. {error}{instead}"
+            f"Held-out queries are scored by their weights. {error}{remedy}"
         ) from None
 
 
@@ -494,12 +494,12 @@ class CalibratedRanker(QueryRanker):
         labels = measure.label_type(name="y")
         X, lists = self._lists(X, y, qid, weights, labels=labels, reset=reset)
         check_gains(type(self).__name__, measure, lists.labels)
-        examined = None
+        propensities = None
         if propensity is not None:
             refuse_propensities(self.loss, measure, lists.labels)
-            examined = check_propensities(propensity, X.shape[0], lists.rows)
-            examined = np.maximum(examined, self.propensity_clip)
-        defined = with_utilities(measure, lists, examined)
+            propensities = check_propensities(propensity, X.shape[0], lists.rows)
+            propensities = np.maximum(propensities, self.propensity_clip)
+        defined = with_utilities(measure, lists, propensities)
         if defined is None or not np.any(defined.grade > 0):
             raise nothing_to_learn(measure, X.shape[0])
         return X, defined
@@ -513,10 +513,10 @@ class CalibratedRanker(QueryRanker):
         warn_if_not_positional(self.measure)
 
 
-def with_utilities(measure: Measure, lists: Lists, examined: FloatArray | None) -> Lists | None:
+def with_utilities(measure: Measure, lists: Lists, propensity: FloatArray | None) -> Lists | None:
     utilities = utilities_of(measure, lists)
-    if examined is not None:
-        utilities = utilities / examined
+    if propensity is not None:
+        utilities = utilities / propensity
     missing = np.isnan(utilities)
     if missing.all():
         return None

@@ -16,37 +16,38 @@ from ..metrics import get_measure
 from ._base import in_parallel, restored_on_error
 from ._two_classes import Fold
 
-# Steps of the search for shares, at most, for each member.
-MOST_STEPS = 4
+# Steps of the search for weights, at most, for each member.
+MAX_STEPS = 4
 
 
-def fitted_shares(scores: FloatArray, value: Callable[[FloatArray], float]) -> FloatArray:
-    """Shares of the columns by which their sum has the greatest value, drawn to equal ones.
+def fitted_weights(scores: FloatArray, value: Callable[[FloatArray], float]) -> FloatArray:
+    """Weights of the columns by which their sum has the greatest value, drawn to equal ones.
 
     Steps of half of an equal share, from one column to another, each the best there is, go from
-    equal shares to a maximum. The mean of both is returned, without the columns that the maximum
+    equal weights to a maximum. The mean of both is returned, without the columns that the maximum
     leaves out and whose loss raises the value. Shape (n_members,).
     """
     n_members = scores.shape[1]
     step, equal = 0.5 / n_members, np.full(n_members, 1.0 / n_members)
-    moves = [step * (one - other) for one in np.eye(n_members) for other in np.eye(n_members)]
-    shares, most = equal, value(scores @ equal)
-    for _ in range(MOST_STEPS * n_members):
-        candidates = [shares + move for move in moves]
+    units = np.eye(n_members)
+    moves = [step * (target - source) for target in units for source in units]
+    weights, greatest = equal, value(scores @ equal)
+    for _ in range(MAX_STEPS * n_members):
+        candidates = [weights + move for move in moves]
         values = [
             value(scores @ candidate) if candidate.min() > -step / 2.0 else -np.inf
             for candidate in candidates
         ]
         best = int(np.argmax(values))
-        if values[best] <= most:
+        if values[best] <= greatest:
             break
-        shares, most = candidates[best].clip(min=0.0), values[best]
-    shares, left_out = (shares + equal) / 2.0, np.flatnonzero(shares < step / 2.0)
-    for member in left_out:
-        without = np.where(np.arange(n_members) == member, 0.0, shares)
-        if value(scores @ without) > value(scores @ shares):
-            shares = without
-    return np.asarray(shares / shares.sum())
+        weights, greatest = candidates[best].clip(min=0.0), values[best]
+    weights, excluded = (weights + equal) / 2.0, np.flatnonzero(weights < step / 2.0)
+    for member in excluded:
+        reduced = np.where(np.arange(n_members) == member, 0.0, weights)
+        if value(scores @ reduced) > value(scores @ weights):
+            weights = reduced
+    return np.asarray(weights / weights.sum())
 
 
 class NamedMembers(BaseComposition):
@@ -109,7 +110,7 @@ class NamedMembers(BaseComposition):
                 "estimators must be a non-empty list of pairs of a name and an estimator, such "
                 f"as {self._example}."
             )
-        names, members = [p[0] for p in pairs], [p[1] for p in pairs]
+        names, members = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
         self._validate_names(names)
         scored = HasMethods(["fit", "get_params"])
         for name, member in zip(names, members, strict=True):
@@ -120,7 +121,7 @@ class NamedMembers(BaseComposition):
                 )
         return names, members
 
-    def _given_weights(self, n_members: int) -> FloatArray | None:
+    def _fixed_weights(self, n_members: int) -> FloatArray | None:
         """Weights of the members, of sum 1; None if they are to be fitted. Shape (n_members,)."""
         if isinstance(self.weights, str):
             return None if self.weights == "fitted" else np.full(n_members, 1.0 / n_members)
@@ -147,8 +148,8 @@ class NamedMembers(BaseComposition):
         ``fit`` takes a member, the arguments and a fold, whose test part is None for all rows, and
         returns model, scores and seconds. Shape (n_rows, n_members).
         """
-        everything = np.arange(n_rows), None
-        calls = [(member, *arguments, fold) for member in members for fold in (everything, *folds)]
+        all_rows = np.arange(n_rows), None
+        calls = [(member, *arguments, fold) for member in members for fold in (all_rows, *folds)]
         fits = in_parallel(self.n_jobs, fit, calls, self.verbose)
         n_fits = len(folds) + 1
         self.estimators_ = [model for model, _, _ in fits[::n_fits]]
@@ -184,7 +185,7 @@ class NamedMembers(BaseComposition):
         with restored_on_error(self):
             get_measure(measure)
             self.measure = measure
-            self._weigh()
+            self._fit_weights()
         return self
 
     @property
@@ -196,4 +197,4 @@ class NamedMembers(BaseComposition):
                 " weights='fitted'."
             )
         members = zip(self.named_estimators_, self.held_out_scores_.T, strict=True)
-        return self._compared(dict(members))
+        return self._compare(dict(members))

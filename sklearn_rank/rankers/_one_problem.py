@@ -553,17 +553,17 @@ class StructuralMeasure:
                 "measure='prbep', the precision/recall break-even point, is called 'r_precision':"
                 " pass measure='r_precision'."
             )
-        known = get_measure(measure)
-        name, parameters = known.in_grammar()
+        parsed = get_measure(measure)
+        name, parameters = parsed.in_grammar()
         # The value for lists without positives has no effect, since both classes are present.
         if not parameters.keys() - {"undefined"}:
             kinds: Any = {"auc": "pairs", "ap": "order", "r_precision": "top"}
             if name in kinds:
                 return cls(name, kinds[name])
             if name.startswith("precision@top"):
-                return cls(name, "top", tau=known.tau)  # type: ignore[attr-defined]
-            if name.startswith(("precision@", "recall@")) and known.rel is None:
-                return cls(name, "top", k=known.k)  # type: ignore[attr-defined]
+                return cls(name, "top", tau=parsed.tau)  # type: ignore[attr-defined]
+            if name.startswith(("precision@", "recall@")) and parsed.rel is None:
+                return cls(name, "top", k=parsed.k)  # type: ignore[attr-defined]
         raise ValueError(
             f"measure={measure!r} is not supported by StructuralRanker: use {POSSIBLE}."
         )

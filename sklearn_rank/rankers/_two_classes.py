@@ -568,12 +568,12 @@ class BipartiteRanker(ClassifierMixin, Ranker, metaclass=ABCMeta):
             return decision.map_blocks(_classes_of, self.classes_, towards, dtype=dtype)
         return _classes_of(decision, self.classes_, towards)
 
-    def _scores_in_memory(self, X: Any, what: str) -> FloatArray:
+    def _scores_in_memory(self, X: Any, caller: str) -> FloatArray:
         check_is_fitted(self)
         scores = self._towards_positive(self.decision_function(X))
         if is_collection(scores):
             raise TypeError(
-                f"{what} needs the scores of all rows at once, but X is a dask collection: pass"
+                f"{caller} needs the scores of all rows at once, but X is a dask collection: pass"
                 " X.compute()."
             )
         return np.asarray(scores)

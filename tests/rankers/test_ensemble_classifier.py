@@ -67,12 +67,12 @@ def test_shares_are_half_way_from_equal_ones_to_where_no_step_raises_the_measure
         def value(shares, y=y, z=z, weight=weight):
             return oracle.average_precision(y, z @ shares, weight)
 
-        reached = 2.0 * stack.shares - 1.0 / 3.0
-        if (stack.shares > 0.0).all():
+        reached = 2.0 * stack.weights - 1.0 / 3.0
+        if (stack.weights > 0.0).all():
             assert value(reached) > max(map(value, oracle.moves(reached))) - 1e-12
             assert value(reached) >= value(np.full(3, 1.0 / 3.0))
-        assert stack.shares.sum() == pytest.approx(1.0)
-        expected = oracle.calibration(z @ stack.shares, y == 1, weight)
+        assert stack.weights.sum() == pytest.approx(1.0)
+        expected = oracle.calibration(z @ stack.weights, y == 1, weight)
         np.testing.assert_allclose((stack.slope, stack.constant), expected, atol=0.01)
 
 

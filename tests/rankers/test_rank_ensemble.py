@@ -238,6 +238,14 @@ def test_weights_reach_the_default_members(is_frame):
     assert not isinstance(halves.estimators_[0], RankEnsemble)
 
 
+def test_too_few_rows_for_the_folds_of_one_query():
+    X, y, _ = data(1)
+    ensemble = RankEnsemble([("linear", OrderPreservingRanker())], cv=5, single_list=True)
+    for n in (1, 4):
+        with pytest.raises(ValueError, match=rf"cv=5 needs at least 5 rows .* got n_samples={n}:"):
+            ensemble.fit(X[:n], y[:n])
+
+
 @pytest.mark.slow
 def test_weights_are_fitted_to_held_out_queries():
     X, y, qid = data(60)

@@ -8,23 +8,18 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GroupKFold, KFold, check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._lists import LabelType, Lists, check_lists
 from .._sklearn_compat import fit_context
 from .._solvers import as_design
-from .._typing import FloatArray, IntArray
+from .._typing import FloatArray
 from .._validation import check_propensities
 from ..calibration._shared import positional_form, utilities_of
 from ..exceptions import CalibrationWarning
 from ..losses import TemplateLoss
 from ..metrics import Measure, get_measure, positional_score
-from ._base import (
-    restored_on_error,
-    row_keys,
-    store_parameters,
-)
+from ._base import restored_on_error, store_parameters
 from ._linear_base import NORMALIZE_CONSTRAINTS, NormalizingRanker, as_normalizer
 from ._linear_rankers import OrderPreservingRanker
 from ._list_base import (
@@ -33,39 +28,8 @@ from ._list_base import (
     refuse_propensities,
     weights_of,
 )
-from ._two_classes import Fold, of_taken_rows
-
-
-def query_folds(cv: Any, items: Any, lists: Lists, n_rows: int) -> list[Fold]:
-    """Folds of lists, or of the rows of one list with equal rows in one fold."""
-    cv = 5 if cv is None else cv
-    groups = lists.list_of
-    if isinstance(cv, int | np.integer):
-        if lists.n_lists == 1:
-            distinct, place = np.unique(row_keys(items, lists.labels), return_inverse=True)
-            # Fewer folds where the rows are enough, but not different.
-            n_folds = min(int(cv), max(2, len(distinct))) if len(groups) >= cv else int(cv)
-            held_out = [np.isin(place, test) for _, test in KFold(n_folds).split(distinct)]
-            return [(np.flatnonzero(~test), np.flatnonzero(test)) for test in held_out]
-        if lists.n_lists < cv:
-            raise ValueError(
-                f"cv={cv} needs at least {cv} queries, but there are {lists.n_lists}: pass more "
-                "queries or a smaller cv."
-            )
-        return list(GroupKFold(int(cv)).split(groups, groups=groups))
-    if lists.rows is not None:
-        cv = of_taken_rows(cv, lists.rows, n_rows)
-    folds = list(check_cv(cv).split(groups, lists.labels, groups))
-    for train, test in folds:
-        shared = np.intersect1d(groups[train], groups[test])
-        if len(shared) and lists.n_lists > 1:
-            raise ValueError(
-                f"cv splits {len(shared)} queries, such as {lists.name_of(int(shared[0]))}, "
-                "between training and test parts: pass an int, or a splitter that keeps groups "
-                "whole."
-            )
-    return folds
-
+from ._query_folds import metadata_at, metadata_of, query_folds
+from ._two_classes import Fold
 
 # From a penalty that leaves only the direction of the gradient to almost none.
 ALPHAS = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
@@ -226,7 +190,7 @@ default="zscore"
             labels = LabelType("graded", name="y")
             X, lists = self._lists(X, y, qid, weights, labels=labels)
             check_held_out_weights(get_measure(self.measure), lists)
-            examined = None
+            propensities = None
             if propensity is not None:
                 if positional_form(self.measure)[1].discounts is None:
                     raise ValueError(
@@ -236,10 +200,10 @@ default="zscore"
                     )
                 for loss in _several(self.losses):
                     refuse_propensities(loss, self.measure, lists.labels)
-                examined = check_propensities(propensity, X.shape[0], lists.rows)
+                propensities = check_propensities(propensity, X.shape[0], lists.rows)
             items, alphas = in_lists(X, lists), self._strengths()
             folds = query_folds(self.cv, items, lists, X.shape[0])
-            metadata = {**metadata_of(lists, lists.weight), "propensity": examined}
+            metadata = {**metadata_of(lists, lists.weight), "propensity": propensities}
             candidates, scores = self._paths(items, lists, metadata, folds, alphas)
             mean = _mean_scores(scores, lists, folds)
             best = int(np.argmax(mean))
@@ -326,16 +290,6 @@ def _mean_scores(scores: FloatArray, lists: Lists, folds: list[Fold]) -> FloatAr
     return scores[:, defined] @ held_out[defined] / held_out[defined].sum()
 
 
-def metadata_of(lists: Lists, sample_weight: FloatArray | None) -> dict[str, Any]:
-    weight = lists.query_weight
-    by_item = None if weight is None else lists.to_items(weight)
-    return {"qid": lists.list_of, "sample_weight": sample_weight, "query_weight": by_item}
-
-
-def metadata_at(metadata: dict[str, Any], items: IntArray) -> dict[str, Any]:
-    return {name: None if values is None else values[items] for name, values in metadata.items()}
-
-
 def _scores_of_path(
     ranker: OrderPreservingRanker,
     alphas: list[str],
@@ -347,7 +301,7 @@ def _scores_of_path(
 ) -> list[float]:
     """Scores of a held-out fold along a path, each fit from where the last one ended."""
     train, test = fold
-    of_train, of_test = (metadata_at(metadata, part) for part in fold)
+    train_metadata, test_metadata = (metadata_at(metadata, part) for part in fold)
     X_train, X_test, scores = X[train], X[test], []
     ranker = clone(ranker)
     for alpha in alphas:
@@ -356,8 +310,8 @@ def _scores_of_path(
             # The fit to all rows issues these warnings.
             for category in (CalibrationWarning, ConvergenceWarning):
                 warnings.simplefilter("ignore", category)
-            ranker.fit(X_train, y[train], **of_train)
-        value = _value_of_fold(measure, y[test], ranker.predict(X_test), **of_test)
+            ranker.fit(X_train, y[train], **train_metadata)
+        value = _value_of_fold(measure, y[test], ranker.predict(X_test), **test_metadata)
         scores.append(float(value if measure.greater_is_better else -value))
     return scores
 

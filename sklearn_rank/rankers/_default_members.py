@@ -19,7 +19,7 @@ from .._sklearn_compat import rows_at
 from ._two_classes import Fold
 
 # Most categories of a column that are told apart; the rarest others are one.
-MOST_CATEGORIES = 50
+MAX_CATEGORIES = 50
 
 # Columns of numbers as floats, whatever pandas marks missing ones by.
 NUMBERS = FunctionTransformer(
@@ -27,7 +27,7 @@ NUMBERS = FunctionTransformer(
 )
 
 
-def names_of_categories(X: Any) -> list[Any]:
+def categorical_columns(X: Any) -> list[Any]:
     """Names of the columns of a data frame that are not numbers."""
     names = []
     for name in getattr(X, "columns", ()):
@@ -64,7 +64,7 @@ def refuse_empty_columns(X: Any, folds: list[Fold]) -> None:
             )
 
 
-def coded(member: Any, categories: list[Any]) -> Any:
+def with_ordinal_codes(member: Any, categories: list[Any]) -> Any:
     """The member on numbers and codes of categories, which are the first columns."""
     if not categories:
         return member
@@ -72,18 +72,18 @@ def coded(member: Any, categories: list[Any]) -> Any:
         handle_unknown="use_encoded_value",
         unknown_value=np.nan,
         encoded_missing_value=np.nan,
-        max_categories=MOST_CATEGORIES,
+        max_categories=MAX_CATEGORIES,
     )
     return make_pipeline(make_column_transformer((codes, categories), remainder=NUMBERS), member)
 
 
-def marked(numbers: Any, member: Any, categories: list[Any]) -> Any:
+def with_indicators(numbers: Any, member: Any, categories: list[Any]) -> Any:
     """The member on transformed numbers and marks of categories."""
     if not categories:
         return make_pipeline(numbers, member)
     marks = OneHotEncoder(
         handle_unknown="infrequent_if_exist",
-        max_categories=MOST_CATEGORIES,
+        max_categories=MAX_CATEGORIES,
         sparse_output=False,
     )
     columns = make_column_transformer((marks, categories), remainder=numbers)
