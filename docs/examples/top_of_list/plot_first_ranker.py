@@ -55,7 +55,8 @@ left.axvline(200, color="grey")
 left.set_xlabel("Patients followed up (log scale)")
 left.set_ylabel("Share of ill patients among them")
 IntervalsDisplay.from_intervals(
-    compare("recall@200", y_test, scores, baseline="linear", random_state=0), ax=right
+    compare("recall@200", y_test, scores, baseline="linear", random_state=0),
+    ax=right,
 )
 right.set_xlabel("More of the ill patients found, of 200 followed up")
 plt.show()
