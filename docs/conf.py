@@ -8,7 +8,6 @@ from importlib import import_module
 from pathlib import Path
 
 from docutils import nodes
-from latex2mathml.converter import convert
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
@@ -204,6 +203,7 @@ def tidy(app, doctree):
 
 def formula(display):
     """Visitor that writes formulas as MathML, which browsers draw without a script."""
+    from latex2mathml.converter import convert
 
     def visit(translator, node):
         latex = node.astext()
