@@ -214,11 +214,11 @@ def make_parser(prog: str) -> ArgumentParser:
     output.add_argument("--format", choices=("text", "json"), default="text")
     _add_output(output)
 
-    demo = add("demo", "[options]", "Train rankers for the top of a small bundled data set.")
-    demo.set_defaults(prog=prog)
-    demo.add_argument(
-        "--seed", type=int, default=0, help="seed of the held-out splits (default 0)"
+    demo = add(
+        "demo", "[options]", "Compare models by the first 200 patients of a bundled data set."
     )
+    demo.set_defaults(prog=prog)
+    demo.add_argument("--seed", type=int, default=0, help="seed of the held-out half (default 0)")
     demo.add_argument(
         "--picture", default=PICTURE, metavar="FILE", help=f"where to save it (default {PICTURE})"
     )

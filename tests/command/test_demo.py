@@ -1,29 +1,18 @@
 """The demonstration, as a newcomer runs it."""
 
 import io
-import re
 import sys
 from contextlib import redirect_stdout
+from pathlib import Path
 
-import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
 from sklearn_rank._command import _demo as demo
 from sklearn_rank._command import main
 
+ROOT = Path(__file__).parents[2]
 PICTURE = "sklearn_rank_top_of_the_list.png"
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    """The demo with two splits and two values of C, in a directory of its own."""
-    folder = tmp_path_factory.mktemp("demo")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(demo, "N_SPLITS", 2)
-        patch.setattr(demo, "GRID", np.array([0.001, 0.01]))
-        patch.chdir(folder)
-        yield folder
 
 
 def run(*arguments, as_module=True):
@@ -33,9 +22,16 @@ def run(*arguments, as_module=True):
     return printed.getvalue()
 
 
+def table(printed):
+    """The comparison, from its title on."""
+    return (
+        printed[printed.index("recall@200 on") :].partition("\nPicture")[0].partition("\nNo ")[0]
+    )
+
+
 @pytest.fixture(scope="module")
-def one_run(small):
-    """What the demo prints, and its figure."""
+def one_run(tmp_path_factory):
+    """What the demo of two models prints, and its figure."""
     figures = []
     save = Figure.savefig
 
@@ -44,17 +40,10 @@ def one_run(small):
         save(figure, *args, **kwargs)
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(demo, "MODELS", {name: demo.MODELS[name] for name in ("linear", "boosted")})
+        patch.chdir(tmp_path_factory.mktemp("demo"))
         patch.setattr(Figure, "savefig", keep)
-        return run(), figures[0]
-
-
-def rows_of(printed):
-    """Cells of each row of the table, by estimator."""
-    rows = {}
-    for name in demo.PEERS:
-        (cells,) = re.findall(rf"^{name} +([\d. ]+)$", printed, flags=re.MULTILINE)
-        rows[name] = [float(cell) for cell in cells.split()]
-    return rows
+        yield run(), figures[0]
 
 
 def test_help(capsys):
@@ -64,62 +53,50 @@ def test_help(capsys):
     assert "--seed" in capsys.readouterr().out
 
 
-def test_prints_a_table_and_saves_a_picture(small, one_run):
-    printed, _ = one_run
-    for precision, average_precision, _ in rows_of(printed).values():
-        assert 0.6 < precision <= 1
-        assert 0.6 < average_precision <= 1
-    assert str(small / PICTURE) in printed
-    assert (small / PICTURE).read_bytes().startswith(b"\x89PNG")
-    text = printed.replace(str(small / PICTURE), "")
+@pytest.mark.slow
+def test_it_prints_the_comparison_of_the_readme(tmp_path):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8").replace("<BLANKLINE>", "")
+    assert table(run("--picture", str(tmp_path / "picture.png"))).strip() in readme
+
+
+def test_it_saves_a_picture(one_run):
+    printed, figure = one_run
+    path = Path(printed.partition("differences:\n  ")[2].splitlines()[0])
+    assert path.name == PICTURE
+    assert path.read_bytes().startswith(b"\x89PNG")
+    left, right = figure.axes
+    assert {"linear", "boosted"} <= {line.get_label() for line in left.get_lines()}
+    assert right.get_xlabel() == "difference of recall@200"
+    text = printed.replace(str(path), "")
     assert max(map(len, text.splitlines())) <= 84
 
 
 def test_it_ends_with_what_to_do_next(one_run, capsys):
     next_lines = one_run[0].split("\nNext:\n")[1].splitlines()
     assert len(next_lines) == 3
-    for line, name in zip(next_lines, ("evaluate", "compare"), strict=False):
-        command = line.partition("#")[0].strip()
-        assert command == f"python -m sklearn_rank {name} --help"
+    for line, name in zip(next_lines, ("doctor", "compare"), strict=False):
+        command = line.partition("#")[0].split()
+        assert command[:4] == ["python", "-m", "sklearn_rank", name]
         with pytest.raises(SystemExit) as stopped:
-            main(command.split()[3:], as_module=True)
+            main([name, "--help"], as_module=True)
         assert stopped.value.code == 0
         capsys.readouterr()
     assert "https://sklearn-rank.readthedocs.io" in next_lines[2]
 
 
-def test_the_picture_is_of_the_numbers_of_the_table(one_run):
-    printed, figure = one_run
-    (axes,) = figure.axes
-    assert "mean over 2 splits" in axes.get_title()
-    lines = {line.get_label(): line for line in axes.get_lines()}
-    marks = [text.get_text() for text in axes.texts]
-    assert marks == ["10 %"]
-    for name, (precision, *_) in rows_of(printed).items():
-        position, drawn = lines[name].get_data()
-        assert drawn[np.searchsorted(position, 18)] == pytest.approx(precision, abs=5e-4)
-
-
-@pytest.fixture
-def one_peer(one_run, monkeypatch):
-    """The rows of the table of later runs, which have one ranker alone."""
-    monkeypatch.setattr(demo, "PEERS", {name: demo.PEERS[name] for name in ["LinearSVC"]})
-    return rows_of(one_run[0])
-
-
-def test_another_seed_draws_other_splits_and_a_lost_picture_is_told(small, one_peer):
-    printed = run("--seed", "2", "--picture", str(small / "no" / "such" / "directory.png"))
-    assert rows_of(printed) != one_peer
+def test_another_seed_draws_another_half_and_a_lost_picture_is_told(one_run, tmp_path):
+    printed = run("--seed", "2", "--picture", str(tmp_path / "no" / "such" / "directory.png"))
+    assert table(printed) != table(one_run[0])
     assert "No picture" in printed
 
 
-def test_again_without_matplotlib_it_says_how_to_get_it(small, one_peer, monkeypatch):
+def test_again_without_matplotlib_it_says_how_to_get_it(one_run, tmp_path, monkeypatch):
     for name in [n for n in sys.modules if n.partition(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    picture = small / "none.png"
+    picture = tmp_path / "none.png"
     again = run("demo", "--picture", str(picture), as_module=False)
     assert "\n  python -m pip install matplotlib\n" in again
     assert not picture.exists()
-    assert rows_of(again) == one_peer  # the same seed draws the same splits
-    assert "\n  sklearn-rank evaluate --help " in again
+    assert table(again) == table(one_run[0])  # the same seed draws the same half
+    assert "\n  sklearn-rank doctor FILE " in again
