@@ -92,3 +92,18 @@ def test_examples_are_listed_in_reading_order():
     groups = ast.literal_eval(listed[1])
     found = {f"{group}/plot_{name}.py" for group, names in groups.items() for name in names}
     assert found == {f"{path.parent.name}/{path.name}" for path in SCRIPTS}
+
+
+def test_the_landing_page_has_the_words_of_those_who_search():
+    # The landing page includes the README.
+    text = (PAGES[0].read_text("utf-8") + (DOCS / "index.md").read_text("utf-8")).lower()
+    words = (
+        "fraud",
+        "profit",
+        "threshold",
+        "unlabelled",
+        "lightgbm",
+        "confidence interval",
+        "ndcg",
+    )
+    assert [word for word in words if word not in text] == []

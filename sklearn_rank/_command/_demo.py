@@ -38,9 +38,9 @@ def run_demo(options: Namespace) -> None:
     )
     print(
         f"Thyroid data: {len(X):,} patients, {y.mean():.1%} of them ill; one half trains the"
-        f" models.\nOf the other {len(X_test):,} a laboratory can follow up {CAPACITY}, whom logistic"
-        " regression ranks.\nDo boosted trees, a bag of three, or the ensemble find more of the"
-        " ill?\n",
+        f" models.\nOf the other {len(X_test):,} a laboratory can follow up {CAPACITY}, whom"
+        " logistic regression ranks.\nDo boosted trees, a bag of three, or the ensemble find more"
+        " of the ill?\n",
         flush=True,
     )
     scores = {}
