@@ -218,7 +218,12 @@ def make_parser(prog: str) -> ArgumentParser:
         "demo", "[options]", "Compare models by the first 200 patients of a bundled data set."
     )
     demo.set_defaults(prog=prog)
-    demo.add_argument("--seed", type=int, default=0, help="seed of the held-out half (default 0)")
+    demo.add_argument(
+        "--seed",
+        type=_number(int, "a whole number from 0 to 4294967295", lambda value: 0 <= value < 2**32),
+        default=0,
+        help="seed of the held-out half (default 0)",
+    )
     demo.add_argument(
         "--picture", default=PICTURE, metavar="FILE", help=f"where to save it (default {PICTURE})"
     )

@@ -127,8 +127,7 @@ class Doctor:
 
     def _direction(self, name: str) -> None:
         """Say whether a score orders the rows the wrong way, perfectly, or not surely at all."""
-        are_classes = "ap" in self.rankings.usual_measures
-        title, chance = ("auc", 0.5) if are_classes else ("tau_b", 0.0)
+        title, chance = ("auc", 0.5) if self.rankings.are_classes else ("tau_b", 0.0)
         result = self._result(name, title)
         limits = f"{title} {fixed(result.value)}, 95 % interval"
         limits += f" [{fixed(result.low)}, {fixed(result.high)}]"
@@ -146,7 +145,7 @@ class Doctor:
 
     def _planned(self, name: str, value: float) -> str:
         """How many rows would show that the order is better than a random one."""
-        if not self.rankings.is_one_list or "ap" not in self.rankings.usual_measures:
+        if not (self.rankings.is_one_list and self.rankings.are_classes):
             return ""
         sample = self.rankings.sample(self.rankings.measure("auc"), (name,))
         try:

@@ -367,6 +367,7 @@ class RunRankings:
     """Runs and judgments of TREC."""
 
     is_one_list = False  # With all labels
+    are_classes = False  # Judgments are grades
     # Measures that are taken where none is named; the first one for a comparison.
     usual_measures: tuple[str, ...] = ("ndcg@10", "ap", "rr")
 
@@ -609,7 +610,7 @@ class TableRankings:
             self._groups = columns[options.groups].ids() if options.groups else None
         self._known = self._y_true[~np.isnan(self._y_true)]
         distinct = set(np.unique(self._known).tolist())
-        self._are_classes = distinct <= {0.0, 1.0} or distinct <= {-1.0, 1.0}
+        self.are_classes = distinct <= {0.0, 1.0} or distinct <= {-1.0, 1.0}
         self.notes: list[str] = []
         self.is_one_list = self._qid is None and self._design is None
         self.described: dict[str, Any] = {
@@ -630,7 +631,7 @@ class TableRankings:
             parts.append(f"{self.described['queries']:,} queries ({self._query})")
         if self._groups is not None:
             parts.append(f"{len(np.unique(self._groups)):,} groups ({options.groups})")
-        if self._are_classes:
+        if self.are_classes:
             positive = " ".join(filter(None, (self._label, options.pos_label)))
             parts.append(f"{int((self._y_true == 1).sum()):,} positive ({positive})")
         else:
@@ -673,8 +674,8 @@ class TableRankings:
     def usual_measures(self) -> tuple[str, ...]:
         """Measures that are taken where none is named; the first one for a comparison."""
         if self._qid is not None:
-            return ("ndcg@10", "ap", "rr") if self._are_classes else ("ndcg@10", "ndcg")
-        return ("auc", "ap", "precision@top0.1") if self._are_classes else ("spearman", "tau_b")
+            return ("ndcg@10", "ap", "rr") if self.are_classes else ("ndcg@10", "ndcg")
+        return ("auc", "ap", "precision@top0.1") if self.are_classes else ("spearman", "tau_b")
 
     def measure(self, name: str) -> Measure:
         convention = self._options.convention
@@ -712,7 +713,7 @@ class TableRankings:
                 f"column {self._label!r} has the grade {lowest:g}, but grades start at"
                 f" {label_type.lowest:g}"
             )
-        if measure.kind == "graded" or label_type.rel is not None or self._are_classes:
+        if measure.kind == "graded" or label_type.rel is not None or self.are_classes:
             return
         labels, counts = np.unique(self._known, return_counts=True)
         if len(labels) == 2:

@@ -137,7 +137,9 @@ class Roles:
     def _read(self) -> dict[str, Facts]:
         path = self._options.file
         if path in (None, STDIN):
-            raise CommandError("pass FILE, which is read more than once; save standard input")
+            raise CommandError(
+                "pass the FILE to examine; standard input can be read once only: save it first"
+            )
         line = first_line(path)
         what = next((what for text, what in OTHER_FILES.items() if re.fullmatch(text, line)), None)
         if what is not None:

@@ -53,6 +53,13 @@ def test_help(capsys):
     assert "--seed" in capsys.readouterr().out
 
 
+def test_a_seed_is_a_whole_number_from_0_on(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["demo", "--seed", "-1"])
+    assert stopped.value.code == 2
+    assert "'-1' is not a whole number from 0 to 4294967295" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_it_prints_the_comparison_of_the_readme(tmp_path):
     readme = (ROOT / "README.md").read_text(encoding="utf-8").replace("<BLANKLINE>", "")

@@ -502,8 +502,8 @@ def test_parquet(command, files):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ((), "pass FILE"),
-        (("-",), "save standard input"),
+        ((), "pass the FILE"),
+        (("-",), "read once only: save it"),
         (("none.csv",), "none.csv: No such file"),
         (("predictions.csv", "--label", "klicked"), "did you mean 'clicked'?"),
         (("predictions.csv", "--score", "mew"), "did you mean 'new'?"),
