@@ -50,9 +50,8 @@ class Printed:
         Returns
         -------
         dict
-            Arrays and tuples as lists, results as dicts, what is no number, string, bool or None
-            by its ``repr``. Numbers that are not finite stay,
-            and ``json.dumps`` writes NaN.
+            Arrays and tuples become lists, a result within the result becomes a dict, any other
+            object is given by its ``repr``. NaN and infinite numbers stay as they are.
 
         Examples
         --------

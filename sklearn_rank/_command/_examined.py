@@ -9,8 +9,8 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray
 from ._input import OF_PART, OF_REVIEW, WAYS, WORDS
-from ._output import CommandError
-from ._roles import Facts, Roles, as_option
+from ._output import CommandError, listed
+from ._roles import MOST, Facts, Roles, as_option
 
 POSITIVE = ("yes", "y", "t", "positive", "pos", "relevant")
 RARE = 0.001  # Labels of the first rows alone that chance makes so seldom look chosen
@@ -217,7 +217,12 @@ class Examined(Roles):
         return k, int((place < k).sum())
 
     def _describe_others(self) -> None:
-        """Describe columns that evaluate has no option for."""
+        """Describe columns that are not used."""
+        unused = [facts.name for facts in self._free() if not facts.role]
+        if 0 < len(unused) <= MOST:
+            self.say("file", f"Not used: {listed(unused)}.")
+        elif unused:
+            self.say("file", f"{len(unused)} columns are not used.")
         for facts in self.of_role("weight"):
             self.say(
                 "weights",

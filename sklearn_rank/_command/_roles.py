@@ -184,7 +184,7 @@ class Roles:
         usual = [self.facts[option]] if option in self.facts else []
         columns = self._named(option) or usual
         if not columns and (columns := self.of_role(option)):
-            self.say(option, f"{columns[0].name!r} looks like the queries.")
+            self.say(option, f"{columns[0].name!r} looks like the ids of the queries.")
         return columns[0] if columns else None
 
     def _find_label(self) -> Facts | None:

@@ -58,6 +58,12 @@ TRAPS = {
         ["'list' may hold", "list: auc"],
         True,
     ),
+    "columns that are no scores": (
+        names(label=Y, cents=(S * 100).astype(int), seconds=1_700_000_000 + np.arange(N), p=S),
+        ["'p' may hold scores", "Not used: 'cents', 'seconds'."],
+        ["'cents' may"],
+        True,
+    ),
     "two scores": (
         names(label=Y, score_a=S, score_b=T),
         ["auc: comparison of 'score_a', 'score_b'."],
@@ -260,7 +266,7 @@ TRAPS = {
     ),
     "ids that are floats": (
         names(label=Y, query_id=QUERIES * 1.0, score=S),
-        ["'query_id' looks like the queries", "--qid=query_id"],
+        ["'query_id' looks like the ids of the queries", "--qid=query_id"],
         ["'query_id' looks like ids of groups"],
         True,
     ),
@@ -341,14 +347,14 @@ TRAPS = {
     ),
     "whole numbers that differ in all rows": (
         names(label=Y, nr=np.arange(N), new=S),
-        ["'new' may hold scores"],
-        ["'nr'"],
+        ["'new' may hold scores", "Not used: 'nr'."],
+        ["'nr' may", "'nr', "],
         True,
     ),
     "whole numbers that repeat": (
         names(label=Y, nr=np.arange(N), new=np.round(3 * S).astype(int)),
-        ["'new' may hold scores"],
-        ["'nr'"],
+        ["'new' may hold scores", "Not used: 'nr'."],
+        ["'nr' may", "'nr', "],
         True,
     ),
     "a rank": (
@@ -518,7 +524,8 @@ def test_input_that_cannot_be_read(command, given, message):
 def test_options_replace_guesses(command, files):
     said, _ = check(command, "predictions.csv", "--score", OLD)
     assert f"--score={OLD}" in said
-    assert NEW not in said.replace("'user'", "")
+    assert f"Not used: '{NEW}'." in said
+    assert f"={NEW}" not in said
     said, _ = check(command, "predictions.csv", "--label", LABEL, "--pos-label", "0")
     assert "--pos-label=0" in said
     assert REVERSED in said
