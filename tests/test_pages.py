@@ -1,8 +1,13 @@
 """The pages of the documentation: pictures, and the width of code."""
 
 import ast
+import csv
 import re
+import statistics
+from collections import defaultdict
 from pathlib import Path
+
+import pytest
 
 import sklearn_rank
 
@@ -107,3 +112,23 @@ def test_the_landing_page_has_the_words_of_those_who_search():
         "ndcg",
     )
     assert [word for word in words if word not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("study", "measure", "left_out"),
+    [("list_ensemble", "AP", ()), ("query_ensemble", "NDCG@10", ("MQ2008", "LightGBM"))],
+)
+def test_the_readme_has_the_gain_of_the_stored_study(study, measure, left_out):
+    values = defaultdict(list)
+    with open(ROOT / "benchmarks" / "results" / f"{study}.csv", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            values[row["set"], row["method"]].append(float(row[measure]))
+    sets = {name for name, _ in values} - {*left_out}
+    gains = [
+        statistics.mean(values[name, "ensemble"]) - statistics.mean(values[name, "LightGBM"])
+        for name in sets
+    ]
+    shown = f"{statistics.mean(gains):.3f}".removeprefix("0")
+    (line,) = [x for x in PAGES[0].read_text("utf-8").split("- **") if f"{study}.py" in x]
+    assert f"On {len(sets)} real sets" in line
+    assert re.search(rf"\{shown}\b", line), shown
