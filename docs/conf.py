@@ -153,6 +153,7 @@ html_sidebars = {
         "index",
         "install",
         "glossary",
+        "development",
         "changelog",
     )
 }

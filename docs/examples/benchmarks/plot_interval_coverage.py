@@ -5,8 +5,6 @@ Coverage of confidence intervals by measure
 How often do nominal 95 % intervals cover? By measure, and by method of the AUC.
 """
 
-# sphinx_gallery_thumbnail_number = 2
-
 # %%
 # Each dot is a design of ``python benchmarks/studies/interval_coverage.py``, whose coverage is known
 # to .02: scores with heavy or unequal tails, ties, outliers; queries; graded lists.
@@ -17,6 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 results = Path("../../../benchmarks/results")
+# sphinx_gallery_thumbnail_number = 2
 with (results / "interval_coverage.csv").open() as lines:
     rows = [
         row

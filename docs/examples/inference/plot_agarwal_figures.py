@@ -6,8 +6,6 @@ Figures 1 and 2 of Agarwal, Graepel, Herbrich, Har-Peled and Roth (2005), *Gener
 for the area under the ROC curve*, computed again, with a bound that is always smaller than theirs.
 """
 
-# sphinx_gallery_thumbnail_number = 2
-
 # %%
 # Figure 1: deviations that are exceeded with probability .01 at most
 # --------------------------------------------------------------------
@@ -20,6 +18,8 @@ import numpy as np
 from scipy.stats import norm
 
 from sklearn_rank.bounds import auc_bound, auc_variance_bound
+
+# sphinx_gallery_thumbnail_number = 2
 
 delta = 0.01
 shares = (0.5, 0.1, 0.01)
