@@ -17,7 +17,6 @@ from sklearn_rank.model_selection import (
     QueryKFold,
     QueryShuffleSplit,
     RepeatedQueryKFold,
-    StructuralRankSelection,
 )
 from sklearn_rank.rankers import AccuracyAtTopRanker, OrderPreservingRanker
 
@@ -129,25 +128,6 @@ def search_cases():
         GridSearchCV, LogisticRegression(), GRID, scoring=metrics.get_scorer("local_auc@0.6")
     )
     yield "GridSearchCV", partial(searched, make, i.X, i.y)
-    for parameters in (
-        {},
-        {"delta": 0.2},
-        {"classes": "features"},
-        {"classes": "margin", "radius": 1e4},
-        {"classes": "unknown"},
-        {"method": "kl"},
-        {"weights": [0.5, 0.5]},
-        {"grid": [1, 2]},
-    ):
-        yield (
-            f"StructuralRankSelection {parameters}",
-            partial(structural, StructuralRankSelection(**parameters)),
-        )
-
-
-def structural(selection):
-    selection.fit(i.X, i.y)
-    return selection, attempt_all(selection, i.X), selection.score(i.X, i.y)
 
 
 def bound_scored(estimator, y, measure, **parameters):
@@ -234,11 +214,6 @@ def held_out_cases():
         ),
         X=i.X,
         y=i.y,
-    )
-    yield from i.refusals(
-        "StructuralRankSelection",
-        StructuralRankSelection,
-        apply=lambda **more: structural(StructuralRankSelection(**more)),
     )
     yield from i.refusals("make_bound_scorer", model_selection.make_bound_scorer)
 

@@ -15,7 +15,6 @@ from ._query_tools import (
     query_learning_curve,
     query_permutation_importance,
 )
-from ._structural import StructuralRankSelection
 from ._top_threshold import GuaranteeCurve, ThresholdReport, TopThresholdClassifier
 
 __all__ = [
@@ -29,7 +28,6 @@ __all__ = [
     "QueryShuffleSplit",
     "RepeatedQueryKFold",
     "SelectionReport",
-    "StructuralRankSelection",
     "ThresholdReport",
     "TopThresholdClassifier",
     "cross_val_compare",

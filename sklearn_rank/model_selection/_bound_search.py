@@ -282,7 +282,6 @@ class BoundSearchCV(MetaEstimatorMixin, Ranker):
     See Also
     --------
     make_bound_scorer : Scorer of a lower limit, for the searches of scikit-learn.
-    StructuralRankSelection : Selection by bounds on training data, without held-out rows.
     sklearn.model_selection.GridSearchCV : Search by the mean score.
 
     Notes

@@ -45,7 +45,6 @@ from sklearn_rank.model_selection import (
     BoundSearchCV,
     HalvingQueryGridSearchCV,
     HalvingQueryRandomSearchCV,
-    StructuralRankSelection,
     TopThresholdClassifier,
 )
 from sklearn_rank.preprocessing import QueryNormalizer
@@ -69,7 +68,6 @@ SELECTIONS = [
         rule="within_noise",
         error_score="raise",
     ),
-    StructuralRankSelection(),
     TopThresholdClassifier(
         DecisionTreeClassifier(max_depth=1), min_recall=0.5, confidence=0.6, random_state=0
     ),

@@ -20,7 +20,6 @@ from sklearn_rank import (
 )
 from sklearn_rank.model_selection import (
     BoundSearchCV,
-    StructuralRankSelection,
     cross_val_compare,
     cross_val_interval,
     query_learning_curve,
@@ -106,7 +105,6 @@ FITTED = [
     LabelRanker(target_type="classes"),
     RankEnsemble([("svm", RankSVM())], weights="fitted", cv=2),
     BoundSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}),
-    StructuralRankSelection(),
     QueryNormalizer(),
 ]
 TWO = {"a": RankSVM(), "b": OrderPreservingRanker()}

@@ -69,8 +69,6 @@ def doors():
 WITHOUT_INFERENCE = {
     *(f"CumulativeGainDisplay.from_{data}" for data in ("estimator", "predictions")),
     *(f"TopOfListDisplay.from_{data}" for data in ("estimator", "predictions")),
-    "StructuralRankSelection.score",
-    "StructuralRankSelection.set_score_request",
     "TopThresholdClassifier.score",
     "TopThresholdClassifier.set_score_request",
 }

@@ -6,7 +6,7 @@ from sklearn.model_selection import PredefinedSplit, StratifiedKFold
 
 from sklearn_rank.bounds import auc_bound
 from sklearn_rank.metrics import get_measure, roc_auc_score
-from sklearn_rank.model_selection import BoundSearchCV, StructuralRankSelection, make_bound_scorer
+from sklearn_rank.model_selection import BoundSearchCV, make_bound_scorer
 from sklearn_rank.model_selection._candidates import simultaneous_tails
 from sklearn_rank.model_selection._held_out import HeldOut
 
@@ -135,17 +135,3 @@ def test_max_t_limits_hold_together(correlation):
         violations.append((evidence.lower("max-t", tails) > aucs).any())
     assert at_most(violations)
     assert np.mean(violations) > DELTA / 3
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:The guarantee is vacuous:UserWarning")
-@pytest.mark.parametrize("method", ["averaging", "paper"])
-def test_training_data_alone(method):
-    # Noise: the expected AUC of any function is 1/2.
-    violations = []
-    for seed in range(100):
-        rng = np.random.default_rng(seed)
-        X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
-        found = StructuralRankSelection(delta=0.5, method=method).fit(X, y)
-        violations.append(found.limits_[found.best_index_] > 0.5)
-    assert at_most(violations, 0.5)
