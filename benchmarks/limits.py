@@ -95,7 +95,6 @@ def on_dask(metrics, y, scores):
 
 def fits():
     """Fits with their usual parameters."""
-    import lightgbm
     from sklearn.linear_model import LogisticRegression
 
     import sklearn_rank as package
@@ -115,12 +114,6 @@ def fits():
         ranker = package.OrderPreservingRanker(loss)
         call = partial(ranker.fit, X, y, qid=qid)
         yield f"OrderPreservingRanker({loss!r}).fit", call, once, None
-    length = np.bincount(qid)
-    lambdarank = lightgbm.LGBMRanker(n_estimators=100, n_jobs=1, verbose=-1)
-    ranker = package.BoostedOrderPreservingRanker(n_estimators=100)
-    peer = ("LightGBM's lambdarank", partial(lambdarank.fit, X, y, group=length[length > 0]))
-    call = partial(ranker.fit, X, y, qid=qid)
-    yield "BoostedOrderPreservingRanker.fit", call, once, peer
     for name, n, d in (("pima_diabetes", 512, 8), ("spambase", 1000, 57)):
         X, y = classes(name, n, d)
         pairs = ("X @ X.T", partial(np.matmul, X, X.T))
@@ -187,7 +180,7 @@ def main():
     parser.add_argument("--budget", type=float, default=5, help="seconds for a call")
     parser.add_argument("--write", action="store_true", help="store the table in results/")
     options = parser.parse_args()
-    print(describe_machine("lightgbm", "dask"))
+    print(describe_machine("dask"))
     rows = []
     for kind in KINDS:
         request = {"kind": kind, "only": options.only, "budget": options.budget}
@@ -197,7 +190,7 @@ def main():
             print(f"{kind}: {problem}")
     print(format_table(rows, COLUMNS))
     if options.write:
-        store_results("limits", rows, describe_machine("lightgbm", "dask"))
+        store_results("limits", rows, describe_machine("dask"))
 
 
 if __name__ == "__main__" and not serve(work):

@@ -8,8 +8,6 @@ BLOCK = 1_000_000  # rows made at once, from a seed of their own
 ROW_GROUP = 250_000  # of a Parquet file: engines read these side by side
 KINDS = ("float64", "float32", "rounded")
 SHIFT = 1.5  # of the positives: an AUC of .856
-PART = 50_000  # rows of features made at once
-GRADE_EDGES = (0.0, 1.0, 2.0, 3.0)
 
 
 def block(number, rows, prevalence, kind):
@@ -60,35 +58,6 @@ def flat_files(folder, n, prevalence, kind):
     for number, arrays in enumerate(blocks(n, prevalence, kind)):
         for mapped, values in zip(maps, arrays, strict=True):
             mapped[number * BLOCK : number * BLOCK + len(values)] = values
-    for mapped, path in zip(maps, paths, strict=True):
-        mapped.flush()
-        path.with_suffix(".unfinished").rename(path)
-    return paths
-
-
-def feature_files(folder, n, d):
-    """Write rows of d normal features (float32), grades from 0 to 4, and ids of queries of 100.
-
-    Grades cut a linear score with noise of the same size; half of them are 0.
-    """
-    stem = f"{n}_{d}.npy"
-    paths = [Path(folder, f"{part}_{stem}") for part in ("X", "grade", "qid")]
-    if all(path.exists() for path in paths):
-        return paths
-    shapes = ((n, d), "float32"), ((n,), np.int8), ((n,), np.int32)
-    maps = [
-        np.lib.format.open_memmap(path.with_suffix(".unfinished"), "w+", dtype, shape)
-        for path, (shape, dtype) in zip(paths, shapes, strict=True)
-    ]
-    direction = np.random.default_rng(2026).standard_normal(d, dtype=np.float32) / np.sqrt(d)
-    for number, start in enumerate(range(0, n, PART)):
-        rng = np.random.default_rng([136, number])
-        part = slice(start, min(start + PART, n))
-        X = rng.standard_normal((part.stop - start, d), dtype=np.float32)
-        score = X @ direction + rng.standard_normal(len(X), dtype=np.float32)
-        maps[0][part] = X
-        maps[1][part] = np.digitize(score, GRADE_EDGES)
-        maps[2][part] = np.arange(start, part.stop) // 100
     for mapped, path in zip(maps, paths, strict=True):
         mapped.flush()
         path.with_suffix(".unfinished").rename(path)

@@ -1,21 +1,19 @@
 """Time and memory of metrics and fits against rows, features and workers, with exponents.
 
-    python benchmarks/scale/run.py metrics|workers|fits [--write] [--data FOLDER]
+    python benchmarks/scale/run.py metrics|workers [--write] [--data FOLDER]
 
 "metrics": the AUC of n rows (float64 scores, labels of one byte) in memory and by ``Accumulator``,
 which reads the same files in batches of a million rows; "accumulator of 1e6" has
 ``max_items=1e6``. "workers": ``roc_auc_score`` of dask arrays whose chunks are read from files by
-the workers, on ``LocalCluster``s of one and two processes of one thread. "fits": rankers on arrays
-in memory, on batches read again in each pass, and out of memory under a bound.
+the workers, on ``LocalCluster``s of one and two processes of one thread.
 
 Every figure is of a fresh process with one thread in every library. "sec" is wall time, "CPU s"
 that of the process and all below it, and "load" the load average of the machine at the end of the
 measurement: where it is well above the cores in use, wall time says how busy others were and CPU
 seconds count. "MB" is the peak of anonymous memory (``RssAnon``, sampled every 10 ms, of several
 processes their sum every 100 ms) above what was there before: pages of mapped files, which the
-system may drop, do not count. Exponents are slopes of least-squares lines through the logarithms
-of CPU seconds and rows (of metrics from a million rows on) of this run, or of all that is stored.
-``--write`` stores ``results/scale_*.csv``, from which ``extrapolate.py`` reads.
+system may drop, do not count.
+``--write`` stores ``results/scale_*.csv``.
 """
 
 import argparse
@@ -24,11 +22,9 @@ import sys
 import tempfile
 import threading
 import time
-import warnings
 from pathlib import Path
 
 import numpy as np
-from sklearn.base import clone
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import (
@@ -38,22 +34,16 @@ from measuring import (
     release_memory,
     run_worker,
     serve,
-    stored_results,
     tree_memory,
     tree_seconds,
     update_results,
 )
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from inputs import BLOCK, PART, feature_files, flat_files
+from inputs import BLOCK, flat_files
 
 WAYS = ("in memory", "files, in memory", "accumulator", "accumulator of 1e6")
-RANKERS = ("OrderPreservingRanker", "RankSVM", "TopPushRanker(.3)", "RankStatisticRanker")
-DEFAULT_ROWS = {
-    "metrics": ("1e5", "1e6", "1e7", "1e8"),
-    "workers": ("5e7",),
-    "fits": ("1e5", "3e5", "1e6"),
-}
+DEFAULT_ROWS = {"metrics": ("1e5", "1e6", "1e7", "1e8"), "workers": ("5e7",)}
 
 COST = [
     ("seconds", "sec", ".2f"),
@@ -74,19 +64,10 @@ COLUMNS = {
         ("moved_mb", "MB moved", ".1f"),
         ("tasks", "tasks", "d"),
     ],
-    "fits": [
-        ("ranker", "ranker", ""),
-        ("way", "way", ""),
-        ("rows", "rows", ",d"),
-        ("features", "features", "d"),
-        ("passes", "passes", "d"),
-        ("difference", "difference", ".0e"),
-    ],
 }
 KEYS = {
     "metrics": ("way", "rows"),
     "workers": ("measure", "rows", "workers", "round"),
-    "fits": ("ranker", "way", "rows", "features"),
 }
 
 
@@ -258,77 +239,7 @@ def task_times(records):
     return {"tasks": len(records), "longest_s": longest, **found}
 
 
-def binary(grade):
-    """Labels of rankers for two classes."""
-    return (grade >= 2).astype(np.int8)
-
-
-def ranker_of(name):
-    """An unfitted ranker, and whether it takes grades and queries."""
-    import sklearn_rank
-
-    return {
-        "OrderPreservingRanker": (sklearn_rank.OrderPreservingRanker(), True),
-        "RankSVM": (sklearn_rank.RankSVM(), True),
-        "TopPushRanker(.3)": (sklearn_rank.TopPushRanker(0.3), False),
-        "RankStatisticRanker": (sklearn_rank.RankStatisticRanker(n_folds=None), False),
-    }[name]
-
-
-def row_batches(paths, n, graded, passes):
-    """Batches of 50,000 rows of the files, read again in each pass over them."""
-    from sklearn_rank.datasets import RowBatches
-
-    X, grade, qid = (np.load(path, mmap_mode="r") for path in paths)
-
-    def read():
-        passes.append(0)
-        for start in range(0, n, PART):
-            part = slice(start, min(start + PART, n))
-            batch = {"X": np.array(X[part]), "y": np.array(grade[part])}
-            if graded:
-                yield {**batch, "qid": np.array(qid[part])}
-            else:
-                yield {**batch, "y": binary(batch["y"])}
-
-    return RowBatches(read, cache_size=0)
-
-
-def labelled_rows(request, n, graded, passes):
-    """X, y and the other arguments of ``fit``, in memory or as batches."""
-    if request["way"] == "batches":
-        X = row_batches(request["paths"], n, graded, passes)
-        return X, X.y, {"qid": X.qid} if graded else {}
-    X, grade, qid = (np.array(np.load(path, mmap_mode="r")[:n]) for path in request["paths"])
-    return (X, grade, {"qid": qid}) if graded else (X, binary(grade), {})
-
-
-def fits(request):
-    """Fit one ranker on rows in memory, or on batches that are read again."""
-    warnings.simplefilter("ignore")
-    ranker, graded = ranker_of(request["ranker"])
-    passes = []
-    X, y, more = labelled_rows(request, 5_000, graded, passes)
-    clone(ranker).fit(X, y, **more)  # imports and compiles
-    passes.clear()
-    in_memory = request["way"] == "in memory"
-    rows = labelled_rows(request, request["rows"], graded, passes) if in_memory else None
-    if request["bound"]:
-        bound_memory(request["bound"])
-    with Cost() as cost:
-        X, y, more = rows or labelled_rows(request, request["rows"], graded, passes)
-        ranker.fit(X, y, **more)
-    if request["coef"]:
-        np.save(request["coef"], ranker.coef_)
-    yield {
-        **cost.report(),
-        "passes": len(passes) or None,
-        "steps": int(np.max(ranker.n_iter_)),
-        "objective": repr(float(ranker.objective_)),
-    }
-
-
-WORK = {"metrics": metrics, "workers": workers, "fits": fits}
+WORK = {"metrics": metrics, "workers": workers}
 
 
 def work(request):
@@ -343,22 +254,10 @@ def requests(part, options):
         for n in sizes:
             for way in options.ways or WAYS:
                 yield {"way": way, "rows": n}
-    elif part == "workers":
+    else:
         for n in sizes:
             for count in options.workers:
                 yield {"measure": "auc", "rows": n, "workers": count}
-    else:
-        for n in sizes:
-            for name in options.rankers:
-                for way in options.ways or ("in memory", "batches"):
-                    yield {"ranker": name, "way": way, "rows": n, "features": options.features}
-
-
-def files_of(row, options):
-    """The files that a row needs."""
-    if "features" in row:
-        return feature_files(options.data, row["rows"], row["features"])
-    return flat_files(options.data, row["rows"], 0.1, "float64")
 
 
 def measured(part, row, options):
@@ -366,20 +265,15 @@ def measured(part, row, options):
     request = {
         **row,
         "part": part,
-        "paths": [str(path) for path in files_of(row, options)],
+        "paths": [str(path) for path in flat_files(options.data, row["rows"], 0.1, "float64")],
         "bound": options.bound,
         "chunk": options.chunk,
         "rounds": options.rounds,
     }
-    if part == "fits":
-        name = f"coef {row['ranker']} {row['rows']} {row['way']}.npy"
-        request["coef"] = str(Path(options.data, name))
     found, problem = run_worker(__file__, request, timeout=options.timeout)
     if options.bound:
         row = {**row, "bound_mb": options.bound}
     rows = [{**row, **report} for report in found]
-    if part == "fits" and found and row["way"] != "in memory":
-        rows[0]["difference"] = difference(Path(request["coef"]), row["way"])
     return [*rows, {**row, "note": problem}] if problem else rows
 
 
@@ -398,28 +292,6 @@ def with_speedups(rows):
     return rows
 
 
-def difference(path, way):
-    """Largest difference from the weights of the fit in memory, to the largest of these."""
-    other = path.with_name(path.name.replace(way, "in memory"))
-    if not other.exists():
-        return None
-    found, expected = np.load(path), np.load(other)
-    return float(abs(found - expected).max() / abs(expected).max())
-
-
-def exponents(rows):
-    """Slope of log CPU seconds over log rows, for each series of three sizes or more."""
-    series = {}
-    for row in rows:
-        if row.get("cpu") and (float(row["rows"]) >= 1_000_000 or "ranker" in row):
-            name = ", ".join(row[key] for key in ("ranker", "measure", "way") if key in row)
-            series.setdefault(name, []).append((float(row["rows"]), float(row["cpu"])))
-    for name, points in series.items():
-        if len({n for n, _ in points}) >= 3:
-            n, cpu = np.log(np.array(points)).T
-            yield f"{name}: CPU seconds ~ rows ** {np.polyfit(n, cpu, 1)[0]:.2f}"
-
-
 def main():
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -429,8 +301,6 @@ def main():
     parser.add_argument("--workers", nargs="+", type=int, default=[1, 2])
     parser.add_argument("--rounds", type=int, default=3, help="of workers")
     parser.add_argument("--chunk", type=int, default=5_000_000, help="rows of a chunk of workers")
-    parser.add_argument("--rankers", nargs="+", default=list(RANKERS))
-    parser.add_argument("--features", type=int, default=136)
     parser.add_argument("--bound", type=int, default=0, help="MB of private memory; 0: none")
     parser.add_argument("--timeout", type=float, default=900)
     parser.add_argument("--data", help="folder in which the files stay", type=Path)
@@ -450,9 +320,6 @@ def main():
     if options.part == "workers":
         with_speedups(rows)
     print(format_table(rows, COLUMNS[options.part] + COST))
-    if options.write:
-        rows = stored_results(f"scale_{options.part}")
-    print(*exponents(rows), sep="\n")
 
 
 if __name__ == "__main__" and not serve(work):

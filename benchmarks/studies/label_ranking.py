@@ -1,19 +1,16 @@
 """Compare rankers of labels: linear, with kernels, with trees, and common baselines.
 
 The measure is Kendall's tau of held-out rows in six sets (ten folds, five times), with all labels
-and with 30 and 60 % of the labels of the training rows hidden. ``--speed`` measures CPU time and
-memory of the linear ranker.
+and with 30 and 60 % of the labels of the training rows hidden.
 
     python benchmarks/studies/label_ranking.py --run                       # missing results
     python benchmarks/studies/label_ranking.py --run --hidden 0.3 --sets iris
-    python benchmarks/studies/label_ranking.py --speed
     python benchmarks/studies/label_ranking.py --tables                    # stored results
 
 ``results/label_ranking.csv`` stores the value of every fold. Stored values are not computed again.
 """
 
 import argparse
-import csv
 import os
 import sys
 import time
@@ -21,18 +18,10 @@ import warnings
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from measuring import (
-    RESULTS,
-    THREAD_VARIABLES,
-    describe_machine,
-    format_table,
-    run_worker,
-    serve,
-    store_results,
-)
+from measuring import THREAD_VARIABLES, describe_machine, format_table
 
 os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
-from label_ranking import compare, speed
+from label_ranking import compare
 from label_ranking.data_sets import FOLDS, REPEATS, SETS, fold_of, mean_tau
 from label_ranking.methods import METHODS, PAIRS
 from label_ranking.store import Store
@@ -54,21 +43,7 @@ TESTS = [
     ("p", "p", ".4f"),
     ("Holm", "Holm", ".4f"),
 ]
-TIMES = [
-    ("method", "method", ""),
-    ("loss", "loss", ""),
-    ("labels", "labels", "d"),
-    ("dtype", "type", ""),
-    ("missing", "missing", ".1f"),
-    ("ties", "ties", ""),
-    ("first", "first", ".3f"),
-    ("tenth", "tenth", ".3f"),
-    ("best", "best", ".3f"),
-    ("memory", "MB", ".1f"),
-    ("input", "input MB", ".1f"),
-]
 SHARES = (0.0, 0.3, 0.6)
-SPEED = "label_ranking_speed"
 
 
 def run(store, options):
@@ -97,17 +72,6 @@ def add(store, key, method):
     print(f"{data_set:8} {share:3} {repeat} {name:32} {mean:.4f} {seconds:7.1f} s", flush=True)
 
 
-def run_speed():
-    """Time every case in a process of its own."""
-    rows = []
-    for case in speed.cases():
-        reports, problem = run_worker(__file__, case, timeout=600)
-        if problem:
-            print(f"{case}: {problem}", flush=True)
-        rows += [{**case, "loss": case["loss"] or "default", **report} for report in reports]
-    store_results(SPEED, rows, describe_machine().splitlines()[1])
-
-
 def print_tables(store):
     """Print means and tests of the stored results."""
     for share in SHARES:
@@ -121,30 +85,11 @@ def print_tables(store):
             if rows:
                 print(f"\n{question}: paired by fold, 95 % limits{hidden}")
                 print(format_table(rows, TESTS))
-    path = RESULTS / f"{SPEED}.csv"
-    if path.is_file():
-        with open(path, newline="") as lines:
-            rows = [
-                {key: number(value) for key, value in row.items()} for row in csv.DictReader(lines)
-            ]
-        print("\nFits of 20,000 rows with 9 features: CPU seconds, memory of the last call")
-        print(format_table(rows, TIMES))
-
-
-def number(text):
-    """What a cell holds."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--run", action="store_true", help="compute missing results")
-    parser.add_argument("--speed", action="store_true", help="time linear fits")
     parser.add_argument("--tables", action="store_true", help="print stored results")
     parser.add_argument("--methods", nargs="+", help="only these methods")
     parser.add_argument("--sets", nargs="+", choices=SETS, default=[*SETS])
@@ -158,15 +103,13 @@ def main():
     options = parser.parse_args()
     warnings.simplefilter("ignore", UserWarning)
     store = Store()
-    if options.run or options.speed:
+    if options.run:
         print(describe_machine("lightgbm"))
     if options.run:
         run(store, options)
-    if options.speed:
-        run_speed()
-    if options.tables or not (options.run or options.speed):
+    if options.tables or not options.run:
         print_tables(store)
 
 
-if __name__ == "__main__" and not serve(speed.work):
+if __name__ == "__main__":
     main()

@@ -36,10 +36,6 @@ RANKERS = {
     "structural, precision": "StructuralRanker, precision",
     "rank statistic": "RankStatisticRanker",
 }
-BASES = {
-    "logistic": "logistic regression",
-    "lightgbm, warm-up only": "trees that lower the logistic loss",
-}
 MEASURES = {
     "P@1%": "precision, first 1 %",
     "P@5%": "precision, first 5 %",
@@ -76,7 +72,7 @@ def draw(rows, methods, base):
         axes.set_yticks(range(len(methods)), methods.values())
         axes.grid(axis="x", alpha=0.3)
     panels[0].invert_yaxis()
-    panels[1].set_xlabel(f"difference from {BASES[base]}")
+    panels[1].set_xlabel("difference from logistic regression")
     plt.show()
 
 
@@ -112,20 +108,3 @@ axes.minorticks_off()
 axes.grid(alpha=0.3)
 figure.legend(loc="outside right upper")
 plt.show()
-
-# %%
-# Boosted trees (``python benchmarks/studies/boosted_top.py``): targets for the top of the list and
-# classifiers, minus trees that lower the logistic loss in the loop of
-# :class:`~sklearn_rank.BoostedTopRanker`. Means over five data sets.
-BOOSTERS = {
-    "lightgbm": "LightGBM, binary",
-    "lightgbm, lambdarank": "LightGBM, lambdarank",
-    "lightgbm, second look": "TopFocusedRanker(LightGBM)",
-    "lightgbm, top_push": 'target "top_push"',
-    "lightgbm, p_norm_push": 'target "p_norm_push"',
-    "lightgbm, accuracy_at_top": 'target "accuracy_at_top"',
-    "lightgbm, w_phi": 'target "w_phi"',
-    "lightgbm, pairwise_logistic": 'target "pairwise_logistic"',
-}
-boosted = read("boosted_top_free.csv")
-draw(boosted, BOOSTERS, "lightgbm, warm-up only")
