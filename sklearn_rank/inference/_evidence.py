@@ -525,7 +525,7 @@ _UNKNOWN = (
 
 def influence_of(measure: Measure, data: ScoredLists, *, conditional: bool) -> ClassInfluence:
     refuse_unknown(measure)
-    influence = measure.influence(data)
+    influence = measure.influence_of(data)
     if influence is None:
         raise ValueError(_UNKNOWN.format(measure.name))
     if not conditional and not isfinite(influence.label_slope):

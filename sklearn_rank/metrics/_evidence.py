@@ -454,7 +454,7 @@ class FractionalList:
         value = self.measure.values(_single_list(positive, score, weight[present]))[0]
         items = np.ceil(ITEMS_PER_ROW * weight[present])
         lists = replace(_single_list(positive, score, items), draws=n)
-        influence = self.measure.influence(lists).linear
+        influence = self.measure.influence_of(lists).linear
         moved = np.full(2 * len(labels), np.nan)
         moved[present] = influence.values
         sides, of_classes = moved.reshape(2, -1), weight.reshape(2, -1)

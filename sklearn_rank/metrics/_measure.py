@@ -346,8 +346,7 @@ class Measure(_Frozen, ABC):
     @property
     def has_influence(self) -> bool:
         """Whether the measure implements :meth:`influence`."""
-        overrides = type(self)._influence is not Measure._influence
-        return overrides or type(self).influence is not Measure.influence
+        return type(self)._influence is not Measure._influence
 
     @property
     def laws(self) -> Mapping[str, Any]:
@@ -389,19 +388,97 @@ class Measure(_Frozen, ABC):
         bounded = self.per_query and isfinite(low) and isfinite(high)
         return ("hoeffding", "kl", "bernstein") if bounded else ()
 
-    def influence(self, lists: ScoredLists) -> ClassInfluence | None:
+    def influence(
+        self, y_true: Any, y_score: Any, *, conditional: bool = True, pos_label: Any = None
+    ) -> FloatArray:
         """Compute the influence of each item of one list on the measure.
+
+        Up to terms of smaller order the measure is its target plus the mean of the influence of
+        the items (Hájek projection), so that ``influence.std() / sqrt(n)`` is its standard error.
 
         Parameters
         ----------
-        lists : ScoredLists
-            One list with items of both classes; the weights are whole numbers of repetitions.
+        y_true : array-like of shape (n_samples,)
+            Labels of two classes, both present, or grades.
+        y_score : array-like of shape (n_samples,)
+            Scores; higher is nearer to the top. Infinite scores are allowed, NaN is not.
+        conditional : bool, default=True
+            Whether the labels of two classes are treated as fixed: the target is then the value
+            at the sample's share of positives. If False, it is the value at the population's
+            share, and the influence includes that on the share.
+        pos_label : int, float, bool or str, default=None
+            The positive class; for a graded measure, the class that has grade 1.
 
         Returns
         -------
-        ClassInfluence or None
-            The influence, in the units of the measure; None if it is not implemented.
+        ndarray of shape (n_samples,)
+            Influence of each item, in the units of the measure and in the order of the rows, of
+            mean 0, and of mean 0 within each class if ``conditional``.
+
+        Raises
+        ------
+        ValueError
+            If an argument is invalid, one class is absent, or the measure has no influence
+            function (``has_influence``).
+
+        See Also
+        --------
+        sklearn_rank.inference.metric_interval : Confidence interval from these values.
+
+        Notes
+        -----
+        :doc:`/theory/inference` derives the influence functions. Tied items have the mean
+        influence over their orders. The time is O(n log n).
+
+        References
+        ----------
+        .. [1] Clémençon & Vayatis (2009), *Empirical performance maximization for linear rank
+           statistics*, NIPS 21, Proposition 3.
+        .. [2] Dodd & Pepe (2003), *Partial AUC estimation and regression*, Biometrics 59.
+        .. [3] Hájek (1968), *Asymptotic normality of simple linear rank statistics under
+           alternatives*, Annals of Mathematical Statistics 39.
+
+        Examples
+        --------
+        >>> from sklearn_rank.metrics import get_measure
+        >>> get_measure("auc").influence([1, 0, 1, 0], [4.0, 3.0, 2.0, 1.0])
+        array([ 0.5, -0.5, -0.5,  0.5])
         """
+        check_flag("conditional", conditional)
+        if any_collection(y_true, y_score):
+            raise TypeError(
+                "y_true or y_score is a dask collection, but the influence is an array with one"
+                " value for each row: pass y_true.compute() and y_score.compute()."
+            )
+        y_true = ravelled(y_true, "y_true")
+        if np.ndim(y_true) != 1:
+            raise ValueError(
+                f"y_true has {np.ndim(y_true)} dimensions, but the influence is that of the items"
+                " of one list: pass one-dimensional labels and scores."
+            )
+        lists = self.lists(y_true, y_score, pos_label=pos_label)
+        if self.kind == "binary" and not 0 < lists.positives[0] < lists.sizes[0]:
+            raise ValueError("y_true holds items of one class only: pass items of both classes.")
+        influence = self.influence_of(lists)
+        if influence is None:
+            raise ValueError(
+                f"measure={self.name!r} has no influence function: resample instead,"
+                " metric_interval(..., method='bootstrap')."
+            )
+        influence = influence.linear
+        values = influence.centred()
+        if conditional or influence.positive is None:
+            return values
+        share = influence.n_pos / influence.n
+        if not isfinite(influence.label_slope):
+            raise ValueError(
+                f"measure={self.name!r} has no known derivative in the share of positives, which"
+                " conditional=False needs: pass conditional=True."
+            )
+        return values + influence.label_slope * np.where(influence.positive, 1 - share, -share)
+
+    def influence_of(self, lists: ScoredLists) -> ClassInfluence | None:
+        """Influence of the items of one list of both classes; weights are whole repetitions."""
         return self._influence(lists) if self.has_influence and lists.n_relevant is None else None
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:

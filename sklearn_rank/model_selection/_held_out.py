@@ -420,7 +420,7 @@ CHERNOFF_THEOREM = "sklearn_rank, Proofs of bounds, Theorem 5 in Chernoff's form
 
 
 def influence_of_list(measure: Measure, data: ScoredLists) -> ClassInfluence:
-    influence = measure.influence(data)
+    influence = measure.influence_of(data)
     if influence is None or not isfinite(influence.estimate):
         n, n_pos = int(data.sizes[0]), int(data.positives[0]) if measure.kind == "binary" else 0
         items = f"{n_pos} positives and {n - n_pos} negatives" if n_pos else f"{n} items"

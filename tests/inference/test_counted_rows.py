@@ -79,8 +79,8 @@ def test_influence_on_partial_areas(limits):
 def test_measures_take_counts(name):
     measure = get_measure(name)
     positive, score, counts, items = _table(2)
-    found = measure.influence(measure.lists(positive, score, sample_weight=counts))
-    expected = measure.influence(measure.lists(positive[items], score[items]))
+    found = measure.influence_of(measure.lists(positive, score, sample_weight=counts))
+    expected = measure.influence_of(measure.lists(positive[items], score[items]))
     _same(found, expected, items)
     for conditional in (True, False):
         one, other = (joint_influence([x], conditional=conditional) for x in (found, expected))

@@ -376,7 +376,7 @@ def test_influence_on_correlations(name, ties):
     if ties in ("grades", "both"):
         y = np.round(y)
     measure = get_measure(name)
-    influence = measure.influence(measure.lists(y, score))
+    influence = measure.influence_of(measure.lists(y, score))
     found, (least, most) = influence.values, influence.ends
     expected = oracle.jackknife(measure, y, score)
     expected -= expected.mean()

@@ -296,7 +296,7 @@ def test_influence_is_in_units_of_the_measure_and_predicts_its_change(name):
     score = y + rng.normal(size=n)
     measure = get_measure(name)
     lists = measure.lists(y, score)
-    found = measure.influence(lists)
+    found = measure.influence_of(lists)
     assert found.estimate == pytest.approx(measure(y, score), abs=1e-3)
     # Items drawn anew: the change of the measure against the means of the influence values.
     changes, predicted = [], []
@@ -311,10 +311,35 @@ def test_influence_is_in_units_of_the_measure_and_predicts_its_change(name):
     assert slope == pytest.approx(1.0, abs=0.06)
 
 
+def test_influence_of_rows_is_that_of_the_list_centred():
+    y, score = [1, 0, 1, 0, 0], [5.0, 4.0, 3.0, 3.0, 1.0]
+    for name in ("auc", "partial_auc@fpr0.3", "ap", "tau_b"):
+        measure = get_measure(name)
+        inner = measure.influence_of(measure.lists(y, score))
+        np.testing.assert_array_equal(measure.influence(y, score), inner.centred())
+        share = 0.0 if inner.positive is None else np.array(y) - 0.4
+        expected = inner.centred() + inner.label_slope * share
+        np.testing.assert_allclose(measure.influence(y, score, conditional=False), expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "y_true", "message"),
+    [
+        ("auc", [1, 1], "one class only"),
+        ("ap", [0, 0], "one class only"),
+        ("ap", [[1, 0]], "2 dimensions"),
+        ("ks", [1, 0], "no influence function"),
+    ],
+)
+def test_influence_refuses_lists_that_have_none(name, y_true, message):
+    with pytest.raises(ValueError, match=message):
+        get_measure(name).influence(y_true, np.zeros(np.shape(y_true)))
+
+
 def test_measures_without_an_influence_function_say_so():
     lists = get_measure("ks").lists([1, 0], [1.0, 0.0])
     for name in ("rr", "ks", get_measure("pnorm@2", normalize=None)):
-        assert get_measure(name).influence(lists) is None
+        assert get_measure(name).influence_of(lists) is None
         assert not get_measure(name).has_influence
     assert get_measure("local_auc@0.5").has_influence
     assert get_measure("pnorm@2", normalize="mean").has_influence

@@ -13,7 +13,7 @@ AP = get_measure("ap")
 
 
 def of_rows(y_true, y_score, **options):
-    return AP.influence(AP.lists(y_true, y_score, **options))
+    return AP.influence_of(AP.lists(y_true, y_score, **options))
 
 
 @pytest.mark.parametrize("levels", [1, 2, 3, 4, 1000])
@@ -174,10 +174,10 @@ def test_parts_have_the_interval_of_all_rows():
 )
 def test_what_is_not_known(measure):
     assert not measure.has_influence
-    assert measure.influence(measure.lists([1, 0, 1], [3.0, 2.0, 1.0])) is None
+    assert measure.influence_of(measure.lists([1, 0, 1], [3.0, 2.0, 1.0])) is None
     with pytest.raises(ValueError, match=r"of one list (is|follows)"):
         metric_interval(measure, [1, 0, 1], [3.0, 2.0, 1.0])
 
 
 def test_relevant_items_that_are_not_among_the_rows():
-    assert AP.influence(AP.lists([1, 0, 1], [3.0, 2.0, 1.0], n_relevant=4)) is None
+    assert AP.influence_of(AP.lists([1, 0, 1], [3.0, 2.0, 1.0], n_relevant=4)) is None

@@ -19,7 +19,7 @@ OF_TOPS = ("precision@top0.3", "precision@300000", "recall@300000", "f1@300000",
 
 
 def influence(measure, y_true, y_score, **options):
-    return measure.influence(measure.lists(y_true, y_score, **options))
+    return measure.influence_of(measure.lists(y_true, y_score, **options))
 
 
 def table(positive=POSITIVE, negative=NEGATIVE, k=K, m=M):

@@ -57,7 +57,7 @@ def test_the_influence_is_the_derivative_in_the_weight_of_a_row(name):
     score = -np.arange(n, dtype=float)
     amounts = 5.0 - np.arange(n) / 1500.0
     measure = get_measure(name)
-    influence = measure.influence(measure.lists(amounts, score))
+    influence = measure.influence_of(measure.lists(amounts, score))
     assert influence.estimate == pytest.approx(measure(amounts, score))
     assert influence.values.mean() == pytest.approx(influence.estimate, rel=2e-2)
     top, gains = 900.0, np.maximum(amounts, 0.0)

@@ -140,7 +140,7 @@ def test_gini_is_twice_the_area_less_one_and_so_is_its_influence():
     assert gini_score(y_true, y_score) == pytest.approx(somers)
     area, gini = get_measure("auc"), get_measure("gini")
     lists = gini.lists(y_true, y_score)
-    twice, once = gini.influence(lists), area.influence(lists)
+    twice, once = gini.influence_of(lists), area.influence_of(lists)
     assert twice.estimate == pytest.approx(2 * once.estimate - 1)
     assert twice.centred() == pytest.approx(2 * once.centred())
     assert twice.range == (-1.0, 1.0)

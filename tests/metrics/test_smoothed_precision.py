@@ -86,7 +86,7 @@ def test_influence_predicts_the_change(tau, conditional):
     y = rng.random(n) < 0.3
     score = y + rng.normal(size=n)
     measure = get_measure(f"smoothed_precision@top{tau}")
-    found = measure.influence(measure.lists(y, score))
+    found = measure.influence_of(measure.lists(y, score))
     assert found.estimate == pytest.approx(measure(y, score))
     influence = found.centred()
     if not conditional:
@@ -108,9 +108,9 @@ def test_influence_is_the_mean_of_the_four():
     y = rng.random(400) < 0.3
     score = np.round(y + rng.normal(size=400), 1)
     measure = get_measure("smoothed_precision@top0.1")
-    found = measure.influence(measure.lists(y, score))
+    found = measure.influence_of(measure.lists(y, score))
     each = [get_measure(lift_score, fraction=f) for f in (0.05, 0.1, 0.2, 0.4)]
-    lifts = [one.influence(one.lists(y, score)) for one in each]
+    lifts = [one.influence_of(one.lists(y, score)) for one in each]
     expected = y.mean() * np.mean([lift.centred() for lift in lifts], axis=0)
     np.testing.assert_allclose(found.centred(), expected, atol=1e-12)
     assert found.range == pytest.approx(
@@ -124,7 +124,7 @@ def test_tops_of_less_than_one_item(name):
     y, score = np.arange(40) < 10, -np.arange(40)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SmallTopWarning)
-        found = measure.influence(measure.lists(y, score))
+        found = measure.influence_of(measure.lists(y, score))
         assert found.estimate == pytest.approx(measure(y, score))
         assert found.range == pytest.approx((0.0, measure(y, score)))
         assert metric_interval(name, y, score).low < found.estimate

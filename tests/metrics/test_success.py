@@ -117,7 +117,7 @@ def test_influence_of_lift_predicts_its_change(name):
     y = rng.random(n) < 0.3
     score = y + rng.normal(size=n)
     measure = get_measure(name)
-    found = measure.influence(measure.lists(y, score))
+    found = measure.influence_of(measure.lists(y, score))
     assert found.estimate == pytest.approx(measure(y, score))
     changes, predicted = [], []
     for _ in range(100):

@@ -173,7 +173,7 @@ def test_measures_of_the_top_by_the_influence_in_each_fold(measure, single):
     for name in "ab":
         folds = ([], [])
         for _, test in cv.split(X, y):
-            influence = read.influence(read.lists(y[test], X[test, COLUMNS[name].j]))
+            influence = read.influence_of(read.lists(y[test], X[test, COLUMNS[name].j]))
             for of_class, label in zip(folds, (1, 0), strict=True):
                 values = influence.values[y[test] == label]
                 values = values + influence.estimate - values.mean()

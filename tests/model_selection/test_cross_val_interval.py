@@ -162,7 +162,7 @@ def test_one_part_has_the_intervals_of_a_list():
     score, each = X[test, 0], np.arange(len(test))
     for measure in map(get_measure, ("bedroc@2", "lift@0.2", "ap")):
         found = interval(X, y, cv=cv, measure=measure, level=0.9)
-        influence = measure.influence(measure.lists(y[test], score))
+        influence = measure.influence_of(measure.lists(y[test], score))
         expected = list_interval(measure, influence, 0.9, check_groups(each, len(each)))
         for name in ("estimate", "low", "high", "standard_error"):
             assert getattr(found, name) == pytest.approx(getattr(expected, name)), name
