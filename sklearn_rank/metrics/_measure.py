@@ -478,7 +478,18 @@ class Measure(_Frozen, ABC):
         return values + influence.label_slope * np.where(influence.positive, 1 - share, -share)
 
     def influence_of(self, lists: ScoredLists) -> ClassInfluence | None:
-        """Influence of the items of one list of both classes; weights are whole repetitions."""
+        """Compute the influence of the items of one list, as intervals take it.
+
+        Parameters
+        ----------
+        lists : ScoredLists
+            One list with items of both classes; the weights are whole numbers of repetitions.
+
+        Returns
+        -------
+        ClassInfluence or None
+            The influence, in the units of the measure; None if it is not implemented.
+        """
         return self._influence(lists) if self.has_influence and lists.n_relevant is None else None
 
     def _influence(self, lists: ScoredLists) -> ClassInfluence:
