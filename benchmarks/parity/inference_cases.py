@@ -144,7 +144,7 @@ def compared(call):
 
 def accumulated(name, y, score, **more):
     accumulator = metrics.Accumulator(name).update(y, score, **more)
-    return inference.accumulator_interval(accumulator)
+    return inference.metric_interval(accumulator)
 
 
 def sequence(name, y, score, parameters=None, **more):
@@ -250,9 +250,6 @@ def curve_cases():
     calls["calibration_at_top at absent"] = lambda: inference.calibration_at_top(
         y, prob, k=[5, 9]
     ).at(7)
-    calls["holm_adjust"] = partial(inference.holm_adjust, [0.01, 0.04, 0.03, np.nan])
-    calls["holm_adjust words"] = partial(inference.holm_adjust, ["a"])
-    calls["holm_adjust above 1"] = partial(inference.holm_adjust, [0.5, 2.0])
     for parameters in (
         {"method": "betting"},
         {"method": "asymptotic"},
@@ -269,9 +266,6 @@ def curve_cases():
     for name, call in calls.items():
         yield f"inference {name}", call
     arguments = {
-        "accumulator_interval": {
-            "accumulator": metrics.Accumulator("ap").update(y, score, qid=i.qid)
-        },
         "calibration_at_top": {"y_true": y, "y_prob": prob},
         "compare": {"measure": "auc", "y_true": y, "scores": SCORES, **RESAMPLES},
         "linear_rank_influence": few,

@@ -52,7 +52,7 @@ from sklearn_rank._solvers import (
 )
 from sklearn_rank.datasets import load_ionosphere
 from sklearn_rank.exceptions import SmallTopWarning, ZeroSolutionWarning
-from sklearn_rank.inference import holm_adjust
+from sklearn_rank.inference._limits import holm_adjust
 from sklearn_rank.metrics import (
     average_precision_score,
     dcg_score,

@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, describe_machine, format_table, stored_results, write_table
 
-from sklearn_rank.inference import ConfidenceSequence, accumulator_interval
+from sklearn_rank.inference import ConfidenceSequence, metric_interval
 from sklearn_rank.metrics import Accumulator, get_measure
 
 STORED = RESULTS / "sequential_looks.csv"
@@ -145,7 +145,7 @@ class Fixed:
         self.accumulator.update(y, *scores, qid=qid)
         if not 0 < self.values.mean() < 1:
             return 0.0, 1.0
-        found = accumulator_interval(self.accumulator, level=LEVEL)
+        found = metric_interval(self.accumulator, level=LEVEL)
         return found.low, found.high
 
 

@@ -5,9 +5,8 @@ from ._compare import compare
 from ._confidence_sequence import ConfidenceSequence
 from ._label_design import LabelDesign
 from ._label_plan import LabelPlan, plan_labels
-from ._limits import holm_adjust
 from ._linear_rank import linear_rank_influence, two_sample_rank_test
-from ._metric_interval import accumulator_interval, metric_interval
+from ._metric_interval import metric_interval
 from ._probabilities import (
     CalibrationAtTop,
     NetBenefitCurve,
@@ -32,11 +31,9 @@ __all__ = [
     "RocBand",
     "SampleSizeCurve",
     "SampleSizePlan",
-    "accumulator_interval",
     "batch_limits",
     "calibration_at_top",
     "compare",
-    "holm_adjust",
     "linear_rank_influence",
     "metric_interval",
     "net_benefit_curve",

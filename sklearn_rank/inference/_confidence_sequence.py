@@ -557,7 +557,7 @@ class ConfidenceSequence:
 
     See Also
     --------
-    accumulator_interval : Interval for a single look, which is narrower.
+    metric_interval : Interval for a single look, which is narrower.
     compare : Comparison of two rankers at a single look.
 
     Notes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from .._partitions import any_collection
@@ -25,96 +26,10 @@ from ._results import Interval
 from ._roc import auc_interval_of_chunks
 
 
-def accumulator_interval(
-    accumulator: Accumulator, *, level: float = 0.95, weights: WeightMeaning = None
-) -> Interval:
-    """Confidence interval for a ranking measure from an accumulator of row batches.
-
-    The interval equals that of all rows in memory, up to rounding.
-
-    Parameters
-    ----------
-    accumulator : Accumulator
-        The accumulator; it is not modified.
-    level : float, default=0.95
-        Nominal coverage of the interval, in (0, 1). A higher level gives a wider interval.
-    weights : {"frequency"} or None, default=None
-        What the ``sample_weight`` of the updates is; required if there was any. "frequency": each
-        row stands for that many identical rows, a whole number. "sampling" raises an error: rows
-        that were drawn with unequal probabilities are needed one by one.
-
-    Returns
-    -------
-    Interval
-        The interval that :func:`metric_interval` returns for all rows with its default method.
-
-    Raises
-    ------
-    TypeError
-        If ``accumulator`` is not an :class:`sklearn_rank.metrics.Accumulator`.
-    ValueError
-        If the accumulator has no rows, or rows of one class only and the measure is not the AUC;
-        if the measure has no influence function; if item weights are not whole numbers; if queries
-        have weights; or if the accumulator keeps all rows, as with ``queries="split"``.
-
-    See Also
-    --------
-    sklearn_rank.metrics.Accumulator : Collects the rows in batches.
-    metric_interval : The interval for rows in memory or in dask collections.
-
-    Notes
-    -----
-    Items, or queries, must be independent; grouped data need the rows themselves. For m distinct
-    pairs of a score and a class, the AUC takes O(m log m) time and O(m) memory. Linear rank
-    statistics also evaluate phi O(n) times for n items.
-
-    Examples
-    --------
-    >>> from sklearn_rank.inference import accumulator_interval
-    >>> from sklearn_rank.metrics import Accumulator
-    >>> accumulator = Accumulator("auc")
-    >>> for y_true, y_score in [
-    ...     ([0, 0, 1, 0, 0], range(5)),
-    ...     ([1, 0, 1, 1, 1], range(5, 10)),
-    ... ]:
-    ...     _ = accumulator.update(y_true, y_score)
-    >>> print(accumulator_interval(accumulator))
-    0.8400 [0.3997, 0.9736] (expected AUC, 95 %, wilson)
-    """
-    if not isinstance(accumulator, Accumulator):
-        raise TypeError(
-            f"accumulator is a {type(accumulator).__name__}, but must be an Accumulator: pass"
-            " Accumulator(measure).update(y_true, y_score), or rows to metric_interval."
-        )
-    level = check_level(level)
-    check_weight_meaning(
-        weights,
-        None if accumulator.item_weights == "none" else accumulator.item_weights,
-        no_sampling="accumulator_interval, since accumulators add up weights of equal rows: pass"
-        " the rows to metric_interval(..., weights='sampling')",
-    )
-    if accumulator.item_weights == "real":
-        raise ValueError(
-            "sample_weight had a value that is not whole, but weights='frequency' takes whole"
-            " numbers of identical rows: accumulate whole numbers, or pass the rows to"
-            " metric_interval(..., weights='sampling') if it is 1 / probability."
-        )
-    return interval_of_accumulator(accumulator, level)
-
-
-def interval_of_accumulator(accumulator: Accumulator, level: float) -> Interval:
-    """Make the interval of rows, or of as many identical ones as weights say."""
-    if (values := accumulator.query_values) is not None:
-        sample = accumulated_values(accumulator.measure, values)
-        return sample_interval(sample, level)
-    method = method_of(accumulator.measure)
-    return interval_of(accumulator.measure.evidence(accumulated_list(accumulator)), level, method)
-
-
 def metric_interval(
-    measure: MeasureLike,
-    y_true: Any,
-    y_score: Any,
+    measure: MeasureLike | Accumulator,
+    y_true: Any = None,
+    y_score: Any = None,
     *,
     qid: Any = None,
     sample_weight: Any = None,
@@ -138,13 +53,14 @@ def metric_interval(
 
     Parameters
     ----------
-    measure : str, Measure, ScoreGeneratingFunction or callable
+    measure : str, Measure, ScoreGeneratingFunction, callable or Accumulator
         The measure, in any form that :func:`sklearn_rank.metrics.get_measure` accepts, such as
         ``"auc"``, ``"ndcg@10"`` or a custom measure from
-        :func:`sklearn_rank.metrics.make_measure`.
+        :func:`sklearn_rank.metrics.make_measure`. An :class:`sklearn_rank.metrics.Accumulator`
+        holds the measure and the rows, and gives the interval of all rows in memory.
     y_true : array-like or dask collection of shape (n_samples,)
         Labels or relevance grades, as the measure requires. A two-dimensional array has one query
-        per row, with NaN for absent items.
+        per row, with NaN for absent items. Left out with an accumulator, as are all other rows.
     y_score : array-like or dask collection of shape (n_samples,)
         Scores from a model that was not fitted or selected on these items; a higher score ranks an
         item nearer to the top.
@@ -197,7 +113,8 @@ def metric_interval(
     Raises
     ------
     TypeError
-        If ``measure`` is not a measure, or does not support one of the arguments.
+        If ``measure`` is not a measure, or does not support one of the arguments; if rows are
+        missing, or passed with an accumulator.
     ValueError
         If an argument is not valid; if fewer than two queries have a value, there is only one
         group, or a query belongs to several groups. For one list: if the measure needs both
@@ -217,7 +134,7 @@ def metric_interval(
     sample_size : Number of items or queries for an interval of a given width.
     sklearn_rank.model_selection.cross_val_interval : Interval from a cross-validation.
     linear_rank_influence, partial_auc_influence : Influence values of single items.
-    accumulator_interval : Interval for rows that arrive in batches.
+    sklearn_rank.metrics.Accumulator : Collects rows that arrive in batches.
 
     Notes
     -----
@@ -347,7 +264,8 @@ def metric_interval(
     For dask collections (without ``groups``) the values of the queries are collected in this
     process; each query must lie in one chunk. One list is counted chunk by chunk, and the counts
     are collected: O(m) memory for m distinct pairs of a score and a class; for the AUC of 2
-    million pairs and more they stay on the workers.
+    million pairs and more they stay on the workers. Accumulators keep such counts, or the values
+    of the queries, and take ``weights="frequency"`` only.
 
     References
     ----------
@@ -384,10 +302,34 @@ def metric_interval(
     >>> score = grade + rng.normal(size=500)
     >>> print(metric_interval("ndcg@5", grade, score, qid=qid))
     0.8284 [0.7866, 0.8702] (mean ndcg@5 over queries, 95 %, t)
+
+    Rows that arrive in batches:
+
+    >>> from sklearn_rank.metrics import Accumulator
+    >>> accumulator = Accumulator("auc")
+    >>> for batch in (slice(0, 4), slice(4, 8)):
+    ...     _ = accumulator.update(y_true[batch], y_score[batch])
+    >>> print(metric_interval(accumulator))
+    0.7500 [0.2770, 0.9561] (expected AUC, 95 %, wilson)
     """
     level, n_resamples = check_level(level), check_resamples(n_resamples)
-    rng, measure = check_generator(random_state), get_measure(measure)
-    conditional = check_flag("conditional", conditional)
+    rng, conditional = check_generator(random_state), check_flag("conditional", conditional)
+    columns = {"y_true": y_true, "y_score": y_score, "qid": qid, "sample_weight": sample_weight}
+    columns |= {"groups": groups, "pos_label": pos_label, "design": design, "proxy": proxy}
+    if isinstance(measure, Accumulator):
+        for name, column in columns.items():
+            if column is not None:
+                raise TypeError(
+                    f"measure is an Accumulator, which holds the rows, and {name} is given as"
+                    f" well: leave {name} out."
+                )
+        _check_weights_of(measure, weights)
+        options = {"conditional": conditional, "n_resamples": n_resamples, "rng": rng}
+        return interval_of_accumulator(measure, level, method, **options)
+    measure = get_measure(measure)
+    for name in ("y_true", "y_score"):
+        if columns[name] is None:
+            raise TypeError(f"{name} is missing: pass it, or an Accumulator as the measure.")
     in_chunks = any_collection(y_true, y_score, qid, sample_weight, groups)
     partial = design is not None or proxy is not None
     if partial:
@@ -417,3 +359,38 @@ def metric_interval(
     rows |= {"weights": weights, "conditional": conditional, "design": design, "proxy": proxy}
     evidence = check_one_list(measure, y_true, y_score, **rows)
     return interval_of(evidence, level, chosen, n_resamples=n_resamples, rng=rng)
+
+
+def _check_weights_of(accumulator: Accumulator, weights: WeightMeaning) -> None:
+    check_weight_meaning(
+        weights,
+        None if accumulator.item_weights == "none" else accumulator.item_weights,
+        no_sampling="accumulators, as accumulators add up weights of equal rows: pass the rows",
+    )
+    if accumulator.item_weights == "real":
+        raise ValueError(
+            "sample_weight had a value that is not whole, but weights='frequency' takes whole"
+            " numbers of identical rows: accumulate whole numbers, or pass the rows with"
+            " weights='sampling' if it is 1 / probability."
+        )
+
+
+def interval_of_accumulator(
+    accumulator: Accumulator,
+    level: float,
+    method: str = "auto",
+    *,
+    conditional: bool = True,
+    n_resamples: int = 10_000,
+    rng: Any = None,
+) -> Interval:
+    """Make the interval of rows, or of as many identical ones as weights say."""
+    measure = accumulator.measure
+    if (values := accumulator.query_values) is not None:
+        sample = accumulated_values(measure, values)
+        return sample_interval(sample, level, method, n_resamples, rng)
+    chosen = method_of(measure, method)
+    if chosen.name == "bootstrap":
+        raise TypeError("An accumulator keeps no rows to resample: pass them with bootstrap.")
+    evidence = measure.evidence(accumulated_list(accumulator))
+    return interval_of(replace(evidence, conditional=conditional), level, chosen)

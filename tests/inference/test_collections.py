@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from sklearn_rank import inference
-from sklearn_rank.inference import accumulator_interval, compare, metric_interval, roc_band
+from sklearn_rank.inference import compare, metric_interval, roc_band
 from sklearn_rank.metrics import (
     Accumulator,
     Exponential,
@@ -172,7 +172,6 @@ QUERIES = {
 # What needs the rows.
 ROWS = {
     "compare, list": lambda d: compare("auc", d["y"], {"a": d["a"], "b": d["b"]}),
-    "holm_adjust": lambda d: inference.holm_adjust(d["w"] / 4),
     "linear_rank_influence": lambda d: inference.linear_rank_influence(d["y"], d["a"]),
     "metric_interval, rank bootstrap": lambda d: metric_interval(
         Wilcoxon(), d["y"], d["a"], method="bootstrap"
@@ -225,8 +224,8 @@ def test_every_function_takes_collections_or_refuses_them():
         name for name in inference.__all__ if inspect.isfunction(getattr(inference, name))
     }
     tried = {call.split(",")[0] for call in (*LISTS, *QUERIES, *ROWS)}
-    # Of numbers and a pilot in memory, and of an accumulator.
-    assert functions - tried == {"sample_size", "accumulator_interval"}
+    # Of numbers and a pilot in memory.
+    assert functions - tried == {"sample_size"}
 
 
 @pytest.mark.parametrize("name", LISTS)
@@ -430,7 +429,7 @@ def test_accumulated_list(name):
     for part in np.array_split(rng.permutation(N), 9):
         several[rng.integers(4)].update(data["y"][part], data["a"][part])
     merged = pickle.loads(pickle.dumps(several[2])).merge(several[0]).merge(several[3])
-    found = accumulator_interval(merged.merge(several[1]))
+    found = metric_interval(merged.merge(several[1]))
     same(found, metric_interval(name, data["y"], data["a"]))
 
 
@@ -440,14 +439,14 @@ def test_accumulated_weights_are_repetitions():
     for phi in (Exponential(5.0), LocalAUC(0.8)):
         accumulator = Accumulator(phi).update(data["y"], data["a"], sample_weight=data["w"])
         expected = metric_interval(phi, data["y"][twice], data["a"][twice])
-        same(accumulator_interval(accumulator, weights="frequency"), expected)
+        same(metric_interval(accumulator, weights="frequency"), expected)
         with pytest.raises(ValueError, match="pass weights='frequency' if each row"):
-            accumulator_interval(accumulator)
+            metric_interval(accumulator)
         with pytest.raises(ValueError, match="accumulators add up weights of equal rows"):
-            accumulator_interval(accumulator, weights="sampling")
+            metric_interval(accumulator, weights="sampling")
     half = Accumulator("auc").update(data["y"], data["a"], sample_weight=data["w"] / 2)
     with pytest.raises(ValueError, match="had a value that is not whole"):
-        accumulator_interval(half, weights="frequency")
+        metric_interval(half, weights="frequency")
 
 
 def test_accumulated_queries():
@@ -456,7 +455,7 @@ def test_accumulated_queries():
     for part in np.array_split(np.arange(N), 8):
         accumulator.update(data["g"][part], data["a"][part], qid=data["q"][part])
     expected = metric_interval("ndcg@5", data["g"], data["a"], qid=data["q"], level=0.8)
-    same(accumulator_interval(accumulator, level=0.8), expected)
+    same(metric_interval(accumulator, level=0.8), expected)
 
 
 @pytest.mark.parametrize(
@@ -474,12 +473,29 @@ def test_accumulated_queries():
 def test_accumulators_without_an_interval(make, message):
     data = rows()
     with pytest.raises(ValueError, match=message):
-        accumulator_interval(make(data["y"], data["a"], data["q"]))
+        metric_interval(make(data["y"], data["a"], data["q"]))
 
 
-def test_what_is_no_accumulator():
-    with pytest.raises(TypeError, match="must be an Accumulator"):
-        accumulator_interval("auc")
+def test_an_accumulator_holds_the_rows():
+    accumulator = Accumulator("auc").update([0, 1, 0, 1], [1, 2, 3, 4])
+    for name in ("y_true", "y_score", "qid", "groups", "pos_label", "design"):
+        with pytest.raises(TypeError, match=f"holds the rows, and {name} is given"):
+            metric_interval(accumulator, **{name: [0, 1, 0, 1]})
+    with pytest.raises(TypeError, match="keeps no rows to resample"):
+        metric_interval(Accumulator("pnorm@4"), method="bootstrap")
+    with pytest.raises(TypeError, match="y_score is missing"):
+        metric_interval("auc", [0, 1])
+
+
+@pytest.mark.parametrize("options", [{"method": "delong"}, {"conditional": False}])
+def test_options_of_an_accumulator(options):
+    data = rows()
+    name = "lift@0.1" if "conditional" in options else "auc"
+    accumulator = Accumulator(name).update(data["y"], data["a"])
+    same(
+        metric_interval(accumulator, **options),
+        metric_interval(name, data["y"], data["a"], **options),
+    )
 
 
 @pytest.mark.slow

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sklearn_rank.inference import compare, holm_adjust
+from sklearn_rank.inference import compare
+from sklearn_rank.inference._limits import holm_adjust
 from sklearn_rank.metrics import get_measure, make_measure
 
 FIRST = make_measure(lambda y, s: s[0], name="first", kind="graded", range=(0.0, 1.0))

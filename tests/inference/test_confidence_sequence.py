@@ -9,7 +9,7 @@ import pytest
 from scipy.special import ndtri
 from sklearn.exceptions import UndefinedMetricWarning
 
-from sklearn_rank.inference import ConfidenceSequence, accumulator_interval, compare
+from sklearn_rank.inference import ConfidenceSequence, compare, metric_interval
 from sklearn_rank.inference._confidence_sequence import (
     WIDEST,
     Bets,
@@ -233,7 +233,7 @@ def test_in_the_limit_it_is_the_interval_for_one_look_at_another_level(measure):
     for look in range(1, 4):
         y, score = batch(rng)
         found = sequence.update(y, score)
-        expected = accumulator_interval(
+        expected = metric_interval(
             accumulator.update(y, score), level=level_at_all_times(0.95, 60 * look, 120)
         )
         assert (found.estimate, found.low, found.high) == (

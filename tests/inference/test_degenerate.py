@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank._printed import fixed
-from sklearn_rank.inference import accumulator_interval, compare, metric_interval
+from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.metrics import Accumulator, Wilcoxon
 
 Y = (np.arange(40) % 4 == 0).astype(int)
@@ -56,7 +56,7 @@ def test_plain_lists_have_no_certain_values(name):
         makes += [
             lambda m=measure: metric_interval(m, y, score),
             lambda m=measure: metric_interval(m, np.tile(y, 5), np.tile(score, 5), **five),
-            lambda m=measure: accumulator_interval(Accumulator(m).update(y, score)),
+            lambda m=measure: metric_interval(Accumulator(m).update(y, score)),
         ]
         makes += [
             lambda m=measure, b=other: compare(m, y, score, b)

@@ -51,8 +51,6 @@ FIRST = make_measure(lambda y, s: s[0], name="first", kind="graded", range=(-9.0
 
 # Functions of rows that say nothing about how sure something is, or of no rows.
 WITHOUT_GROUPS = {
-    "accumulator_interval",
-    "holm_adjust",
     "linear_rank_influence",
     "partial_auc_influence",
     # Of a pilot: tests/inference/test_pilots.py.

@@ -13,7 +13,6 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from sklearn_rank.inference import (
     ConfidenceSequence,
-    accumulator_interval,
     compare,
     metric_interval,
     sample_size,
@@ -70,7 +69,7 @@ def sequence(measure, qid=None):
 
 
 def accumulator(measure, **ids):
-    return accumulator_interval(Accumulator(measure).update(labels_of(measure), rows()[2], **ids))
+    return metric_interval(Accumulator(measure).update(labels_of(measure), rows()[2], **ids))
 
 
 def estimator_of(measure):

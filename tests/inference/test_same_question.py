@@ -10,7 +10,6 @@ from sklearn import config_context
 
 from sklearn_rank.inference import (
     ConfidenceSequence,
-    accumulator_interval,
     compare,
     metric_interval,
     two_sample_rank_test,
@@ -78,7 +77,7 @@ def doors_of_queries(measure):
     yield metric_interval(measure, Y, A, qid=QID).estimate, 0
     yield compare(measure, Y, A, B, qid=QID).values[0], 0
     yield compare(measure, Y, A, B, qid=QID, method="t").values[0], 0
-    yield accumulator_interval(total).estimate, 0
+    yield metric_interval(total).estimate, 0
     yield ConfidenceSequence(measure).update(Y, A, qid=QID).estimate, 0
     yield get_scorer(measure)(Column().fit(X, Y), X, Y, qid=QID), 0
     yield cross_val_interval(Column(), X, Y, qid=QID, **options).estimate, cut

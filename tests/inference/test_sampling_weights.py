@@ -6,7 +6,6 @@ import inspect
 import numpy as np
 import pytest
 
-import sklearn_rank.inference
 from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.metrics import get_measure
 from tests.oracles import sampling_weights as oracle
@@ -77,7 +76,6 @@ WITHOUT_INFERENCE = {
 def test_every_door_that_takes_weights_asks_what_they_mean():
     silent = {title for title, parameters in doors() if "weights" not in parameters}
     assert silent == WITHOUT_INFERENCE
-    assert "weights" in inspect.signature(sklearn_rank.inference.accumulator_interval).parameters
 
 
 Y, SCORE, OLD, WEIGHT = reviewed(np.random.default_rng(0))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sklearn_rank import _order as _blocks
-from sklearn_rank.inference import accumulator_interval, metric_interval
+from sklearn_rank.inference import metric_interval
 from sklearn_rank.metrics import Accumulator, average_precision_score, get_measure
 from sklearn_rank.metrics._influence import average_precision_influence
 from tests.oracles import influence_of_precision as oracle
@@ -161,7 +161,7 @@ def test_parts_have_the_interval_of_all_rows():
     accumulator = Accumulator("ap")
     for rows in np.array_split(np.arange(500), 3):
         accumulator.update(y_true[rows], y_score[rows])
-    found, expected = accumulator_interval(accumulator), metric_interval("ap", y_true, y_score)
+    found, expected = metric_interval(accumulator), metric_interval("ap", y_true, y_score)
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-10)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from sklearn_rank.inference import holm_adjust
+from sklearn_rank.inference._limits import holm_adjust
 
 from .data_sets import FOLDS, REPEATS, SETS
 

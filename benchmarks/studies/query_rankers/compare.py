@@ -8,7 +8,7 @@ cover the variation over training queries, except for the variation over the see
 import numpy as np
 from scipy import stats
 
-from sklearn_rank.inference import holm_adjust
+from sklearn_rank.inference._limits import holm_adjust
 
 LEVEL = 0.95
 N_RESAMPLES = 10_000

@@ -5,7 +5,7 @@ from collections import defaultdict
 import numpy as np
 from scipy import stats
 
-from sklearn_rank.inference import holm_adjust
+from sklearn_rank.inference._limits import holm_adjust
 
 LEVEL = 0.05
 BASES = ("logistic", "lightgbm", "hist boosting")

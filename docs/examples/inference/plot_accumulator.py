@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import norm
 
-from sklearn_rank.inference import accumulator_interval
+from sklearn_rank.inference import metric_interval
 from sklearn_rank.metrics import Accumulator
 
 rng = np.random.default_rng(0)
@@ -23,7 +23,7 @@ for _ in range(30):
     y = (rng.random(2000) < 0.03).astype(int)
     score = (rng.normal(size=2000) + 1.3 * y).round(3)
     accumulator.update(y, score)
-    found.append(accumulator_interval(accumulator))
+    found.append(metric_interval(accumulator))
 print(found[-1])
 print(f"{accumulator.n_items:,} rows, {len(accumulator.table):,} kept")
 
