@@ -11,11 +11,6 @@ from sklearn.base import is_classifier
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
 from sklearn.metrics._scorer import _cached_call as cached_call
 from sklearn.model_selection._search import BaseSearchCV
-from sklearn.model_selection._search_successive_halving import (
-    BaseSuccessiveHalving,
-    HalvingGridSearchCV,
-    HalvingRandomSearchCV,
-)
 from sklearn.utils import _safe_indexing as rows_at
 from sklearn.utils._param_validation import HasMethods, RealNotInt, StrOptions
 from sklearn.utils._param_validation import Interval as _Interval

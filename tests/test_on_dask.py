@@ -31,7 +31,6 @@ from sklearn_rank.exceptions import QuerySetupError, ScorerSetupError
 from sklearn_rank.metrics import get_scorer
 from sklearn_rank.model_selection import (
     BoundSearchCV,
-    HalvingQueryGridSearchCV,
     QueryKFold,
 )
 
@@ -196,9 +195,6 @@ def searches():
     options = {"cv": QueryKFold(3, random_state=0), "error_score": "raise"}
     return [
         GridSearchCV(pipe, grid, scoring=get_scorer("ndcg@5"), **options),
-        HalvingQueryGridSearchCV(
-            OrderPreservingRanker(), {"alpha": [0.1, 1.0, 10.0]}, random_state=0
-        ),
         BoundSearchCV(RankSVM(), {"C": [0.1, 1.0]}, measure="ndcg@5", cv=3, random_state=0),
     ]
 

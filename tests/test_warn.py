@@ -19,7 +19,7 @@ from sklearn_rank import (
 )
 from sklearn_rank.exceptions import QueryOverlapWarning
 from sklearn_rank.metrics import get_scorer, ndcg_score
-from sklearn_rank.model_selection import QueryKFold, query_learning_curve
+from sklearn_rank.model_selection import QueryKFold
 
 RNG = np.random.default_rng(0)
 X, y, QID = RNG.normal(size=(300, 3)), RNG.binomial(1, 0.1, 300), np.repeat(np.arange(60), 5)
@@ -43,7 +43,6 @@ CALLS = {
         RankSVM(), X, y, cv=CV, params={"groups": QID}, return_train_score=True
     ),
     "CV": lambda: OrderPreservingRankerCV(cv=3).fit(X, y, qid=QID),
-    "curve": lambda: query_learning_curve(RankSVM(), X, y, qid=QID, train_sizes=[0.9], cv=3),
     "direct": lambda: ndcg_score(y, X[:, 0], qid=QID),
 }
 

@@ -166,12 +166,6 @@ MUTANTS = [
         "tests/model_selection/test_bound_search.py tests/model_selection/test_measures.py",
     ),
     (
-        "share 0",
-        "if sizes.min() <= 0 or sizes.max() > 1",
-        "if sizes.min() < 0 or sizes.max() > 1",
-        "tests/model_selection/test_query_curve.py",
-    ),
-    (
         "dealt folds",
         "[:: 1 if turn % 2 == 0 else -1]",
         "[::1]",

@@ -1,4 +1,4 @@
-"""Searches, held-out intervals and comparisons, splits, curves and importances of features."""
+"""Searches, held-out intervals and comparisons and splits."""
 
 from functools import partial
 
@@ -12,11 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_rank import metrics, model_selection
 from sklearn_rank.model_selection import (
     BoundSearchCV,
-    HalvingQueryGridSearchCV,
-    HalvingQueryRandomSearchCV,
     QueryKFold,
-    QueryShuffleSplit,
-    RepeatedQueryKFold,
 )
 from sklearn_rank.rankers import AccuracyAtTopRanker, OrderPreservingRanker
 
@@ -114,14 +110,6 @@ def search_cases():
         BoundSearchCV, OrderPreservingRanker(), ALPHAS, measure="ndcg@10", cv=3, random_state=0
     )
     yield "BoundSearchCV of OrderPreservingRanker", partial(searched, make, i.X, i.grades, **LISTS)
-    for search, grid in ((HalvingQueryGridSearchCV, ALPHAS), (HalvingQueryRandomSearchCV, ALPHAS)):
-        for parameters in ({}, {"factor": 2}, {"cv": QueryKFold(2)}, {"scoring": "ndcg@5"}):
-            make = partial(
-                search, OrderPreservingRanker(), grid, **{"cv": 2, **parameters}, random_state=0
-            )
-            name = f"{search.__name__} {parameters}"
-            yield name, partial(searched, make, i.X, i.grades, **LISTS)
-        yield f"{search.__name__} without qid", partial(searched, make, i.X, i.grades)
     make = partial(GridSearchCV, OrderPreservingRanker(), ALPHAS, cv=GroupKFold(3))
     yield "GridSearchCV without routing", partial(searched, make, i.X, i.grades, **LISTS)
     make = partial(
@@ -227,10 +215,6 @@ def split_cases():
         QueryKFold(3, stratify="length", random_state=0),
         QueryKFold(3, stratify="relevance", random_state=0),
         QueryKFold(100),
-        QueryShuffleSplit(3, random_state=0),
-        QueryShuffleSplit(3, test_size=0.5, random_state=0),
-        QueryShuffleSplit(2, test_size=3, train_size=4, random_state=0),
-        RepeatedQueryKFold(3, n_repeats=2, random_state=0),
     ):
         name = " ".join(repr(splitter).split())
         yield name, lambda cv=splitter: (list(cv.split(**data)), cv.get_n_splits())
@@ -239,10 +223,9 @@ def split_cases():
                 f"{name} refuses? {kind}",
                 lambda cv=splitter, ids=ids: list(cv.split(i.X, i.grades, ids)),
             )
-    for kind in (QueryKFold, QueryShuffleSplit, RepeatedQueryKFold):
-        yield from i.refusals(
-            kind.__name__, kind, apply=lambda kind=kind, **more: list(kind(**more).split(**data))
-        )
+    yield from i.refusals(
+        "QueryKFold", QueryKFold, apply=lambda **more: list(QueryKFold(**more).split(**data))
+    )
     for parameters in (
         {},
         {"test_size": 0.5},
@@ -268,32 +251,6 @@ def split_cases():
             f"query_train_test_split refuses? {kind}",
             partial(model_selection.query_train_test_split, i.X, qid=ids, random_state=0),
         )
-    ranker = OrderPreservingRanker()
-    rows = {"X": i.X, "y": i.grades, **LISTS, "random_state": 0}
-    curve = {"estimator": ranker, **rows, "cv": 3, "train_sizes": (0.5, 1.0)}
-    yield "query_learning_curve", partial(model_selection.query_learning_curve, **curve)
-    yield (
-        "query_learning_curve in order",
-        partial(
-            model_selection.query_learning_curve, **curve, scoring="ap(rel>=2)", shuffle=False
-        ),
-    )
-    yield from i.refusals("query_learning_curve", model_selection.query_learning_curve, **curve)
-    fitted = OrderPreservingRanker().fit(i.X, i.grades, qid=i.qid)
-    importance = {"estimator": fitted, **rows}
-    for within in ("query", "all"):
-        yield (
-            f"query_permutation_importance {within}",
-            lambda within=within: dict(
-                model_selection.query_permutation_importance(**importance, within=within)
-            ),
-        )
-    yield from i.refusals(
-        "query_permutation_importance",
-        model_selection.query_permutation_importance,
-        apply=lambda **more: dict(model_selection.query_permutation_importance(**more)),
-        **importance,
-    )
 
 
 def cases():

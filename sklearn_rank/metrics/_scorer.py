@@ -758,8 +758,8 @@ class RankingScorer(BaseScorer):
             "pass qid=, one id per row, when you call it; in a search build it with"
             f" get_scorer(..., qid={alias!r}) and pass fit(..., {alias}=...), in cross-validation"
             f" params={{{alias!r}: ...}}, after sklearn.set_config(enable_metadata_routing=True);"
-            " for permutation_importance use query_permutation_importance of"
-            " sklearn_rank.model_selection; or build it with single_list=True if all rows are one"
+            " for permutation_importance pass scoring=functools.partial(scorer, qid=qid);"
+            " or build it with single_list=True if all rows are one"
             " list"
         )
         parts = list(estimators_within(estimator))

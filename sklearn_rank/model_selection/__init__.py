@@ -3,18 +3,7 @@
 from ._bound_search import BoundScorer, BoundSearchCV, make_bound_scorer
 from ._candidates import SelectionReport
 from ._cross_val import CrossValInterval, cross_val_compare, cross_val_interval
-from ._query_splitters import (
-    QueryKFold,
-    QueryShuffleSplit,
-    RepeatedQueryKFold,
-    query_train_test_split,
-)
-from ._query_tools import (
-    HalvingQueryGridSearchCV,
-    HalvingQueryRandomSearchCV,
-    query_learning_curve,
-    query_permutation_importance,
-)
+from ._query_splitters import QueryKFold, query_train_test_split
 from ._top_threshold import GuaranteeCurve, ThresholdReport, TopThresholdClassifier
 
 __all__ = [
@@ -22,18 +11,12 @@ __all__ = [
     "BoundSearchCV",
     "CrossValInterval",
     "GuaranteeCurve",
-    "HalvingQueryGridSearchCV",
-    "HalvingQueryRandomSearchCV",
     "QueryKFold",
-    "QueryShuffleSplit",
-    "RepeatedQueryKFold",
     "SelectionReport",
     "ThresholdReport",
     "TopThresholdClassifier",
     "cross_val_compare",
     "cross_val_interval",
     "make_bound_scorer",
-    "query_learning_curve",
-    "query_permutation_importance",
     "query_train_test_split",
 ]

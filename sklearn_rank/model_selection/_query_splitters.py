@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABCMeta, abstractmethod
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,17 +9,14 @@ from math import ceil, floor
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
-from sklearn.model_selection import BaseCrossValidator, check_cv
+from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from .._lists import group_rows
 from .._sklearn_compat import num_samples, rows_at
-from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from .._typing import AnyArray, FloatArray, IntArray
 from .._validation import check_flag, check_qid, check_vector, check_whole, is_number, is_whole
-from ..metrics import Measure, get_scorer
-from ..metrics._shared import RankingScorer
 
 # What queries can be stratified by.
 STRATA = ("length", "relevance")
@@ -47,21 +43,10 @@ class Queries:
         places[self.rows] = np.repeat(np.arange(self.count), self.lengths)
         return places
 
-    def has(self, rows: Any) -> BoolArray:
-        """Mask of the queries that have some of the rows."""
-        return self._mask(self.of_rows[rows])
-
     def rows_of(self, queries: Any) -> IntArray:
-        return np.flatnonzero(self._mask(queries)[self.of_rows])
-
-    def select(self, rows: IntArray, queries: Any) -> IntArray:
-        """Those of some rows that are of some queries."""
-        return np.asarray(rows)[self._mask(queries)[self.of_rows[rows]]]
-
-    def _mask(self, queries: Any) -> BoolArray:
         mask = np.zeros(self.count, dtype=bool)
         mask[queries] = True
-        return mask
+        return np.flatnonzero(mask[self.of_rows])
 
     def strata(self, stratify: Collection[str], y: Any, least: int) -> list[FloatArray]:
         """Keys that the queries are sorted by, each of shape (n_queries,)."""
@@ -133,8 +118,8 @@ def _sort(n: int, keys: list[FloatArray], rng: np.random.RandomState | None) -> 
 
 def _folds(
     queries: Queries, y: Any, n_folds: int, stratify: Any, rng: np.random.RandomState | None
-) -> Iterator[tuple[BoolArray, BoolArray]]:
-    """Generate folds that each have one of any n_folds neighbours of an order of the queries."""
+) -> IntArray:
+    """Number of the fold of each query; a fold has one of any n_folds neighbours of an order."""
     n = queries.count
     if n_folds > n:
         raise ValueError(
@@ -154,8 +139,7 @@ def _folds(
                 deal = rng.permutation(n_folds)
             block = order[start : start + n_folds]
             folds[block] = deal[: len(block)]
-    for fold in range(n_folds):
-        yield folds != fold, folds == fold
+    return folds
 
 
 def _spread_sample(
@@ -183,71 +167,7 @@ def groups_for(splitter: Any, groups: Any) -> Any:
     return groups if requests or not hasattr(splitter, "get_metadata_routing") else None
 
 
-def scorer_of(scoring: Any) -> Any:
-    """Take the name of a measure for its scorer; leave all else to scikit-learn."""
-    if not isinstance(scoring, str | Measure):
-        return scoring
-    scorer = get_scorer(scoring)
-    # By name every measure is a mean over the queries that were passed.
-    return get_scorer(scoring, qid="groups") if isinstance(scorer, RankingScorer) else scorer
-
-
-class _QuerySplitter(BaseCrossValidator, metaclass=ABCMeta):
-    """A splitter that has the ids of the queries from ``groups``."""
-
-    # Like scikit-learn's GroupKFold: the array groups=... is passed to the splitter by routing.
-    __metadata_request__split = {"groups": True}
-
-    n_splits: int
-
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Any, Any]]:
-        """Generate indices to split data into training and test part, keeping queries whole.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows; only their number is used.
-        y : array-like of shape (n_samples,), default=None
-            Relevance grades; used for ``stratify="relevance"`` only.
-        groups : array-like of shape (n_samples,)
-            Query id of each row, in any order, of any sortable type.
-
-        Yields
-        ------
-        train : ndarray
-            Indices of the training rows, ascending.
-        test : ndarray
-            Indices of the test rows, ascending.
-        """
-        queries = queries_of(groups, num_samples(X), type(self).__name__)
-        for train, test in self._parts(queries, y):
-            yield queries.rows_of(train), queries.rows_of(test)
-
-    @abstractmethod
-    def _parts(self, queries: Queries, y: Any) -> Iterator[tuple[Any, Any]]:
-        """Queries to train on and queries to test on."""
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of splits, over all repeats.
-
-        Parameters
-        ----------
-        X : object, default=None
-            Ignored; exists for API compatibility.
-        y : object, default=None
-            Ignored; exists for API compatibility.
-        groups : object, default=None
-            Ignored; exists for API compatibility.
-
-        Returns
-        -------
-        int
-            Number of splits.
-        """
-        return self.n_splits * getattr(self, "n_repeats", 1)
-
-
-class QueryKFold(_QuerySplitter):
+class QueryKFold(BaseCrossValidator):
     """K-fold cross-validation with whole queries, the same number of queries in each fold.
 
     The numbers of queries of two folds differ by at most one. The numbers of rows vary with the
@@ -271,9 +191,9 @@ class QueryKFold(_QuerySplitter):
 
     See Also
     --------
-    RepeatedQueryKFold : Repeated K-fold with whole queries.
-    QueryShuffleSplit : Independent random splits of any size.
+    query_train_test_split : One random split, with the same strata.
     sklearn.model_selection.GroupKFold : Folds with nearly equal numbers of rows.
+    sklearn.model_selection.GroupShuffleSplit : Independent random splits.
 
     Notes
     -----
@@ -299,6 +219,9 @@ class QueryKFold(_QuerySplitter):
     ['a' 'c'] ['b' 'd']
     """
 
+    # Like scikit-learn's GroupKFold: the array groups=... is passed to the splitter by routing.
+    __metadata_request__split = {"groups": True}
+
     def __init__(self, n_splits=5, *, shuffle=True, stratify=None, random_state=None):
         self.n_splits = check_whole("n_splits", n_splits, 2)
         self.shuffle = check_flag("shuffle", shuffle)
@@ -311,129 +234,49 @@ class QueryKFold(_QuerySplitter):
             )
         self.random_state = random_state
 
-    def _parts(self, queries: Queries, y: Any) -> Iterator[tuple[BoolArray, BoolArray]]:
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Any, Any]]:
+        """Generate indices to split data into training and test part, keeping queries whole.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows; only their number is used.
+        y : array-like of shape (n_samples,), default=None
+            Relevance grades; used for ``stratify="relevance"`` only.
+        groups : array-like of shape (n_samples,)
+            Query id of each row, in any order, of any sortable type.
+
+        Yields
+        ------
+        train : ndarray
+            Indices of the training rows, ascending.
+        test : ndarray
+            Indices of the test rows, ascending.
+        """
+        queries = queries_of(groups, num_samples(X), type(self).__name__)
         rng = check_random_state(self.random_state) if self.shuffle else None
-        yield from _folds(queries, y, self.n_splits, self.stratify, rng)
+        folds = _folds(queries, y, self.n_splits, self.stratify, rng)
+        for fold in range(self.n_splits):
+            yield queries.rows_of(folds != fold), queries.rows_of(folds == fold)
 
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of splits.
 
-class RepeatedQueryKFold(_QuerySplitter):
-    """Repeated K-fold cross-validation with whole queries.
+        Parameters
+        ----------
+        X : object, default=None
+            Ignored; exists for API compatibility.
+        y : object, default=None
+            Ignored; exists for API compatibility.
+        groups : object, default=None
+            Ignored; exists for API compatibility.
 
-    Parameters
-    ----------
-    n_splits : int, default=5
-        Number of folds, at least 2.
-    n_repeats : int, default=10
-        Number of repeats with new folds.
-    stratify : {None, "length", "relevance"} or tuple of them, default=None
-        Quantity to balance over the folds, as in :class:`QueryKFold`.
-    random_state : int, RandomState instance or None, default=None
-        Random number generator or seed of the assignment. Pass an int for the same folds at each
-        call.
-
-    See Also
-    --------
-    QueryKFold : K-fold without repeats.
-
-    Notes
-    -----
-    Repeats reduce the variance due to the random assignment, but not that due to the queries.
-
-    Examples
-    --------
-    >>> from sklearn_rank.model_selection import RepeatedQueryKFold
-    >>> qid = [1, 1, 2, 2, 3, 4]
-    >>> folds = RepeatedQueryKFold(2, n_repeats=3, random_state=0)
-    >>> folds.get_n_splits()
-    6
-    >>> [test.tolist() for _, test in folds.split(qid, groups=qid)][:2]
-    [[2, 3, 4], [0, 1, 5]]
-    """
-
-    def __init__(self, n_splits=5, *, n_repeats=10, stratify=None, random_state=None):
-        self.n_splits = check_whole("n_splits", n_splits, 2)
-        self.n_repeats = check_whole("n_repeats", n_repeats)
-        check_stratify(stratify)
-        self.stratify = stratify
-        self.random_state = random_state
-
-    def _parts(self, queries: Queries, y: Any) -> Iterator[tuple[BoolArray, BoolArray]]:
-        rng = check_random_state(self.random_state)
-        for _ in range(self.n_repeats):
-            yield from _folds(queries, y, self.n_splits, self.stratify, rng)
-
-
-class QueryShuffleSplit(_QuerySplitter):
-    """Random splits into training and test part with whole queries.
-
-    Parameters
-    ----------
-    n_splits : int, default=10
-        Number of splits.
-    test_size : float, int or None, default=None
-        Fraction of the queries for the test part, in (0, 1), or their number. None means the rest
-        of ``train_size``, or 0.2 if both are None.
-    train_size : float, int or None, default=None
-        Fraction of the queries for the training part, in (0, 1), or their number. None means the
-        rest of ``test_size``.
-    stratify : {None, "length", "relevance"} or tuple of them, default=None
-        Quantity to balance over both parts, as in :class:`QueryKFold`. Queries are drawn evenly
-        from the order by this quantity.
-    random_state : int, RandomState instance or None, default=None
-        Random number generator or seed of the splits. Pass an int for the same splits at each
-        call.
-
-    See Also
-    --------
-    QueryKFold : Disjoint folds of whole queries.
-    query_train_test_split : Splits arrays once.
-    sklearn.model_selection.GroupShuffleSplit : Random splits without ``stratify``.
-
-    Notes
-    -----
-    Sizes count queries, not rows. Each query has the same probability of being drawn, also with
-    ``stratify``.
-
-    Examples
-    --------
-    >>> from sklearn_rank.model_selection import QueryShuffleSplit
-    >>> qid = [1, 1, 2, 2, 3, 4]
-    >>> splits = QueryShuffleSplit(2, test_size=1, random_state=1).split(
-    ...     qid, groups=qid
-    ... )
-    >>> [(train.tolist(), test.tolist()) for train, test in splits]
-    [([0, 1, 2, 3, 4], [5]), ([2, 3, 4, 5], [0, 1])]
-    """
-
-    def __init__(
-        self,
-        n_splits=10,
-        *,
-        test_size=None,
-        train_size=None,
-        stratify=None,
-        random_state=None,
-    ):
-        self.n_splits = check_whole("n_splits", n_splits)
-        _check_size("test_size", test_size)
-        _check_size("train_size", train_size)
-        check_stratify(stratify)
-        self.test_size = test_size
-        self.train_size = train_size
-        self.stratify = stratify
-        self.random_state = random_state
-
-    def _parts(self, queries: Queries, y: Any) -> Iterator[tuple[IntArray, IntArray]]:
-        n_train, n_test = _counts(queries.count, self.test_size, self.train_size, 0.2)
-        least = -(-queries.count // min(n_train, n_test))
-        keys = queries.strata(check_stratify(self.stratify), y, least)
-        rng = check_random_state(self.random_state)
-        for _ in range(self.n_splits):
-            test = _spread_sample(np.arange(queries.count), n_test, keys, rng)
-            train = np.setdiff1d(np.arange(queries.count), test)
-            if n_train < len(train):
-                train = _spread_sample(train, n_train, keys, rng)
-            yield train, test
+        Returns
+        -------
+        int
+            Number of splits.
+        """
+        return self.n_splits
 
 
 def _check_size(name: str, size: Any) -> None:
@@ -444,9 +287,9 @@ def _check_size(name: str, size: Any) -> None:
     )
 
 
-def _counts(n: int, test_size: Any, train_size: Any, default: float) -> tuple[int, int]:
+def _counts(n: int, test_size: Any, train_size: Any) -> tuple[int, int]:
     if test_size is None and train_size is None:
-        test_size = default
+        test_size = 0.25
     n_test, n_train = (
         size if size is None or is_whole(size) else to_whole(size * n)
         for size, to_whole in ((test_size, ceil), (train_size, floor))
@@ -500,7 +343,13 @@ def query_train_test_split(
 
     See Also
     --------
-    QueryShuffleSplit : Random splits for cross-validation.
+    QueryKFold : Folds of whole queries, with the same strata.
+    sklearn.model_selection.GroupShuffleSplit : Random splits without ``stratify``.
+
+    Notes
+    -----
+    Sizes count queries, not rows. Each query has the same probability of being drawn, also with
+    ``stratify``: queries are drawn evenly from the order by this quantity.
 
     Examples
     --------
@@ -528,32 +377,13 @@ def query_train_test_split(
             )
     _check_size("test_size", test_size)
     _check_size("train_size", train_size)
-    n_train, n_test = _counts(queries.count, test_size, train_size, 0.25)
-    splitter = QueryShuffleSplit(
-        1, test_size=n_test, train_size=n_train, stratify=stratify, random_state=random_state
-    )
-    y = arrays[1] if len(arrays) > 1 else None
-    ((train, test),) = splitter.split(arrays[0], y, qid)
-    return [rows_at(array, part) for array in (*arrays, qid) for part in (train, test)]
-
-
-def splitter_of(cv: Any, estimator: Any) -> Any:
-    """Read the argument ``cv``, where a number is one of folds of whole queries."""
-    if cv is None or is_whole(cv):
-        return QueryKFold(5 if cv is None else cv, shuffle=False)
-    return check_cv(cv, classifier=is_classifier(estimator))
-
-
-def whole_splits(
-    splitter: Any, X: Any, y: Any, groups: Any, queries: Queries
-) -> Iterator[tuple[IntArray, IntArray]]:
-    """Split, and raise an error for splits that do not keep queries whole."""
-    for train, test in splitter.split(X, y, groups_for(splitter, groups)):
-        cut = np.flatnonzero(queries.has(train) & queries.has(test))
-        if len(cut):
-            raise ValueError(
-                f"cv={splitter!r} splits {len(cut)} queries, such as"
-                f" {queries.ids.tolist()[cut[0]]!r}, between training and test part: pass"
-                " cv=QueryKFold(random_state=0)."
-            )
-        yield train, test
+    n_train, n_test = _counts(queries.count, test_size, train_size)
+    strata, least = check_stratify(stratify), -(-queries.count // min(n_train, n_test))
+    keys = queries.strata(strata, arrays[1] if len(arrays) > 1 else None, least)
+    rng = check_random_state(random_state)
+    test = _spread_sample(np.arange(queries.count), n_test, keys, rng)
+    train = np.setdiff1d(np.arange(queries.count), test)
+    if n_train < len(train):
+        train = _spread_sample(train, n_train, keys, rng)
+    parts = queries.rows_of(train), queries.rows_of(test)
+    return [rows_at(array, part) for array in (*arrays, qid) for part in parts]

@@ -405,8 +405,8 @@ class QueryRanker(ListRanker):
                 f"This {type(self).__name__} was fitted to {self.n_queries_} queries, but score "
                 "got no qid: pass qid=, one id per row, or qid=0 if all rows are one query (in a"
                 " pipeline or search groups=, after"
-                " sklearn.set_config(enable_metadata_routing=True); for permutation_importance use"
-                " query_permutation_importance of sklearn_rank.model_selection)."
+                " sklearn.set_config(enable_metadata_routing=True); for permutation_importance"
+                " scoring=functools.partial(get_scorer('ndcg'), qid=qid))."
             )
         measure = get_measure(self.measure)
         weights = {"sample_weight": sample_weight, "query_weight": query_weight}

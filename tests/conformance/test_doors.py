@@ -15,12 +15,7 @@ from sklearn_rank import OrderPreservingRanker
 from sklearn_rank.exceptions import SingleListWarning
 from sklearn_rank.inference import compare, metric_interval
 from sklearn_rank.metrics import Accumulator, get_measure, get_measure_names, get_scorer
-from sklearn_rank.model_selection import (
-    cross_val_compare,
-    cross_val_interval,
-    query_learning_curve,
-    query_permutation_importance,
-)
+from sklearn_rank.model_selection import cross_val_compare, cross_val_interval
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.UndefinedMetricWarning",
@@ -134,10 +129,3 @@ def test_ids_are_a_mean_over_queries_in_cross_validation(measure):
     assert found.estimate == pytest.approx(value)
     both = cross_val_compare({"a": First(), "b": LogisticRegression()}, X, Y, **options)
     assert both.values[0] == pytest.approx(value)
-    _, _, test = query_learning_curve(
-        First(), X, Y, qid=QID, cv=3, scoring=measure, train_sizes=[1.0], error_score="raise"
-    )
-    assert test.mean() == pytest.approx(value)
-    model = OrderPreservingRanker().fit(X, Y, qid=QID)
-    drop = query_permutation_importance(model, X, Y, qid=QID, scoring=measure, random_state=0)
-    assert np.isfinite(drop.importances).all()

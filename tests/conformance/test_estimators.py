@@ -43,8 +43,6 @@ from sklearn_rank.exceptions import (
 from sklearn_rank.metrics import average_precision_score, get_scorer, precision_at_top_score
 from sklearn_rank.model_selection import (
     BoundSearchCV,
-    HalvingQueryGridSearchCV,
-    HalvingQueryRandomSearchCV,
     TopThresholdClassifier,
 )
 from sklearn_rank.preprocessing import QueryNormalizer
@@ -72,10 +70,6 @@ SELECTIONS = [
         DecisionTreeClassifier(max_depth=1), min_recall=0.5, confidence=0.6, random_state=0
     ),
 ]
-
-# Searches that scikit-learn's checks cannot fit, since they pass no ids of queries:
-# tests/model_selection/test_query_halving.py has what holds for them.
-SEARCHES_OF_QUERIES = {HalvingQueryGridSearchCV, HalvingQueryRandomSearchCV}
 
 # What prepares rows for rankers, likewise.
 TRANSFORMERS = [QueryNormalizer()]
@@ -129,7 +123,7 @@ def public_estimators():
 
 def public_rankers():
     """Those that choose among no others and are no transformers."""
-    others = {type(one) for one in SELECTIONS + TRANSFORMERS} | SEARCHES_OF_QUERIES
+    others = {type(one) for one in SELECTIONS + TRANSFORMERS}
     return [estimator for estimator in public_estimators() if estimator not in others]
 
 

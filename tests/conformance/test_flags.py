@@ -33,7 +33,6 @@ WRONG = ["False", "True", "no", 0, 1, 1.0, np.array([True, False]), []]
 RECORDS = {"CalibrationCheck", "SelectionReport"}
 # Of scikit-learn's own making.
 INHERITED = {"get_params", "set_params"}
-SEARCHES = {"HalvingQueryGridSearchCV", "HalvingQueryRandomSearchCV"}
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 y = (X[:, 0] > 0).astype(int)
@@ -116,9 +115,6 @@ CALLS = {
     model_selection.cross_val_interval: lambda **flag: model_selection.cross_val_interval(
         LogisticRegression(), X, y > 0, measure="auc", **flag
     ),
-    model_selection.query_learning_curve: lambda **flag: model_selection.query_learning_curve(
-        sklearn_rank.OrderPreservingRanker(), X, y, qid=qid, cv=2, train_sizes=[1.0], **flag
-    ),
     plotting.DecisionCurveDisplay.plot: lambda **flag: (
         plotting.DecisionCurveDisplay.from_predictions(y, PROB, **flag)
     ),
@@ -157,7 +153,7 @@ def callables():
             continue
         for name in module.__all__:
             thing = getattr(module, name)
-            if getattr(inference, name, None) is thing or name in RECORDS | SEARCHES:
+            if getattr(inference, name, None) is thing or name in RECORDS:
                 continue
             if inspect.isfunction(thing):
                 yield thing

@@ -22,7 +22,6 @@ from sklearn_rank.model_selection import (
     BoundSearchCV,
     cross_val_compare,
     cross_val_interval,
-    query_learning_curve,
 )
 from sklearn_rank.preprocessing import QueryNormalizer
 from tests.catalogue import BIPARTITE_RANKERS, LABEL_RANKERS, META_RANKERS, QUERY_RANKERS
@@ -183,7 +182,6 @@ def test_scores_refuse(ranker):
         lambda y: cross_val_interval(LogisticRegression(), X, y, measure="auc", cv=2),
         lambda y: cross_val_interval(RankSVM(), X, y, measure="ndcg", qid=IDS, cv=2),
         lambda y: cross_val_compare(TWO, X, y, measure="ndcg", qid=IDS, cv=2),
-        lambda y: query_learning_curve(RankSVM(), X, y, qid=IDS, cv=2),
     ],
 )
 def test_labels_are_looked_at_before_they_are_split(split, change):

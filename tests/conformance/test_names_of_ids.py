@@ -18,13 +18,10 @@ from sklearn_rank import (
 from sklearn_rank.inference import compare, metric_interval, sample_size
 from sklearn_rank.model_selection import (
     BoundSearchCV,
-    HalvingQueryGridSearchCV,
     QueryKFold,
-    QueryShuffleSplit,
     cross_val_compare,
     cross_val_interval,
-    query_learning_curve,
-    query_permutation_importance,
+    query_train_test_split,
 )
 
 RNG = np.random.default_rng(5)
@@ -79,24 +76,9 @@ CASES = {
     "QueryKFold, consecutive": lambda ids: [
         test.tolist() for _, test in QueryKFold(shuffle=False).split(X, GRADE, ids)
     ],
-    "QueryShuffleSplit": lambda ids: [
-        test.tolist() for _, test in QueryShuffleSplit(2, random_state=0).split(X, GRADE, ids)
-    ],
-    "halving": lambda ids: (
-        HalvingQueryGridSearchCV(
-            OrderPreservingRanker(), {"alpha": [0.01, 1.0, 100.0]}, cv=2, random_state=0
-        )
-        .fit(X, GRADE, groups=ids)
-        .cv_results_["mean_test_score"]
-    ),
-    "learning curve": lambda ids: query_learning_curve(
-        OrderPreservingRanker(), X, GRADE, qid=ids, cv=2, shuffle=True, random_state=0
-    )[2],
-    "importance": lambda ids: (
-        query_permutation_importance(
-            OrderPreservingRanker().fit(X, GRADE, qid=ids), X, GRADE, qid=ids, random_state=0
-        ).importances
-    ),
+    "query_train_test_split": lambda ids: query_train_test_split(
+        np.arange(len(QUERY)), qid=ids, random_state=0
+    )[1].tolist(),
     "bootstrap": lambda ids: repr(
         metric_interval("ndcg", GRADE, SCORES["a"], qid=ids, method="bootstrap", random_state=0)
     ),

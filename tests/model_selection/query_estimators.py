@@ -1,9 +1,6 @@
-"""Rankers of queries that remember what they were given, and rows to go with them."""
-
-from typing import ClassVar
+"""Rows of queries."""
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 
 def queries(n=30, *, seed=0, kind=int):
@@ -17,40 +14,6 @@ def queries(n=30, *, seed=0, kind=int):
     names = {int: code, str: np.array([f"query {c}" for c in code])}
     names[object] = names[str].astype(object)
     return X, y, names[kind]
-
-
-class Recorder(BaseEstimator):
-    """Scores by one column, and writes down the rows and ids of each fit and score.
-
-    Parameters
-    ----------
-    j : int
-        The column.
-    """
-
-    # By sending what was seen to the class it survives clone.
-    seen: ClassVar[list] = []
-
-    __metadata_request__fit = {"qid": "groups"}
-    __metadata_request__score = {"qid": "groups"}
-
-    def __init__(self, j=0):
-        self.j = j
-
-    def _record(self, what, X, qid):
-        Recorder.seen.append((what, np.asarray(X)[:, -1], None if qid is None else list(qid)))
-
-    def fit(self, X, y, *, qid=None):
-        self._record("fit", X, qid)
-        self.fitted_ = True
-        return self
-
-    def predict(self, X):
-        return np.asarray(X)[:, self.j]
-
-    def score(self, X, y, *, qid=None):
-        self._record("score", X, qid)
-        return float(np.mean(self.predict(X) * y))
 
 
 def whole(codes, of):

@@ -7,60 +7,81 @@ import pytest
 import sklearn
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
-from sklearn.model_selection import (
-    GridSearchCV,
-    GroupKFold,
-    cross_val_predict,
-    cross_validate,
-    learning_curve,
-)
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate, learning_curve
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from sklearn_rank import OrderPreservingRanker
-from sklearn_rank.model_selection import (
-    QueryKFold,
-    QueryShuffleSplit,
-    RepeatedQueryKFold,
-    query_train_test_split,
-)
+from sklearn_rank.model_selection import QueryKFold, query_train_test_split
 
 from .query_estimators import queries, whole
 
 X, y, qid = queries()
+ROWS = np.arange(len(qid))
 KINDS = [None, "length", "relevance", ("length", "relevance")]
-SPLITTERS = [
-    QueryKFold(4, random_state=0),
-    QueryKFold(4, shuffle=False),
-    RepeatedQueryKFold(3, n_repeats=2, random_state=0),
-    QueryShuffleSplit(3, random_state=0),
-    QueryShuffleSplit(3, test_size=7, train_size=0.5, random_state=0),
-]
 
-each_splitter = pytest.mark.parametrize("splitter", SPLITTERS, ids=repr)
+
+def of_folds(**options):
+    """Training and test rows of folds."""
+
+    def split(ids=qid, y=y, rows=ROWS):
+        folds = QueryKFold(5, **options).split(rows, y, ids)
+        return [(rows[train].tolist(), rows[test].tolist()) for train, test in folds]
+
+    return split
+
+
+def of_parts(**options):
+    """Training and test rows of a single split."""
+
+    def split(ids=qid, y=y, rows=ROWS):
+        train, test = query_train_test_split(rows, y, qid=ids, **options)[:2]
+        return [(train.tolist(), test.tolist())]
+
+    return split
+
+
+SPLITS = {
+    "folds": lambda **more: of_folds(random_state=0, **more),
+    "folds in order": lambda **more: of_folds(shuffle=False, **more),
+    "parts": lambda **more: of_parts(random_state=0, **more),
+    "sizes": lambda **more: of_parts(random_state=0, test_size=7, train_size=0.5, **more),
+}
+each_split = pytest.mark.parametrize("make", SPLITS.values(), ids=SPLITS)
 each_kind = pytest.mark.parametrize("stratify", KINDS, ids=str)
 
 
-def parts(splitter, groups=qid, y=y):
-    return [(train.tolist(), test.tolist()) for train, test in splitter.split(X, y, groups)]
+def shuffled_within(qid):
+    """An order of the rows in which the queries appear as before."""
+    first = np.unique(qid, return_index=True)[1]
+    rest = np.random.default_rng(1).permutation(np.setdiff1d(np.arange(len(qid)), first))
+    return np.r_[np.sort(first), rest]
 
 
-def stratified(splitter, stratify):
-    known = {**vars(splitter), "stratify": stratify}
-    return type(splitter)(**known)
-
-
-@each_splitter
+@each_split
 @each_kind
-def test_queries_are_whole_and_on_one_side(splitter, stratify):
-    splitter = stratified(splitter, stratify)
-    splits = list(splitter.split(X, y, qid))
-    assert len(splits) == splitter.get_n_splits()
-    for train, test in splits:
+def test_queries_are_whole_and_neither_names_nor_the_order_within_them_count(make, stratify):
+    split = make(stratify=stratify)
+    expected = split()
+    assert split() == expected
+    for train, test in expected:
         assert not set(qid[train]) & set(qid[test])
         assert whole(qid[train], qid)
         assert whole(qid[test], qid)
         assert np.all(np.diff(train) > 0)
         assert np.all(np.diff(test) > 0)
+    ids = np.array([f"{7919 * c % 1000:03d}" for c in qid])
+    for same in (
+        qid.tolist(),
+        ids.astype(object),
+        pd.Series(ids, dtype="category"),
+        pl.Series(ids),
+        -qid.astype(float),
+        pd.Series(qid, index=qid[::-1]),
+    ):
+        assert split(same) == expected
+    order = shuffled_within(qid)
+    moved = split(qid[order], y[order], ROWS[order])
+    assert [[sorted(part) for part in one] for one in moved] == [list(one) for one in expected]
 
 
 @pytest.mark.parametrize("shuffle", [True, False])
@@ -71,24 +92,16 @@ def test_folds_are_a_partition_into_as_many_queries(stratify, shuffle):
         seed = 0 if shuffle else None
         splitter = QueryKFold(4, shuffle=shuffle, stratify=stratify, random_state=seed)
         folds = [test for _, test in splitter.split(X, y, qid)]
+        assert len(folds) == splitter.get_n_splits() == 4
         assert sorted(np.concatenate(folds)) == list(range(len(qid)))
         counts = [len(set(qid[test])) for test in folds]
         assert max(counts) - min(counts) <= 1
-        for train, test in splitter.split(X, y, qid):
-            assert sorted([*train, *test]) == list(range(len(qid)))
-
-
-def test_repeats_deal_anew():
-    folds = [test for _, test in parts(RepeatedQueryKFold(3, n_repeats=4, random_state=0))]
-    for start in range(0, 12, 3):
-        assert sorted(np.concatenate(folds[start : start + 3])) == list(range(len(qid)))
-    assert folds[0] not in folds[3:]
 
 
 @pytest.mark.parametrize(
     ("test_size", "train_size", "n_test", "n_train"),
     [
-        (None, None, 6, 24),
+        (None, None, 8, 22),
         (0.3, None, 9, 21),
         (None, 0.3, 21, 9),
         (4, 5, 4, 5),
@@ -97,102 +110,67 @@ def test_repeats_deal_anew():
 )
 @each_kind
 def test_sizes_count_queries(test_size, train_size, n_test, n_train, stratify):
-    splitter = QueryShuffleSplit(5, test_size=test_size, train_size=train_size, stratify=stratify)
-    for train, test in splitter.split(X, y, qid):
-        assert (len(set(qid[test])), len(set(qid[train]))) == (n_test, n_train)
+    ((train, test),) = of_parts(test_size=test_size, train_size=train_size, stratify=stratify)()
+    assert (len(set(qid[test])), len(set(qid[train]))) == (n_test, n_train)
 
 
 @each_kind
 def test_each_query_is_drawn_as_often(stratify):
-    n = 1000
-    splitter = QueryShuffleSplit(n, test_size=7, train_size=11, stratify=stratify, random_state=0)
+    n, rng = 600, np.random.RandomState(0)
+    split = of_parts(test_size=7, train_size=11, stratify=stratify, random_state=rng)
     drawn = np.zeros((2, 30))
-    for rows in splitter.split(X, y, qid):
-        for side in range(2):
-            drawn[side, np.unique(qid[rows[side]])] += 1
+    for _ in range(n):
+        for side, rows in enumerate(split()[0]):
+            drawn[side, np.unique(qid[rows])] += 1
     for side, size in enumerate([11, 7]):
         p = size / 30
         # Five standard errors.
         assert np.abs(drawn[side] / n - p).max() < 5 * np.sqrt(p * (1 - p) / n)
 
 
-def spread_of_means(splitter, values):
-    means = [values[np.unique(qid[test])].mean() for _, test in splitter.split(X, y, qid)]
-    return np.std(means)
-
-
 @pytest.mark.parametrize("name", ["length", "relevance"])
-@pytest.mark.parametrize(
-    "kind", [lambda **o: RepeatedQueryKFold(5, **o), lambda **o: QueryShuffleSplit(50, **o)]
-)
-def test_parts_are_alike_in_what_they_are_stratified_by(kind, name):
+@pytest.mark.parametrize("make", [of_folds, of_parts])
+def test_parts_are_alike_in_what_they_are_stratified_by(make, name):
     lengths = np.bincount(qid)
     values = lengths if name == "length" else np.bincount(qid, weights=y) / lengths
-    plain = spread_of_means(kind(random_state=0), values)
+
+    def spread(**options):
+        split = make(**options)
+        return np.std(
+            [values[np.unique(qid[test])].mean() for _ in range(30) for _, test in split()]
+        )
+
+    plain = spread(random_state=np.random.RandomState(0))
     for stratify, factor in [(name, 0.65), (["relevance", "length"], 0.75)]:
-        assert spread_of_means(kind(stratify=stratify, random_state=0), values) < factor * plain
-    dealt = spread_of_means(QueryKFold(5, shuffle=False, stratify=name), values)
-    assert dealt < 0.4 * plain
-
-
-def shuffled_within(qid):
-    """An order of the rows in which the queries appear as before."""
-    first = np.unique(qid, return_index=True)[1]
-    rest = np.random.default_rng(1).permutation(np.setdiff1d(np.arange(len(qid)), first))
-    return np.r_[np.sort(first), rest]
-
-
-@each_splitter
-@each_kind
-def test_names_of_ids_and_the_order_within_queries_do_not_count(splitter, stratify):
-    splitter = stratified(splitter, stratify)
-    expected = parts(splitter)
-    ids = np.array([f"{7919 * c % 1000:03d}" for c in qid])
-    for same in (
-        qid.tolist(),
-        ids,
-        ids.astype(object),
-        pd.Series(ids),
-        pd.Series(ids, dtype="category"),
-        pl.Series(ids),
-        -qid.astype(float),
-        [(c, "a") for c in qid] and pd.Series(qid, index=qid[::-1]),
-    ):
-        assert parts(splitter, same) == expected
-    order = shuffled_within(qid)
-    for (train, test), (a, b) in zip(
-        splitter.split(X[order], y[order], qid[order]), expected, strict=True
-    ):
-        assert sorted(order[train]) == a
-        assert sorted(order[test]) == b
-
-
-@each_splitter
-def test_same_seed_same_splits(splitter):
-    assert parts(splitter) == parts(splitter) == parts(clone(splitter, safe=False))
-    if splitter.random_state is not None:
         rng = np.random.RandomState(0)
-        moving = type(splitter)(**{**vars(splitter), "random_state": rng})
-        first, second = parts(moving), parts(moving)
-        assert first == parts(splitter)
-        assert first != second
+        assert spread(stratify=stratify, random_state=rng) < factor * plain
+    if make is of_folds:
+        assert spread(shuffle=False, stratify=name) < 0.4 * plain
+
+
+def test_seeds():
+    splitter = QueryKFold(5, random_state=0)
+    expected = of_folds(random_state=0)()
+    again = clone(splitter, safe=False).split(ROWS, y, qid)
+    assert [test.tolist() for _, test in again] == [test for _, test in expected]
+    moving = of_folds(random_state=np.random.RandomState(0))
+    assert moving() == expected
+    assert moving() != expected
 
 
 def test_repr_and_y():
     assert repr(QueryKFold(3, stratify="length", random_state=1)) == (
         "QueryKFold(n_splits=3, random_state=1, shuffle=True, stratify='length')"
     )
-    assert repr(RepeatedQueryKFold()).startswith("RepeatedQueryKFold(n_repeats=10, n_splits=5,")
     # Without stratification grades are not looked at: they may be words.
     words = np.where(y > 1, "good", "bad")
-    assert parts(SPLITTERS[0], y=words) == parts(SPLITTERS[0], y=None)
+    assert of_folds(random_state=0)(y=words) == of_folds(random_state=0)(y=None)
     with pytest.raises(ValueError, match="y must be numeric"):
-        parts(QueryKFold(stratify="relevance"), y=words)
+        of_folds(stratify="relevance")(y=words)
     with pytest.raises(ValueError, match="y is None: pass split"):
-        parts(QueryKFold(stratify="relevance"), y=None)
+        of_folds(stratify="relevance")(y=None)
 
 
-@each_splitter
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
@@ -205,9 +183,9 @@ def test_repr_and_y():
     ],
     ids=["none", "number", "name", "sizes", "missing", "mixed"],
 )
-def test_bad_groups(splitter, groups, message):
+def test_bad_groups(groups, message):
     with pytest.raises(ValueError, match=message):
-        parts(splitter, groups)
+        of_folds()(groups)
 
 
 @pytest.mark.parametrize(
@@ -219,17 +197,13 @@ def test_bad_groups(splitter, groups, message):
         (lambda: QueryKFold(shuffle=False, random_state=0), "no effect"),
         (lambda: QueryKFold(stratify="y"), "StratifiedGroupKFold"),
         (lambda: QueryKFold(stratify=y), "stratify="),
-        (lambda: RepeatedQueryKFold(n_repeats=0), "n_repeats"),
-        (lambda: QueryShuffleSplit(0), "n_splits"),
-        (lambda: QueryShuffleSplit(test_size=0), "test_size=0 must be a fraction"),
-        (lambda: QueryShuffleSplit(train_size=1.0), "train_size=1.0 must be a fraction"),
-        (lambda: parts(QueryKFold(31)), "number of queries in groups, 30"),
-        (
-            lambda: parts(QueryShuffleSplit(test_size=30)),
-            "30 queries to test on and 0 to train on",
-        ),
-        (lambda: parts(QueryShuffleSplit(test_size=20, train_size=11)), "at most 30"),
-        (lambda: parts(QueryShuffleSplit(train_size=0.01)), "0 to train on"),
+        (of_parts(test_size=0), "test_size=0 must be a fraction"),
+        (of_parts(train_size=1.0), "train_size=1.0 must be a fraction"),
+        (lambda: next(QueryKFold(31).split(X, y, qid)), "number of queries in groups, 30"),
+        (of_parts(test_size=30), "30 queries to test on and 0 to train on"),
+        (of_parts(test_size=20, train_size=11), "at most 30"),
+        (of_parts(train_size=0.01), "0 to train on"),
+        (of_parts(stratify="y"), "StratifiedGroupKFold"),
         (lambda: query_train_test_split(qid=qid), "No array"),
         (lambda: query_train_test_split(X, y[1:], qid=qid), "Array 1 has"),
         (lambda: query_train_test_split(X, qid=None), "got no"),
@@ -256,9 +230,6 @@ def test_train_test_split_of_anything():
         if rows.ndim == 2:
             assert rows[:, 3].tolist() == part.tolist()
     assert isinstance(found[2 * 2], pd.DataFrame)
-    again = query_train_test_split(X, y, qid=qid, stratify="relevance", random_state=0)
-    np.testing.assert_array_equal(again[0], found[0])
-    assert len(set(query_train_test_split(X, qid=qid, test_size=0.5)[-1])) == 15
 
 
 def test_ids_are_asked_for_as_group_k_fold_does():
@@ -267,27 +238,6 @@ def test_ids_are_asked_for_as_group_k_fold_does():
     with sklearn.config_context(enable_metadata_routing=True):
         other = QueryKFold().set_split_request(groups="query")
         assert get_routing_for_object(other).consumes("split", ["query"]) == {"query"}
-
-
-@pytest.mark.slow
-@each_splitter
-def test_in_cross_validation_and_searches(splitter):
-    ranker, ids = OrderPreservingRanker(alpha=0.1), {"groups": qid}
-    with sklearn.config_context(enable_metadata_routing=True):
-        found = cross_validate(
-            ranker, X, y, cv=splitter, params=ids, error_score="raise", return_indices=True
-        )
-        assert len(found["test_score"]) == splitter.get_n_splits()
-        for train, test in zip(*found["indices"].values(), strict=True):
-            assert not set(qid[train]) & set(qid[test])
-        search = GridSearchCV(ranker, {"alpha": [0.1, 1.0]}, cv=splitter, error_score="raise")
-        search.fit(X, y, groups=qid)
-        nested = cross_validate(search, X, y, cv=splitter, params=ids, error_score="raise")
-        assert np.isfinite(nested["test_score"]).all()
-        if type(splitter) is QueryKFold:
-            scores = cross_val_predict(ranker, X, y, cv=splitter, params=ids)
-            assert np.isfinite(scores).all()
-    assert np.isfinite(found["test_score"]).all()
 
 
 @pytest.mark.parametrize("routing", [True, False])
