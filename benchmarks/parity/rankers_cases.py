@@ -31,7 +31,6 @@ from sklearn_rank.rankers import (
     RankEnsemble,
     RankStatisticRanker,
     RankSVM,
-    StructuralRanker,
     TopFocusedRanker,
     TopPushRanker,
 )
@@ -65,12 +64,6 @@ OF_CLASSES = {
         5, weak_ranker=DecisionTreeClassifier(max_depth=2), random_state=0
     ),
     "RankBoostRanker early": RankBoostRanker(20, early_stopping=True, random_state=0),
-    "StructuralRanker auc": StructuralRanker(C=10.0),
-    "StructuralRanker precision": StructuralRanker("precision@top0.2"),
-    "StructuralRanker recall": StructuralRanker("recall@8"),
-    "StructuralRanker r_precision rbf": StructuralRanker("r_precision", kernel="rbf", C=10.0),
-    "StructuralRanker ap": StructuralRanker("ap", C=10.0, warm_start=True),
-    "StructuralRanker f1": StructuralRanker("f1", C=10.0, auc_share=0.2),
     "TopPushRanker": TopPushRanker(0.8, C=10.0),
     "TopPushRanker quantile": TopPushRanker(0.3, threshold="quantile", of="all", loss="logistic"),
     "TopPushRanker rbf": TopPushRanker(1, loss="hinge", kernel="rbf", C=100.0),
@@ -284,10 +277,6 @@ def other_cases():
     for name in ("OrderPreservingRanker", "RankSVM"):
         yield f"rankers {name}, warm start", partial(warm, OF_QUERIES[name], i.X, **data)
     yield (
-        "rankers StructuralRanker, warm start",
-        partial(warm, OF_CLASSES["StructuralRanker auc"], i.X, y=i.y),
-    )
-    yield (
         "rankers OrderPreservingRanker.partial_fit",
         lambda: (
             OrderPreservingRanker()
@@ -345,7 +334,7 @@ def other_cases():
         partial(used, LabelRanker(), i.X, {"y": np.argsort(ORDERS, axis=1) + 1}),
     )
     for kernel in ("linear", "rbf", "poly", "sigmoid", "laplacian", "cosine"):
-        for kind in (AccuracyAtTopRanker, PNormPushRanker, TopPushRanker, StructuralRanker):
+        for kind in (AccuracyAtTopRanker, PNormPushRanker, TopPushRanker):
             yield (
                 f"rankers {kind.__name__}, {kernel} kernel",
                 partial(used, kind(kernel=kernel), i.X, {"y": i.y}),

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import describe_machine, format_table, stored_results, update_results
 from top_of_list import data_sets
 
-from sklearn_rank import AccuracyAtTopRanker, PNormPushRanker, StructuralRanker
+from sklearn_rank import AccuracyAtTopRanker, PNormPushRanker
 from sklearn_rank.metrics import precision_at_top_score
 
 NAME, KEYS, N_SPLITS, MOST_FEATURES, TAU = "defaults_at_the_top", ("set", "split"), 4, 100, 0.05
@@ -35,7 +35,6 @@ RANKERS = {
     "AccuracyAtTopRanker()": AccuracyAtTopRanker(TAU),
     "the same, C=0.1": AccuracyAtTopRanker(TAU, C=0.1),
     "PNormPushRanker()": PNormPushRanker(),
-    "StructuralRanker": StructuralRanker(f"precision@top{TAU}"),
     "boosted trees": GridSearchCV(
         HistGradientBoostingClassifier(early_stopping=False, random_state=0),
         {"learning_rate": [0.03, 0.1], "max_leaf_nodes": [4, 16]},

@@ -42,7 +42,7 @@ from measuring import (
 )
 from top_of_list.compare import paired_test
 
-from sklearn_rank import AccuracyAtTopRanker, StructuralRanker, TopPushRanker
+from sklearn_rank import AccuracyAtTopRanker, TopPushRanker
 from sklearn_rank._order import top_mass
 from sklearn_rank._solvers import (
     PivotProblem,
@@ -72,17 +72,11 @@ RANKERS = {
     "top push": lambda tau: TopPushRanker(top_size=1),
     "push, 30 %": lambda tau: TopPushRanker(top_size=0.3),
     "Pat&Mat": lambda tau: TopPushRanker(top_size=tau, of="all", threshold="quantile"),
-    "SVMperf": lambda tau: StructuralRanker(
-        f"precision@top{tau:g}", reference="labels", auc_share=0.0
-    ),
-    "SVMperf, best": lambda tau: StructuralRanker(f"precision@top{tau:g}", auc_share=0.0),
 }
 PUBLISHED_AS = {
     "infinite push": "InfinitePush",
     "top push": "InfinitePush",
     "push, 30 %": "InfinitePush",
-    "SVMperf": "SVMperf",
-    "SVMperf, best": "SVMperf",
 }
 METHODS = ["linear", "linear, pairs", "linear, average", "rbf", "logistic", *RANKERS]
 
@@ -101,8 +95,6 @@ def fit_rankers(X, y, X_test, method, costs, taus):
             for row in found:
                 row[j] = row[0]
             continue
-        if isinstance(ranker, StructuralRanker):
-            ranker.set_params(warm_start=True)
         for i, C in enumerate(costs):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("error", ConvergenceWarning)
@@ -407,7 +399,6 @@ def table1(options):
         ("logistic", True, False),
         *((method, True, False) for method in RANKERS),
         ("infinite push", False, False),
-        ("SVMperf", False, False),
         ("linear", True, True),
         ("linear, pairs", True, True),
         ("linear, average", True, True),

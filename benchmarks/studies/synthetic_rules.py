@@ -38,7 +38,6 @@ from sklearn_rank import (
     PNormPushRanker,
     RankBoostRanker,
     RankStatisticRanker,
-    StructuralRanker,
     TopPushRanker,
 )
 from sklearn_rank.exceptions import ZeroSolutionWarning
@@ -74,13 +73,6 @@ METHODS = {
     "AccuracyAtTop, tau=0.05": AccuracyAtTopRanker(tau=TAU, C=100.0 / N_TRAIN),
     "PNormPush, p=1": PNormPushRanker(p=1, C=100.0),
     "PNormPush, p=16": PNormPushRanker(p=16, C=100.0),
-    "Structural, auc": StructuralRanker("auc", C=100.0),
-    "Structural, precision@top0.05": StructuralRanker(
-        "precision@top0.05", reference="labels", C=100.0, auc_share=0.0
-    ),
-    "Structural, precision@top0.05, best": StructuralRanker(
-        "precision@top0.05", C=100.0, auc_share=0.0
-    ),
     "RankStatistic, auc": RankStatisticRanker("auc", n_folds=None),
     "RankStatistic, local_auc@0.8": RankStatisticRanker(n_folds=None),
     "RankStatistic, local_auc@0.95": RankStatisticRanker("local_auc@0.95", n_folds=None),

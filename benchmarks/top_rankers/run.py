@@ -32,7 +32,7 @@ from measuring import (
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from sklearn_rank import PNormPushRanker, StructuralRanker, TopPushRanker
+from sklearn_rank import PNormPushRanker, TopPushRanker
 from sklearn_rank.exceptions import ZeroSolutionWarning
 
 RANKERS = {
@@ -47,7 +47,6 @@ RANKERS = {
     "TopPushRanker(1), rbf": lambda: TopPushRanker(1, kernel="rbf"),
     "TopPushRanker(.1), rbf": lambda: TopPushRanker(0.1, kernel="rbf"),
     "PNormPushRanker(4)": lambda: PNormPushRanker(4),
-    "StructuralRanker(auc)": lambda: StructuralRanker("auc", C=100.0),
     "LogisticRegression": LogisticRegression,
 }
 

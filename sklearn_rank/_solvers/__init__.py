@@ -10,7 +10,6 @@ from ._accuracy_at_top import (
     solve_accuracy_at_top,
     solve_candidates,
 )
-from ._cutting_planes import Planes, solve_cutting_planes
 from ._design import (
     BlockedDesign,
     ChunkedDesign,

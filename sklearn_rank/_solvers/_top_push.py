@@ -18,9 +18,9 @@ from scipy.special import expit, xlog1py
 
 from .._order import quantile_at_mass
 from .._typing import BoolArray, FloatArray, IntArray
-from ._cutting_planes import Planes
 from ._design import Design, InMemoryDesign, column_scales
 from ._linear import Solve, flops_of_system, row_system, search_line
+from ._nearest_point import Hull
 from ._result import Certificate, SolverResult, relative_gap
 
 # Values of a loss, and its first and second derivatives. Each of shape (n,).
@@ -1019,21 +1019,19 @@ class NearestTop(NamedTuple):
 
 
 def nearest_top(
-    problem: TopPushProblem, negligible: float, planes: Planes | None = None
+    problem: TopPushProblem, negligible: float, hull: Hull | None = None
 ) -> NearestTop:
     """Find weights by which the mean of the positives is above T, or show that there are none.
 
     There are none where w = 0 minimises the objective for all costs in the same proportions. A
-    squared distance of at most ``negligible`` is none. The planes, whose slopes are means of the
-    top, may be those of a larger mass.
-
-    Wolfe (1976), Finding the nearest point in a polytope, Mathematical Programming 11.
+    squared distance of at most ``negligible`` is none. The points of the hull, the mean of the
+    positives less means of the top, may be those of a larger mass.
     """
     centre, mean, _ = problem.means
-    planes = Planes(len(centre)) if planes is None else planes
-    if not len(planes):
-        planes.add(0.0, mean - centre)
-    n_iter, coef = 1, planes.minimise(1.0, ACCURACY * negligible)[0]
+    hull = Hull(len(centre)) if hull is None else hull
+    if not len(hull.points):
+        hull.add(centre - mean)
+    n_iter, coef = 1, hull.nearest(ACCURACY * negligible)
     square = float(coef @ coef)
     for stride in problem.strides:
         design, reference = problem.design, problem.reference[::stride]
@@ -1047,9 +1045,9 @@ def nearest_top(
             share[reference] = top.shares(scores)
             if share[reference] @ scores < -ACCURACY * square:  # rounding is less
                 break
-            planes.add(0.0, design.pull_back(share) - centre)
-            coef = planes.minimise(1.0, ACCURACY * negligible)[0]
-            planes.drop_idle()
+            hull.add(centre - design.pull_back(share))
+            coef = hull.nearest(ACCURACY * negligible)
+            hull.drop_idle()
             square = float(coef @ coef)
     return NearestTop(coef, square, square <= negligible, n_iter)
 
@@ -1060,11 +1058,11 @@ def largest_collapsing_mass(problem: TopPushProblem) -> float:
     if sample is not None:
         share = largest_collapsing_mass(sample) / float(sample.top.weight.sum())
         return max(problem.top.mass, share * float(problem.top.weight.sum()))
-    planes, mass = Planes(problem.design.shape[1]), float(problem.top.weight.sum())
+    hull, mass = Hull(problem.design.shape[1]), float(problem.top.weight.sum())
     negligible = ROUGHLY_NEAR**2 * problem.means[2]
     while mass > problem.top.mass:
         top = TopMean(problem.top.weight, mass)
-        found = nearest_top(replace(problem, top=top), negligible, planes)
+        found = nearest_top(replace(problem, top=top), negligible, hull)
         if found.is_one:
             return mass
         scores = problem.design.scores(found.coef)

@@ -7,7 +7,7 @@ from ._ensemble_classifier import RankEnsembleClassifier
 from ._group_adapter import GroupRankerAdapter
 from ._label_rankers import LabelRanker, OrderPreservingLabelRanker
 from ._linear_rankers import OrderPreservingRanker, RankSVM
-from ._one_problem import PNormPushRanker, RankStatisticRanker, StructuralRanker, TopPushRanker
+from ._one_problem import PNormPushRanker, RankStatisticRanker, TopPushRanker
 from ._order_preserving_cv import OrderPreservingRankerCV
 from ._reweighted import RankBoostRanker, TopFocusedRanker
 
@@ -27,7 +27,6 @@ __all__ = [
     "RankEnsembleClassifier",
     "RankSVM",
     "RankStatisticRanker",
-    "StructuralRanker",
     "TopFocusedRanker",
     "TopPushRanker",
 ]

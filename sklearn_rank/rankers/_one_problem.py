@@ -1,14 +1,12 @@
-"""Rankers of two classes that solve one problem: pushes, structural SVMs, a rank statistic."""
+"""Rankers of two classes that solve one problem: pushes, and a rank statistic."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, Literal, Self
+from typing import Any
 
-import joblib
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
@@ -24,7 +22,6 @@ from .._solvers import (
     Hinge,
     LogisticLoss,
     LogisticPush,
-    Planes,
     RankStatisticProblem,
     RankStatisticSolution,
     Search,
@@ -37,7 +34,6 @@ from .._solvers import (
     largest_collapsing_mass,
     maximise_rank_statistic,
     minimise_push,
-    solve_cutting_planes,
     solve_logistic_regression,
     solve_top_push,
 )
@@ -45,28 +41,14 @@ from .._typing import BoolArray, FloatArray, IntArray
 from .._validation import hint_of_adaboost
 from .._warn import warn
 from ..exceptions import ZeroSolutionWarning
-from ..losses._shared import (
-    Labelling,
-    PairLabellings,
-    RowLabellings,
-    TopLabellings,
-    average_precision_rule,
-    f1_rule,
-)
 from ..metrics import Measure, ScoreGeneratingFunction, get_measure
 from ..metrics._shared import (
     LinearRankMeasure,
-    MeasureLike,
     as_score_generating,
     cumulated,
     phi_of,
 )
-from ._base import (
-    FitProgress,
-    forget,
-    store_parameters,
-)
-from ._list_base import MEASURE_CONSTRAINTS
+from ._base import FitProgress, store_parameters
 from ._two_classes import (
     OneProblemRanker,
     TwoClasses,
@@ -527,383 +509,6 @@ class TopPushRanker(OneProblemRanker):
             f"top_size={self.top_size!r} permits; {remedy}.",
             ZeroSolutionWarning,
         )
-
-
-POSSIBLE = (
-    "'auc', 'ap', 'precision@10' and 'recall@10' (any number of rows), 'precision@top0.05' (any"
-    " share of them), 'r_precision' (the precision/recall break-even point) and 'f1'"
-)
-
-
-@dataclass(frozen=True)
-class StructuralMeasure:
-    """A measure with its most violated labellings."""
-
-    name: str
-    kind: Literal["pairs", "top", "order", "set"]  # What its labellings are of
-    k: int | None = None  # Number of rows in the top
-    tau: float | None = None
-
-    @classmethod
-    def of(cls, measure: MeasureLike) -> Self:
-        if measure == "f1":
-            return cls("f1", "set")
-        if measure == "prbep":
-            raise ValueError(
-                "measure='prbep', the precision/recall break-even point, is called 'r_precision':"
-                " pass measure='r_precision'."
-            )
-        parsed = get_measure(measure)
-        name, parameters = parsed.in_grammar()
-        # The value for lists without positives has no effect, since both classes are present.
-        if not parameters.keys() - {"undefined"}:
-            kinds: Any = {"auc": "pairs", "ap": "order", "r_precision": "top"}
-            if name in kinds:
-                return cls(name, kinds[name])
-            if name.startswith("precision@top"):
-                return cls(name, "top", tau=parsed.tau)  # type: ignore[attr-defined]
-            if name.startswith(("precision@", "recall@")) and parsed.rel is None:
-                return cls(name, "top", k=parsed.k)  # type: ignore[attr-defined]
-        raise ValueError(
-            f"measure={measure!r} is not supported by StructuralRanker: use {POSSIBLE}."
-        )
-
-    @property
-    def has_constant(self) -> bool:
-        """Whether the rows need a feature that is 1, since the value of a score counts."""
-        return self.kind == "set"
-
-    def mass(self, rows: TwoClasses) -> float | None:
-        if self.kind != "top":
-            return None
-        n_neg, n_pos = rows.masses
-        mass = float(n_pos)
-        if self.tau is not None:
-            mass = mass_of_top(rows.weight, self.tau)
-        elif self.k is not None:
-            mass = float(self.k)
-        if mass >= n_neg + n_pos:
-            raise ValueError(
-                f"measure={self.name!r} has {mass:g} rows in the top, but there are only "
-                f"{n_neg + n_pos:g}, so that all orders are equally good: pass a smaller top."
-                + hint_of_adaboost(n_neg + n_pos)
-            )
-        return mass
-
-    def labellings(
-        self,
-        rows: TwoClasses,
-        mass: float | None,
-        reference: Literal["labels", "best"],
-        auc_share: float,
-    ) -> Callable[[FloatArray], Labelling]:
-        labellings: Callable[[FloatArray], Labelling]
-        pairs = PairLabellings(rows.positive, rows.weight)
-        if self.kind == "pairs":
-            return pairs
-        if mass is not None:
-            unit = rows.masses[1] if self.name.startswith("recall") else mass
-            labellings = TopLabellings(
-                rows.positive, rows.weight, mass=mass, unit=float(unit), reference=reference
-            )
-        else:
-            fractional = np.flatnonzero(rows.weight != np.floor(rows.weight))
-            if len(fractional):
-                row = fractional[0]
-                raise ValueError(
-                    f"measure={self.name!r} needs whole sample_weight, which is "
-                    f"{rows.weight[row]:g} in row {rows.taken[row]}: pass whole numbers of "
-                    "repetitions, or measure='auc' or 'precision@k', which take fractional "
-                    "weights." + hint_of_adaboost(rows.weight.sum())
-                )
-            rule = average_precision_rule if self.kind == "order" else f1_rule
-            labellings = RowLabellings(rule, rows.positive, rows.weight)
-        if self.kind == "order" or auc_share == 0:
-            return labellings
-
-        def mean(scores: FloatArray) -> Labelling:
-            """Of a most violated labelling and that of the AUC: rows beyond the top count."""
-            labelling, of_pairs = labellings(scores), pairs(scores)
-            return Labelling(
-                (1.0 - auc_share) * labelling.offset + auc_share * of_pairs.offset,
-                (1.0 - auc_share) * labelling.factors + auc_share * of_pairs.factors,
-            )
-
-        return mean
-
-
-class _WithConstant:
-    def __init__(self, design: Design) -> None:
-        self._design = design
-        self.shape = design.shape[0], design.shape[1] + 1
-
-    def scores(self, coef: FloatArray) -> FloatArray:
-        return self._design.scores(coef[:-1]) + coef[-1]
-
-    def pull_back(self, by_row: FloatArray) -> FloatArray:
-        return np.append(self._design.pull_back(by_row), by_row.sum())
-
-
-class StructuralRanker(OneProblemRanker):
-    r"""Structural SVM for a ranking measure: AUC, precision at k, average precision or F1.
-
-    A structural support vector machine scores labellings :math:`y'` of all rows, and requires that
-    the true labelling exceeds every other by a margin of its loss :math:`\Delta`:
-
-    .. math::
-       \min_{w, \xi \ge 0} \tfrac12 \|w\|^2 + C \xi \quad\text{such that}\quad
-       w \cdot (\Psi(y) - \Psi(y')) \ge \Delta(y, y') - \xi \quad\text{for every } y',
-
-    where :math:`\Delta` is 1 minus the measure. Where the measure sees only a top or a set of the
-    rows, the slack is the mean of that of the measure and that of the AUC, since the first says
-    nothing about the order of the other rows. This is the method of SVMperf by Joachims (2005),
-    and of Yue et al. (2007) for average precision. The problem is convex, and the most violated
-    constraint is found by sorting.
-
-    Parameters
-    ----------
-    measure : str, Measure or callable, default="auc"
-        Measure to optimise, as a name or another value that
-        :func:`~sklearn_rank.metrics.get_measure` takes: ``"auc"``; ``"precision@10"`` and
-        ``"recall@10"``, with any number of rows; ``"precision@top0.05"``, with any share of the
-        rows; ``"r_precision"``, precision among as many rows as there are positives, which is the
-        precision/recall break-even point; ``"ap"``. In addition ``"f1"``, F1 of the classification
-        by the sign of the decision value; this name is special to this estimator, since F1 is not
-        a ranking measure.
-    C : float, default=1.0
-        Cost of a unit of loss, positive; the loss is at most 1. A greater value fits the training
-        data more closely. Its scale does not depend on the number of rows; search .1 to 1000.
-    reference : {"labels", "best"}, default="best"
-        Reference labelling for measures of the top k. ``"best"`` compares with the mean of the
-        labellings of k rows that have the maximum number of positives, so that the slack bounds
-        the loss. ``"labels"``, after Joachims, compares with all positives, for any k. No effect
-        on other measures, or if k is at least the number of positives; see Notes.
-    auc_share : float, default=0.5
-        Share of the slack of the AUC in the slack, at least 0 and less than 1. A greater value
-        orders the whole list more and its top less. No effect for "auc" and "ap", which order the
-        whole list. See Notes for 0.
-    pos_label : int, float, bool, str or None, default=None
-        The class to be ranked at the top. None takes 1 if the labels are 0 and 1 or -1 and 1, and
-        otherwise the greater label, with a warning.
-    kernel : {"linear", "rbf", "poly", "precomputed"} or callable, default="linear"
-        Kernel, positive semidefinite. "precomputed" takes matrices in place of rows: K(X, X) in
-        ``fit``, K(X_new, X) after it. A callable takes two rows and returns a number.
-    gamma : float or None, default=None
-        Coefficient of "rbf", ``exp(-gamma |x - z|^2)``, and "poly", ``(gamma x.z +
-        coef0)^degree``. None is ``1 / n_features``.
-    degree : float, default=3
-        Degree of the "poly" kernel.
-    coef0 : float, default=1
-        Constant term of the "poly" kernel.
-    kernel_params : dict or None, default=None
-        Keyword arguments of a callable kernel.
-    tol : float, default=1e-4
-        Tolerance on the relative duality gap, positive.
-    max_iter : int, default=1000
-        Maximum number of iterations. Each adds at most two cutting planes.
-    warm_start : bool, default=False
-        Whether to keep the cutting planes and start from those of the previous fit, if rows,
-        labels, weights, measure and kernel are the same, as along a path of ``C``. Fits to other
-        data start without planes.
-    verbose : int, default=0
-        1 writes a line for each iteration to the standard error, including those for smaller costs
-        on the path to ``C``; 0 is silent.
-
-    Attributes
-    ----------
-    classes_, pos_label_ : ndarray of shape (2,), object
-        The classes, ascending, and the positive one.
-    coef_ : ndarray of shape (1, n_features)
-        Coefficients of the features. Only for ``kernel="linear"``.
-    dual_coef_, support_, X_fit_ : ndarray
-        Coefficients, indices and features of the support rows, whose images span those of all rows
-        up to rounding. Only for other kernels; ``X_fit_`` not for "precomputed".
-    intercept_ : ndarray of shape (1,)
-        ``-threshold_``.
-    threshold_ : float
-        Threshold above which rows are predicted positive: it cuts the share of the top that the
-        measure is of, else the share of positives of the training rows, off new rows. It is a
-        quantile of the training scores, or of out-of-fold scores with a kernel or fewer than 10
-        rows a feature, which takes up to five more fits.
-    constant_ : float
-        Coefficient of a constant feature, which is learned and penalised like the others. Only
-        for "f1".
-    objective_, lower_bound_ : float
-        Value of the objective, and a certified lower bound of it over all coefficients.
-    dual_gap_ : float
-        ``objective_ - lower_bound_``, relative to ``objective_``.
-    converged_, n_iter_ : bool, int
-        Whether ``dual_gap_`` is at most ``tol``, and the number of iterations.
-    n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
-        Number of features seen in ``fit``, and their names if they are all strings.
-
-    See Also
-    --------
-    RankSVM : The hinge loss of pairs, as for "auc", within queries.
-    AccuracyAtTopRanker : Accuracy at the top share of the list, by many convex problems.
-
-    Notes
-    -----
-    **Compare it with logistic regression**, which is mostly as good or better: with
-    ``"precision@top0.05"``, other parameters at their defaults, this precision of new rows is
-    below that of ``LogisticRegression()`` by .011 ± .010 in the mean over 22 data sets, and by up
-    to .14 on one. Greater values of ``C`` do not help.
-
-    The slack is a convex function of the scores s, for positives :math:`P` and negatives
-    :math:`N`:
-
-    - ``"auc"``: the mean over all pairs of :math:`\max(0, 1 - (s_i - s_j))`, :math:`i \in P`,
-      :math:`j \in N`. If :math:`\Psi` is defined with :math:`\pm 1`, the margin is 1/2, and the
-      same solution has half the coefficients and a quarter of ``C``.
-    - top k, ``"labels"``: ``1/k`` times the difference of the sum of the k greatest
-      :math:`s_i + [i \in N]` and the sum of :math:`s_i` over all positives, with
-      :math:`k - |P|` times the mean over the negatives added to the latter, and at least 0. For
-      recall, it is divided by the number of positives instead of k, and 1 minus k over that number
-      is added, so that where it is positive it equals precision with another ``C``. ``"best"``:
-      with k times the mean over the positives instead of that sum (k at most their number).
-    - ``"ap"``: the maximum over all orders of 1 minus average precision plus the mean over all
-      pairs of :math:`s_j - s_i` if the negative is above, else 0.
-    - ``"f1"``: the maximum over all sets S of rows of :math:`1 - F_1(S)` plus
-      :math:`(\sum_S s - \sum_P s) / (2 |P|)`.
-
-    For measures of the top k and "f1" the slack is ``auc_share`` times that of "auc" plus ``1 -
-    auc_share`` times that above, and all certificates are for this problem.
-
-    SVMperf counts the loss in percent: ``C`` here is 100 times its ``-c``, with the same scaling
-    of the features of labellings. Published values depend on version and measure, so tune ``C``.
-
-    **Why a share of the AUC.** The slack of the top k is 0 once the positives are far above the
-    others in the mean, and ``C`` then has no effect; on classes that overlap it is often least for
-    ``w = 0``, which orders nothing. The order of the rows beyond the top never counts. On halves
-    of 12 sets, precision in the top 5 % of the other half is below that of logistic regression by
-    .14 at most with the default, by up to .17 with ``"labels"``, and with ``auc_share=0`` by up to
-    .58 and .28. The term of the negatives in ``"labels"``, which SVMperf does not have, keeps the
-    slack when a constant is added to the scores.
-
-    No solution ranks backwards in the mean: each slack but that of "f1" is at least its value at 0
-    less a positive multiple of the difference of the mean scores of positives and negatives. Where
-    this difference is not positive, ``w = 0`` has a smaller objective. If 0 is the solution there
-    is a ZeroSolutionWarning. With ``auc_share=0`` and ``"best"`` that is so for every ``C`` if and
-    only if the mean of the positives is a weighted mean of negatives with weights of at most 1/k
-    (k at most the number of either class).
-
-    ``sample_weight`` counts as repetition. For "auc" and measures of the top k it can be any
-    number; "ap" and "f1" require whole numbers, and memory for all repetitions.
-
-    With tied scores, the cutting plane is the mean over all most violated labellings (for "ap" and
-    "f1", over those that exchange rows of one class), so that ties are not broken by the order of
-    the rows. Nothing is random.
-
-    An iteration costs three products with X and four to eight sorts, O(n log n). The number of
-    iterations increases with ``C``, from 5 to some hundreds. The solver follows a path of smaller
-    costs to ``C``; with ``warm_start``, only the last step is needed. For "auc" with 1e6 dense
-    rows of 50 features, a gap of 1e-4 takes 17 seconds on one core at ``C=100``. In addition to
-    the data, memory is some vectors of length n, and one of n_features for each plane.
-
-    References
-    ----------
-    .. [1] Joachims, T. (2005). A support vector method for multivariate performance measures.
-       ICML.
-    .. [2] Yue, Y., Finley, T., Radlinski, F. and Joachims, T. (2007). A support vector method for
-       optimizing average precision. SIGIR.
-    .. [3] Kar, P., Narasimhan, H. and Jain, P. (2015). Surrogate functions for maximizing
-       precision at the top. ICML.
-    .. [4] Franc, V. and Sonnenburg, S. (2009). Optimized cutting plane algorithm for large-scale
-       risk minimization. JMLR 10.
-
-    Examples
-    --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> from sklearn_rank import StructuralRanker
-    >>> from sklearn_rank.datasets import load_ionosphere
-    >>> from sklearn_rank.metrics import precision_at_top_score
-    >>> X, y = load_ionosphere(return_X_y=True)
-    >>> ranker = make_pipeline(StandardScaler(), StructuralRanker(measure="ap"))
-    >>> ranker.fit(X[::2], y[::2]).score(X[1::2], y[1::2]).__round__(2)
-    0.86
-    >>> bool(ranker[-1].dual_gap_ <= ranker[-1].tol)
-    True
-    """
-
-    _parameter_constraints = {
-        "measure": MEASURE_CONSTRAINTS,
-        "reference": [StrOptions({"labels", "best"})],
-        "auc_share": [Interval(Real, 0, 1, closed="left")],
-    }
-
-    def __init__(
-        self,
-        measure="auc",
-        *,
-        C=1.0,
-        reference="best",
-        auc_share=0.5,
-        pos_label=None,
-        kernel="linear",
-        gamma=None,
-        degree=3,
-        coef0=1.0,
-        kernel_params=None,
-        tol=1e-4,
-        max_iter=1000,
-        warm_start=False,
-        verbose=0,
-    ):
-        store_parameters(locals())
-
-    def _parameters_of_folds(self) -> dict[str, Any]:
-        """Parameters of the fits to folds: rounding chooses among planes short of the minimum."""
-        return {"verbose": 0}
-
-    def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:
-        measure = StructuralMeasure.of(self.measure)
-        mass = measure.mass(rows)
-        problem = _WithConstant(design) if measure.has_constant else design
-        key = self._key(design, rows, measure) if self.warm_start else None
-        last_key, planes = vars(self).get("_planes", (None, None))
-        result, new_planes = solve_cutting_planes(
-            problem,
-            measure.labellings(rows, mass, self.reference, float(self.auc_share)),
-            C=float(self.C),
-            tol=self.tol,
-            max_iter=self.max_iter,
-            planes=planes if key is not None and key == last_key else None,
-            on_iteration=progress.iteration,
-        )
-        self._planes: tuple[str | None, Planes | None] = (
-            (None, None) if key is None else (key, new_planes)
-        )
-        coef = result.coef
-        forget(self, "constant_")
-        if measure.has_constant:
-            coef, self.constant_ = coef[:-1], rows.direction * float(coef[-1])
-        if result.certificate.converged and not coef.any():
-            parameter = "auc_share" if measure.kind in ("top", "set") else "C"
-            warn(
-                "StructuralRanker has the solution w = 0, so that all rows tie: no coefficients "
-                f"lower the structural hinge of {measure.name!r} below its value at 0 by more "
-                f"than tol; raise {parameter}, standardise the features, pass measure='auc', or "
-                "features that separate the classes.",
-                ZeroSolutionWarning,
-            )
-        return SolverResult(coef, result.certificate)
-
-    def _only_differences(self) -> bool:
-        return not StructuralMeasure.of(self.measure).has_constant
-
-    def _key(self, design: Any, rows: TwoClasses, measure: StructuralMeasure) -> str:
-        matrix: Any = design.matrix
-        if design.is_dense:
-            matrix = np.ascontiguousarray(matrix)
-        else:
-            matrix = matrix.shape, matrix.data, matrix.indices, matrix.indptr
-        parameters = measure, self.reference, float(self.auc_share)
-        return joblib.hash((parameters, matrix, rows.positive, rows.weight))
-
-    def _share_of_top(self, rows: TwoClasses) -> float | None:
-        mass = StructuralMeasure.of(self.measure).mass(rows)
-        return None if mass is None else float(mass / rows.weight.sum())
 
 
 # Cells of ranks in which phi is summed up; shorter lists have a cell for each rank.

@@ -956,22 +956,14 @@ class OneProblemRanker(KernelRanker):
     def _solve(self, design: Design, rows: TwoClasses, progress: FitProgress) -> SolverResult:
         """Solve the problem on rows, and report each iteration."""
 
-    def _share_of_top(self, rows: TwoClasses) -> float | None:
-        """Share of the rows that are predicted positive; None is that of the positives."""
-        return None
-
     def _near_origin(self, design: Any) -> Design:
         """Warn of unequal scales; move rows whose offset costs the digits of their spread."""
         scales = column_scales(design.matrix)
         warn_of_scales(self, scales, sparse=not design.is_dense)
-        if not (design.is_dense and self._only_differences()):
+        if not design.is_dense:
             return design
         mean = design.pull_back(np.full(design.shape[0], 1.0 / design.shape[0]))
         return design.move(mean) if np.any(np.abs(mean) > FAR * scales) else design
-
-    def _only_differences(self) -> bool:
-        """Whether the problem depends on differences of scores alone."""
-        return True
 
     def _check_parameters(self, *, blocked: bool) -> None:
         """Refuse parameters before rows are looked at; ``blocked`` is whether in blocks."""
@@ -1048,7 +1040,6 @@ class OneProblemRanker(KernelRanker):
                 # Rows that are read in blocks are many.
                 flexible=not is_blocked(X)
                 and (kernel is not None or is_flexible(rows, design.shape[1])),
-                share=self._share_of_top(rows),
                 of_fold=self._parameters_of_folds(),
             )
             self.threshold_ = rows.direction * threshold

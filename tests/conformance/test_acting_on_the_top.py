@@ -16,7 +16,6 @@ from sklearn_rank import (
     PNormPushRanker,
     RankBoostRanker,
     RankStatisticRanker,
-    StructuralRanker,
     TopFocusedRanker,
     TopPushRanker,
 )
@@ -47,9 +46,6 @@ MEANT = [
     (PNormPushRanker(C=100.0, kernel="rbf"), 400, 10),
     (TopPushRanker(0.3, C=10.0), 200, 60),
     (TopPushRanker(0.3, threshold="quantile", C=10.0), 600, 5),
-    (StructuralRanker(C=10.0), 200, 60),
-    (StructuralRanker("f1", C=10.0), 600, 5),
-    (StructuralRanker("precision@top0.1"), 600, 5),
     (RankStatisticRanker(random_state=0), 200, 60),
     (AccuracyAtTopRanker(tau=0.1, C=0.1), 200, 40),
     (AccuracyAtTopRanker(tau=0.1, C=0.1, kernel="rbf"), 200, 5),

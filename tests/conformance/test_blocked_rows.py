@@ -20,7 +20,6 @@ BLOCK_BY_BLOCK = {
     "PNormPushRanker",
     "RankSVM",
     "RankStatisticRanker",
-    "StructuralRanker",
     "TopPushRanker",
 }
 

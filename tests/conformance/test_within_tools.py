@@ -11,7 +11,6 @@ from sklearn_rank import (
     BoostedTopRanker,
     RankStatisticRanker,
     RankSVM,
-    StructuralRanker,
     TopPushRanker,
 )
 from sklearn_rank.metrics import average_precision_score
@@ -22,8 +21,6 @@ from sklearn_rank.metrics import average_precision_score
     [
         TopPushRanker(1),
         RankStatisticRanker(n_init=1, random_state=0),
-        StructuralRanker("recall@8"),
-        StructuralRanker("ap"),
         BoostedTopRanker("w_phi", phi="local_auc@0.6", tau=0.2, n_estimators=3),
     ],
     ids=repr,

@@ -17,7 +17,6 @@ from sklearn_rank import (
     PNormPushRanker,
     RankBoostRanker,
     RankStatisticRanker,
-    StructuralRanker,
     TopPushRanker,
 )
 from sklearn_rank.exceptions import ZeroSolutionWarning
@@ -120,13 +119,6 @@ QUANTILE = Family(
 P_NORM = Family(
     "p-norm push", lambda p, C: PNormPushRanker(p, C=C), (1.0, 4.0, 16.0), (0.1, 1.0, 10.0)
 )
-PRECISION = Family(
-    "structural, precision",
-    lambda tau, C: StructuralRanker(f"precision@top{tau}", C=C, reference="labels", auc_share=0.0),
-    (0.1, 1.0, 10.0),
-    of_tau=True,
-)
-AUC = Family("structural, auc", lambda C: StructuralRanker("auc", C=C), (0.1, 1.0, 10.0, 100.0))
 STUMPS = Family("rank boost", RankBoostRanker, (10, 30, 100, 300))
 STATISTIC = Family(
     "rank statistic",
@@ -143,8 +135,6 @@ FAMILY = {
     TOP_PUSH.name: (TOP_PUSH, 3, 3),
     QUANTILE.name: (QUANTILE, 3, 3),
     P_NORM.name: (P_NORM, 3, 3),
-    PRECISION.name: (PRECISION, 2, 2),
-    AUC.name: (AUC, 2, 2),
     STUMPS.name: (STUMPS, 3, 3),
     STATISTIC.name: (STATISTIC, 2, 2),
 }

@@ -2,7 +2,7 @@
 Rankers for the top of the list beside logistic regression
 ==========================================================
 
-Mean gains of eight rankers over logistic regression on 26 data sets, and the processor time of
+Mean gains of six rankers over logistic regression on 26 data sets, and the processor time of
 their fits by the number of rows.
 """
 
@@ -32,8 +32,6 @@ RANKERS = {
     "top push, quantile": "TopPushRanker, quantile",
     "top push": "TopPushRanker, mean",
     "rank boost": "RankBoostRanker, stumps",
-    "structural, auc": "StructuralRanker, AUC",
-    "structural, precision": "StructuralRanker, precision",
     "rank statistic": "RankStatisticRanker",
 }
 MEASURES = {
@@ -82,7 +80,6 @@ draw(read("top_of_list_family.csv"), RANKERS, "logistic")
 # Processor seconds of one fit with one thread, on normal rows of 50 features
 # (``python benchmarks/top_rankers/run.py``).
 FITS = {
-    "StructuralRanker(auc)": ('StructuralRanker("auc")', "#CC79A7", "s"),
     "TopPushRanker(.3)": ("TopPushRanker(0.3)", "#0072B2", "o"),
     "TopPushRanker(.05, all, quantile)": (
         "TopPushRanker, quantile",
