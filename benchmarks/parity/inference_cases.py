@@ -20,8 +20,7 @@ LIST_METHODS = (
     "order statistics",
     "t",
 )
-AUC_METHODS = ("wilson", "newcombe", "logit-delong", "delong", "hanley-mcneil", "normal")
-AUC_METHODS += ("normal-worst", "chebyshev", "chebyshev-worst", "kl", "hoeffding", "mcdiarmid")
+AUC_METHODS = ("wilson", "logit-delong", "delong", "chebyshev", "kl", "mcdiarmid")
 SLOW_TOO = ("auc", "ap", "ndcg@10", "precision@5", "precision@top0.2")
 SCORES = {"a": i.score, "b": i.score_b, "c": np.round(i.score_b)}
 GRADED_SCORES = {"a": i.by_grade, "b": np.round(i.by_grade), "c": i.score}

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from measuring import RESULTS, describe_machine, format_table, write_table
 
 from sklearn_rank.inference import metric_interval
-from sklearn_rank.inference._roc import ESTIMATED, METHODS, AUCMoments, auc_limits
+from sklearn_rank.inference._roc import METHODS, AUCMoments, auc_limits, estimated_variance
 
 SIZES = [(3, 10), (10, 10), (10, 90), (10, 1000), (90, 10), (20, 200), (30, 30), (30, 300)]
 SIZES += [(50, 1000), (100, 100), (100, 1000), (500, 5000)]
@@ -252,8 +252,8 @@ def measure(method, moments, auc, level):
     """Share of samples covered, and mean length where there is an interval."""
     low, high = auc_limits(method, moments, level)
     given = np.ones(len(moments.auc), dtype=bool)
-    if method in ESTIMATED:
-        given = ESTIMATED[method](moments) > 1e-15
+    if (variance := estimated_variance(method, moments)) is not None:
+        given = variance > 1e-15
     covered = given & (low <= auc + 1e-12) & (auc - 1e-12 <= high)
     length = float((high - low)[given].mean()) if given.any() else float("nan")
     return float(covered.mean()), length

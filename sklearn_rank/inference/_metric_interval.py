@@ -161,14 +161,10 @@ def metric_interval(
       - 1``. "wilson" solves ``(AUC - A)^2 <= z^2 (d A (1 - A) + |AUC - A| a / (4 min(n_pos,
       n_neg)))`` for A; ``d A (1 - A)`` is DeLong's variance with d kept away from 0, and the term
       with a, which is A below the AUC and 1 - A above it, allows for rare items that the sample
-      lacks. "newcombe" is the score interval with Hanley and McNeil's variance (Newcombe's method
-      5), "delong" and "logit-delong" use DeLong's variance [5]_, "hanley-mcneil" that of
-      exponential scores, "normal" and "chebyshev" an unbiased estimate of Lehmann's variance;
-      these are asymptotic. "normal-worst" and "chebyshev-worst" use the largest variance, ``A (1 -
-      A) / min(n_pos, n_neg)``. "chebyshev-worst", "mcdiarmid", "hoeffding" and "kl" are theorems
-      for every distribution and sample size [6]_; "kl" is the shortest of these unless the level
-      is low. "wilson", "delong" and "logit-delong" take ``groups``, with Obuchowski's variance
-      [7]_.
+      lacks. "delong" and "logit-delong" use DeLong's variance [5]_, "chebyshev" an unbiased
+      estimate of Lehmann's variance; these are asymptotic. "mcdiarmid" and "kl" are theorems for
+      every distribution and sample size [6]_; "kl" is the shorter one unless the level is low.
+      "wilson", "delong" and "logit-delong" take ``groups``, with Obuchowski's variance [7]_.
     - ``"local_auc"``, ``"pnorm"``, ``"bedroc"``, ``"rie"``, linear rank statistics: ``W_phi =
       E[phi(F(s)) | positive]``, F the distribution of all scores, which "influence" estimates with
       its bias subtracted, the mean of E[phi(R / (n+1))] - phi(F) for normal ranks R [8]_. "dkw"

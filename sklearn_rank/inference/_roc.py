@@ -6,7 +6,7 @@ negative is the fraction of positives above it; ties count 1/2. Both have the AU
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import sqrt
@@ -23,7 +23,7 @@ from .._printed import Printed
 from .._typing import AnyArray, BoolArray, FloatArray
 from .._validation import check_level, check_number
 from .._warn import warn
-from ..bounds._shared import bisect, mean_limits, n_terms, score_limits
+from ..bounds._shared import mean_limits, n_terms
 from ..metrics import get_measure
 from ..metrics._shared import partial_auc_influence_of
 from ._evidence import (
@@ -37,15 +37,6 @@ from ._evidence import (
 )
 from ._limits import independent_rows, kolmogorov_margin
 from ._results import Interval
-
-
-def lehmann_variance(
-    auc: Any, shared_neg: Any, shared_pos: Any, n_pos: Any, n_neg: Any, tied: Any = 0.0
-) -> Any:
-    """Variance of the AUC from its expectation and two probabilities of three items."""
-    single = auc * (1.0 - auc) - tied / 4.0
-    pairs_neg = (n_pos - 1.0) * (shared_neg - auc**2)
-    return (single + pairs_neg + (n_neg - 1.0) * (shared_pos - auc**2)) / (n_pos * n_neg)
 
 
 def hanley_mcneil_pairs(auc: Any) -> tuple[Any, Any]:
@@ -306,81 +297,45 @@ def _shrunken_share(squares: AnyArray, largest: AnyArray, n: AnyArray) -> FloatA
     return (squares + evidence * prior) / (largest + evidence)
 
 
-def hanley_mcneil_variance(moments: AUCMoments) -> FloatArray:
-    pairs = hanley_mcneil_pairs(moments.auc)
-    return lehmann_variance(moments.auc, *pairs, moments.n_pos, moments.n_neg)
-
-
-def _newcombe(moments: AUCMoments, z: float) -> ArrayLimits:
-    """Solve for the AUC whose Hanley-McNeil variance, both counts as their mean, fits."""
-    half = (moments.n_pos + moments.n_neg) / 2.0
-    pairs = moments.n_pos * moments.n_neg
-
-    def variance(auc: FloatArray) -> FloatArray:
-        shared_neg, shared_pos = hanley_mcneil_pairs(auc)
-        return lehmann_variance(auc, shared_neg, shared_pos, half, half) * half**2 / pairs
-
-    def is_near(auc: FloatArray) -> BoolArray:
-        return (moments.auc - auc) ** 2 <= z**2 * variance(auc)
-
-    low, high = (bisect(is_near, moments.auc, end)[1] for end in (0.0, 1.0))
-    return low, high
-
-
 # Methods whose variance supports groups.
 WITH_GROUPS = ("wilson", "logit-delong", "delong")
-
-
-# Methods whose width is a multiple of an estimated standard error, so it is 0 if that is 0.
-ESTIMATED: dict[str, Callable[[AUCMoments], Any]] = {
-    "logit-delong": lambda moments: moments.variance,
-    "delong": lambda moments: moments.variance,
-    "hanley-mcneil": hanley_mcneil_variance,
-    "normal": AUCMoments.unbiased_variance,
-    "chebyshev": AUCMoments.unbiased_variance,
-}
 
 
 # Theorem by method; the order is that of preference.
 METHODS = {
     "wilson": "asymptotic",
-    "newcombe": "asymptotic",
     "logit-delong": "asymptotic",
     "delong": "asymptotic",
-    "hanley-mcneil": "asymptotic",
-    "normal": "asymptotic",
-    "normal-worst": "asymptotic",
     "chebyshev": "asymptotic",
-    "chebyshev-worst": "Agarwal et al. (2005), Theorem 8",
     "kl": "Hoeffding (1963), Theorem 1 and Section 5",
-    "hoeffding": "Hoeffding (1963), Theorem 1 and Section 5",
     "mcdiarmid": "Agarwal et al. (2005), Corollary 6",
 }
 
 
+def estimated_variance(method: str, moments: AUCMoments) -> AnyArray | None:
+    """Variance that the width is a multiple of the root of; None for other methods."""
+    if method in ("delong", "logit-delong"):
+        return moments.variance
+    with np.errstate(divide="ignore", invalid="ignore"):  # NaN of a single item
+        return moments.unbiased_variance() if method == "chebyshev" else None
+
+
 def auc_limits(method: str, moments: AUCMoments, level: float) -> ArrayLimits:
-    auc, n_pos, n_neg, few = moments.auc, moments.n_pos, moments.n_neg, moments.n_rarer
-    delta = 1.0 - level
+    auc, delta = moments.auc, 1.0 - level
     z = -float(ndtri(delta / 2.0))
+    variance = estimated_variance(method, moments)
     with np.errstate(divide="ignore", invalid="ignore"):
         if method == "wilson":
             low, high = auc_score_limits(auc, design_effect(moments), unseen_effect(moments), z)
-        elif method == "newcombe":
-            low, high = _newcombe(moments, z)
+        elif variance is None:
+            n = n_terms(method, moments.n_pos, moments.n_neg)
+            low, high = mean_limits(method, auc, n, np.log(2.0 / delta))
         elif method == "logit-delong":
-            reach = z * np.sqrt(moments.variance) / (auc * (1.0 - auc))
-            low, high = expit(logit(auc) - reach), expit(logit(auc) + reach)
-        elif method == "normal-worst":
-            low, high = score_limits(auc, z**2 / few)
-        elif method in ESTIMATED:
-            factor = 1.0 / np.sqrt(delta) if method == "chebyshev" else z
-            reach = factor * np.sqrt(ESTIMATED[method](moments))
-            low, high = auc - reach, auc + reach
+            half = z * np.sqrt(variance) / (auc * (1.0 - auc))
+            low, high = expit(logit(auc) - half), expit(logit(auc) + half)
         else:
-            # Chebyshev's inequality holds for both sides together.
-            worst = method == "chebyshev-worst"
-            name, log_inverse = method.removesuffix("-worst"), np.log((2.0 - worst) / delta)
-            low, high = mean_limits(name, auc, n_terms(name, n_pos, n_neg), log_inverse)
+            half = np.sqrt(variance / delta) if method == "chebyshev" else z * np.sqrt(variance)
+            low, high = auc - half, auc + half
     return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
 
@@ -428,18 +383,17 @@ def auc_interval_of_chunks(
 
 
 def _interval_of_moments(moments: AUCMoments, level: float, method: str) -> Interval:
-    error = None
+    error, estimated = None, estimated_variance(method, moments)
     if method == "wilson":
         error = float(np.sqrt(design_effect(moments) * moments.auc * (1.0 - moments.auc))) or None
-    elif method in ESTIMATED:
-        unit = "group with items" if moments.n_groups is not None else "item"
-        n_units = moments.n_rarer if moments.n_groups is None else moments.n_groups
-        if n_units < 2 and method != "hanley-mcneil":
+    elif estimated is not None:
+        unit = "item" if moments.n_groups is None else "group with items"
+        if (moments.n_rarer if moments.n_groups is None else moments.n_groups) < 2:
             raise ValueError(
                 f"method={method!r} estimates a variance, but there is only one {unit} of a class:"
                 " choose method='wilson'."
             )
-        variance = float(ESTIMATED[method](moments))
+        variance = float(estimated)
         # A variance of 0 up to rounding.
         if variance <= 1e-15:
             raise ValueError(

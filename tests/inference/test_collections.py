@@ -101,7 +101,7 @@ LISTS = {
     "metric_interval, delong": lambda d: metric_interval(
         "auc", d["y"], d["a"], method="delong", level=0.9
     ),
-    "metric_interval, normal": lambda d: metric_interval("auc", d["y"], d["a"], method="normal"),
+    "metric_interval, kl": lambda d: metric_interval("auc", d["y"], d["a"], method="kl"),
     "metric_interval, wilcoxon": lambda d: metric_interval(Wilcoxon(), d["y"], d["a"]),
     "metric_interval, rank exponential": lambda d: metric_interval(
         get_measure(linear_rank_score, phi=Exponential(5.0), normalize="mean"),
@@ -375,7 +375,7 @@ def test_auc_of_ranges(seed, monkeypatch):
         data["y"] = 1 - data["y"]
         data["a"] = data["a"].round(0)
     monkeypatch.setattr(ListOfChunks, "in_one_memory", None)
-    for method in ("wilson", "normal", "delong"):
+    for method in ("wilson", "chebyshev", "delong"):
         found = metric_interval("auc", *(lazy(data, seed)[name] for name in "ya"), method=method)
         same(found, metric_interval("auc", data["y"], data["a"], method=method))
     found = metric_interval(

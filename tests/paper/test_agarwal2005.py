@@ -17,7 +17,7 @@ from sklearn_rank.bounds import (
     auc_variance_bound,
 )
 from sklearn_rank.inference import metric_interval
-from sklearn_rank.inference._roc import hanley_mcneil_pairs, lehmann_variance
+from sklearn_rank.inference._roc import hanley_mcneil_pairs
 from sklearn_rank.metrics import roc_auc_score
 from tests.oracles import auc_variance as oracle
 
@@ -109,7 +109,7 @@ def test_theorem_8_labels_drawn_too(size, share):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["mcdiarmid", "hoeffding", "kl"])
+@pytest.mark.parametrize("method", ["mcdiarmid", "kl"])
 def test_theorem_8_by_simulation(method):
     rng = np.random.default_rng(1)
     n_samples, delta, missed = 3000, 0.2, 0
@@ -133,21 +133,6 @@ EXPECTED = expected_of_rounded_normal()
 
 # ----------------------------------------------------------------------------------- Section 3.1
 
-DISTRIBUTIONS = [
-    ((0.2, 0.3, 0.5), (0.4, 0.5, 0.1)),
-    ((0.0, 1.0, 0.0), (0.7, 0.0, 0.3)),
-    ((0.5, 0.0, 0.5), (0.0, 1.0, 0.0)),
-]
-
-
-@pytest.mark.parametrize(("of_pos", "of_neg"), DISTRIBUTIONS)
-@pytest.mark.parametrize(("m", "n"), [(1, 1), (2, 3), (3, 1)])
-def test_equations_7_to_9(of_pos, of_neg, m, n):
-    # With ties, which the paper leaves out, A (1 - A) loses P(tie) / 4.
-    value = oracle.moments_of_distribution(of_pos, of_neg)
-    found = lehmann_variance(value["auc"], value["p1"], value["p2"], m, n, value["tied"])
-    assert found == pytest.approx(oracle.variance_over_samples(of_pos, of_neg, m, n), abs=1e-15)
-
 
 def test_equations_8_and_9_with_exponential_scores():
     # The expressions of Hanley & McNeil that the text mentions; positives of mean 3.
@@ -167,14 +152,6 @@ def test_equations_10_and_11_chebyshev():
     )
     sigma = sqrt(oracle.unbiased([6, 5, 2], [4, 3, 1]))
     assert found.estimate - found.low == pytest.approx(sigma / sqrt(0.5))
-
-
-def test_equations_12_and_13_normal():
-    found = metric_interval(
-        "auc", [1, 1, 1, 0, 0, 0], [6, 5, 2, 4, 3, 1], level=0.5, method="normal"
-    )
-    sigma = sqrt(oracle.unbiased([6, 5, 2], [4, 3, 1]))
-    assert found.estimate - found.low == pytest.approx(sigma * norm.ppf(1 - 0.5 / 2))
 
 
 @pytest.mark.parametrize(("m", "n"), [(1, 3), (2, 2), (3, 2)])

@@ -126,4 +126,4 @@ plt.show()
 
 # %%
 # The default, ``"wilson"``, covers in nearly all designs. DeLong's and related intervals are shorter
-# and cover too rarely where positives are few and the AUC is near 1. The last four are guarantees.
+# and cover too rarely where positives are few and the AUC is near 1. The last two are guarantees.
