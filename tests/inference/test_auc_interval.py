@@ -10,7 +10,7 @@ from scipy.stats import binom, norm
 from sklearn.exceptions import UndefinedMetricWarning
 
 from sklearn_rank.bounds import auc_bound
-from sklearn_rank.bounds._shared import score_limits
+from sklearn_rank.bounds._bound import score_limits
 from sklearn_rank.inference import metric_interval
 from sklearn_rank.inference._roc import (
     METHODS,

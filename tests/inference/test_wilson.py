@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import beta, norm
 
 from sklearn_rank.bounds import auc_bound
-from sklearn_rank.bounds._shared import score_limits
+from sklearn_rank.bounds._bound import score_limits
 from sklearn_rank.inference._limits import wilson_limits
 
 
