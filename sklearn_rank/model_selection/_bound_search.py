@@ -61,7 +61,7 @@ from ._candidates import (
     labels_read,
     named_grids,
     positive_rows,
-    sizes_of_disjoint,
+    refuse_repeated,
 )
 from ._held_out import (
     ASYMPTOTIC,
@@ -299,10 +299,8 @@ class BoundSearchCV(MetaEstimatorMixin, Ranker):
     ``rule="within_noise"`` keeps the truly best candidate with probability ``1 - delta``,
     asymptotically. The limits hold for either rule.
 
-    **Several parts.** "exact" and "dkw" divide ``delta`` between the parts. Guaranteed limits also
-    hold if parts share rows, as in repeated folds and random splits. Asymptotic limits treat parts
-    without common rows as independent. Parts with common rows make them no narrower: repeated
-    folds count as one repeat, random splits as one split.
+    **Several parts.** They must not share rows, as repeated folds do. "exact" and "dkw" divide
+    ``delta`` between the parts. Asymptotic limits treat the parts as independent.
 
     **Choice of method by "auto".** It depends on counts and not on scores. "dkw" is used if the
     limit of a perfect order, for the given counts of each part, candidates and ``delta``, keeps
@@ -405,8 +403,8 @@ arbitrary.
         TypeError
             If ``refit`` is not a bool.
         ValueError
-            If an argument is not valid, all fits fail, a part has only one class, or a row, query
-            or group is in the training and the test part of a split.
+            If an argument is not valid, all fits fail, a part has only one class, a row is held
+            out twice, or a row, query or group is in the training and the test part of a split.
 
         Warns
         -----
@@ -457,6 +455,7 @@ arbitrary.
             for train, test in splitter.split(X, y, groups=of_split)
         ]
         check_splits(splits, None if of_queries else positive, wholes)
+        refuse_repeated(splits)
         fits = fit_candidates(grid, splits, self)
         scored = np.flatnonzero([not any(fit.failure for fit in parts) for parts in fits])
         if not len(scored):
@@ -471,7 +470,6 @@ arbitrary.
             [labels[test] for test in tests],
             [[fits[c][part].scores for c in scored] for part in range(len(splits))],
             None if qid is None else [qid[test] for test in tests],
-            sizes_of_disjoint(splits, len(labels)),
             sign=sign_of(measure),
         )
         self.n_splits_ = len(splits)

@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import ceil, inf
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -385,19 +385,11 @@ def check_splits(
                 )
 
 
-def sizes_of_disjoint(splits: list[Split], n: int) -> list[int] | None:
-    """Put held-out parts into classes of parts that share no row, each into the first it fits."""
-    covered: list[BoolArray] = []  # Rows in the parts of each class
-    classes: list[int] = []
-    for _, test in splits:
-        free = (c for c, rows in enumerate(covered) if not rows[test].any())
-        index = next(free, len(covered))
-        if index == len(covered):
-            covered.append(np.zeros(n, dtype=bool))
-        covered[index][test] = True
-        classes.append(index)
-    sizes = np.bincount(classes)
-    return None if len(sizes) == 1 else sizes[classes].tolist()
+def refuse_repeated(splits: Sequence[Split]) -> None:
+    """Raise an error for held-out parts that share rows."""
+    held_out = np.concatenate([test for _, test in splits])
+    if len(np.unique(held_out)) < len(held_out):
+        raise ValueError("cv holds out rows several times: pass folds without repetition.")
 
 
 WITHIN_NOISE = "within_noise"
@@ -411,30 +403,14 @@ class SelectionReport(Printed):
     ----------
     measure : str
         Name of the measure.
-    of_queries : bool
-        Whether the measure is a mean over queries instead of a value of one list.
-    candidate : int
-        Index of the chosen candidate.
-    params : dict
-        Parameters of the chosen candidate.
-    shown : str
-        Parameters of the chosen candidate as text, after the name of the estimator if there are
-        several.
-    rule : str
-        Rule of the choice.
     n_candidates : int
         Number of candidates; the guarantee covers all of them.
-    n_parts : int
-        Number of held-out parts.
     counts : str
         Description of the number of items in the held-out parts.
-    fewest : str
-        Description of the number of items that the guarantee depends on.
     value : float
         Mean of the measure of the chosen candidate over the held-out parts.
     lower : float
-        Lower limit for ``target``, at ``delta`` for all candidates together; of a loss the upper
-        one.
+        Lower limit for ``target``, for all candidates together; of a loss the upper one.
     target : str
         The quantity to which the limit applies.
     bound : Bound or None
@@ -446,16 +422,8 @@ class SelectionReport(Printed):
         the best.
     covers_best_estimator : bool
         Whether ``target`` is a quantity of ``best_estimator_``.
-    remark : str
-        Sentence that describes ``best_estimator_`` and whether the limit applies to it.
-    chance : float or None, default=None
-        Value of the measure for a random order; None if it is unknown.
-    least : float, default=-inf
-        Worst value that the measure can have.
-    overlap : bool, default=False
-        Whether some of the parts share items.
-    greater_is_better : bool, default=True
-        True for a score, False for a loss.
+    text : str
+        What is printed.
 
     See Also
     --------
@@ -478,15 +446,8 @@ class SelectionReport(Printed):
     """
 
     measure: str
-    of_queries: bool
-    candidate: int
-    params: dict[str, Any]
-    shown: str
-    rule: str
     n_candidates: int
-    n_parts: int
     counts: str
-    fewest: str
     value: float
     lower: float
     target: str
@@ -494,94 +455,10 @@ class SelectionReport(Printed):
     interval: Interval
     may_be_best: tuple[int, ...]
     covers_best_estimator: bool
-    remark: str
-    chance: float | None = None
-    least: float = -inf
-    overlap: bool = False
-    greater_is_better: bool = True
-
-    @property
-    def _direction(self) -> tuple[str, str, str]:
-        """Which limit, what is best, and what it says."""
-        if self.greater_is_better:
-            return "lower", "largest", "at least"
-        return "upper", "smallest", "at most"
-
-    def _is_no_better(self, than: float) -> bool:
-        return self.lower <= than if self.greater_is_better else self.lower >= than
+    text: str
 
     def __str__(self) -> str:
-        return "\n".join(
-            [self._chosen(), *self._guaranteed(), self._in_the_limit(), *self._others()]
-        )
-
-    def _chosen(self) -> str:
-        side, best, _ = self._direction
-        reason = f"its {side} limit is the {best}"
-        if self.rule == WITHIN_NOISE:
-            reason = "it is the simplest that does not differ significantly from the best"
-        parts = "one held-out part" if self.n_parts == 1 else f"{self.n_parts} held-out parts"
-        scored = f"{self.measure} of one list"
-        if self.of_queries:
-            scored = f"mean {self.measure} over queries"
-        shared = " that share items" if self.overlap else ""
-        chosen = f"Chosen from {self.n_candidates} candidates: {self.shown}, because {reason}."
-        if self.n_candidates == 1:
-            chosen = f"One candidate: {self.shown}."
-        return f"{chosen}\nScored by the {scored} on {parts}{shared}: {self.counts}."
-
-    def _guaranteed(self) -> list[str]:
-        if self.bound is None:
-            lines = [
-                "Guaranteed: nothing; the following limits are asymptotic, for many"
-                f" {'queries' if self.of_queries else 'rows'}."
-            ]
-        else:
-            n = self.n_candidates
-            why = f"{n} candidate{'s' * (n > 1)} and {self.fewest}"
-            sign = "minus" if self.greater_is_better else "plus"
-            seen = f"{fixed(self.value)} observed, {sign} {fixed(self.bound.value)} for {why}"
-            claim = f"on new data the {self.target} is {self._direction[2]} {fixed(self.lower)}"
-            claim += f" ({seen})."
-            if self._is_no_better(self.least):
-                claim = f"nothing ({seen}, excludes no value)."
-            lines = [
-                f"Guaranteed ({100 * (1 - self.bound.delta):.4g} %): {claim}",
-                self.bound.proof,
-            ]
-        if self.chance is not None and self._is_no_better(self.chance):
-            lines.append(f"A model that ranks at random ({self.chance:.3g}) is not ruled out.")
-        return lines
-
-    def _in_the_limit(self) -> str:
-        low, high, level = self.interval.low, self.interval.high, self.interval.level
-        if self.bound is None:
-            claim = f"on new data the {self.target} is {self._direction[2]} {fixed(self.lower)}"
-            claim += f" ({fixed(self.value)} observed), and between {fixed(low)} and {fixed(high)}"
-        else:
-            claim = f"it is between {fixed(low)} and {fixed(high)}"
-        choice = "" if self.n_candidates == 1 else ", whichever candidate was chosen"
-        return f"Asymptotically ({100 * level:.4g} %, {self.interval.method}): {claim}{choice}."
-
-    def _others(self) -> list[str]:
-        n_best, n = len(self.may_be_best), self.n_candidates
-        if n == 1:
-            return [self.remark]
-        if self.candidate not in self.may_be_best:
-            line = (
-                f"It is significantly worse than the best, as are {n - n_best} of {n} candidates."
-            )
-        elif n_best == 1:
-            line = "All other candidates are significantly worse."
-        else:
-            line = f"{n_best} of {n} candidates do not differ significantly from the best; "
-            simplest = self.rule == WITHIN_NOISE
-            line += (
-                "the simplest of them was chosen."
-                if simplest
-                else "the choice among them is arbitrary."
-            )
-        return [line, self.remark]
+        return self.text
 
 
 # Number of normal draws for the distribution of the extreme variable.
@@ -599,7 +476,6 @@ def simultaneous_tails(
     With correlated normal variables ``Z_c`` and tails in proportion to the weights, ``P(Z_c is
     within its tail for some c) = delta``.
     """
-    delta = _safe_delta(evidence, delta)
     if len(weights) == 1:
         return np.array([delta])
     covariance = evidence.regularized_covariance
@@ -617,15 +493,6 @@ def simultaneous_tails(
     return np.clip(quantile, delta, delta / weights.max()) * weights
 
 
-def _safe_delta(evidence: HeldOut, delta: float) -> float:
-    """Largest probability of failure up to which a bound of the covariance is on the safe side.
-
-    Of two normal variables of mean 0 the one of the larger covariance lies in a convex set of
-    probability 1/2 or more the more seldom (Ehrhard's inequality), in others it need not.
-    """
-    return delta if evidence.disjoint is None else min(delta, 0.5)
-
-
 def may_be_best(evidence: HeldOut, delta: float, rng: np.random.Generator) -> BoolArray:
     """Find the candidates that a simultaneous paired test does not distinguish from the best.
 
@@ -634,7 +501,7 @@ def may_be_best(evidence: HeldOut, delta: float, rng: np.random.Generator) -> Bo
     others. So the one whose expected mean is the largest stays with probability ``1 - delta``, in
     the limit, although it is unknown which one that is.
     """
-    n, delta = len(evidence.means), _safe_delta(evidence, delta)
+    n = len(evidence.means)
     if n == 1:
         return np.ones(1, dtype=bool)
     ahead = evidence.means[:, None] - evidence.means
@@ -787,14 +654,6 @@ class Choice:
         if one_part:
             models = "the model fitted without the held-out part" if refit else "best_estimator_"
         target = f"{'' if one_part else 'mean '}{evidence.of_new_data} {name} of {models}"
-        if refit:
-            remark = (
-                "best_estimator_ is a new model, fitted to all rows: nothing is guaranteed for it."
-            )
-        elif one_part:
-            remark = "best_estimator_ is the model that was scored; the limits are for this model."
-        else:
-            remark = "There is no best_estimator_, only the fold models, because refit=False."
         bound = None
         if self.method != ASYMPTOTIC:
             weights = self.grid.weights[self.scored]
@@ -804,26 +663,19 @@ class Choice:
         tails = simultaneous_tails(evidence, self.delta / 2.0, np.full(n, 1.0 / n), self.rng)
         limits = (evidence.sign * float(x[self.best]) for x in evidence.asymptotic_limits(tails))
         low, high = sorted(limits)
-        chance = evidence.chance
-        interval = Interval(
-            estimate=self.value,
-            low=low,
-            high=high,
-            level=1.0 - self.delta,
-            method=ASYMPTOTIC,
-            target=target,
-        )
+        level = 1.0 - self.delta
+        interval = Interval(self.value, low, high, level, ASYMPTOTIC, target)
+        lines = [
+            *self._chosen(),
+            *self._guaranteed(target, bound),
+            self._in_the_limit(target, bound, interval),
+            *self._others(),
+            self._remark(refit),
+        ]
         return SelectionReport(
             measure=name,
-            of_queries=evidence.of_queries,
-            candidate=self.index,
-            params=self.params,
-            shown=self.grid.describe(self.index),
-            rule=self.rule,
             n_candidates=len(self.grid.candidates),
-            n_parts=evidence.n_parts,
             counts=evidence.counts(),
-            fewest=evidence.fewest() + ("" if one_part else " in the smallest part"),
             value=self.value,
             lower=self.limit,
             target=target,
@@ -831,9 +683,83 @@ class Choice:
             interval=interval,
             may_be_best=tuple(self.scored[self.stays].tolist()),
             covers_best_estimator=one_part and not refit,
-            remark=remark,
-            chance=None if chance is None else evidence.sign * chance,
-            least=evidence.sign * evidence.range[0],
-            overlap=evidence.disjoint is not None,
-            greater_is_better=evidence.sign > 0.0,
+            text="\n".join(lines),
         )
+
+    def _chosen(self) -> list[str]:
+        evidence, n = self.evidence, len(self.grid.candidates)
+        side, best = ("lower", "largest") if evidence.sign > 0.0 else ("upper", "smallest")
+        reason = f"its {side} limit is the {best}"
+        if self.rule == WITHIN_NOISE:
+            reason = "it is the simplest that does not differ significantly from the best"
+        name, shown = evidence.measure.name, self.grid.describe(self.index)
+        parts = (
+            "one held-out part" if evidence.n_parts == 1 else f"{evidence.n_parts} held-out parts"
+        )
+        scored = f"mean {name} over queries" if evidence.of_queries else f"{name} of one list"
+        return [
+            f"One candidate: {shown}."
+            if n == 1
+            else f"Chosen from {n} candidates: {shown}, because {reason}.",
+            f"Scored by the {scored} on {parts}: {evidence.counts()}.",
+        ]
+
+    def _claim(self, target: str) -> str:
+        side = "at least" if self.evidence.sign > 0.0 else "at most"
+        return f"on new data the {target} is {side} {fixed(self.limit)}"
+
+    def _guaranteed(self, target: str, bound: Bound | None) -> list[str]:
+        evidence, n = self.evidence, len(self.grid.candidates)
+        limit = evidence.sign * self.limit
+        if bound is None:
+            units = "queries" if evidence.of_queries else "rows"
+            lines = [
+                f"Guaranteed: nothing; the following limits are asymptotic, for many {units}."
+            ]
+        else:
+            fewest = evidence.fewest() + ("" if evidence.n_parts == 1 else " in the smallest part")
+            why = f"{n} candidate{'s' * (n > 1)} and {fewest}"
+            side = "minus" if evidence.sign > 0.0 else "plus"
+            seen = f"{fixed(self.value)} observed, {side} {fixed(bound.value)} for {why}"
+            claim = f"{self._claim(target)} ({seen})."
+            if limit <= evidence.range[0]:
+                claim = f"nothing ({seen}, excludes no value)."
+            lines = [f"Guaranteed ({100 * (1 - bound.delta):.4g} %): {claim}", bound.proof]
+        if evidence.chance is not None and limit <= evidence.chance:
+            chance = evidence.sign * evidence.chance
+            lines.append(f"A model that ranks at random ({chance:.3g}) is not ruled out.")
+        return lines
+
+    def _in_the_limit(self, target: str, bound: Bound | None, interval: Interval) -> str:
+        claim = f"between {fixed(interval.low)} and {fixed(interval.high)}"
+        if bound is None:
+            claim = f"{self._claim(target)} ({fixed(self.value)} observed), and {claim}"
+        else:
+            claim = f"it is {claim}"
+        if len(self.grid.candidates) > 1:
+            claim += ", whichever candidate was chosen"
+        return f"Asymptotically ({100 * interval.level:.4g} %, {interval.method}): {claim}."
+
+    def _others(self) -> list[str]:
+        n_best, n = np.count_nonzero(self.stays), len(self.grid.candidates)
+        if n == 1:
+            return []
+        if not self.stays[self.best]:
+            return [
+                f"It is significantly worse than the best, as are {n - n_best} of {n} candidates."
+            ]
+        if n_best == 1:
+            return ["All other candidates are significantly worse."]
+        choice = "the choice among them is arbitrary"
+        if self.rule == WITHIN_NOISE:
+            choice = "the simplest of them was chosen"
+        return [f"{n_best} of {n} candidates do not differ significantly from the best; {choice}."]
+
+    def _remark(self, refit: bool) -> str:
+        if refit:
+            return (
+                "best_estimator_ is a new model, fitted to all rows: nothing is guaranteed for it."
+            )
+        if self.evidence.n_parts == 1:
+            return "best_estimator_ is the model that was scored; the limits are for this model."
+        return "There is no best_estimator_, only the fold models, because refit=False."

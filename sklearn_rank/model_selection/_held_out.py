@@ -113,19 +113,12 @@ def refuse_one_list(measure: Measure, ids: str = "qid=") -> None:
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Several candidates on held-out parts.
-
-    Asymptotic statements take parts without common items as independent. The mean of K parts is
-    that of the means of the classes, in proportion to their sizes. By convexity of ``x x'`` it
-    varies no more, in any direction and whatever the dependence of the classes, than these do on
-    the average: part j of a class of ``K_j`` enters with its covariance over ``K K_j``.
-    """
+    """Several candidates on held-out parts, which asymptotic limits take as independent."""
 
     measure: Measure
     labels: Sequence[Any]  # Of each part
     scores: Sequence[Sequence[FloatArray]]  # For each part those of each candidate
     qid: Sequence[Any] | None = None  # Of each part; None is one list
-    disjoint: Sequence[int] | None = None  # Size of the class of each part; None is one class
     rows: Sequence[IntArray] | None = None  # Numbers of the rows of each part
     pos_label: Any = None
     least: int = 2  # Number of queries that a part needs
@@ -297,12 +290,8 @@ class HeldOut:
         return 1.0 / float(self.joined([1.0 / part.n_effective for part in self.joints]))
 
     def joined(self, of_parts: Sequence[Any]) -> Any:
-        """Variances of the mean over the parts, or an upper bound of them, from those of each."""
-        sizes = [self.n_parts] * self.n_parts if self.disjoint is None else self.disjoint
-        return sum(
-            np.asarray(part) / (self.n_parts * size)
-            for part, size in zip(of_parts, sizes, strict=True)
-        )
+        """Variances of the mean over the parts from those of each."""
+        return sum(np.asarray(part) / self.n_parts**2 for part in of_parts)
 
     @cached_property
     def pooled(self) -> list[ClassInfluence]:
@@ -493,12 +482,8 @@ def student_limits(held_out: HeldOut, tails: FloatArray) -> ArrayLimits:
     means, variance = held_out.means, np.diag(held_out.covariance)
     rounding = (ROUNDING * np.abs(means)) ** 2
     variance = np.where(variance > rounding, variance, np.diag(held_out.regularized_covariance))
-    # Degrees of freedom of the variance: at least those of the parts that are independent.
-    degrees = [n - 1 for (n,) in held_out.sizes]
-    least = sum(degrees)
-    if held_out.disjoint is not None:
-        least = min(n * size for n, size in zip(degrees, held_out.disjoint, strict=True))
-    reach = -stdtrit(least, tails) * np.sqrt(variance)
+    degrees = sum(n - 1 for (n,) in held_out.sizes)
+    reach = -stdtrit(degrees, tails) * np.sqrt(variance)
     low, high = held_out.range
     return np.maximum(means - reach, low), np.minimum(means + reach, high)
 

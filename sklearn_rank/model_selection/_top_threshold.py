@@ -42,7 +42,7 @@ from ..inference._shared import check_groups
 from ..metrics import get_measure, realized_amounts
 from ..metrics._shared import Groups, ranking_scores
 from ..rankers._shared import restored_on_error, store_parameters
-from ._candidates import check_scores, fit_part
+from ._candidates import check_scores, fit_part, refuse_repeated
 from ._cross_val import Sample, make_folds, samples_of
 from ._query_splitters import places_of
 
@@ -724,9 +724,8 @@ class TopThresholdClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator)
                 )
             cv = list(split.split(rows, sample.labels, places))
         parts = make_folds(cv, sample, None if self.random_state is None else rng)
+        refuse_repeated(parts)
         rows = np.concatenate([test for _, test in parts])
-        if len(np.unique(rows)) < len(rows):
-            raise ValueError("cv holds out rows several times: pass folds without repetition.")
         fits = Parallel(self.n_jobs)(
             delayed(fit_part)(plan, i, *part, keep_model=len(parts) == 1)
             for i, part in enumerate(parts)

@@ -17,6 +17,7 @@ from sklearn.model_selection import (
     GroupShuffleSplit,
     KFold,
     PredefinedSplit,
+    RepeatedKFold,
     StratifiedKFold,
     StratifiedShuffleSplit,
     cross_val_score,
@@ -383,6 +384,7 @@ def test_parts_that_no_statement_is_true_of():
         ([(np.arange(90), half)], "Row 0 is in the training and the test part"),
         ([(half, np.array([50, 51, 51]))], "holds out a row twice"),
         ([], "cv yielded no split"),
+        (RepeatedKFold(n_splits=3, n_repeats=2, random_state=0), "holds out rows several times"),
         (
             [(np.flatnonzero(y == 1), np.flatnonzero(y == 0))],
             "without a positive: pass stratified",

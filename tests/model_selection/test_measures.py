@@ -342,12 +342,6 @@ def test_the_mean_precision_at_the_top_of_parts_is_worth_all_their_tops():
         # The share of positives at the threshold is of a narrower neighbourhood in the large one.
         np.testing.assert_allclose(mean, whole, atol=0.01)
         assert (np.abs(mean - parts.means) < np.abs(single - parts.means)).all()
-    # Parts that share rows are worth one.
-    repeated = HeldOut(measure, [y == 1] * 4, [list(X.T)] * 4, disjoint=[1] * 4)
-    for mean, single in zip(
-        repeated.asymptotic_limits(tails), of_one.asymptotic_limits(tails), strict=True
-    ):
-        np.testing.assert_allclose(mean, single)
 
 
 @pytest.mark.parametrize(
